@@ -1,0 +1,56 @@
+# One target per folder of src/. A folder's headers are reached as "folder/name.hpp", and only by targets that
+# link it: each folder gets an include root of its own that holds nothing but a link to itself. So the build
+# refuses an include against the direction  public types <- core <- ports <- {decode, store, kafka} <- app <- cli.
+
+add_library(ratchet_options INTERFACE)
+target_compile_options(ratchet_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+                                                 -Woverloaded-virtual -fno-omit-frame-pointer)
+if(RATCHET_WERROR)
+  target_compile_options(ratchet_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RATCHET_SANITIZE)
+  # GCC 12 sees uninitialised variables that are not there once a sanitizer rewrites the code.
+  target_compile_options(ratchet_options INTERFACE -Wno-maybe-uninitialized)
+endif()
+if(RATCHET_SANITIZE)
+  target_compile_options(ratchet_options INTERFACE -fsanitize=${RATCHET_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(ratchet_options INTERFACE -fsanitize=${RATCHET_SANITIZE})
+endif()
+
+add_library(ratchet_public INTERFACE)
+target_include_directories(ratchet_public INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(ratchet_public INTERFACE ratchet_options Boost::headers)
+
+# ratchet_include_root(TARGET FOLDER SCOPE): lets those who link TARGET include "FOLDER/...".
+function(ratchet_include_root target folder scope)
+  set(root ${PROJECT_BINARY_DIR}/include_roots/${folder})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${folder} SYMBOLIC)
+  target_include_directories(${target} ${scope} ${root})
+endfunction()
+
+# ratchet_folder(NAME SOURCES... LINKS...): the static library ratchet_NAME of this folder; header-only without sources.
+function(ratchet_folder name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  if(arg_SOURCES)
+    add_library(ratchet_${name} STATIC ${arg_SOURCES})
+    target_link_libraries(ratchet_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
+    ratchet_include_root(ratchet_${name} ${name} PUBLIC)
+  else()
+    add_library(ratchet_${name} INTERFACE)
+    target_link_libraries(ratchet_${name} INTERFACE ${arg_LINKS})
+    ratchet_include_root(ratchet_${name} ${name} INTERFACE)
+  endif()
+endfunction()
+
+# ratchet_test(NAME LABEL SOURCES... LINKS...): a GoogleTest program; every test in it is a CTest test with that label.
+function(ratchet_test name label)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} TEST_PREFIX ${label}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT})
+endfunction()

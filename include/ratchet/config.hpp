@@ -1,0 +1,99 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ratchet/error.hpp"
+#include "ratchet/gate.hpp"
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// When the write-ahead log is synced; see `state.sync`.
+enum class sync_mode : std::uint8_t { interval, every_step };
+
+/// Where a partition starts that neither the store nor Kafka knows.
+enum class start_position : std::uint8_t { earliest, latest };
+
+enum class id_kind : std::uint8_t { none, uuidv7 };
+
+struct kafka_config {
+  std::vector<std::string> brokers;
+  std::string group;
+  /// librdkafka properties, as given; those that Ratchet must own are refused by load_config().
+  std::map<std::string, std::string> properties;
+};
+
+struct state_config {
+  std::filesystem::path path;
+  std::chrono::milliseconds commit_interval{100};
+  sync_mode sync{sync_mode::interval};
+};
+
+/// Where each field of the `json` envelope comes from: `/json/pointer` (RFC 6901) into the value, `key`, or
+/// `header:NAME`. Empty: not mapped.
+struct envelope_config {
+  std::string event_id;
+  std::string aggregate;
+  std::string sequence;
+  int sequence_bits{64};  ///< 64, or 128: decimal digits up to 2^128 - 1, split into {high, low}
+  std::string epoch;
+  std::string type;
+  std::string time;
+};
+
+struct dedup_config {
+  id_kind ids{id_kind::uuidv7};
+  std::chrono::milliseconds window{std::chrono::hours{24}};
+  std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
+};
+
+struct reducer_config {
+  enum class kind_of : std::uint8_t { replace, merge_patch, custom } kind{kind_of::replace};
+  std::string from;  ///< a JSON Pointer to the reducer's input; empty: the whole value
+};
+
+struct stream_config {
+  std::string name;
+  std::vector<std::string> topics;  ///< may be empty: then the stream is fed by `ratchet apply` alone
+  std::optional<start_position> start;
+  envelope_config envelope;
+  ratchet::order order{order::latest};
+  dedup_config dedup;
+  reducer_config reducer;
+  std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off
+};
+
+struct config {
+  std::filesystem::path file;  ///< where it was read from; may be empty
+  kafka_config kafka;
+  state_config state;
+  std::vector<stream_config> streams;
+  std::uint64_t memory_limit{std::uint64_t{1}
+                             << 30};  ///< bytes: indexes, caches, memtables and the prefetch queue
+  std::size_t step_records{5000};     ///< the most records of one step
+};
+
+/// What overrides a file: `--set a.b=c` and `-X property=value`, in the order given.
+struct config_overrides {
+  std::vector<std::string> set;
+  std::vector<std::string> kafka_properties;
+};
+
+/// Reads and checks a YAML file strictly: unknown and duplicate keys, wrong types, impossible choices and
+/// what is not built yet are errors, all of them found at once. Errors: config_invalid (with diagnostics);
+/// io, where the file cannot be read.
+[[nodiscard]] reported<config> load_config(const std::filesystem::path& file, const config_overrides& = {});
+
+/// The same from text; `name` stands for the file in diagnostics.
+[[nodiscard]] reported<config> parse_config(const std::string& text, const std::string& name,
+                                            const config_overrides& = {});
+
+}  // namespace ratchet

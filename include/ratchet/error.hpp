@@ -1,0 +1,88 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/outcome/std_result.hpp>
+#include <boost/outcome/try.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "ratchet/types.hpp"
+
+/// Leaves an enclosing function with the error of EXPR, or goes on with its value.
+#define RATCHET_TRY(...) BOOST_OUTCOME_TRY(__VA_ARGS__)
+
+namespace ratchet {
+
+/// A value or an error code. Reading the side that is not there is a programmer's error and aborts.
+template <class T>
+using result = BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, std::error_code,
+                                                        BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+
+/// Every error of Ratchet's own that some caller can react to. Errors of the libraries below keep their value
+/// in a category of their own ("kafka", "rocksdb"); nothing is translated away.
+enum class errc {
+  config_invalid = 1,  ///< the config has errors; they are listed. Mend the file.
+  usage = 2,           ///< the command line is wrong.
+  not_built_yet = 3,   ///< a documented feature that this version refuses. Leave it out.
+  reducer_failed = 4,  ///< a reducer said retry, give_up or stop, or threw. Its partition is stopped.
+  poisoned = 5,        ///< too many malformed records in a row on a partition. Check envelope and topic.
+  state_busy = 6,      ///< another process has the state directory open. Stop it, or ask it.
+  state_missing = 7,   ///< no state directory there. Run first, or name another.
+  state_foreign = 8,  ///< the directory belongs to another store, group, cluster or meaning. Nothing changed.
+  state_newer_schema = 9,    ///< written by a newer version. Use that version.
+  state_damaged = 10,        ///< a checksum or the layout is wrong, or steps that were synced are missing.
+  write_indeterminate = 11,  ///< a write failed and may or may not be there. Reopen and read the truth.
+  source_unavailable = 12,   ///< the brokers cannot be reached. Try again.
+  source_fatal = 13,         ///< the client cannot go on. Make a new one and resume from the store.
+  resume_refused = 14,       ///< the offsets found do not fit the state. The message says what may be chosen.
+  group_taken = 15,          ///< another store holds the group. This one did not join or has left.
+  topic_missing = 16,        ///< a configured topic does not exist.
+  partition_stopped = 17,    ///< at least one partition is stopped; the rest went on.
+  check_failed = 18,         ///< a check found something (verify, demo, --strict).
+  not_found = 19,            ///< nothing is stored under that name.
+  io = 20,                   ///< a file could not be read or written.
+  aborted = 21,              ///< told to stop at once (second signal).
+  internal = 22,             ///< an invariant of Ratchet's own does not hold. Please report it.
+};
+
+[[nodiscard]] const std::error_category& ratchet_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(errc) noexcept;
+
+/// One finding in a config file. line and column start at 1; 0 means that the finding has no place.
+struct diagnostic {
+  std::string file;
+  int line{0};
+  int column{0};
+  std::string path;     ///< the key's path, as in "streams[0].dedup.ids"
+  std::string message;  ///< what is wrong
+  std::string hint;     ///< what to do; may be empty
+};
+
+/// An error for a person: what happened and where, and what to do next.
+struct problem {
+  std::error_code code;
+  std::string message;
+  std::string hint;
+  std::vector<diagnostic> diagnostics;  ///< filled for config errors, all of them at once
+};
+
+/// A value or a problem; for the calls that a person starts (open, load, run).
+template <class T>
+using reported =
+    BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, problem, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+
+/// The exit code that `ratchet` ends with: 0 ok, 1 check failed, 64 usage, 69 unavailable, 70 internal, 74
+/// I/O, 78 config (sysexits.h).
+[[nodiscard]] int exit_code(const std::error_code&) noexcept;
+
+/// Prints the problem to standard error and returns its exit code. The one call of the library that prints.
+int report(const problem&);
+
+/// The problem as report() prints it, ending in a line feed.
+[[nodiscard]] std::string to_text(const problem&);
+
+}  // namespace ratchet
+
+template <>
+struct std::is_error_code_enum<ratchet::errc> : std::true_type {};

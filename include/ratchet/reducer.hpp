@@ -1,0 +1,136 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "ratchet/effects.hpp"
+#include "ratchet/event.hpp"
+
+namespace ratchet {
+
+/// What a reducer says of itself. `name` and `version` are part of the state's meaning: a changed one is
+/// refused until the state is rebuilt.
+struct reducer_traits {
+  std::string_view name;
+  std::uint32_t version{1};
+  /// The result depends on the event alone, never on the state before; lets `latest` skip superseded events.
+  bool full_state{false};
+  /// It may call `effects`; such a reducer is run for every event.
+  bool has_effects{true};
+};
+
+/// The snapshot of one aggregate while its events are applied. Owned by the caller of apply().
+class state {
+ public:
+  state() = default;
+  explicit state(std::string value) : exists_{true}, value_{std::move(value)} {}
+
+  [[nodiscard]] bool exists() const noexcept { return exists_; }
+  /// The snapshot; empty where none exists. Valid until the next change.
+  [[nodiscard]] std::string_view value() const noexcept { return value_; }
+  /// Copies `value` into the snapshot.
+  void assign(std::string_view value) {
+    exists_ = true;
+    value_.assign(value);
+  }
+  void erase() noexcept {
+    exists_ = false;
+    value_.clear();
+  }
+
+ private:
+  bool exists_{false};
+  std::string value_;
+};
+
+/// The ways in which an apply() can end.
+enum class ending : std::uint8_t { done, retry, give_up, stop };
+
+struct outcome {
+  ending how{ending::done};
+  std::error_code code;
+};
+
+/// The event's effect is in `state`.
+inline outcome done() noexcept {
+  return {};
+}
+/// A passing failure. This version stops the partition before the event; a restart tries again.
+inline outcome retry(std::error_code code) noexcept {
+  return {ending::retry, code};
+}
+/// A lasting failure. This version stops the partition before the event.
+inline outcome give_up(std::error_code code) noexcept {
+  return {ending::give_up, code};
+}
+/// Nothing may go on. Stops the partition before the event.
+inline outcome stop(std::error_code code) noexcept {
+  return {ending::stop, code};
+}
+
+/// A class with `static constexpr reducer_traits traits` and
+/// `outcome apply(const event&, state&, effects&) const`. It must be deterministic and must not keep what it
+/// borrows. It is called on one thread at a time, possibly several times for one event.
+template <class T>
+concept reducer_class = requires(const T& r, const event& e, state& s, effects& fx) {
+  { T::traits } -> std::convertible_to<reducer_traits>;
+  { r.apply(e, s, fx) } -> std::same_as<outcome>;
+};
+
+/// Any reducer, shared and immutable.
+class reducer {
+ public:
+  template <reducer_class T>
+  reducer(T implementation)  // NOLINT(google-explicit-constructor): a reducer class is a reducer
+      : traits_{T::traits}, self_{std::make_shared<const model<T>>(std::move(implementation))} {}
+
+  /// For reducers whose traits are known only at run time.
+  template <class T>
+  reducer(reducer_traits traits, T implementation)
+      : traits_{traits}, self_{std::make_shared<const model<T>>(std::move(implementation))} {}
+
+  [[nodiscard]] const reducer_traits& traits() const noexcept { return traits_; }
+  [[nodiscard]] outcome apply(const event& e, state& s, effects& fx) const { return self_->apply(e, s, fx); }
+
+ private:
+  struct concept_t {
+    virtual ~concept_t() = default;
+    virtual outcome apply(const event&, state&, effects&) const = 0;
+  };
+  template <class T>
+  struct model final : concept_t {
+    explicit model(T t) : implementation{std::move(t)} {}
+    outcome apply(const event& e, state& s, effects& fx) const override {
+      return implementation.apply(e, s, fx);
+    }
+    T implementation;
+  };
+  reducer_traits traits_;
+  std::shared_ptr<const concept_t> self_;
+};
+
+/// The reducers of a program by stream name; streams that are not named here use the config's `reducer`.
+class reducers {
+ public:
+  reducers& add(std::string stream, reducer r) {
+    by_stream_.insert_or_assign(std::move(stream), std::move(r));
+    return *this;
+  }
+  [[nodiscard]] const reducer* find(const std::string& stream) const {
+    const auto at = by_stream_.find(stream);
+    return at == by_stream_.end() ? nullptr : &at->second;
+  }
+  [[nodiscard]] const std::map<std::string, reducer>& all() const noexcept { return by_stream_; }
+
+ private:
+  std::map<std::string, reducer> by_stream_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,26 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "ratchet/config.hpp"
+
+/// The commands of `ratchet`: each family has a file, and registers its subcommands here.
+namespace ratchet::cli {
+
+enum class output_format { text, json };
+
+/// What every command shares. A command's callback sets `status`, the exit code of the process.
+struct command_line {
+  int status{0};
+  std::vector<std::string> arguments;  ///< argv, as given
+};
+
+void add_config_commands(CLI::App& root, command_line&);    ///< init, validate, version
+void add_run_commands(CLI::App& root, command_line&);       ///< run, apply
+void add_read_commands(CLI::App& root, command_line&);      ///< get, scan, status, verify
+void add_workload_commands(CLI::App& root, command_line&);  ///< gen, demo, bench
+
+}  // namespace ratchet::cli

@@ -1,0 +1,72 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/record.hpp"
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+enum class decoded_kind : std::uint8_t {
+  event,
+  tombstone,  ///< a null value: deletes the snapshot and keeps the sequence
+  malformed,
+  ignored,  ///< the envelope says that it means nothing
+};
+
+/// Why a record is malformed; the first fault in the order of reading. The name is shown to people and
+/// counted by.
+enum class malformed_reason : std::uint8_t {
+  none,
+  empty_value,   ///< a value of no bytes
+  null_value,    ///< a tombstone where the config has no place for one
+  null_key,      ///< a field is taken from a key that is null
+  invalid_json,  ///< not JSON by RFC 8259, anywhere in the record
+  invalid_utf8,
+  byte_order_mark,
+  too_deep,   ///< more than 1000 levels
+  too_large,  ///< above 64 MiB
+  missing_field,
+  wrong_type,
+  duplicate_field,  ///< a named field, or a key on its path, occurs twice
+  duplicate_header,
+  id_invalid,        ///< the event id is not of the kind that the config names
+  aggregate_size,    ///< empty, or above 1024 bytes
+  sequence_invalid,  ///< not a plain decimal number of u64
+  time_invalid,
+  lone_surrogate,    ///< in a field that is read
+  position_invalid,  ///< `apply --records`: the line is not what kcat -J prints
+};
+
+[[nodiscard]] const char* name_of(malformed_reason) noexcept;
+
+/// Where and why decoding failed.
+struct malformed_detail {
+  malformed_reason reason{malformed_reason::none};
+  std::string_view pointer;  ///< the field's JSON Pointer, `key` or `header:NAME`; borrowed from the config
+  std::uint64_t byte_offset{0};  ///< in the record's value
+};
+
+/// A record after decoding. Views are borrowed from the record's batch, or from the decoder's arena for this
+/// batch.
+struct decoded_event {
+  const record* from{nullptr};
+  decoded_kind kind{decoded_kind::malformed};
+  malformed_detail malformed;
+  std::string_view aggregate;
+  bool has_sequence{false};
+  ratchet::sequence sequence;
+  bool has_id{false};
+  event_id id;
+  std::string_view type;
+  std::optional<timestamp> time;  ///< the event's own
+  std::optional<timestamp>
+      record_time;           ///< what moves the floor: the record's, or in plain files the event's
+  std::string_view payload;  ///< the reducer's input, byte for byte
+  hash128 payload_hash;      ///< XXH3-128 of payload; zero for tombstones
+};
+
+}  // namespace ratchet

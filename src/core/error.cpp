@@ -1,0 +1,145 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "ratchet/error.hpp"
+
+#include <cstdio>
+
+namespace ratchet {
+
+namespace {
+
+class ratchet_category_t final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "ratchet"; }
+  [[nodiscard]] std::string message(int value) const override {
+    switch (static_cast<errc>(value)) {
+      case errc::config_invalid:
+        return "the config has errors";
+      case errc::usage:
+        return "the command line is wrong";
+      case errc::not_built_yet:
+        return "not built yet";
+      case errc::reducer_failed:
+        return "the reducer failed";
+      case errc::poisoned:
+        return "too many malformed records in a row";
+      case errc::state_busy:
+        return "another process has the state directory open";
+      case errc::state_missing:
+        return "there is no state directory";
+      case errc::state_foreign:
+        return "the state directory belongs to something else";
+      case errc::state_newer_schema:
+        return "the state directory was written by a newer version";
+      case errc::state_damaged:
+        return "the state directory is damaged";
+      case errc::write_indeterminate:
+        return "a write failed, and may or may not be there";
+      case errc::source_unavailable:
+        return "the brokers cannot be reached";
+      case errc::source_fatal:
+        return "the Kafka client cannot go on";
+      case errc::resume_refused:
+        return "the offsets found do not fit the state";
+      case errc::group_taken:
+        return "another store holds the consumer group";
+      case errc::topic_missing:
+        return "a topic does not exist";
+      case errc::partition_stopped:
+        return "a partition is stopped";
+      case errc::check_failed:
+        return "a check failed";
+      case errc::not_found:
+        return "not found";
+      case errc::io:
+        return "a file could not be read or written";
+      case errc::aborted:
+        return "aborted";
+      case errc::internal:
+        return "an internal invariant does not hold";
+    }
+    return "unknown";
+  }
+};
+
+constexpr int k_exit_check_failed = 1;
+constexpr int k_exit_usage = 64;
+constexpr int k_exit_unavailable = 69;
+constexpr int k_exit_internal = 70;
+constexpr int k_exit_io = 74;
+constexpr int k_exit_config = 78;
+
+int exit_code_of(errc code) noexcept {
+  switch (code) {
+    case errc::check_failed:
+    case errc::not_found:
+    case errc::partition_stopped:
+    case errc::poisoned:
+    case errc::reducer_failed:
+      return k_exit_check_failed;
+    case errc::usage:
+      return k_exit_usage;
+    case errc::source_unavailable:
+    case errc::source_fatal:
+    case errc::aborted:
+      return k_exit_unavailable;
+    case errc::internal:
+      return k_exit_internal;
+    case errc::io:
+    case errc::state_damaged:
+    case errc::write_indeterminate:
+      return k_exit_io;
+    case errc::config_invalid:
+    case errc::not_built_yet:
+    case errc::state_busy:
+    case errc::state_missing:
+    case errc::state_foreign:
+    case errc::state_newer_schema:
+    case errc::resume_refused:
+    case errc::group_taken:
+    case errc::topic_missing:
+      return k_exit_config;
+  }
+  return k_exit_internal;
+}
+
+}  // namespace
+
+const std::error_category& ratchet_category() noexcept {
+  static const ratchet_category_t category;
+  return category;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+  return {static_cast<int>(code), ratchet_category()};
+}
+
+int exit_code(const std::error_code& code) noexcept {
+  if (!code) return 0;
+  if (code.category() == ratchet_category()) return exit_code_of(static_cast<errc>(code.value()));
+  if (code.category() == std::system_category() || code.category() == std::generic_category())
+    return k_exit_io;
+  return std::string_view{code.category().name()} == "kafka" ? k_exit_unavailable : k_exit_io;
+}
+
+std::string to_text(const problem& p) {
+  std::string text = "ratchet: " + (p.message.empty() ? p.code.message() : p.message) + "\n";
+  for (const diagnostic& d : p.diagnostics) {
+    text += "  ";
+    if (!d.file.empty()) text += d.file + ":";
+    if (d.line > 0) text += std::to_string(d.line) + ":" + std::to_string(d.column) + ":";
+    if (!d.file.empty() || d.line > 0) text += " ";
+    if (!d.path.empty()) text += d.path + ": ";
+    text += d.message;
+    if (!d.hint.empty()) text += "; " + d.hint;
+    text += "\n";
+  }
+  if (!p.hint.empty()) text += "  -> " + p.hint + "\n";
+  return text;
+}
+
+int report(const problem& p) {
+  std::fputs(to_text(p).c_str(), stderr);
+  return exit_code(p.code);
+}
+
+}  // namespace ratchet

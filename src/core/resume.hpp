@@ -1,0 +1,99 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ratchet/config.hpp"
+#include "ratchet/types.hpp"
+
+/// Where to resume: the store's offset is the authority, Kafka's committed offset its mirror. Pure; the table
+/// of rows is in resume_row, tried in that order.
+namespace ratchet {
+
+/// Which opening of a store wrote something: a counter, and random bits that tell a copied directory from its
+/// origin.
+struct incarnation {
+  std::uint64_t counter{0};
+  std::uint64_t random{0};
+  friend constexpr bool operator==(const incarnation&, const incarnation&) = default;
+};
+
+/// What Ratchet writes beside each committed offset: `ratchet1:<store uuid>:<counter>-<random, 16
+/// hex>:<step>`.
+struct commit_mark {
+  std::string store_uuid;
+  ratchet::incarnation incarnation;
+  std::uint64_t step{0};
+  friend bool operator==(const commit_mark&, const commit_mark&) = default;
+};
+[[nodiscard]] std::string to_metadata(const commit_mark&);
+/// None where the text is not ours to the letter.
+[[nodiscard]] std::optional<commit_mark> parse_metadata(std::string_view);
+
+/// Whose commit it is, as seen from this store.
+enum class commit_owner : std::uint8_t {
+  none,          ///< nothing is committed
+  ours,          ///< this store, an incarnation in its list
+  ours_unknown,  ///< this store's uuid, but an incarnation it does not know: the directory is a copy, or
+                 ///< restored
+  other_store,   ///< another store's mark
+  foreign,       ///< no mark of Ratchet's: an operator or another program
+};
+
+enum class resume_option : std::uint8_t { none, store, kafka, rebuild, takeover };
+
+/// What was found at assignment, for one partition.
+struct resume_facts {
+  std::optional<std::int64_t> stored;     ///< S, the store's next offset
+  std::optional<std::int64_t> committed;  ///< C
+  commit_owner owner{commit_owner::none};
+  std::int64_t log_start{0};
+  std::int64_t log_end{0};
+  enum class last_record : std::uint8_t { same, other, absent, not_checked } last{last_record::not_checked};
+  bool store_is_new{true};  ///< it has no partition of this stream at all
+  start_position start{start_position::earliest};
+  resume_option option{resume_option::none};
+};
+
+/// The rows of the table, in the order in which they are tried.
+enum class resume_row : std::uint8_t {
+  copied_directory,  ///< ours_unknown
+  other_store,       ///< S present, another store's mark on C
+  below_log_start,   ///< S < log start
+  past_log_end,      ///< S > log end
+  other_record,      ///< the record at the last handled offset has another hash
+  rewound,           ///< C < S, foreign
+  skipped_ahead,     ///< C > S, foreign
+  equal_foreign,     ///< C = S, foreign
+  behind_or_absent,  ///< C <= S ours, or C absent
+  power_loss,        ///< C > S, ours
+  store_lost,        ///< S absent, C present
+  fresh,             ///< both absent
+};
+
+enum class resume_action : std::uint8_t {
+  resume,   ///< go on at `offset`
+  stop,     ///< stop this partition, keep the rest going, readiness off
+  refuse,   ///< do not start
+  rebuild,  ///< put the directory aside and start over from the log's start
+};
+
+struct resume_decision {
+  resume_row row{resume_row::fresh};
+  resume_action action{resume_action::stop};
+  std::int64_t offset{0};
+  bool audit{false};           ///< leave an audit row
+  bool warn_unchecked{false};  ///< the last record is gone, so that it could not be compared
+  bool new_identity{false};    ///< takeover: the next incarnation's counter goes past the one in C
+  std::int64_t lost_from{0};   ///< the range [lost_from, lost_to) that is skipped or lost, where there is one
+  std::int64_t lost_to{0};
+  friend constexpr bool operator==(const resume_decision&, const resume_decision&) = default;
+};
+
+[[nodiscard]] resume_decision resolve_resume(const resume_facts&) noexcept;
+[[nodiscard]] const char* name_of(resume_row) noexcept;
+
+}  // namespace ratchet

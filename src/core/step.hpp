@@ -1,0 +1,97 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "core/decoded_event.hpp"
+#include "core/stream_state.hpp"
+#include "ratchet/gate.hpp"
+#include "ratchet/reducer.hpp"
+
+/// The heart: what one step does to one stream, as a pure function
+///     (rules, state before, decoded batch, rows looked up, clock reading) -> (rows, ids, state after,
+///     decisions).
+/// No I/O, no clock, no random number. Two calls with the rows' look-up between them:
+///     plan_step() names what must be looked up, run_step() decides and applies.
+namespace ratchet {
+
+/// What of a stream's config a step depends on.
+struct stream_rules {
+  std::string_view stream;
+  gate_rules gate;
+  bool dedup{true};  ///< false: ids are neither looked at nor kept
+  std::chrono::milliseconds window{0};
+  std::chrono::milliseconds max_skew{0};
+  std::uint32_t poison_limit{100};  ///< 0: off
+};
+
+/// An id of an aggregate; `aggregate` is an index into step_plan::aggregates.
+struct id_of_aggregate {
+  std::uint32_t aggregate{0};
+  event_id id;
+};
+
+constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
+
+/// The distinct keys of a batch. Views are borrowed from the batch.
+struct step_plan {
+  std::vector<std::string_view> aggregates;
+  std::vector<id_of_aggregate> ids;
+  std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
+  std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
+  bool needs_snapshots{false};              ///< the reducer reads the state before
+};
+
+/// What the store knew of the plan's keys, index by index.
+struct step_rows {
+  std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
+  std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
+};
+
+/// A partition that a step stopped, and why. Its records from `offset` on were not handled.
+struct partition_stop {
+  topic_partition where;
+  std::int64_t offset{0};
+  std::error_code code;         ///< errc::poisoned or errc::reducer_failed
+  std::error_code cause;        ///< the reducer's own code
+  const char* effect{nullptr};  ///< "publish", "put" or "erase", where a refused effect was the cause
+  malformed_detail malformed;   ///< of the record that reached the poison limit
+  std::string aggregate;        ///< of the event that failed
+  std::string what;             ///< the text of an exception, where one was thrown
+};
+
+struct aggregate_change {
+  std::uint32_t aggregate{0};  ///< index into the plan
+  aggregate_row row;
+};
+
+/// Everything a step changes of one stream.
+struct stream_change {
+  std::vector<aggregate_change> rows;
+  std::vector<id_of_aggregate> ids;      ///< to be filed in the window; sorted by id, then aggregate
+  std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
+  std::vector<decision> decisions;       ///< per event of the batch
+  std::vector<topic_partition> touched;  ///< partitions whose state differs from before
+  std::vector<partition_stop> stops;
+  stream_state after;
+};
+
+[[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);
+
+/// Decides the batch in its order and runs the reducer. An event whose reducer fails stops its partition
+/// before that event; the rest of the batch is decided as if the records behind it had not been read.
+/// `hash_of_last` of the partitions is left to the caller, who has the bytes.
+[[nodiscard]] stream_change run_step(const stream_rules&, const reducer&, const stream_state& before,
+                                     std::span<const decoded_event>, const step_plan&, const step_rows&,
+                                     timestamp now);
+
+/// The timer's step: leaves the partitions out of the floor until they deliver again, and moves the floor.
+[[nodiscard]] stream_state leave_out(const stream_rules&, const stream_state& before,
+                                     std::span<const topic_partition>);
+
+}  // namespace ratchet

@@ -1,0 +1,122 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ratchet/types.hpp"
+
+/// What a store remembers of a stream as a whole, and the rows it keeps. Plain values: the owner thread holds
+/// one copy, each step makes the next one, and the store writes what changed in the step's batch.
+namespace ratchet {
+
+/// A stream's number inside one store; given when its name is first seen, and never again.
+enum class stream_id : std::uint32_t {};
+
+/// Which part of the state an aggregate lives in: 0 is the instance.
+enum class slot : std::uint32_t {};
+constexpr slot k_instance_slot{0};
+
+/// Counters by verdict and by reason. A record is counted once; see `consumed()`.
+struct counters {
+  std::uint64_t applied{0};
+  std::uint64_t superseded{0};
+  std::uint64_t duplicate{0};
+  std::uint64_t stale{0};
+  std::uint64_t ignored{0};
+  std::uint64_t skipped{0};
+  std::uint64_t discarded{0};
+  std::uint64_t rejected_malformed{0};
+  std::uint64_t rejected_conflict{0};
+  std::uint64_t rejected_too_old{0};
+  std::uint64_t rejected_late{0};
+  std::uint64_t rejected_id_reused{0};
+  std::uint64_t waiting_parked{0};
+  std::uint64_t waiting_retrying{0};
+  std::uint64_t waiting_dead{0};
+  /// Records taken in: counted on its own, so that the ledger can be checked against the sum of the rest.
+  std::uint64_t consumed{0};
+  /// Ids whose own time was further ahead of their record than the allowed skew. Not a part of the ledger.
+  std::uint64_t ids_ahead{0};
+
+  [[nodiscard]] constexpr std::uint64_t rejected() const noexcept {
+    return rejected_malformed + rejected_conflict + rejected_too_old + rejected_late + rejected_id_reused;
+  }
+  /// The ledger: every record is in exactly one of these. Equal to `consumed` at any moment.
+  [[nodiscard]] constexpr std::uint64_t accounted() const noexcept {
+    return applied + superseded + duplicate + stale + rejected() + ignored + skipped + discarded +
+           waiting_parked + waiting_retrying + waiting_dead;
+  }
+  /// Counts one record by what became of it. `unhandled` counts nothing.
+  void count(decision) noexcept;
+  /// These counters less `before`, member by member: what one run did.
+  [[nodiscard]] counters since(const counters& before) const noexcept;
+  friend constexpr bool operator==(const counters&, const counters&) = default;
+};
+
+/// What is remembered of one partition.
+struct partition_state {
+  std::int64_t next_offset{0};
+  /// The highest record time handled, capped at the clock plus the allowed skew when it was handled.
+  std::optional<timestamp> highest_time;
+  /// Left out of the floor, as there is nothing to read. Its next record brings it back.
+  bool idle{false};
+  /// Malformed records in a row.
+  std::uint32_t malformed_run{0};
+  /// XXH3-128 of key and value of the record at next_offset - 1, or none (nothing handled, or a transaction
+  /// marker).
+  std::optional<hash128> last_record_hash;
+  friend bool operator==(const partition_state&, const partition_state&) = default;
+};
+
+/// What is remembered of one stream.
+struct stream_state {
+  /// The window's floor; only grows. None until every partition has shown a time or was left out.
+  std::optional<timestamp> floor;
+  ratchet::counters counters;
+  std::map<topic_partition, partition_state> partitions;
+  friend bool operator==(const stream_state&, const stream_state&) = default;
+};
+
+/// The row of an aggregate: what was handled last, and its snapshot.
+struct aggregate_row {
+  sequence last;
+  std::optional<event_id> id;
+  hash128 payload_hash;           ///< XXH3-128 of the reducer's input; zero where deleted
+  std::optional<timestamp> time;  ///< the event's own time, else its record's
+  bool deleted{false};            ///< by a tombstone; there is no snapshot
+  std::string snapshot;
+  friend bool operator==(const aggregate_row&, const aggregate_row&) = default;
+};
+
+/// A rejected record as it is kept. Keyed by position, so that reading it again does not double it.
+struct rejected_row {
+  topic_partition where;  ///< topic empty: a plain file; then `offset` is a hash of the content
+  std::int64_t offset{0};
+  std::uint64_t step{0};
+  reject_reason reason{reject_reason::none};
+  std::string detail;  ///< for malformed ones the fault's name, else the aggregate
+  std::string pointer;
+  std::uint64_t byte_offset{0};
+  std::optional<timestamp> record_time;
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  bool truncated{false};  ///< the value was longer than what is kept
+  friend bool operator==(const rejected_row&, const rejected_row&) = default;
+};
+
+/// What an operator or a start decided: kept for ever, as it explains a hole in the ledger.
+struct audit_row {
+  std::uint64_t step{0};
+  timestamp time;
+  std::string kind;    ///< in snake_case, as in "offsets_skipped"
+  std::string stream;  ///< may be empty
+  std::string text;    ///< one line
+  friend bool operator==(const audit_row&, const audit_row&) = default;
+};
+
+}  // namespace ratchet

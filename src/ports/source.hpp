@@ -1,0 +1,147 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/record.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// Records with their bytes. Owned by whoever holds it; may be read and destroyed on any thread, before or
+/// after the source itself is closed.
+class record_batch {
+ public:
+  virtual ~record_batch() = default;
+  /// In the order of arrival; within a partition in the order of offsets.
+  [[nodiscard]] virtual std::span<const record> records() const noexcept = 0;
+};
+
+struct position {
+  topic_partition where;
+  std::int64_t offset{0};
+};
+
+/// An offset to commit, with the mark that says whose it is.
+struct commit_request {
+  topic_partition where;
+  std::int64_t next_offset{0};
+  std::string metadata;
+};
+
+struct committed_offset {
+  topic_partition where;
+  std::optional<std::int64_t> offset;  ///< none: nothing is committed
+  std::string metadata;
+};
+
+struct owned_record {
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+};
+
+struct log_bounds {
+  std::int64_t start{0};
+  std::int64_t end{0};
+};
+
+/// What happened beside the records, in order. The owner acts on it between steps.
+namespace notice {
+struct assigned {
+  std::vector<topic_partition> partitions;
+};  ///< answer with assign()
+struct revoked {
+  std::vector<topic_partition> partitions;
+  bool lost{false};
+};  ///< answer with unassign()
+struct end_of_partition {
+  topic_partition where;
+  std::int64_t offset{0};
+};  ///< everything below `offset` was delivered
+struct out_of_range {
+  topic_partition where;
+  std::string text;
+};  ///< dead until it is assigned again
+struct topic_gone {
+  topic_partition where;
+  std::string text;
+};
+struct commit_done {
+  std::vector<committed_offset> offsets;
+  std::error_code code;
+};  ///< of the commit() under way
+struct trouble {
+  std::error_code code;
+  std::string text;
+};  ///< brokers unreachable and the like; it goes on
+struct fatal {
+  std::error_code code;
+  std::string text;
+};  ///< this client cannot go on
+}  // namespace notice
+using source_notice =
+    std::variant<notice::assigned, notice::revoked, notice::end_of_partition, notice::out_of_range,
+                 notice::topic_gone, notice::commit_done, notice::trouble, notice::fatal>;
+
+struct polled {
+  std::unique_ptr<record_batch> batch;  ///< null where there are no records
+  std::vector<source_notice> notices;   ///< happened after the records of `batch`
+};
+
+/// Ordered supply of records for the partitions that a consumer group assigns to this process.
+/// Thread-safety: one owner thread; only wake() may be called from others. No call blocks longer than its
+/// time-out.
+class source {
+ public:
+  virtual ~source() = default;
+
+  /// The id of the cluster. Errors: source_unavailable.
+  [[nodiscard]] virtual result<std::string> cluster_id(std::chrono::milliseconds timeout) = 0;
+  /// Every partition of the topics, in order. Errors: source_unavailable; topic_missing.
+  [[nodiscard]] virtual result<std::vector<topic_partition>> partitions(
+      std::span<const std::string> topics, std::chrono::milliseconds timeout) = 0;
+  /// The group's committed offsets; needs no membership. Errors: source_unavailable.
+  [[nodiscard]] virtual result<std::vector<committed_offset>> committed(
+      std::span<const topic_partition>, std::chrono::milliseconds timeout) = 0;
+  /// Errors: source_unavailable; topic_missing.
+  [[nodiscard]] virtual result<log_bounds> bounds(const topic_partition&,
+                                                  std::chrono::milliseconds timeout) = 0;
+  /// The record at exactly `offset`; none where there is no record (compacted, a transaction marker). Does
+  /// not touch the group's assignment. Errors: source_unavailable.
+  [[nodiscard]] virtual result<std::optional<owned_record>> read_at(const topic_partition&,
+                                                                    std::int64_t offset,
+                                                                    std::chrono::milliseconds timeout) = 0;
+
+  /// Joins the group. Assignments arrive as notices.
+  [[nodiscard]] virtual result<void> join(std::span<const std::string> topics) = 0;
+  /// Answers an `assigned` notice: starts at exactly these offsets. Partitions of the assignment that are
+  /// left out are held but not read. May be called again while assigned, to change the list.
+  [[nodiscard]] virtual result<void> assign(std::span<const position>) = 0;
+  [[nodiscard]] virtual result<void> unassign() = 0;
+
+  /// Waits at most `timeout` for records; returns as soon as `max_records` are there or nothing more is at
+  /// hand. No records is success. Stops collecting at the first assigned, revoked or fatal notice.
+  [[nodiscard]] virtual result<polled> poll(std::size_t max_records, std::chrono::milliseconds timeout) = 0;
+  /// Makes a waiting poll() return. Any thread.
+  virtual void wake() noexcept = 0;
+
+  /// Starts an asynchronous commit; its end comes as commit_done. At most one may be under way.
+  [[nodiscard]] virtual result<void> commit(std::span<const commit_request>) = 0;
+  /// Commits and waits. For the claim and for the last commit.
+  [[nodiscard]] virtual result<void> commit_and_wait(std::span<const commit_request>,
+                                                     std::chrono::milliseconds timeout) = 0;
+
+  /// Bytes that were fetched and not yet given out.
+  [[nodiscard]] virtual std::size_t queued_bytes() const noexcept = 0;
+  /// Leaves the group and frees the client; gives up waiting at the deadline.
+  virtual void close(std::chrono::milliseconds deadline) noexcept = 0;
+};
+
+}  // namespace ratchet

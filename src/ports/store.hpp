@@ -1,0 +1,115 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/resume.hpp"
+#include "core/step.hpp"
+#include "core/stream_state.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// What a stream's stored state depends on: a list of (config key, value), in a fixed order. A store refuses
+/// a stream whose meaning changed, and lists the lines that differ; a stream that never applied anything
+/// starts over instead.
+struct stream_meaning {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> lines;
+};
+
+/// One stream's part of a step.
+struct step_part {
+  stream_id stream{0};
+  const step_plan* plan{nullptr};  ///< names the aggregates that `change` speaks of by index; may be null
+  const stream_change* change{nullptr};
+  std::vector<rejected_row> rejected;  ///< the rows of change->rejected, with their bytes
+};
+
+/// All that one step writes, in one atomic batch.
+struct step_batch {
+  std::uint64_t step{0};  ///< the store's last_step() + 1
+  std::vector<step_part> parts;
+  std::vector<audit_row> audits;
+};
+
+struct named_stream {
+  std::string name;
+  stream_id id{0};
+};
+
+struct scanned_row {
+  std::string_view aggregate;  ///< valid during the call
+  const aggregate_row& row;
+};
+
+/// A consistent read of the whole store as of one step. Thread-safety: may be used on any one thread, while
+/// the owner goes on writing. Must not outlive its store.
+class store_view {
+ public:
+  virtual ~store_view() = default;
+  /// The step whose state this is.
+  [[nodiscard]] virtual std::uint64_t step() const = 0;
+  [[nodiscard]] virtual result<std::vector<named_stream>> streams() const = 0;
+  [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
+  /// Errors: not_found; state_damaged.
+  [[nodiscard]] virtual result<aggregate_row> get(stream_id, std::string_view aggregate) const = 0;
+  /// Every row in byte order of the aggregate id, deleted ones too, until `visit` returns false.
+  [[nodiscard]] virtual result<void> scan(stream_id,
+                                          const std::function<bool(const scanned_row&)>& visit) const = 0;
+  /// Every id in the order of time, as (aggregate, id).
+  [[nodiscard]] virtual result<void> scan_ids(
+      stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const = 0;
+  /// The newest `limit` rejected records, newest first.
+  [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
+  [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
+};
+
+/// The durable state. One owner thread calls everything, but for view(), last_step() and durable_step(),
+/// which are thread-safe.
+class store {
+ public:
+  virtual ~store() = default;
+
+  [[nodiscard]] virtual stream_id id_of(std::string_view stream) const = 0;
+  [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
+  [[nodiscard]] virtual result<void> lookup(stream_id, const step_plan&, step_rows& out) = 0;
+
+  /// Writes the step atomically, without a sync.
+  /// Errors: write_indeterminate; the step may or may not be there. Drop this store, open it again, read the
+  /// truth.
+  [[nodiscard]] virtual result<void> write(const step_batch&) = 0;
+
+  /// The last step written (or recovered at open).
+  [[nodiscard]] virtual std::uint64_t last_step() const noexcept = 0;
+  /// The last step that survives a power cut: the last one whose write had returned before a sync began.
+  [[nodiscard]] virtual std::uint64_t durable_step() const noexcept = 0;
+  /// Starts a sync in the background, unless one is under way; durable_step() shows the result.
+  virtual void request_sync() = 0;
+  /// Syncs and waits; afterwards durable_step() == last_step() at the call.
+  /// Errors: write_indeterminate, also where an earlier background sync failed. A failed sync is never tried
+  /// again.
+  [[nodiscard]] virtual result<void> sync() = 0;
+
+  [[nodiscard]] virtual std::string uuid() const = 0;  ///< 36 characters
+  /// The cluster this store reads from; empty until it was first connected.
+  [[nodiscard]] virtual std::string cluster_id() const = 0;
+  [[nodiscard]] virtual result<void> set_cluster_id(std::string_view) = 0;
+
+  /// Draws the next incarnation (counter one past the highest known, and `random`), and syncs it.
+  [[nodiscard]] virtual result<incarnation> draw_incarnation(std::uint64_t past_counter,
+                                                             std::uint64_t random) = 0;
+  [[nodiscard]] virtual std::vector<incarnation> incarnations() const = 0;
+
+  [[nodiscard]] virtual result<std::unique_ptr<store_view>> view() const = 0;
+};
+
+}  // namespace ratchet
