@@ -40,6 +40,8 @@ class state {
     exists_ = true;
     value_.assign(value);
   }
+  /// Moves the snapshot out.
+  [[nodiscard]] std::string take() && noexcept { return std::move(value_); }
   void erase() noexcept {
     exists_ = false;
     value_.clear();

@@ -85,7 +85,8 @@ struct stream_change {
 
 /// Decides the batch in its order and runs the reducer. An event whose reducer fails stops its partition
 /// before that event; the rest of the batch is decided as if the records behind it had not been read.
-/// `hash_of_last` of the partitions is left to the caller, who has the bytes.
+/// partition_state::last_record_hash is left to the caller, who has the bytes. Records of plain files (an
+/// empty topic) have no position that counts.
 [[nodiscard]] stream_change run_step(const stream_rules&, const reducer&, const stream_state& before,
                                      std::span<const decoded_event>, const step_plan&, const step_rows&,
                                      timestamp now);

@@ -86,9 +86,9 @@ struct stream_state {
 struct aggregate_row {
   sequence last;
   std::optional<event_id> id;
-  hash128 payload_hash;           ///< XXH3-128 of the reducer's input; zero where deleted
+  hash128 payload_hash;           ///< XXH3-128 of the reducer's input; zero for a tombstone
   std::optional<timestamp> time;  ///< the event's own time, else its record's
-  bool deleted{false};            ///< by a tombstone; there is no snapshot
+  bool deleted{false};            ///< there is no snapshot: a tombstone came, or the reducer erased it
   std::string snapshot;
   friend bool operator==(const aggregate_row&, const aggregate_row&) = default;
 };

@@ -1,0 +1,177 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/resume.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::string_view k_prefix = "ratchet1:";
+constexpr std::size_t k_uuid_size = 36;
+constexpr std::size_t k_random_size = 16;
+
+constexpr resume_decision resume_at(resume_row row, std::int64_t offset) noexcept {
+  return {.row = row, .action = resume_action::resume, .offset = offset};
+}
+
+constexpr resume_decision audited(resume_decision d) noexcept {
+  d.audit = true;
+  return d;
+}
+
+constexpr resume_decision end_with(resume_row row, resume_action action) noexcept {
+  return {.row = row, .action = action};
+}
+
+constexpr resume_decision skipping(resume_decision d, std::int64_t from, std::int64_t to) noexcept {
+  d.lost_from = from;
+  d.lost_to = to;
+  return d;
+}
+
+constexpr resume_decision rebuild_or(const resume_facts& f, resume_row row,
+                                     resume_action otherwise) noexcept {
+  if (f.option == resume_option::rebuild) return audited(end_with(row, resume_action::rebuild));
+  return end_with(row, otherwise);
+}
+
+/// No stored offset: the directory is new, was lost, or has not met this partition yet.
+constexpr resume_decision resolve_without_store(const resume_facts& f) noexcept {
+  if (f.committed) {
+    if (f.option == resume_option::rebuild) {
+      return skipping(audited(resume_at(resume_row::store_lost, f.log_start)), 0, f.log_start);
+    }
+    if (f.option == resume_option::kafka) {
+      const std::int64_t offset = std::clamp(*f.committed, f.log_start, f.log_end);
+      return skipping(audited(resume_at(resume_row::store_lost, offset)), 0, offset);
+    }
+    return end_with(resume_row::store_lost, resume_action::refuse);
+  }
+  const bool at_end = f.store_is_new && f.start == start_position::latest;
+  return resume_at(resume_row::fresh, at_end ? f.log_end : f.log_start);
+}
+
+constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
+  const std::int64_t stored = *f.stored;
+  if (*f.committed == stored) return audited(resume_at(resume_row::equal_foreign, stored));
+  if (*f.committed < stored) {
+    if (f.option == resume_option::store) return audited(resume_at(resume_row::rewound, stored));
+    return rebuild_or(f, resume_row::rewound, resume_action::stop);
+  }
+  if (f.option == resume_option::store) return audited(resume_at(resume_row::skipped_ahead, stored));
+  if (f.option == resume_option::kafka) {
+    return skipping(audited(resume_at(resume_row::skipped_ahead, *f.committed)), stored, *f.committed);
+  }
+  return end_with(resume_row::skipped_ahead, resume_action::stop);
+}
+
+constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
+  const std::int64_t stored = *f.stored;
+  if (f.committed && f.owner == commit_owner::other_store) {
+    return end_with(resume_row::other_store, resume_action::refuse);
+  }
+  if (stored < f.log_start) {
+    if (f.option == resume_option::kafka) {
+      return skipping(audited(resume_at(resume_row::below_log_start, f.log_start)), stored, f.log_start);
+    }
+    return skipping(rebuild_or(f, resume_row::below_log_start, resume_action::stop), stored, f.log_start);
+  }
+  if (stored > f.log_end) return rebuild_or(f, resume_row::past_log_end, resume_action::stop);
+  if (f.last == resume_facts::last_record::other) {
+    return rebuild_or(f, resume_row::other_record, resume_action::stop);
+  }
+  if (!f.committed) return resume_at(resume_row::behind_or_absent, stored);
+  if (f.owner == commit_owner::foreign) return resolve_foreign(f);
+  return resume_at(*f.committed > stored ? resume_row::power_loss : resume_row::behind_or_absent, stored);
+}
+
+template <class Number>
+[[nodiscard]] bool parse_whole(std::string_view text, int base, Number& out) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+}  // namespace
+
+resume_decision resolve_resume(const resume_facts& facts) noexcept {
+  bool new_identity = false;
+  if (facts.committed && facts.owner == commit_owner::ours_unknown) {
+    if (facts.option != resume_option::takeover) {
+      return rebuild_or(facts, resume_row::copied_directory, resume_action::refuse);
+    }
+    new_identity = true;  // from here on the commit counts as ours
+  }
+  resume_decision d = facts.stored ? resolve_with_store(facts) : resolve_without_store(facts);
+  d.new_identity = new_identity;
+  d.audit = d.audit || new_identity;
+  d.warn_unchecked =
+      d.action == resume_action::resume && facts.stored && facts.last == resume_facts::last_record::absent;
+  return d;
+}
+
+const char* name_of(resume_row row) noexcept {
+  switch (row) {
+    case resume_row::copied_directory:
+      return "copied_directory";
+    case resume_row::other_store:
+      return "other_store";
+    case resume_row::below_log_start:
+      return "below_log_start";
+    case resume_row::past_log_end:
+      return "past_log_end";
+    case resume_row::other_record:
+      return "other_record";
+    case resume_row::rewound:
+      return "rewound";
+    case resume_row::skipped_ahead:
+      return "skipped_ahead";
+    case resume_row::equal_foreign:
+      return "equal_foreign";
+    case resume_row::behind_or_absent:
+      return "behind_or_absent";
+    case resume_row::power_loss:
+      return "power_loss";
+    case resume_row::store_lost:
+      return "store_lost";
+    case resume_row::fresh:
+      return "fresh";
+  }
+  return "?";
+}
+
+std::string to_metadata(const commit_mark& mark) {
+  char random[k_random_size + 1] = {};
+  constexpr char k_digits[] = "0123456789abcdef";
+  for (std::size_t i = 0; i < k_random_size; ++i) {
+    random[i] = k_digits[(mark.incarnation.random >> (4 * (k_random_size - 1 - i))) & 0xFU];
+  }
+  return std::string{k_prefix} + mark.store_uuid + ":" + std::to_string(mark.incarnation.counter) + "-" +
+         random + ":" + std::to_string(mark.step);
+}
+
+std::optional<commit_mark> parse_metadata(std::string_view text) {
+  if (!text.starts_with(k_prefix)) return std::nullopt;
+  text.remove_prefix(k_prefix.size());
+  if (text.size() < k_uuid_size + 1 || text[k_uuid_size] != ':') return std::nullopt;
+  commit_mark mark;
+  mark.store_uuid = std::string{text.substr(0, k_uuid_size)};
+  text.remove_prefix(k_uuid_size + 1);
+  const std::size_t dash = text.find('-');
+  const std::size_t colon = text.find(':');
+  if (dash == std::string_view::npos || colon == std::string_view::npos ||
+      colon != dash + 1 + k_random_size) {
+    return std::nullopt;
+  }
+  const bool ok = parse_whole(text.substr(0, dash), 10, mark.incarnation.counter) &&
+                  parse_whole(text.substr(dash + 1, k_random_size), 16, mark.incarnation.random) &&
+                  parse_whole(text.substr(colon + 1), 10, mark.step);
+  if (!ok || to_metadata(mark) != std::string{k_prefix} + mark.store_uuid + ":" + std::string{text}) {
+    return std::nullopt;  // 01 for 1, capital hex: not written by us
+  }
+  return mark;
+}
+
+}  // namespace ratchet

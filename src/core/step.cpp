@@ -1,0 +1,385 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/step.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "core/index_table.hpp"
+#include "core/window.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+[[nodiscard]] bool has_aggregate(const decoded_event& e) noexcept {
+  return e.kind == decoded_kind::event || e.kind == decoded_kind::tombstone;
+}
+
+/// Superseding leaves out runs of the reducer, so it is for those that nobody could miss.
+[[nodiscard]] bool may_supersede(const gate_rules& gate, const reducer_traits& traits) noexcept {
+  return gate.order == order::latest && traits.full_state && !traits.has_effects;
+}
+
+/// Where a partition's records end for this step, because one of them failed.
+struct cut {
+  const topic_partition* where{nullptr};
+  std::int64_t offset{0};
+};
+
+/// A partition during one pass over the batch.
+struct partition_in_step {
+  const topic_partition* where{nullptr};
+  partition_state* state{nullptr};
+  std::optional<std::int64_t> cut_at;
+  bool stopped{false};
+};
+
+/// An aggregate during one pass over the batch: what the gate compares with, moved by each event that it lets
+/// through.
+struct aggregate_in_step {
+  bool exists{false};
+  bool changed{false};
+  sequence last;
+  std::optional<event_id> id;
+  hash128 payload_hash;
+  std::optional<timestamp> time;
+  std::uint32_t newest{k_no_index};  ///< superseding: the event to run, so far
+};
+
+/// An event that the gate let through, and the number it was given.
+struct admitted {
+  std::uint32_t index{0};
+  ratchet::sequence sequence;
+};
+
+/// One pass over the batch, with the partitions cut where earlier passes saw a reducer fail. A pass that sees
+/// another failure ends early and is thrown away whole: the next one decides as if the cut records had not
+/// been read.
+class pass {
+ public:
+  pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
+       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now)
+      : rules_{rules},
+        reducer_{reduce},
+        events_{events},
+        plan_{plan},
+        rows_{rows},
+        now_{now},
+        supersede_{may_supersede(rules.gate, reduce.traits())},
+        aggregates_(plan.aggregates.size()),
+        id_in_step_(plan.ids.size()) {
+    change_.after = before;
+    change_.decisions.resize(events.size());
+  }
+
+  /// The partition and reason of a failed event, or none.
+  [[nodiscard]] std::optional<partition_stop> run(std::span<const cut> cuts);
+  [[nodiscard]] stream_change take(const stream_state& before);
+
+ private:
+  [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
+  void decide_all(std::span<const cut>);
+  void handle(std::uint32_t index, partition_in_step&);
+  [[nodiscard]] decision decide_event(std::uint32_t index);
+  [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
+  void admit(std::uint32_t index, aggregate_in_step&);
+  [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
+  [[nodiscard]] std::optional<partition_stop> apply_all();
+  [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
+  [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
+
+  const stream_rules& rules_;
+  const reducer& reducer_;
+  std::span<const decoded_event> events_;
+  const step_plan& plan_;
+  const step_rows& rows_;
+  timestamp now_;
+  bool supersede_;
+  std::vector<aggregate_in_step> aggregates_;
+  std::vector<std::uint8_t> id_in_step_;
+  std::vector<partition_in_step> partitions_;
+  std::vector<admitted> to_run_;  ///< in record order
+  std::vector<state> states_;     ///< per aggregate, after the reducer
+  std::optional<window_floor> floor_;
+  stream_change change_;
+};
+
+partition_in_step& pass::partition_of(const decoded_event& e, std::span<const cut> cuts) {
+  const topic_partition* where = e.from->where;
+  for (partition_in_step& p : partitions_) {
+    if (p.where == where) return p;
+  }
+  const auto [entry, is_new] = change_.after.partitions.try_emplace(*where);
+  if (is_new) floor_->recompute();  // it has shown no time yet, so it holds the floor back
+  partition_in_step p{.where = where, .state = &entry->second, .cut_at = {}};
+  for (const cut& c : cuts) {
+    if (*c.where == *where) p.cut_at = p.cut_at ? std::min(*p.cut_at, c.offset) : c.offset;
+  }
+  partitions_.push_back(p);
+  return partitions_.back();
+}
+
+std::optional<partition_stop> pass::run(std::span<const cut> cuts) {
+  for (aggregate_in_step& a : aggregates_) {
+    const auto& row = rows_.aggregates[static_cast<std::size_t>(&a - aggregates_.data())];
+    if (row) a = {true, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
+  }
+  floor_.emplace(change_.after, rules_.window);
+  decide_all(cuts);
+  return apply_all();
+}
+
+void pass::decide_all(std::span<const cut> cuts) {
+  partition_in_step* partition = nullptr;
+  for (std::uint32_t i = 0; i < events_.size(); ++i) {
+    const decoded_event& e = events_[i];
+    if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e, cuts);
+    if (partition->cut_at && e.from->offset >= *partition->cut_at) partition->stopped = true;
+    if (!partition->stopped) handle(i, *partition);
+  }
+}
+
+void pass::handle(std::uint32_t index, partition_in_step& partition) {
+  const decoded_event& e = events_[index];
+  decision& d = change_.decisions[index];
+  const bool has_position = !partition.where->topic.empty();
+  if (has_position && e.from->offset < partition.state->next_offset) {
+    d = {verdict::duplicate, reject_reason::none};
+    change_.after.counters.count(d);
+    return;
+  }
+  if (e.kind == decoded_kind::malformed) {
+    if (poisons(e, partition)) return;
+    d = {verdict::rejected, reject_reason::malformed};
+  } else {
+    partition.state->malformed_run = 0;
+    d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
+                                        : decide_event(index);
+  }
+  if (d.verdict == verdict::rejected) change_.rejected.push_back(index);
+  // An event that is let through is counted when the reducer has run, as it may still be superseded.
+  if (d.verdict != verdict::applied) change_.after.counters.count(d);
+  if (has_position) partition.state->next_offset = e.from->offset + 1;
+  if (e.record_time) floor_->handled(*partition.state, *e.record_time, now_ + rules_.max_skew);
+}
+
+bool pass::poisons(const decoded_event& e, partition_in_step& partition) {
+  std::uint32_t& run = partition.state->malformed_run;
+  if (rules_.poison_limit != 0 && run + 1 >= rules_.poison_limit) {
+    partition.stopped = true;
+    partition_stop stop = stop_at(e, make_error_code(errc::poisoned));
+    stop.malformed = e.malformed;
+    change_.stops.push_back(std::move(stop));
+    return true;
+  }
+  ++run;
+  return false;
+}
+
+gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregate) const {
+  const decoded_event& e = events_[index];
+  gate_facts facts;
+  if (aggregate.exists) facts.last = aggregate.last;
+  facts.incoming = e.sequence;
+  facts.has_id = e.has_id && rules_.dedup;
+  if (facts.has_id) {
+    const std::uint32_t id = plan_.id_of[index];
+    facts.id_below_floor = floor_->is_below(e.id.time());
+    facts.id_seen = !facts.id_below_floor && (rows_.id_stored[id] != 0 || id_in_step_[id] != 0);
+    facts.same_id_as_last = aggregate.id == e.id;
+  }
+  facts.same_payload_as_last = aggregate.payload_hash == e.payload_hash;
+  return facts;
+}
+
+decision pass::decide_event(std::uint32_t index) {
+  aggregate_in_step& aggregate = aggregates_[plan_.aggregate_of[index]];
+  const decision d = decide(rules_.gate, facts_of(index, aggregate));
+  if (d.verdict == verdict::applied) admit(index, aggregate);
+  return d;
+}
+
+void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
+  const decoded_event& e = events_[index];
+  if (rules_.gate.order == order::arrival) {
+    aggregate.last = seq(aggregate.exists ? aggregate.last.number + 1 : 1);
+  } else {
+    aggregate.last = e.sequence;
+  }
+  aggregate.exists = true;
+  aggregate.changed = true;
+  aggregate.id = e.has_id && rules_.dedup ? std::optional{e.id} : std::nullopt;
+  aggregate.payload_hash = e.payload_hash;
+  aggregate.time = e.time ? e.time : e.record_time;
+  if (aggregate.id) {
+    const std::uint32_t id = plan_.id_of[index];
+    id_in_step_[id] = 1;
+    change_.ids.push_back(plan_.ids[id]);
+    if (e.record_time && e.id.time() > *e.record_time + rules_.max_skew) ++change_.after.counters.ids_ahead;
+  }
+  if (supersede_ && aggregate.newest != k_no_index) {
+    change_.decisions[aggregate.newest].verdict = verdict::superseded;
+  }
+  aggregate.newest = index;
+  to_run_.push_back({index, aggregate.last});
+}
+
+partition_stop pass::stop_at(const decoded_event& e, std::error_code code) const {
+  partition_stop stop;
+  stop.where = *e.from->where;
+  stop.offset = e.from->offset;
+  stop.code = code;
+  stop.aggregate = std::string{e.aggregate};
+  return stop;
+}
+
+std::optional<partition_stop> pass::apply_all() {
+  states_.resize(aggregates_.size());
+  std::vector<std::uint8_t> loaded(plan_.needs_snapshots ? aggregates_.size() : 0);
+  for (const admitted& to_run : to_run_) {
+    const decision d = change_.decisions[to_run.index];
+    if (d.verdict == verdict::applied) {
+      const std::uint32_t aggregate = plan_.aggregate_of[to_run.index];
+      state& s = states_[aggregate];
+      if (plan_.needs_snapshots && loaded[aggregate] == 0) {
+        loaded[aggregate] = 1;
+        const auto& row = rows_.aggregates[aggregate];
+        if (row && !row->deleted) s.assign(row->snapshot);
+      }
+      if (auto stop = apply_one(to_run, s)) return stop;
+    }
+    change_.after.counters.count(d);
+  }
+  return std::nullopt;
+}
+
+std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) {
+  const decoded_event& e = events_[to_run.index];
+  if (e.kind == decoded_kind::tombstone) {
+    s.erase();
+    return std::nullopt;
+  }
+  const event view{.stream = rules_.stream,
+                   .aggregate = e.aggregate,
+                   .sequence = to_run.sequence,
+                   .id = e.has_id ? std::optional{e.id} : std::nullopt,
+                   .type = e.type,
+                   .time = e.time,
+                   .payload = e.payload,
+                   .topic = e.from->where->topic,
+                   .partition = e.from->where->partition,
+                   .offset = e.from->offset};
+  effects fx;
+  outcome ended;
+  std::string thrown;
+  try {
+    ended = reducer_.apply(view, s, fx);
+  } catch (const std::exception& failure) {
+    ended = stop(make_error_code(errc::reducer_failed));
+    thrown = failure.what();
+  } catch (...) {
+    ended = stop(make_error_code(errc::reducer_failed));
+    thrown = "an exception that is not a std::exception";
+  }
+  if (ended.how == ending::done && fx.used() == nullptr) return std::nullopt;
+  partition_stop failure = stop_at(e, make_error_code(errc::reducer_failed));
+  failure.effect = fx.used();
+  failure.cause = fx.used() != nullptr ? make_error_code(errc::not_built_yet) : ended.code;
+  failure.what = std::move(thrown);
+  return failure;
+}
+
+stream_change pass::take(const stream_state& before) {
+  for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
+    aggregate_in_step& a = aggregates_[i];
+    if (!a.changed) continue;
+    const bool exists = states_[i].exists();
+    aggregate_row row{a.last, a.id, a.payload_hash, a.time, !exists, {}};
+    if (exists) row.snapshot = std::move(states_[i]).take();
+    change_.rows.push_back({i, std::move(row)});
+  }
+  std::sort(change_.ids.begin(), change_.ids.end(),
+            [this](const id_of_aggregate& a, const id_of_aggregate& b) {
+              if (a.id != b.id) return a.id < b.id;
+              return plan_.aggregates[a.aggregate] < plan_.aggregates[b.aggregate];
+            });
+  for (const auto& [where, partition] : change_.after.partitions) {
+    const auto was = before.partitions.find(where);
+    if (was == before.partitions.end() || was->second != partition) change_.touched.push_back(where);
+  }
+  return std::move(change_);
+}
+
+}  // namespace
+
+step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
+                    std::span<const decoded_event> events) {
+  step_plan plan;
+  plan.needs_snapshots = !traits.full_state;
+  plan.aggregate_of.assign(events.size(), k_no_index);
+  plan.id_of.assign(events.size(), k_no_index);
+  plan.aggregates.reserve(events.size());
+  plan.ids.reserve(events.size());
+  index_table aggregates{events.size()};
+  index_table ids{events.size()};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const decoded_event& e = events[i];
+    if (!has_aggregate(e)) continue;
+    const std::uint64_t hash = mix_bits(std::hash<std::string_view>{}(e.aggregate));
+    const auto next = static_cast<std::uint32_t>(plan.aggregates.size());
+    const std::uint32_t aggregate = aggregates.find_or_add(
+        hash, next, [&](std::uint32_t index) { return plan.aggregates[index] == e.aggregate; });
+    if (aggregate == next) plan.aggregates.push_back(e.aggregate);
+    plan.aggregate_of[i] = aggregate;
+    if (!e.has_id || !rules.dedup) continue;
+    const auto next_id = static_cast<std::uint32_t>(plan.ids.size());
+    const std::uint32_t id = ids.find_or_add(
+        mix_bits(e.id.high ^ mix_bits(e.id.low + aggregate)), next_id, [&](std::uint32_t index) {
+          return plan.ids[index].id == e.id && plan.ids[index].aggregate == aggregate;
+        });
+    if (id == next_id) plan.ids.push_back({aggregate, e.id});
+    plan.id_of[i] = id;
+  }
+  return plan;
+}
+
+stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
+                       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows,
+                       timestamp now) {
+  std::vector<cut> cuts;
+  std::vector<partition_stop> stops;
+  // Every failed pass cuts at least one record off, so this ends.
+  for (;;) {
+    pass attempt{rules, reduce, before, events, plan, rows, now};
+    std::optional<partition_stop> failure = attempt.run(cuts);
+    if (!failure) {
+      stream_change change = attempt.take(before);
+      // A partition stops at its first failure only.
+      std::erase_if(stops, [&](const partition_stop& s) {
+        return std::any_of(cuts.begin(), cuts.end(),
+                           [&](const cut& c) { return *c.where == s.where && c.offset < s.offset; });
+      });
+      change.stops.insert(change.stops.end(), std::make_move_iterator(stops.begin()),
+                          std::make_move_iterator(stops.end()));
+      return change;
+    }
+    const auto at = std::find_if(events.begin(), events.end(), [&](const decoded_event& e) {
+      return *e.from->where == failure->where && e.from->offset == failure->offset;
+    });
+    cuts.push_back({at->from->where, failure->offset});
+    stops.push_back(std::move(*failure));
+  }
+}
+
+stream_state leave_out(const stream_rules& rules, const stream_state& before,
+                       std::span<const topic_partition> partitions) {
+  stream_state after = before;
+  for (const topic_partition& where : partitions) after.partitions[where].idle = true;
+  window_floor{after, rules.window}.recompute();
+  return after;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,35 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "core/stream_state.hpp"
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// Moves the floor of one stream's window, record by record: the lowest of the partitions' highest record
+/// times, less the window. It only grows. A partition that has shown no time yet holds it back; one that is
+/// idle does not count. Works on a stream_state in place and must not outlive it.
+class window_floor {
+ public:
+  window_floor(stream_state&, std::chrono::milliseconds window);
+
+  [[nodiscard]] std::optional<timestamp> floor() const noexcept { return state_->floor; }
+  [[nodiscard]] bool is_below(timestamp t) const noexcept { return state_->floor && t < *state_->floor; }
+
+  /// A record of this partition was handled. `cap` is the clock plus the allowed skew: a record from the
+  /// future cannot empty the window. The partition must be one of the state's.
+  void handled(partition_state&, timestamp record_time, timestamp cap);
+  /// The set of counted partitions changed.
+  void recompute();
+
+ private:
+  stream_state* state_;
+  std::chrono::milliseconds window_;
+  /// The lowest of the highest times; none while a counted partition has shown no time, or none is counted.
+  std::optional<timestamp> lowest_;
+};
+
+}  // namespace ratchet
