@@ -1,0 +1,312 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/config_schema.hpp"
+
+#include <limits>
+#include <optional>
+
+#include "app/config_values.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view k_strict_only = "it belongs to order: strict; leave it out";
+constexpr known_key k_top_keys[] = {
+    {"version"},
+    {"kafka"},
+    {"state"},
+    {"streams"},
+    {"step"},
+    {"memory_limit"},
+    {"dead_letter", "leave it out; rejected records are kept, and ratchet status --rejected lists them"},
+    {"http", "leave it out; ratchet status asks a running ratchet"},
+    {"emit", "leave it out; a reducer cannot publish yet"},
+    {"shard", "leave it out; one instance serves the whole group"},
+};
+constexpr known_key k_kafka_keys[] = {{"brokers"}, {"group"}, {"properties"}};
+constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}};
+constexpr known_key k_step_keys[] = {{"records"}};
+constexpr known_key k_stream_keys[] = {
+    {"name"},
+    {"topics"},
+    {"start"},
+    {"envelope"},
+    {"order"},
+    {"dedup"},
+    {"reducer"},
+    {"poison"},
+    {"step"},
+    {"first", k_strict_only},
+    {"epoch_change", k_strict_only},
+    {"gap", k_strict_only},
+    {"waiting", k_strict_only},
+    {"retry", "leave it out; a reducer that fails stops its partition before the event"},
+    {"emit", "leave it out; a reducer cannot publish yet"},
+    {"handling", "leave it out"},
+    {"retention", "leave it out; sequences are kept for ever"},
+    {"dead_letter", "leave it out; rejected records are kept, and ratchet status --rejected lists them"},
+};
+constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
+                                         {"epoch"},  {"type"},     {"time"}};
+constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
+constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
+constexpr known_key k_reducer_keys[] = {{"kind"}, {"from"}};
+
+void read_kafka(const config_value& value, kafka_config& out) {
+  const config_map map{value, k_kafka_keys};
+  if (!map.valid()) return;
+  if (const auto brokers = map.require("brokers", "as in brokers: [localhost:9092]")) {
+    for (const config_value& item : brokers->list("broker addresses")) {
+      std::string address;
+      if (!item.text(address)) continue;
+      if (!is_broker_address(address)) item.error("is not a broker's address", "as in localhost:9092");
+      out.brokers.push_back(std::move(address));
+    }
+    if (brokers->node().kind == config_node::kind_of::list && brokers->node().items.empty()) {
+      brokers->error("names no broker", "as in brokers: [localhost:9092]");
+    }
+  }
+  if (const auto group =
+          map.require("group", "the consumer group; it belongs to this state directory alone")) {
+    constexpr std::size_t k_longest = 249;
+    if (group->text(out.group) && (out.group.empty() || out.group.size() > k_longest)) {
+      group->error("has " + std::to_string(out.group.size()) + " characters", "a group's name has 1 to 249");
+    }
+  }
+  if (const auto properties = map.get("properties")) {
+    const config_map given{*properties, {}};
+    for (std::size_t i = 0; given.valid() && i < properties->node().keys.size(); ++i) {
+      const std::string& name = properties->node().keys[i].text;
+      std::string text;
+      // Values are never shown: passwords are among them.
+      if (const auto property = given.get(name); property && property->text(text)) {
+        out.properties.emplace(name, std::move(text));
+      }
+    }
+  }
+}
+
+void read_state(const config_value& value, state_config& out) {
+  const config_map map{value, k_state_keys};
+  if (!map.valid()) return;
+  if (const auto path = map.require("path", "the directory that keeps the state, as in /var/lib/ratchet")) {
+    std::string text;
+    if (path->text(text) && text.empty()) path->error("is empty", "as in /var/lib/ratchet");
+    out.path = text;
+  }
+  if (const auto interval = map.get("commit_interval")) {
+    constexpr std::chrono::milliseconds k_least{1};
+    constexpr std::chrono::milliseconds k_most{std::chrono::minutes{1}};
+    if (interval->duration(out.commit_interval) &&
+        (out.commit_interval < k_least || out.commit_interval > k_most)) {
+      interval->error(interval->node().text + " is out of range", "it goes from 1ms to 1m");
+    }
+  }
+  if (const auto sync = map.get("sync")) {
+    constexpr std::string_view k_words[] = {"interval", "every-step"};
+    if (const int at = sync->word(k_words); at >= 0) out.sync = static_cast<sync_mode>(at);
+  }
+}
+
+void read_field(const config_map& map, std::string_view key, std::string& out) {
+  const auto value = map.get(key);
+  if (!value || !value->text(out)) return;
+  if (const char* fault = fault_of_field_source(out)) value->error("is no source of a field", fault);
+}
+
+void read_sequence(const config_map& envelope, envelope_config& out) {
+  const auto value = envelope.get("sequence");
+  if (!value) return;
+  if (value->node().kind != config_node::kind_of::map) return read_field(envelope, "sequence", out.sequence);
+  const config_map map{*value, k_sequence_keys};
+  if (map.require("from", "as in {from: /seq, bits: 128}")) read_field(map, "from", out.sequence);
+  if (const auto bits = map.get("bits")) {
+    constexpr std::uint64_t k_one = 64;
+    constexpr std::uint64_t k_two = 128;
+    std::uint64_t number = k_one;
+    if (!bits->number(number, k_one, k_two)) return;
+    if (number != k_one && number != k_two) {
+      return bits->error(bits->node().text + " is not known here", "it is 64 or 128");
+    }
+    out.sequence_bits = static_cast<int>(number);
+  }
+}
+
+void read_envelope(const config_value& value, envelope_config& out) {
+  const config_map map{value, k_envelope_keys};
+  if (!map.valid()) return;
+  if (const auto format = map.get("format")) {
+    constexpr std::string_view k_words[] = {"json"};
+    constexpr std::string_view k_later[] = {"cloudevents", "debezium-outbox", "debezium-cdc",
+                                            "ydb-changefeed"};
+    if (format->word(k_words, k_later) < 0) return;  // what the other keys mean depends on it
+  }
+  (void)map.require("aggregate", "where the aggregate's id comes from, as in aggregate: /payment/id or key");
+  read_field(map, "event_id", out.event_id);
+  read_field(map, "aggregate", out.aggregate);
+  read_sequence(map, out);
+  read_field(map, "epoch", out.epoch);
+  read_field(map, "type", out.type);
+  read_field(map, "time", out.time);
+}
+
+void read_dedup(const config_value& value, dedup_config& out) {
+  if (value.is_word("off")) {
+    out.ids = id_kind::none;
+    return;
+  }
+  if (value.node().kind == config_node::kind_of::scalar) {
+    return value.error("is text", "it wants off, or a map as in {ids: uuidv7, window: 24h}");
+  }
+  const config_map map{value, k_dedup_keys};
+  if (!map.valid()) return;
+  if (const auto ids = map.get("ids")) {
+    constexpr std::string_view k_words[] = {"uuidv7"};
+    constexpr std::string_view k_later[] = {"ulid", "opaque", "monotonic"};
+    if (ids->is_word("none")) {
+      ids->error("none is written otherwise", "use dedup: off");
+    } else if (ids->word(k_words, k_later) == 0) {
+      out.ids = id_kind::uuidv7;
+    }
+  }
+  if (const auto window = map.get("window")) {
+    if (window->duration(out.window) && out.window.count() == 0) {
+      window->error("is 0", "a window is longer than that; without one use dedup: off");
+    }
+  }
+  if (const auto skew = map.get("max_skew")) (void)skew->duration(out.max_skew);
+}
+
+void read_reducer(const config_value& value, reducer_config& out) {
+  const config_map map{value, k_reducer_keys};
+  if (!map.valid()) return;
+  if (const auto kind = map.require("kind", "replace or merge_patch")) {
+    constexpr std::string_view k_words[] = {"replace", "merge_patch"};
+    if (const int at = kind->word(k_words); at >= 0) out.kind = static_cast<reducer_config::kind_of>(at);
+  }
+  if (const auto from = map.get("from"); from && from->text(out.from) && !out.from.empty()) {
+    if (const char* fault = fault_of_pointer(out.from)) from->error("is no JSON Pointer", fault);
+  }
+}
+
+void read_poison(const config_value& value, std::uint32_t& out) {
+  std::uint64_t number = 0;
+  if (value.is_word("off") || (value.is_word("0") && value.node().plain)) {
+    if (value.is_word("0")) value.error("0 is no limit", "use poison: off, or a number such as 100");
+    out = 0;
+  } else if (value.number(number, 1, std::numeric_limits<std::uint32_t>::max())) {
+    out = static_cast<std::uint32_t>(number);
+  }
+}
+
+/// The size of a step is one number for the whole instance, since a step spans all streams. It may stand at
+/// the top or under streams, where everybody looks for it; then all of them must agree.
+class step_reader {
+ public:
+  void read(const config_map& parent) {
+    const auto value = parent.get("step");
+    if (!value) return;
+    const config_map map{*value, k_step_keys};
+    if (!map.valid()) return;
+    const auto records = map.require("records", "as in step: {records: 5000}");
+    constexpr std::uint64_t k_most = 1'000'000;
+    std::uint64_t number = 0;
+    if (!records || !records->number(number, 1, k_most)) return;
+    if (found_ && *found_ != number) {
+      return records->error(
+          std::to_string(number) + " differs from " + where_ + ": " + std::to_string(*found_),
+          "a step spans all streams: give it once, at the top");
+    }
+    if (!found_) where_ = records->path();
+    found_ = number;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> found() const noexcept { return found_; }
+
+ private:
+  std::optional<std::uint64_t> found_;
+  std::string where_;
+};
+
+void read_topics(const config_value& value, std::vector<std::string>& out) {
+  for (const config_value& item : value.list("topics")) {
+    std::string topic;
+    if (!item.text(topic)) continue;
+    if (!is_topic_name(topic)) item.error("is not a topic's name", "1 to 249 of a-z A-Z 0-9 . _ -");
+    out.push_back(std::move(topic));
+  }
+}
+
+void read_stream(const config_value& value, stream_config& out, step_reader& step) {
+  const config_map map{value, k_stream_keys};
+  if (!map.valid()) return;
+  if (const auto name = map.require("name", "ratchet get and scan ask for the stream by it")) {
+    if (name->text(out.name) && !is_topic_name(out.name)) {
+      name->error("is not a stream's name", "1 to 249 of a-z A-Z 0-9 . _ -");
+    }
+  }
+  if (const auto topics = map.get("topics")) read_topics(*topics, out.topics);
+  if (const auto start = map.get("start")) {
+    constexpr std::string_view k_words[] = {"earliest", "latest"};
+    if (const int at = start->word(k_words); at >= 0) out.start = static_cast<start_position>(at);
+  }
+  if (const auto envelope =
+          map.require("envelope", "where an event's fields come from: {aggregate: /id, ...}")) {
+    read_envelope(*envelope, out.envelope);
+  }
+  if (const auto order = map.get("order")) {
+    constexpr std::string_view k_words[] = {"latest", "arrival"};
+    constexpr std::string_view k_later[] = {"strict"};
+    constexpr ratchet::order k_orders[] = {order::latest, order::arrival};
+    if (const int at = order->word(k_words, k_later); at >= 0) out.order = k_orders[at];
+  }
+  if (const auto dedup = map.get("dedup")) read_dedup(*dedup, out.dedup);
+  if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
+  if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);
+  step.read(map);
+}
+
+void read_version(const config_map& top) {
+  const auto version = top.require("version", "begin the file with version: 1");
+  std::uint64_t number = 0;
+  if (version && version->number(number, 0, std::numeric_limits<std::uint32_t>::max()) && number != 1) {
+    version->error(std::to_string(number) + " is not a version that this ratchet reads",
+                   "it reads version: 1");
+  }
+}
+
+}  // namespace
+
+void read_schema(const config_node& root, config& out, config_findings& findings) {
+  if (root.kind == config_node::kind_of::null) {
+    return findings.add(root.at, {}, "there is no config in it", "ratchet init prints one to start from");
+  }
+  const config_map top{config_value{root, {}, findings}, k_top_keys};
+  if (!top.valid()) return;
+  step_reader step;
+  read_version(top);
+  if (const auto kafka = top.get("kafka")) read_kafka(*kafka, out.kafka);
+  if (const auto state = top.require("state", "as in state: {path: /var/lib/ratchet}")) {
+    read_state(*state, out.state);
+  }
+  step.read(top);
+  if (const auto streams = top.require("streams", "at least one stream: ratchet init shows how")) {
+    for (const config_value& item : streams->list("streams")) {
+      read_stream(item, out.streams.emplace_back(), step);
+    }
+    if (streams->node().kind == config_node::kind_of::list && out.streams.empty()) {
+      streams->error("names no stream", "ratchet init shows one");
+    }
+  }
+  if (step.found()) out.step_records = *step.found();
+  if (const auto limit = top.get("memory_limit")) {
+    constexpr std::uint64_t k_least = std::uint64_t{64} << 20;
+    constexpr std::uint64_t k_most = std::uint64_t{16} << 40;
+    if (limit->size(out.memory_limit) && (out.memory_limit < k_least || out.memory_limit > k_most)) {
+      limit->error(limit->node().text + " is out of range", "it goes from 64MiB to 16TiB");
+    }
+  }
+}
+
+}  // namespace ratchet

@@ -1,0 +1,174 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/config_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace ratchet {
+
+namespace {
+
+constexpr bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+struct unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+constexpr std::array<unit, 5> k_durations{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
+constexpr std::array<unit, 5> k_sizes{{{"TiB", std::uint64_t{1} << 40},
+                                       {"GiB", std::uint64_t{1} << 30},
+                                       {"MiB", std::uint64_t{1} << 20},
+                                       {"KiB", std::uint64_t{1} << 10},
+                                       {"B", 1}}};
+constexpr std::uint64_t k_longest_ms = std::uint64_t{36'525} * 86'400'000;  // 100 years
+constexpr std::uint64_t k_largest_bytes = std::uint64_t{1} << 63;
+
+std::optional<std::uint64_t> parse_with_unit(std::string_view text, std::span<const unit> units,
+                                             std::uint64_t most) noexcept {
+  std::size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  const auto number = parse_whole_number(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  for (const unit& u : units) {
+    if (u.name != text.substr(digits)) continue;
+    if (*number > most / u.factor) return std::nullopt;
+    return *number * u.factor;
+  }
+  return std::nullopt;
+}
+
+std::string format_with_unit(std::uint64_t value, std::span<const unit> units) {
+  for (const unit& u : units) {
+    if (value % u.factor == 0 && value != 0) return std::to_string(value / u.factor).append(u.name);
+  }
+  return "0" + std::string{units.back().name};
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbours between two words, in any case.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0U : 1U)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_whole_number(std::string_view text) noexcept {
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  if (!std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || last != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept {
+  const auto ms = parse_with_unit(text, k_durations, k_longest_ms);
+  if (!ms) return std::nullopt;
+  return std::chrono::milliseconds{static_cast<std::int64_t>(*ms)};
+}
+
+std::string format_duration(std::chrono::milliseconds duration) {
+  return format_with_unit(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)),
+                          k_durations);
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
+  return parse_with_unit(text, k_sizes, k_largest_bytes);
+}
+
+std::string format_size(std::uint64_t bytes) {
+  return format_with_unit(bytes, k_sizes);
+}
+
+bool is_topic_name(std::string_view name) noexcept {
+  constexpr std::size_t k_longest = 249;
+  if (name.empty() || name.size() > k_longest || name == "." || name == "..") return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '.' || c == '_' || c == '-';
+  });
+}
+
+bool is_broker_address(std::string_view address) noexcept {
+  if (const std::size_t protocol = address.find("://"); protocol != std::string_view::npos) {
+    address.remove_prefix(protocol + 3);
+  }
+  const bool bracketed = address.starts_with('[');
+  const std::size_t host_end = bracketed ? address.find(']') : address.find(':');
+  if (bracketed && host_end == std::string_view::npos) return false;
+  const std::string_view host =
+      bracketed ? address.substr(1, host_end - 1) : address.substr(0, std::min(host_end, address.size()));
+  const bool plain = std::all_of(host.begin(), host.end(), [bracketed](char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '.' || c == '_' || c == '-' ||
+           (bracketed && (c == ':' || c == '%'));
+  });
+  if (host.empty() || !plain) return false;
+  std::string_view port = address.substr(std::min(address.size(), bracketed ? host_end + 1 : host_end));
+  if (port.empty()) return true;
+  constexpr std::uint64_t k_highest_port = 65'535;
+  if (port.front() != ':') return false;
+  const auto number = parse_whole_number(port.substr(1));
+  return number && *number > 0 && *number <= k_highest_port;
+}
+
+const char* fault_of_pointer(std::string_view pointer) noexcept {
+  if (!pointer.starts_with('/')) return "a JSON Pointer begins with /";
+  for (std::size_t i = pointer.find('~'); i != std::string_view::npos; i = pointer.find('~', i + 1)) {
+    if (i + 1 == pointer.size() || (pointer[i + 1] != '0' && pointer[i + 1] != '1')) {
+      return "in a JSON Pointer ~ is written ~0 and / in a key ~1";
+    }
+  }
+  return nullptr;
+}
+
+const char* fault_of_field_source(std::string_view source) noexcept {
+  constexpr std::string_view k_header = "header:";
+  if (source.starts_with('/')) return fault_of_pointer(source);
+  if (source == "key") return nullptr;
+  if (!source.starts_with(k_header)) return "a field comes from /a/pointer, key or header:NAME";
+  return source.size() > k_header.size() ? nullptr : "header: wants a name";
+}
+
+std::string_view did_you_mean(std::string_view word, std::span<const std::string_view> known) {
+  constexpr std::size_t k_longest = 64;
+  if (word.size() > k_longest) return {};
+  std::string_view best;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    // A third of the letters may differ, and two in short words.
+    const std::size_t allowed = std::max<std::size_t>(candidate.size() > 3 ? 2 : 1, candidate.size() / 3);
+    if (distance < least && distance <= allowed && distance < candidate.size()) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace ratchet

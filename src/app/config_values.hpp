@@ -1,0 +1,41 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// The spellings of values in a config: numbers, durations, sizes, names, sources of fields. Pure.
+namespace ratchet {
+
+/// Plain decimal digits without sign, leading zeros or anything else.
+[[nodiscard]] std::optional<std::uint64_t> parse_whole_number(std::string_view) noexcept;
+
+/// A whole number and one of ms, s, m, h, d: "100ms", "5s", "2d". None also above 100 years.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view) noexcept;
+/// The same, in the largest unit that is exact.
+[[nodiscard]] std::string format_duration(std::chrono::milliseconds);
+
+/// A whole number and one of B, KiB, MiB, GiB, TiB; none above 2^63 bytes.
+[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view) noexcept;
+[[nodiscard]] std::string format_size(std::uint64_t bytes);
+
+/// Kafka's rule for topics, which streams share: 1 to 249 of [a-zA-Z0-9._-], but neither "." nor "..".
+[[nodiscard]] bool is_topic_name(std::string_view) noexcept;
+
+/// host or host:port, with or without a protocol before it; what librdkafka takes in bootstrap.servers.
+[[nodiscard]] bool is_broker_address(std::string_view) noexcept;
+
+/// What is wrong with a JSON Pointer (RFC 6901) that is not empty; nullptr where nothing is.
+[[nodiscard]] const char* fault_of_pointer(std::string_view) noexcept;
+
+/// What is wrong with `/pointer`, `key` or `header:NAME`; nullptr where nothing is.
+[[nodiscard]] const char* fault_of_field_source(std::string_view) noexcept;
+
+/// The known word that `word` is most likely a misspelling of; empty where none is near.
+[[nodiscard]] std::string_view did_you_mean(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace ratchet
