@@ -1,0 +1,147 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/json_writer.hpp"
+#include "app/workload_oracle.hpp"
+#include "app/workload_sink.hpp"
+#include "app/workload_stream.hpp"
+#include "app/workload_text.hpp"
+#include "cli/command.hpp"
+#include "cli/progress_bar.hpp"
+
+namespace ratchet::cli {
+namespace {
+
+constexpr const char* k_default_start = "2026-01-01T00:00:00Z";
+
+struct gen_options {
+  workload_dials dials;
+  std::string start;
+  std::string out{"-"};
+  bool records{false};
+  std::string topic{"payment-status"};
+  std::uint32_t partitions{8};
+  std::string oracle;
+};
+
+using file_handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// "-" is standard output, which is not closed.
+reported<file_handle> open_output(const std::string& path) {
+  if (path == "-") return file_handle{stdout, [](std::FILE*) { return 0; }};
+  file_handle file{std::fopen(path.c_str(), "wb"), &std::fclose};
+  if (!file) {
+    return problem{errc::io, "cannot write " + path + ": " + std::strerror(errno), {}, {}};
+  }
+  return file;
+}
+
+reported<void> put_all(workload_stream& stream, workload_sink& sink, workload_oracle& oracle) {
+  progress_bar bar{"gen", stream.dials().events, "records"};
+  std::string value;
+  for (workload_record record; stream.next(record);) {
+    value.clear();
+    stream.render(record.event, value);
+    oracle.observe(record);
+    if (const auto put = sink.put(record, workload_stream::key(record.event), value); !put) {
+      return problem{put.error(), "cannot write record " + std::to_string(stream.drawn()), {}, {}};
+    }
+    bar.update(stream.drawn());
+  }
+  if (const auto done = sink.finish(); !done) {
+    return problem{done.error(), "cannot write the last records", {}, {}};
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// One line {"aggregate":…,"snapshot":…} per aggregate, in the order of `ratchet scan`.
+reported<void> write_oracle(const std::string& path, const workload_oracle& oracle) {
+  RATCHET_TRY(auto file, open_output(path));
+  std::string line;
+  oracle.each([&](std::string_view aggregate, std::string_view snapshot) {
+    line = "{\"aggregate\":";
+    append_json_string(line, aggregate);
+    line += ",\"snapshot\":";
+    line += snapshot;
+    line += "}\n";
+    std::fwrite(line.data(), 1, line.size(), file.get());
+  });
+  if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0) {
+    return problem{errc::io, "cannot write " + path, {}, {}};
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+reported<void> generate(gen_options options) {
+  if (!parse_rfc3339(options.start.empty() ? k_default_start : options.start, options.dials.start)) {
+    return problem{
+        errc::usage, "--start " + options.start + " is not a time", "Write 2026-01-31T12:00:00Z.", {}};
+  }
+  if (options.partitions == 0) return problem{errc::usage, "--partitions must be at least 1", {}, {}};
+  RATCHET_TRY(auto stream, workload_stream::make(options.dials));
+  workload_oracle oracle{stream};
+  RATCHET_TRY(auto file, open_output(options.out));
+  const auto sink = options.records ? make_record_line_sink(file.get(), options.topic, options.partitions)
+                                    : make_line_sink(file.get());
+  RATCHET_TRY(put_all(stream, *sink, oracle));
+  std::fprintf(stderr, "gen: %llu records of %llu payments, %llu of them malformed\n",
+               static_cast<unsigned long long>(oracle.records()),
+               static_cast<unsigned long long>(oracle.aggregates()),
+               static_cast<unsigned long long>(oracle.malformed()));
+  if (!options.oracle.empty()) {
+    RATCHET_TRY(write_oracle(options.oracle, oracle));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void add_dials(CLI::App& command, workload_dials& dials) {
+  const char* group = "Dials";
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->group(group);
+  };
+  add("--events", dials.events, "records in all, repeats and malformed ones among them");
+  add("--aggregates", dials.aggregates, "payments");
+  add("--zipf", dials.zipf, "how unevenly payments get events; 0: evenly");
+  add("--duplicates", dials.duplicates, "share that repeats an earlier record, byte for byte");
+  add("--late", dials.late, "share of new events that come after a newer one of their payment");
+  add("--delay", dials.delay, "how many records later a late event or a repeat comes, at most");
+  add("--malformed", dials.malformed, "share that cannot be decoded; at most 0.5");
+  add("--conflicts", dials.conflicts, "share that claims a number which another event has");
+  add("--size", dials.size, "bytes of a value, about");
+  add("--seed", dials.seed, "the same seed gives the same records");
+  add("--rate", dials.rate, "records in a second of the stream's own time");
+}
+
+void add_gen(CLI::App& root, command_line& line) {
+  auto options = std::make_shared<gen_options>();
+  auto* gen = root.add_subcommand("gen", "Make up a disordered stream of payment statuses");
+  add_dials(*gen, options->dials);
+  gen->add_option("--start", options->start,
+                  std::string{"time of the first record [default: "} + k_default_start + "]")
+      ->group("Dials");
+  gen->add_option("-o,--out", options->out, "file to write; - is standard output")->capture_default_str();
+  gen->add_flag("--records", options->records, "write lines as kcat -C -J prints them, for apply --records");
+  gen->add_option("--topic", options->topic, "topic of the records")->capture_default_str();
+  gen->add_option("--partitions", options->partitions, "partitions of the topic")->capture_default_str();
+  gen->add_option("--oracle", options->oracle, "also write the right final snapshots to this file");
+  gen->footer(
+      "Example:\n"
+      "  ratchet gen --events 100000 --seed 7 -o events.ndjson --oracle expected.ndjson\n"
+      "  ratchet apply -c ratchet.yaml events.ndjson");
+  gen->callback([options, &line] {
+    if (const auto done = generate(*options); !done) line.status = report(done.error());
+  });
+}
+
+}  // namespace
+
+void add_workload_commands(CLI::App& root, command_line& line) {
+  add_gen(root, line);
+}
+
+}  // namespace ratchet::cli
