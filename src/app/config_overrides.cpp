@@ -70,6 +70,9 @@ class override_walk {
     }
     node_ = &node_->items[at];
     rest_.remove_prefix(end + 1);
+    if (!rest_.empty() && rest_.front() != '.' && rest_.front() != '[') {
+      return fail("wants a dot behind ]", "as in streams[0].order") != nullptr;
+    }
     pass_dot();
     return true;
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "decode/field_source.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -138,20 +140,12 @@ bool is_broker_address(std::string_view address) noexcept {
 
 const char* fault_of_pointer(std::string_view pointer) noexcept {
   if (!pointer.starts_with('/')) return "a JSON Pointer begins with /";
-  for (std::size_t i = pointer.find('~'); i != std::string_view::npos; i = pointer.find('~', i + 1)) {
-    if (i + 1 == pointer.size() || (pointer[i + 1] != '0' && pointer[i + 1] != '1')) {
-      return "in a JSON Pointer ~ is written ~0 and / in a key ~1";
-    }
-  }
-  return nullptr;
+  return parse_json_pointer(pointer) ? nullptr : "in a key of a JSON Pointer ~ is written ~0, and / is ~1";
 }
 
 const char* fault_of_field_source(std::string_view source) noexcept {
-  constexpr std::string_view k_header = "header:";
   if (source.starts_with('/')) return fault_of_pointer(source);
-  if (source == "key") return nullptr;
-  if (!source.starts_with(k_header)) return "a field comes from /a/pointer, key or header:NAME";
-  return source.size() > k_header.size() ? nullptr : "header: wants a name";
+  return parse_field_source(source) ? nullptr : "a field comes from /a/pointer, key or header:NAME";
 }
 
 std::string_view did_you_mean(std::string_view word, std::span<const std::string_view> known) {

@@ -1,0 +1,115 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "app/config_text.hpp"
+#include "app/config_values.hpp"
+#include "app/json_writer.hpp"
+#include "cli/command.hpp"
+#include "cli/config_option.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+struct validate_options {
+  config_option config;
+  output_format output{output_format::text};
+};
+
+std::string errors_as_json(const problem& p) {
+  json_writer json;
+  json.begin_object().key("valid").boolean(false);
+  json.key("message").string(p.message);
+  json.key("errors").begin_array();
+  for (const diagnostic& d : p.diagnostics) {
+    json.begin_object();
+    json.key("file").string(d.file);
+    json.key("line").number(d.line);
+    json.key("column").number(d.column);
+    json.key("path").string(d.path);
+    json.key("message").string(d.message);
+    json.key("hint").string(d.hint);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return json.take() + "\n";
+}
+
+std::string summary_as_json(const config& c) {
+  json_writer json;
+  json.begin_object().key("valid").boolean(true).key("streams").begin_array();
+  for (const stream_config& stream : c.streams) {
+    json.begin_object();
+    json.key("name").string(stream.name);
+    json.key("does").string(describe(stream));
+    json.key("cannot").begin_array();
+    for (const std::string& limit : limits_of(stream)) json.string(limit);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.take() + "\n";
+}
+
+std::string summary_as_text(const config& c) {
+  std::string text = c.file.string() + " is valid; state in " + c.state.path.string() + ", memory up to " +
+                     format_size(c.memory_limit) + "\n";
+  for (const stream_config& stream : c.streams) {
+    text += "  " + describe(stream) + "\n";
+    for (const std::string& limit : limits_of(stream)) text += "    mind: " + limit + "\n";
+  }
+  return text;
+}
+
+int validate(const validate_options& options) {
+  const reported<config> loaded = load(options.config);
+  const bool json = options.output == output_format::json;
+  if (loaded) {
+    print(json ? summary_as_json(loaded.value()) : summary_as_text(loaded.value()));
+    return 0;
+  }
+  if (!json) return report(loaded.error());
+  print(errors_as_json(loaded.error()));
+  return exit_code(loaded.error().code);
+}
+
+std::string versions() {
+  return "ratchet " RATCHET_VERSION
+         "\n"
+         "built with librdkafka " RATCHET_RDKAFKA_VERSION ", RocksDB " RATCHET_ROCKSDB_VERSION
+         ", simdjson " RATCHET_SIMDJSON_VERSION ", yaml-cpp " RATCHET_YAML_VERSION
+         ", Boost " RATCHET_BOOST_VERSION ", xxHash " RATCHET_XXHASH_VERSION
+         ", OpenSSL " RATCHET_OPENSSL_VERSION ", spdlog " RATCHET_SPDLOG_VERSION ", CLI11 " CLI11_VERSION
+         "\n";
+}
+
+}  // namespace
+
+void add_config_commands(CLI::App& root, command_line& line) {
+  CLI::App* init = root.add_subcommand("init", "Print a commented config to start from");
+  init->footer("Example:\n  ratchet init > ratchet.yaml");
+  init->callback([] { print(std::string{config_template()}); });
+
+  const auto options = std::make_shared<validate_options>();
+  CLI::App* check = root.add_subcommand("validate", "Find every error in a config, and say what it does");
+  add_config_option(*check, options->config);
+  check->add_option("--output", options->output, "text (default) or json")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, output_format>{{"text", output_format::text}, {"json", output_format::json}}))
+      ->type_name("FORMAT");
+  check->footer(
+      "Exit codes: 0 valid, 74 the file cannot be read, 78 it has errors.\n"
+      "Example:\n  ratchet validate -c ratchet.yaml --set streams[0].order=arrival");
+  check->callback([options, &line] { line.status = validate(*options); });
+
+  CLI::App* version = root.add_subcommand("version", "Print the versions of ratchet and of its libraries");
+  version->footer("Example:\n  ratchet version");
+  version->callback([] { print(versions()); });
+}
+
+}  // namespace ratchet::cli

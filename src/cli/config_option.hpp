@@ -1,0 +1,28 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "ratchet/config.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet::cli {
+
+/// The config as a command line names it: -c FILE, --set KEY=VALUE, -X PROPERTY=VALUE.
+struct config_option {
+  std::filesystem::path file;
+  config_overrides overrides;
+};
+
+enum class config_need : std::uint8_t { required, optional };
+
+/// Adds the three options to a command. `option` must outlive the command's callback. Returns the option -c,
+/// so that others can exclude or demand it.
+CLI::Option* add_config_option(CLI::App& command, config_option& option,
+                               config_need need = config_need::required);
+
+/// Loads what the options name. Errors: as load_config().
+[[nodiscard]] reported<config> load(const config_option&);
+
+}  // namespace ratchet::cli
