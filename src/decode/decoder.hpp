@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,10 +20,20 @@ struct decode_rules {
   id_kind ids{id_kind::uuidv7};
   std::string payload_from;            ///< JSON Pointer of the reducer's input; empty: the whole value
   bool time_stands_for_record{false};  ///< plain files: the event's time is the record's
+  /// A longer value is malformed. `apply` sets k_apply_value_bytes; in Kafka the broker's limit is the limit.
+  std::uint64_t max_value_bytes{std::numeric_limits<std::uint64_t>::max()};
+  /// Where every field comes from key and headers and the payload is the whole value: a record whose header
+  /// `content-type` names something other than JSON carries bytes, which are not looked at. Not for reducers
+  /// that read their input as JSON (merge_patch).
+  bool bytes_allowed{false};
 };
 
+/// The largest value that `apply` takes, 64 MiB. A source need not hold more than one byte beyond it.
+constexpr std::uint64_t k_apply_value_bytes = std::uint64_t{64} << 20;
+
 /// The events of one batch, and the memory that some of their views point into.
-/// Borrows from the batch that was decoded: must not outlive it.
+/// Borrows from the batch that was decoded and, for the pointers in malformed_detail, from the decoder: must
+/// not outlive them.
 class decoded_batch {
  public:
   decoded_batch();
@@ -41,9 +52,14 @@ class decoded_batch {
 
 /// Turns records into events by the rules of one stream. Every byte of a record is checked against RFC 8259
 /// and UTF-8. Never fails: what cannot be decoded is an event of kind malformed that says why and where.
-/// Thread-safety: one thread at a time; reuse it, as it keeps its buffers.
+/// The first fault counts: the value as a whole (size, JSON, UTF-8) before the fields, and these in the order
+/// event_id, aggregate, sequence, epoch, type, time, payload. Its byte offset is in the value, for a field
+/// from the key or a header in that; what is missing is placed at the innermost value on its path that is
+/// there. Thread-safety: one thread at a time; reuse it, as it keeps its buffers.
 class decoder {
  public:
+  /// Every source in the rules must be valid (parse_field_source(), for payload_from parse_json_pointer()):
+  /// another one ends the program.
   explicit decoder(decode_rules);
   ~decoder();
   decoder(decoder&&) noexcept;

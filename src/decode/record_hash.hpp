@@ -12,7 +12,7 @@ namespace ratchet {
 [[nodiscard]] hash128 payload_hash(std::string_view payload) noexcept;
 
 /// XXH3-128 of a record: for the key, then the value, a byte that tells null (0) from present (1), its length
-/// as 8 bytes big-endian, and its bytes. Persisted: never change it.
+/// as 8 bytes big-endian (0 for null), and its bytes. Persisted: never change it.
 [[nodiscard]] hash128 record_hash(std::optional<std::string_view> key,
                                   std::optional<std::string_view> value) noexcept;
 

@@ -1,0 +1,203 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "decode/json_grammar.hpp"
+
+#include <simdjson.h>
+
+#include "decode/json_scan.hpp"
+#include "decode/json_text.hpp"
+
+namespace ratchet::json {
+namespace {
+
+constexpr std::string_view k_byte_order_mark{"\xEF\xBB\xBF"};
+
+/// How many bytes the well-formed sequence at p has, or 0 (RFC 3629, section 4).
+std::size_t sequence_size(const unsigned char* p, std::size_t left) noexcept {
+  const unsigned char first = p[0];
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || left < size) return 0;
+  unsigned char lowest = 0x80;
+  unsigned char highest = 0xBF;
+  if (first == 0xE0) lowest = 0xA0;   // overlong
+  if (first == 0xED) highest = 0x9F;  // surrogates
+  if (first == 0xF0) lowest = 0x90;   // overlong
+  if (first == 0xF4) highest = 0x8F;  // above U+10FFFF
+  if (p[1] < lowest || p[1] > highest) return 0;
+  for (std::size_t i = 2; i < size; ++i) {
+    if (p[i] < 0x80 || p[i] > 0xBF) return 0;
+  }
+  return size;
+}
+
+}  // namespace
+
+std::size_t first_bad_utf8(std::string_view text) noexcept {
+  if (simdjson::validate_utf8(text)) return text.size();
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t size = sequence_size(p + at, text.size() - at);
+    if (size == 0) return at;
+    at += size;
+  }
+  return at;
+}
+
+fault walker::walk(std::string_view text) {
+  if (text.starts_with(k_byte_order_mark)) return {malformed_reason::byte_order_mark, 0};
+  begin_ = text.data();
+  p_ = begin_;
+  end_ = begin_ + text.size();
+  high_ = 0;
+  depth_ = 0;
+  any_duplicate_ = false;
+  too_deep_ = false;
+  found_.assign(tree_->size(), found{});
+  const bool fits = run();
+  if (fits && (high_ == 0 || encoding_ == encoding::unchecked)) return {};
+  // UTF-8 is only looked at where a byte above 0x7F was met, or to tell which of two faults comes first.
+  const std::size_t bad = encoding_ == encoding::unchecked ? text.size() : first_bad_utf8(text);
+  const auto stopped = static_cast<std::size_t>(p_ - begin_);
+  if (bad < text.size() && (fits || bad <= stopped)) return {malformed_reason::invalid_utf8, bad};
+  if (fits) return {};
+  return {too_deep_ ? malformed_reason::too_deep : malformed_reason::invalid_json, stopped};
+}
+
+bool walker::run() {
+  skip_space(p_, end_);
+  if (p_ == end_ || !read_value(k_root)) return false;
+  while (depth_ > 0) {
+    if (!step()) return false;
+  }
+  skip_space(p_, end_);
+  return p_ == end_;
+}
+
+/// Reads one member or element of the innermost container, and what closes behind it.
+bool walker::step() {
+  frame& top = stack_[depth_ - 1];
+  node_index node = k_no_node;
+  skip_space(p_, end_);
+  if (top.is_object) {
+    if (!read_key(top.node, node)) return false;
+  } else if (top.node != k_no_node) {
+    node = enter(tree_->element(top.node, top.index++), nullptr);
+  }
+  return p_ != end_ && read_value(node);
+}
+
+/// Reads a key and its colon, up to the value.
+bool walker::read_key(node_index parent, node_index& node) {
+  if (p_ == end_ || *p_ != '"') return false;
+  const char* const key = p_;
+  string_traits traits;
+  if (!scan_string(begin_, p_, end_, traits)) return false;
+  high_ |= traits.high;
+  if (parent != k_no_node) {
+    const auto size = static_cast<std::size_t>(p_ - key) - 2;
+    node = traits.escaped ? match_escaped(parent, {key + 1, size}) : tree_->member(parent, key + 1, size);
+    node = enter(node, key);
+  }
+  skip_space(p_, end_);
+  if (p_ == end_ || *p_ != ':') return false;
+  ++p_;
+  skip_space(p_, end_);
+  return true;
+}
+
+node_index walker::match_escaped(node_index parent, std::string_view key) {
+  key_.resize(key.size());
+  const unescaped plain = unescape(key, key_.data());
+  if (plain.lone_surrogate != nullptr) return k_no_node;  // no pointer can name it
+  return tree_->member(parent, key_.data(), plain.size);
+}
+
+/// The node itself where it is met for the first time. A second value is checked, and found nowhere.
+node_index walker::enter(node_index node, const char* key) {
+  if (node == k_no_node || found_[node].what == kind::none) return node;
+  if (found_[node].duplicate == nullptr) found_[node].duplicate = key;
+  any_duplicate_ = true;
+  return k_no_node;
+}
+
+void walker::note(node_index node, kind what, const char* begin, bool escaped) {
+  if (node == k_no_node) return;
+  found& here = found_[node];
+  here.what = what;
+  here.escaped = escaped;
+  here.begin = begin;
+  here.end = p_;
+}
+
+/// Reads a value; of a container only its opening bracket, unless it is empty.
+bool walker::read_value(node_index node) {
+  const char* const begin = p_;
+  string_traits traits;
+  switch (*p_) {
+    case '"':
+      if (!scan_string(begin_, p_, end_, traits)) return false;
+      high_ |= traits.high;
+      note(node, kind::string, begin, traits.escaped);
+      break;
+    case '{':
+      return open(true, node);
+    case '[':
+      return open(false, node);
+    case 't':
+      if (!scan_literal(p_, end_, "true")) return false;
+      note(node, kind::boolean, begin, false);
+      break;
+    case 'f':
+      if (!scan_literal(p_, end_, "false")) return false;
+      note(node, kind::boolean, begin, false);
+      break;
+    case 'n':
+      if (!scan_literal(p_, end_, "null")) return false;
+      note(node, kind::null, begin, false);
+      break;
+    default:
+      if (*p_ != '-' && !is_digit(*p_)) return false;
+      if (!scan_number(p_, end_)) return false;
+      note(node, kind::number, begin, false);
+  }
+  return close_or_comma();
+}
+
+bool walker::open(bool is_object, node_index node) {
+  if (depth_ == k_max_depth) {
+    too_deep_ = true;
+    return false;
+  }
+  const char* const begin = p_++;
+  note(node, is_object ? kind::object : kind::array, begin, false);
+  stack_[depth_++] = {node, is_object, 0};
+  skip_space(p_, end_);
+  if (p_ != end_ && *p_ == (is_object ? '}' : ']')) return close_or_comma();
+  return true;
+}
+
+/// Behind a value: closes what closes here, up to a comma or the end of the root.
+bool walker::close_or_comma() {
+  while (depth_ > 0) {
+    skip_space(p_, end_);
+    if (p_ == end_) return false;
+    if (*p_ == ',') {
+      ++p_;
+      return true;
+    }
+    const frame& top = stack_[depth_ - 1];
+    if (*p_ != (top.is_object ? '}' : ']')) return false;
+    ++p_;
+    if (top.node != k_no_node) found_[top.node].end = p_;
+    --depth_;
+  }
+  return true;
+}
+
+fault check_json(std::string_view text) {
+  static const pointer_tree nothing_named;
+  return walker{nothing_named}.walk(text);
+}
+
+}  // namespace ratchet::json

@@ -1,0 +1,83 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/decoded_event.hpp"
+#include "decode/pointer_tree.hpp"
+
+namespace ratchet::json {
+
+/// How deep arrays and objects may lie in each other; the root counts as 1.
+constexpr std::size_t k_max_depth = 1000;
+
+/// The first fault of a document. Reasons: none, invalid_json, invalid_utf8, byte_order_mark, too_deep.
+/// `offset` is that of the first byte that no valid document can have there, or the document's size where it
+/// ends too early; for invalid_utf8, where the ill-formed sequence begins; for too_deep, the bracket.
+struct fault {
+  malformed_reason reason{malformed_reason::none};
+  std::size_t offset{0};
+  friend constexpr bool operator==(const fault&, const fault&) = default;
+};
+
+/// Whether bytes above 0x7F in strings must be UTF-8.
+enum class encoding : std::uint8_t { utf8, unchecked };
+
+/// Checks a whole document against RFC 8259 and UTF-8, and finds the values that a pointer_tree names on the
+/// way. One pass, no recursion, no allocation but for keys with escapes. Numbers are checked and never
+/// converted. Thread-safety: none; reuse it.
+class walker {
+ public:
+  /// `tree` is borrowed for the walker's lifetime.
+  explicit walker(const pointer_tree& tree, encoding e = encoding::utf8) : tree_{&tree}, encoding_{e} {}
+
+  /// Afterwards at(node) says what stood there; it means nothing if there was a fault. Borrows `text`.
+  [[nodiscard]] fault walk(std::string_view text);
+
+  [[nodiscard]] const found& at(node_index node) const noexcept { return found_[node]; }
+  /// Whether any key on a named path occurred twice; the nodes say which.
+  [[nodiscard]] bool any_duplicate() const noexcept { return any_duplicate_; }
+
+ private:
+  struct frame {
+    node_index node;
+    bool is_object;
+    std::uint64_t index;  ///< of an array's next element
+  };
+
+  bool run();
+  bool step();
+  bool read_key(node_index parent, node_index& node);
+  bool read_value(node_index node);
+  bool open(bool is_object, node_index node);
+  bool close_or_comma();
+  node_index enter(node_index node, const char* key);
+  node_index match_escaped(node_index parent, std::string_view key);
+  void note(node_index node, kind what, const char* begin, bool escaped);
+
+  const pointer_tree* tree_;
+  encoding encoding_;
+  const char* begin_{nullptr};
+  const char* p_{nullptr};
+  const char* end_{nullptr};
+  unsigned high_{0};
+  bool any_duplicate_{false};
+  bool too_deep_{false};
+  std::size_t depth_{0};
+  std::vector<found> found_;
+  std::string key_;                       // scratch for keys with escapes
+  std::array<frame, k_max_depth> stack_;  // the first depth_ of them are set
+};
+
+/// Checks a whole document.
+[[nodiscard]] fault check_json(std::string_view text);
+
+/// Where the first ill-formed UTF-8 sequence begins (RFC 3629); text.size() if there is none.
+[[nodiscard]] std::size_t first_bad_utf8(std::string_view text) noexcept;
+
+}  // namespace ratchet::json

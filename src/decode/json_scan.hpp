@@ -1,0 +1,156 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/// The lexical parts of RFC 8259 over a buffer without padding: nothing here reads at or behind `end`.
+/// Every scanner returns true with `p` behind what it read, or false with `p` at the first byte that no valid
+/// document can have there (`end` where the document ends too early).
+namespace ratchet::json {
+
+[[nodiscard]] constexpr bool is_space(char c) noexcept {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+[[nodiscard]] constexpr bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+/// The value of a hexadecimal digit in either case, or -1.
+[[nodiscard]] constexpr int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+inline void skip_space(const char*& p, const char* end) noexcept {
+  while (p != end && is_space(*p)) ++p;
+}
+
+/// What a string holds besides plain ASCII.
+struct string_traits {
+  bool escaped{false};
+  /// Not 0 if a byte above 0x7F was met. It may also come from bytes shortly behind the string.
+  unsigned high{0};
+};
+
+/// Moves p to the next quote, backslash or control character, or to end.
+/// 16 bytes at a time; what is left at the buffer's end is read with one load that reaches back before p.
+inline void skip_plain(const char* begin, const char*& p, const char* end, unsigned& high) noexcept {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i backslash = _mm_set1_epi8('\\');
+  const __m128i last_control = _mm_set1_epi8(0x1F);
+  const auto special = [&](__m128i x) noexcept {
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(x, last_control), x);
+    const __m128i either = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, backslash));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(either, control)));
+  };
+  while (end - p >= 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const unsigned mask = special(x);
+    high |= static_cast<unsigned>(_mm_movemask_epi8(x));
+    if (mask != 0) {
+      p += std::countr_zero(mask);
+      return;
+    }
+    p += 16;
+  }
+  if (p != end && end - begin >= 16) {
+    const auto before = static_cast<unsigned>(16 - (end - p));
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(end - 16));
+    const unsigned mask = special(x) >> before;
+    high |= static_cast<unsigned>(_mm_movemask_epi8(x));
+    p = mask != 0 ? p + std::countr_zero(mask) : end;
+    return;
+  }
+#endif
+  for (; p != end; ++p) {
+    const auto c = static_cast<unsigned char>(*p);
+    if (c == '"' || c == '\\' || c < 0x20) return;
+    high |= c & 0x80U;
+  }
+}
+
+/// Reads an escape, p at its backslash. A surrogate may stand alone here: that is for those who decode it.
+[[nodiscard]] inline bool scan_escape(const char*& p, const char* end) noexcept {
+  if (++p == end) return false;
+  switch (*p) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+      ++p;
+      return true;
+    case 'u':
+      break;
+    default:
+      return false;
+  }
+  ++p;
+  for (int i = 0; i < 4; ++i, ++p) {
+    if (p == end || hex_value(*p) < 0) return false;
+  }
+  return true;
+}
+
+/// Reads a string, p at its opening quote. Bytes above 0x7F are let pass and flagged.
+[[nodiscard]] inline bool scan_string(const char* begin, const char*& p, const char* end,
+                                      string_traits& traits) noexcept {
+  ++p;
+  for (;;) {
+    skip_plain(begin, p, end, traits.high);
+    if (p == end) return false;
+    if (*p == '"') {
+      ++p;
+      return true;
+    }
+    if (*p != '\\') return false;
+    traits.escaped = true;
+    if (!scan_escape(p, end)) return false;
+  }
+}
+
+/// Reads a number, p at its first byte ('-' or a digit). What may follow it is checked by the caller.
+[[nodiscard]] inline bool scan_number(const char*& p, const char* end) noexcept {
+  const auto digits = [&]() noexcept {
+    if (p == end || !is_digit(*p)) return false;
+    while (p != end && is_digit(*p)) ++p;
+    return true;
+  };
+  if (*p == '-') ++p;
+  if (p == end || !is_digit(*p)) return false;
+  if (*p == '0') {
+    ++p;
+  } else {
+    while (p != end && is_digit(*p)) ++p;
+  }
+  if (p != end && *p == '.') {
+    ++p;
+    if (!digits()) return false;
+  }
+  if (p != end && (*p == 'e' || *p == 'E')) {
+    ++p;
+    if (p != end && (*p == '+' || *p == '-')) ++p;
+    if (!digits()) return false;
+  }
+  return true;
+}
+
+/// Reads `true`, `false` or `null`, p at its first byte.
+[[nodiscard]] inline bool scan_literal(const char*& p, const char* end, const char* word) noexcept {
+  for (; *word != '\0'; ++word, ++p) {
+    if (p == end || *p != *word) return false;
+  }
+  return true;
+}
+
+}  // namespace ratchet::json

@@ -1,0 +1,30 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "decode/media_type.hpp"
+
+#include <algorithm>
+
+namespace ratchet {
+namespace {
+
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) noexcept { return lower(x) == lower(y); });
+}
+
+bool is_json_media_type(std::string_view type) noexcept {
+  type = type.substr(0, type.find(';'));
+  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.remove_suffix(1);
+  while (!type.empty() && (type.front() == ' ' || type.front() == '\t')) type.remove_prefix(1);
+  if (equal_ignoring_case(type, "application/json") || equal_ignoring_case(type, "text/json")) return true;
+  constexpr std::string_view k_suffix{"+json"};
+  return type.size() > k_suffix.size() &&
+         equal_ignoring_case(type.substr(type.size() - k_suffix.size()), k_suffix);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,40 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "decode/sequence_text.hpp"
+
+#include <limits>
+
+#include "decode/json_scan.hpp"
+
+namespace ratchet {
+
+std::optional<std::uint64_t> parse_u64(std::string_view digits) noexcept {
+  if (digits.empty()) return std::nullopt;
+  constexpr std::uint64_t k_max = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    if (!json::is_digit(c)) return std::nullopt;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > k_max / 10 || (value == k_max / 10 && digit > k_max % 10)) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+std::optional<sequence> parse_u128(std::string_view digits) noexcept {
+  if (digits.empty()) return std::nullopt;
+  constexpr std::uint64_t k_half = 0xFFFFFFFF;
+  std::uint64_t limbs[4] = {};  // 32 bits each, the lowest first, so that a carry shows
+  for (const char c : digits) {
+    if (!json::is_digit(c)) return std::nullopt;
+    auto carry = static_cast<std::uint64_t>(c - '0');
+    for (std::uint64_t& limb : limbs) {
+      carry += limb * 10;
+      limb = carry & k_half;
+      carry >>= 32;
+    }
+    if (carry != 0) return std::nullopt;
+  }
+  return sequence{limbs[3] << 32 | limbs[2], limbs[1] << 32 | limbs[0]};
+}
+
+}  // namespace ratchet

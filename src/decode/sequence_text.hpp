@@ -1,0 +1,19 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// Reads decimal digits up to 2^64 - 1. Leading zeros are allowed; a sign, a fraction and an exponent are
+/// not.
+[[nodiscard]] std::optional<std::uint64_t> parse_u64(std::string_view digits) noexcept;
+
+/// Reads decimal digits up to 2^128 - 1 as {high, low}.
+[[nodiscard]] std::optional<sequence> parse_u128(std::string_view digits) noexcept;
+
+}  // namespace ratchet
