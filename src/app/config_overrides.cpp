@@ -23,7 +23,7 @@ class override_walk {
   /// The node that the path names, made where it was missing; nullptr where the path leads nowhere.
   config_node* run() {
     if (rest_.starts_with('.') || rest_.ends_with('.') || rest_.find("..") != std::string_view::npos) {
-      return fail("has an empty part", "as in --set streams[0].order=latest");
+      return fail("has an empty part", "as in --set streams[0].start=latest");
     }
     // The names of librdkafka's properties have dots of their own.
     if (rest_.starts_with(k_properties)) return descend("kafka") ? properties() : nullptr;

@@ -11,7 +11,7 @@ constexpr std::string_view k_template =
     R"(# A config for ratchet. Check it with:  ratchet validate -c ratchet.yaml
 # It is read strictly: a key that is unknown, given twice or of the wrong type is an error. Every key of this
 # version is here; what is commented out shows its default, and what needs no default says so.
-# One value can be overridden on the command line: --set streams[0].order=arrival, -X fetch.wait.max.ms=100
+# One value can be overridden on the command line: --set streams[0].start=latest, -X fetch.wait.max.ms=100
 version: 1
 
 kafka:                            # may be left out where no stream has topics (ratchet apply alone)

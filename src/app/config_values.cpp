@@ -52,6 +52,7 @@ std::optional<std::uint64_t> parse_with_unit(std::string_view text, std::span<co
 
 std::string format_with_unit(std::uint64_t value, std::span<const unit> units) {
   for (const unit& u : units) {
+    if (u.name == "d" && value == u.factor) continue;  // 24h, as people say
     if (value % u.factor == 0 && value != 0) return std::to_string(value / u.factor).append(u.name);
   }
   return "0" + std::string{units.back().name};

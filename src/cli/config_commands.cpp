@@ -98,13 +98,10 @@ void add_config_commands(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<validate_options>();
   CLI::App* check = root.add_subcommand("validate", "Find every error in a config, and say what it does");
   add_config_option(*check, options->config);
-  check->add_option("--output", options->output, "text (default) or json")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, output_format>{{"text", output_format::text}, {"json", output_format::json}}))
-      ->type_name("FORMAT");
+  add_output_option(*check, options->output);
   check->footer(
       "Exit codes: 0 valid, 74 the file cannot be read, 78 it has errors.\n"
-      "Example:\n  ratchet validate -c ratchet.yaml --set streams[0].order=arrival");
+      "Example:\n  ratchet validate -c ratchet.yaml --set memory_limit=2GiB");
   check->callback([options, &line] { line.status = validate(*options); });
 
   CLI::App* version = root.add_subcommand("version", "Print the versions of ratchet and of its libraries");

@@ -1,6 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/config_option.hpp"
 
+#include <map>
+#include <string>
+
 namespace ratchet::cli {
 
 CLI::Option* add_config_option(CLI::App& command, config_option& option, config_need need) {
@@ -10,7 +13,7 @@ CLI::Option* add_config_option(CLI::App& command, config_option& option, config_
   // One value each, so that what follows stays the command's own.
   command
       .add_option("--set", option.overrides.set,
-                  "Override a value of the config, as in streams[0].order=arrival")
+                  "Override a value of the config, as in streams[0].start=latest")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
@@ -19,6 +22,14 @@ CLI::Option* add_config_option(CLI::App& command, config_option& option, config_
       ->type_name("PROPERTY=VALUE")
       ->allow_extra_args(false);
   return file;
+}
+
+void add_output_option(CLI::App& command, output_format& output) {
+  const std::map<std::string, output_format> words{{"text", output_format::text},
+                                                   {"json", output_format::json}};
+  command.add_option("--output", output, "How to print: text (default) or json")
+      ->transform(CLI::CheckedTransformer(words))
+      ->option_text("text|json");
 }
 
 reported<config> load(const config_option& option) {

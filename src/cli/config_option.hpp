@@ -2,8 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
 
+#include "cli/command.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 
@@ -21,6 +23,9 @@ enum class config_need : std::uint8_t { required, optional };
 /// so that others can exclude or demand it.
 CLI::Option* add_config_option(CLI::App& command, config_option& option,
                                config_need need = config_need::required);
+
+/// Adds --output text|json to a command.
+void add_output_option(CLI::App& command, output_format& output);
 
 /// Loads what the options name. Errors: as load_config().
 [[nodiscard]] reported<config> load(const config_option&);
