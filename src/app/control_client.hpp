@@ -1,0 +1,36 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "app/control_protocol.hpp"
+#include "app/control_requests.hpp"
+#include "app/control_socket.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// One connection to the instance that runs on a state directory, for one request.
+/// Thread-safety: none. Every wait is bounded.
+class control_client {
+ public:
+  /// None where no instance runs. Errors: source_unavailable (it is busy: try again); io.
+  [[nodiscard]] static reported<std::optional<control_client>> connect(
+      const std::filesystem::path& state_dir, const response_timeouts& timeouts = {});
+
+  /// Asks, and passes the answer on as it comes. To be called once.
+  /// Errors: those of answer_request(); source_unavailable, where the instance is too slow or ended the
+  /// connection; then a part of the answer may have been passed on.
+  [[nodiscard]] reported<void> ask(const read_request&, const byte_sink&);
+
+ private:
+  control_client(unique_fd socket, const response_timeouts& timeouts)
+      : socket_{std::move(socket)}, timeouts_{timeouts} {}
+
+  unique_fd socket_;
+  response_timeouts timeouts_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,258 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/control_requests.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/json_writer.hpp"
+#include "app/status_report.hpp"
+#include "decode/event_id_text.hpp"
+#include "decode/json_grammar.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::size_t k_piece_bytes = std::size_t{64} << 10;
+
+constexpr const char* k_get = "get";
+constexpr const char* k_scan = "scan";
+constexpr const char* k_status = "status";
+constexpr const char* k_json = "json";
+constexpr const char* k_text = "text";
+constexpr const char* k_deleted = "deleted";
+constexpr const char* k_audit = "audit";
+constexpr std::string_view k_rejected = "rejected=";
+
+problem not_understood() {
+  return {errc::usage,
+          "the running instance does not understand the request",
+          "use the same version of ratchet as the one that runs",
+          {}};
+}
+
+problem of_store(std::error_code code, const std::string& what) {
+  return {code, what + ": " + code.message(), "", {}};
+}
+
+bool is_json(std::string_view text) {
+  return json::check_json(text).reason == malformed_reason::none;
+}
+
+void write_row(json_writer& json, std::string_view aggregate, const aggregate_row& row, raw_layout layout) {
+  json.begin_object();
+  json.key("aggregate").string(aggregate);
+  json.key("sequence").sequence(row.last);
+  json.key("event_id");
+  row.id ? json.string(to_text(*row.id)) : json.null();
+  json.key("time").time(row.time);
+  if (row.deleted) {
+    json.key("deleted").boolean(true);
+  } else if (is_json(row.snapshot)) {
+    json.key("snapshot").raw(row.snapshot, layout);
+  } else {
+    json.key("snapshot_base64").base64(row.snapshot);
+  }
+  json.end_object();
+}
+
+/// The streams that the store or the config knows, in the order of the config, then of the store.
+reported<std::vector<named_stream>> known_streams(const read_context& context,
+                                                  std::vector<std::string>* not_stored) {
+  auto stored = context.view.streams();
+  if (!stored) return of_store(stored.error(), "cannot list the streams");
+  std::vector<named_stream> known;
+  for (const std::string& name : context.streams) {
+    const auto at = std::find_if(stored.value().begin(), stored.value().end(),
+                                 [&](const named_stream& s) { return s.name == name; });
+    if (at != stored.value().end()) {
+      known.push_back(*at);
+      stored.value().erase(at);
+    } else if (not_stored != nullptr) {
+      not_stored->push_back(name);
+    }
+  }
+  known.insert(known.end(), stored.value().begin(), stored.value().end());
+  return known;
+}
+
+/// None where the config knows the stream and the store does not yet.
+reported<std::optional<stream_id>> find_stream(const read_context& context, const std::string& name) {
+  std::vector<std::string> empty_ones;
+  RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
+  std::string names;
+  for (const named_stream& s : known) {
+    if (s.name == name) return std::optional{s.id};
+    names += (names.empty() ? "" : ", ") + s.name;
+  }
+  for (const std::string& s : empty_ones) {
+    if (s == name) return std::optional<stream_id>{};
+    names += (names.empty() ? "" : ", ") + s;
+  }
+  return problem{errc::usage,
+                 "there is no stream \"" + name + "\"",
+                 names.empty() ? "the store holds no streams yet" : "there are: " + names,
+                 {}};
+}
+
+problem no_snapshot(const read_request& request, const std::string& why) {
+  return {errc::not_found,
+          "no snapshot of \"" + request.aggregate + "\" in stream \"" + request.stream + "\"" + why,
+          "",
+          {}};
+}
+
+reported<void> answer_get(const read_context& context, const read_request& request, const byte_sink& sink) {
+  RATCHET_TRY(const auto id, find_stream(context, request.stream));
+  if (!id) return no_snapshot(request, "");
+  const auto row = context.view.get(*id, request.aggregate);
+  if (!row && row.error() == errc::not_found) return no_snapshot(request, "");
+  if (!row) return of_store(row.error(), "cannot read \"" + request.aggregate + "\"");
+  if (row.value().deleted) return no_snapshot(request, ": it was deleted by a tombstone");
+  if (!request.json) {
+    sink(row.value().snapshot);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  json_writer json;
+  write_row(json, request.aggregate, row.value(), raw_layout::as_it_stands);
+  sink(json.take() + "\n");
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+reported<void> answer_scan(const read_context& context, const read_request& request, const byte_sink& sink) {
+  RATCHET_TRY(const auto id, find_stream(context, request.stream));
+  if (!id) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  std::string piece;
+  bool wanted = true;
+  const auto scanned = context.view.scan(*id, [&](const scanned_row& scanned_one) {
+    if (scanned_one.row.deleted && !request.deleted) {
+      return sink({});  // a long run of these must not keep a scan alive that nobody wants
+    }
+    json_writer json;
+    write_row(json, scanned_one.aggregate, scanned_one.row, raw_layout::one_line);
+    piece += json.text();
+    piece += '\n';
+    if (piece.size() < k_piece_bytes) return true;
+    wanted = sink(piece);
+    piece.clear();
+    return wanted;
+  });
+  if (wanted && !piece.empty()) sink(piece);
+  if (!scanned) return of_store(scanned.error(), "cannot scan stream \"" + request.stream + "\"");
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+reported<stream_report> report_of(const read_context& context, const read_request& request,
+                                  const named_stream& stream) {
+  stream_report report;
+  report.name = stream.name;
+  auto state = context.view.load(stream.id);
+  if (!state) return of_store(state.error(), "cannot read stream \"" + stream.name + "\"");
+  report.state = std::move(state).value();
+  if (request.rejected) {
+    auto rows = context.view.rejected(stream.id, *request.rejected);
+    if (!rows) return of_store(rows.error(), "cannot read the rejected records of \"" + stream.name + "\"");
+    report.rejected = std::move(rows).value();
+  }
+  return report;
+}
+
+reported<void> answer_status(const read_context& context, const read_request& request,
+                             const byte_sink& sink) {
+  status_report report;
+  report.source = context.live != nullptr ? report_source::instance : report_source::directory;
+  if (context.live != nullptr) report.live = *context.live;
+  report.lists_rejected = request.rejected.has_value();
+  std::vector<std::string> empty_ones;
+  RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
+  for (const named_stream& stream : known) {
+    RATCHET_TRY(auto one, report_of(context, request, stream));
+    report.streams.push_back(std::move(one));
+  }
+  for (std::string& name : empty_ones) report.streams.push_back({std::move(name), {}, {}, {}});
+  for (stream_report& stream : report.streams) {
+    const auto live = report.live.streams.find(stream.name);
+    if (live != report.live.streams.end()) stream.live = live->second;
+  }
+  if (request.audit) {
+    auto audits = context.view.audits();
+    if (!audits) return of_store(audits.error(), "cannot read the audit rows");
+    report.audits = std::move(audits).value();
+  }
+  sink(request.json ? status_json(report) : status_text(report));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+bool parse_status_word(const std::string& word, read_request& request) {
+  if (word == k_audit) {
+    request.audit = true;
+    return true;
+  }
+  if (!word.starts_with(k_rejected)) return false;
+  std::size_t limit = 0;
+  const char* const end = word.data() + word.size();
+  const auto [at, error] = std::from_chars(word.data() + k_rejected.size(), end, limit);
+  if (error != std::errc{} || at != end) return false;
+  request.rejected = limit;
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> to_words(const read_request& request) {
+  const char* const form = request.json ? k_json : k_text;
+  switch (request.kind) {
+    case read_request::kind_of::get:
+      return {k_get, request.stream, request.aggregate, form};
+    case read_request::kind_of::scan:
+      if (request.deleted) return {k_scan, request.stream, k_deleted};
+      return {k_scan, request.stream};
+    case read_request::kind_of::status:
+      break;
+  }
+  std::vector<std::string> words{k_status, form};
+  if (request.rejected) words.push_back(std::string{k_rejected} + std::to_string(*request.rejected));
+  if (request.audit) words.emplace_back(k_audit);
+  return words;
+}
+
+reported<read_request> parse_words(std::span<const std::string> words) {
+  read_request request;
+  const auto form_fits = [](const std::string& word) { return word == k_json || word == k_text; };
+  if (words.size() == 4 && words[0] == k_get && form_fits(words[3])) {
+    request.kind = read_request::kind_of::get;
+    request.stream = words[1];
+    request.aggregate = words[2];
+    request.json = words[3] == k_json;
+    return request;
+  }
+  if (!words.empty() && words[0] == k_scan &&
+      (words.size() == 2 || (words.size() == 3 && words[2] == k_deleted))) {
+    request.kind = read_request::kind_of::scan;
+    request.stream = words[1];
+    request.deleted = words.size() == 3;
+    return request;
+  }
+  if (words.size() < 2 || words[0] != k_status || !form_fits(words[1])) return not_understood();
+  request.kind = read_request::kind_of::status;
+  request.json = words[1] == k_json;
+  for (const std::string& word : words.subspan(2)) {
+    if (!parse_status_word(word, request)) return not_understood();
+  }
+  return request;
+}
+
+reported<void> answer_request(const read_context& context, const read_request& request,
+                              const byte_sink& sink) {
+  switch (request.kind) {
+    case read_request::kind_of::get:
+      return answer_get(context, request, sink);
+    case read_request::kind_of::scan:
+      return answer_scan(context, request, sink);
+    case read_request::kind_of::status:
+      return answer_status(context, request, sink);
+  }
+  return not_understood();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,56 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/control_protocol.hpp"
+#include "app/live_board.hpp"
+#include "ports/store.hpp"
+#include "ratchet/error.hpp"
+
+/// The questions that can be put to a store, and their answers: the same bytes, whether the running instance
+/// answers on its control socket or the command reads the directory itself.
+namespace ratchet {
+
+struct read_request {
+  enum class kind_of : std::uint8_t { get, scan, status } kind{kind_of::status};
+  std::string stream;                   ///< get, scan
+  std::string aggregate;                ///< get
+  bool json{false};                     ///< get, status; scan is always JSON
+  bool deleted{false};                  ///< scan: deleted aggregates, too
+  std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream
+  bool audit{false};                    ///< status
+  friend bool operator==(const read_request&, const read_request&) = default;
+};
+
+/// As words on the control socket.
+[[nodiscard]] std::vector<std::string> to_words(const read_request&);
+/// Errors: usage.
+[[nodiscard]] reported<read_request> parse_words(std::span<const std::string> words);
+
+/// What the answer is drawn from.
+struct read_context {
+  const store_view& view;
+  std::span<const std::string>
+      streams;                       ///< known by config; those that the store does not know yet are empty
+  const live_status* live{nullptr};  ///< null: no instance is running
+};
+
+/// Answers, in pieces of about 64 KiB; memory is bounded by the largest snapshot. Ends early, as success,
+/// once the sink wants no more.
+///   get: the snapshot's bytes, or {aggregate, sequence, event_id, time, snapshot} and a line feed;
+///   scan: one such object a line, in byte order of the aggregate id; deleted ones have "deleted": true and
+///   no
+///     snapshot;
+///   status: see status_report.hpp.
+/// A snapshot stands raw where it is JSON (in scan with line feeds as spaces), else as "snapshot_base64".
+/// Errors: not_found (get: there is no snapshot); usage (no such stream); state_damaged and other errors of
+/// the store, maybe after a part of the answer.
+[[nodiscard]] reported<void> answer_request(const read_context&, const read_request&, const byte_sink&);
+
+}  // namespace ratchet

@@ -1,0 +1,215 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/control_server.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <list>
+#include <thread>
+#include <utility>
+
+#include "app/control_protocol.hpp"
+#include "app/control_requests.hpp"
+#include "app/control_socket.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds k_durable_poll{2};
+/// Before accept() is tried again when the process has no descriptor left.
+constexpr std::chrono::milliseconds k_accept_pause{100};
+
+/// Makes a descriptor readable; it is the only thing an eventfd is used for here.
+void signal(const unique_fd& event) noexcept {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(event.get(), &one, sizeof one));
+}
+
+void drain(const unique_fd& event) noexcept {
+  std::uint64_t count = 0;
+  static_cast<void>(!::read(event.get(), &count, sizeof count));
+}
+
+/// A thread that answers one connection.
+struct worker {
+  unique_fd connection;
+  std::atomic<bool> finished{false};
+  std::thread thread;
+};
+
+}  // namespace
+
+struct control_server::implementation {
+  implementation(std::filesystem::path dir, store& s, std::vector<std::string> names, const live_board& b,
+                 const control_limits& l)
+      : state_dir{std::move(dir)}, from{s}, streams{std::move(names)}, board{b}, limits{l} {}
+
+  std::filesystem::path state_dir;
+  store& from;
+  std::vector<std::string> streams;
+  const live_board& board;
+  control_limits limits;
+
+  unique_fd listener;
+  unique_fd stop;             ///< readable for good once the server has to end; never read
+  unique_fd finished;         ///< a worker has ended
+  std::list<worker> workers;  ///< of the accepting thread alone
+  std::thread acceptor;
+
+  void accept_until_stopped();
+  void accept_one();
+  void join_finished();
+  void serve(int connection) noexcept;
+  void answer(int connection);
+  reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
+  reported<void> wait_until_durable(std::uint64_t step);
+};
+
+void control_server::implementation::accept_until_stopped() {
+  for (;;) {
+    const bool full = workers.size() >= limits.connections;
+    pollfd waited[3] = {
+        {stop.get(), POLLIN, 0}, {finished.get(), POLLIN, 0}, {full ? -1 : listener.get(), POLLIN, 0}};
+    if (::poll(waited, 3, -1) < 0) continue;  // EINTR
+    if (waited[0].revents != 0) break;
+    if (waited[1].revents != 0) join_finished();
+    if (waited[2].revents != 0) accept_one();
+  }
+  for (worker& w : workers) w.thread.join();
+  workers.clear();
+}
+
+void control_server::implementation::accept_one() {
+  unique_fd connection{::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+  if (!connection.valid()) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+      static_cast<void>(stopped_before(steady_clock::now() + k_accept_pause, stop.get()));
+    }
+    return;
+  }
+  worker& w = workers.emplace_back();
+  w.connection = std::move(connection);
+  try {
+    w.thread = std::thread{[this, &w] {
+      serve(w.connection.get());
+      w.connection.reset();
+      w.finished = true;
+      signal(finished);
+    }};
+  } catch (const std::system_error&) {  // no thread to be had: the client sees a cut connection
+    workers.pop_back();
+  }
+}
+
+void control_server::implementation::join_finished() {
+  drain(finished);
+  for (auto at = workers.begin(); at != workers.end();) {
+    if (!at->finished) {
+      ++at;
+      continue;
+    }
+    at->thread.join();
+    at = workers.erase(at);
+  }
+}
+
+void control_server::implementation::serve(int connection) noexcept {
+  try {
+    answer(connection);
+  } catch (const std::exception&) {  // out of memory: this connection is cut, and nothing else
+  }
+}
+
+void control_server::implementation::answer(int connection) {
+  const auto deadline = steady_clock::now() + limits.request_timeout;
+  response_writer response{connection, limits.stall_timeout, stop.get()};
+  unsigned char head[4];
+  if (read_exactly(connection, head, sizeof head, deadline, stop.get()) != transfer::done) return;
+  const std::size_t length = std::size_t{head[0]} << 24 | std::size_t{head[1]} << 16 |
+                             std::size_t{head[2]} << 8 | std::size_t{head[3]};
+  if (length > k_max_request_bytes) {
+    static_cast<void>(response.fail({errc::usage, "the request is too large", "", {}}));
+    return;
+  }
+  std::string body(length, '\0');
+  if (read_exactly(connection, body.data(), length, deadline, stop.get()) != transfer::done) return;
+  const auto words = decode_request(body);
+  // A request that cannot be read is answered as one of no words is.
+  transfer sent = transfer::done;
+  const auto answered =
+      answer_words(words ? *words : std::vector<std::string>{}, [&](std::string_view piece) {
+        // Nothing to send: only whether to go on is asked.
+        if (piece.empty()) return !stopped_before(steady_clock::now(), stop.get());
+        sent = response.send(piece);
+        return sent == transfer::done;
+      });
+  if (sent != transfer::done) return;
+  sent = answered ? response.finish() : response.fail(answered.error());
+}
+
+reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
+                                                            const byte_sink& sink) {
+  RATCHET_TRY(const auto request, parse_words(words));
+  const auto view = from.view();
+  if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
+  RATCHET_TRY(wait_until_durable(view.value()->step()));
+  const live_status live = board.snapshot();
+  return answer_request({*view.value(), streams, &live}, request, sink);
+}
+
+reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
+  const auto deadline = steady_clock::now() + limits.durable_timeout;
+  while (from.durable_step() < step) {
+    from.request_sync();
+    if (stopped_before(steady_clock::now() + k_durable_poll, stop.get())) {
+      return problem{errc::source_unavailable, "the running instance is being stopped", "try again", {}};
+    }
+    if (steady_clock::now() < deadline) continue;
+    return problem{errc::source_unavailable,
+                   "the running instance is busy: what was read is not synced yet",
+                   "try again; if it stays so, look at the disk and at the instance's log",
+                   {}};
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
+
+reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
+                                                                store& from, std::vector<std::string> streams,
+                                                                const live_board& board,
+                                                                const control_limits& limits) {
+  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits);
+  self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!self->stop.valid() || !self->finished.valid()) {
+    return problem{errc::io, std::string{"cannot make an eventfd: "} + std::strerror(errno), "", {}};
+  }
+  RATCHET_TRY(self->listener, listen_in(state_dir, limits.backlog));
+  try {
+    self->acceptor = std::thread{[&s = *self] { s.accept_until_stopped(); }};
+  } catch (const std::system_error& e) {
+    remove_socket_in(state_dir);
+    return problem{errc::io, std::string{"cannot start the control server's thread: "} + e.what(), "", {}};
+  }
+  return std::unique_ptr<control_server>{new control_server{std::move(self)}};
+}
+
+control_server::~control_server() {
+  signal(self_->stop);
+  self_->acceptor.join();
+  // First nobody listens, then the socket goes: in between a client is told that no instance runs.
+  self_->listener.reset();
+  remove_socket_in(self_->state_dir);
+}
+
+}  // namespace ratchet

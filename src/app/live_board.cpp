@@ -1,0 +1,58 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/live_board.hpp"
+
+namespace ratchet {
+
+live_board::live_board(timestamp started_at) {
+  status_.started_at = started_at;
+  status_.ready_reason = "starting";
+}
+
+void live_board::set_ready(bool ready, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  status_.ready = ready;
+  status_.ready_reason = reason;
+}
+
+void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
+  const std::scoped_lock lock{mutex_};
+  live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;
+  for (auto& [where, partition] : known) partition.assigned = false;
+  for (const topic_partition& where : partitions) known[where].assigned = true;
+  for (auto& [where, partition] : known) {
+    if (!partition.assigned) partition.stopped.reset();
+  }
+}
+
+void live_board::set_committed(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).committed = offset;
+}
+
+void live_board::set_log_end(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).log_end = offset;
+}
+
+void live_board::set_stopped(std::string_view stream, const topic_partition& where, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).stopped = reason;
+}
+
+void live_board::clear_stopped(std::string_view stream, const topic_partition& where) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).stopped.reset();
+}
+
+live_status live_board::snapshot() const {
+  const std::scoped_lock lock{mutex_};
+  return status_;
+}
+
+live_partition& live_board::at(std::string_view stream, const topic_partition& where) {
+  auto found = status_.streams.find(stream);
+  if (found == status_.streams.end()) found = status_.streams.try_emplace(std::string{stream}).first;
+  return found->second[where];
+}
+
+}  // namespace ratchet

@@ -1,0 +1,61 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// What a running instance knows of a partition beside its stored state.
+struct live_partition {
+  bool assigned{false};
+  std::optional<std::int64_t> committed;  ///< the group's offset in Kafka, as last confirmed
+  std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen
+  std::optional<std::string> stopped;     ///< why it is stopped
+  friend bool operator==(const live_partition&, const live_partition&) = default;
+};
+
+using live_partitions = std::map<topic_partition, live_partition>;
+
+/// What a running instance says of itself; a copy.
+struct live_status {
+  timestamp started_at;
+  bool ready{false};
+  std::string ready_reason;  ///< why it is not ready; may be empty
+  std::map<std::string, live_partitions, std::less<>> streams;
+};
+
+/// Where the owner thread of a running instance leaves what status asks for. Nothing here decides anything.
+/// Thread-safety: every call from any thread; each holds one lock briefly.
+/// Lifetime: outlives the control server that reads it.
+class live_board {
+ public:
+  explicit live_board(timestamp started_at);
+
+  /// `reason` says why it is not ready.
+  void set_ready(bool ready, std::string_view reason = {});
+  /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
+  /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
+  void set_assigned(std::string_view stream, std::span<const topic_partition>);
+  void set_committed(std::string_view stream, const topic_partition&, std::int64_t offset);
+  void set_log_end(std::string_view stream, const topic_partition&, std::int64_t offset);
+  void set_stopped(std::string_view stream, const topic_partition&, std::string_view reason);
+  void clear_stopped(std::string_view stream, const topic_partition&);
+
+  [[nodiscard]] live_status snapshot() const;
+
+ private:
+  live_partition& at(std::string_view stream, const topic_partition&);
+
+  mutable std::mutex mutex_;
+  live_status status_;
+};
+
+}  // namespace ratchet

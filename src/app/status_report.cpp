@@ -1,0 +1,152 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/status_report.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/json_writer.hpp"
+#include "app/status_rows.hpp"
+
+namespace ratchet {
+
+std::vector<partition_report> partitions_of(const stream_report& stream) {
+  std::map<topic_partition, partition_report> all;
+  for (const auto& [where, state] : stream.state.partitions) {
+    if (where.topic.empty()) continue;  // a plain file: its positions mean nothing
+    all[where].next_offset = state.next_offset;
+  }
+  for (const auto& [where, live] : stream.live) all[where].live = live;
+  std::vector<partition_report> reports;
+  for (auto& [where, report] : all) {
+    report.where = where;
+    if (report.live && report.live->log_end && report.next_offset) {
+      // The view may be younger than the log end that was last seen.
+      report.lag = std::max<std::int64_t>(0, *report.live->log_end - *report.next_offset);
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+stream_report report_of_run(std::string name, const stream_state& before, stream_state after,
+                            live_partitions live) {
+  after.counters = after.counters.since(before.counters);
+  return {std::move(name), std::move(after), std::move(live), {}};
+}
+
+namespace {
+
+template <class T>
+void optional_number(json_writer& json, const std::optional<T>& value) {
+  value ? json.number(*value) : json.null();
+}
+
+void write_counters(json_writer& json, const counters& c) {
+  json.key("consumed").number(c.consumed);
+  json.key("verdicts").begin_object();
+  for (const auto& [name, value] : verdict_counts(c)) json.key(name).number(value);
+  json.end_object();
+  json.key("rejected").begin_object();
+  for (const auto& [name, value] : reason_counts(c)) json.key(name).number(value);
+  json.end_object();
+  json.key("waiting").begin_object();
+  for (const auto& [name, value] : waiting_counts(c)) json.key(name).number(value);
+  json.end_object();
+  json.key("ids_ahead").number(c.ids_ahead);
+}
+
+void write_partition(json_writer& json, const partition_report& p) {
+  json.begin_object();
+  json.key("topic").string(p.where.topic);
+  json.key("partition").number(static_cast<std::int32_t>(p.where.partition));
+  optional_number(json.key("next_offset"), p.next_offset);
+  optional_number(json.key("committed"), p.live ? p.live->committed : std::nullopt);
+  optional_number(json.key("lag"), p.lag);
+  if (p.live) json.key("assigned").boolean(p.live->assigned);
+  if (p.live && p.live->stopped) json.key("stopped").string(*p.live->stopped);
+  json.end_object();
+}
+
+/// "NAME" with the text, or "NAME_base64" where the bytes are not UTF-8.
+void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
+  if (!bytes) {
+    json.key(name).null();
+  } else if (is_utf8(*bytes)) {
+    json.key(name).string(*bytes);
+  } else {
+    json.key(name + "_base64").base64(*bytes);
+  }
+}
+
+void write_rejected(json_writer& json, const rejected_row& row) {
+  json.begin_object();
+  if (row.where.topic.empty()) {
+    json.key("topic").null().key("partition").null().key("offset").null();
+    json.key("content_hash").string(content_hash_text(row));
+  } else {
+    json.key("topic").string(row.where.topic);
+    json.key("partition").number(static_cast<std::int32_t>(row.where.partition));
+    json.key("offset").number(row.offset);
+  }
+  json.key("step").number(row.step);
+  json.key("reason").string(name_of(row.reason));
+  json.key("detail").string(row.detail);
+  json.key("pointer");
+  row.pointer.empty() ? json.null() : json.string(row.pointer);
+  json.key("byte_offset").number(row.byte_offset);
+  json.key("time").time(row.record_time);
+  write_bytes(json, "key", row.key);
+  write_bytes(json, "value", row.value);
+  json.key("truncated").boolean(row.truncated);
+  json.end_object();
+}
+
+void write_stream(json_writer& json, const stream_report& stream, bool lists_rejected) {
+  json.key(stream.name).begin_object();
+  write_counters(json, stream.state.counters);
+  json.key("floor").time(stream.state.floor);
+  json.key("partitions").begin_array();
+  for (const partition_report& p : partitions_of(stream)) write_partition(json, p);
+  json.end_array();
+  if (lists_rejected) {
+    json.key("rejected_records").begin_array();
+    for (const rejected_row& row : stream.rejected) write_rejected(json, row);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write_audits(json_writer& json, const std::vector<audit_row>& audits) {
+  json.key("audit").begin_array();
+  for (const audit_row& row : audits) {
+    json.begin_object();
+    json.key("step").number(row.step).key("time").time(row.time).key("kind").string(row.kind);
+    json.key("stream");
+    row.stream.empty() ? json.null() : json.string(row.stream);
+    json.key("text").string(row.text).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string status_json(const status_report& report) {
+  json_writer json;
+  json.begin_object();
+  if (report.source != report_source::run) {
+    json.key("running").boolean(report.source == report_source::instance);
+  }
+  if (report.source == report_source::instance) {
+    json.key("ready").boolean(report.live.ready).key("ready_reason");
+    report.live.ready_reason.empty() ? json.null() : json.string(report.live.ready_reason);
+    json.key("started_at").time(report.live.started_at);
+  }
+  json.key("streams").begin_object();
+  for (const stream_report& stream : report.streams) write_stream(json, stream, report.lists_rejected);
+  json.end_object();
+  if (report.audits) write_audits(json, *report.audits);
+  json.end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace ratchet

@@ -1,0 +1,74 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/live_board.hpp"
+#include "core/stream_state.hpp"
+#include "ratchet/types.hpp"
+
+/// The status of a store, of a running instance, or of one run, as people and programs read it.
+///
+///     {"running": true, "ready": true, "ready_reason": null, "started_at": TIME,         status only
+///      "streams": {NAME: {
+///        "consumed": N,
+///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
+///        N,
+///                     "skipped": N, "discarded": N},
+///        "rejected": {"malformed": N, "conflict": N, "too_old": N, "late": N, "id_reused": N},
+///        "waiting": {"parked": N, "retrying": N, "dead": N},
+///        "ids_ahead": N,
+///        "floor": TIME | null,
+///        "partitions": [{"topic": T, "partition": N, "next_offset": N | null, "committed": N | null,
+///                        "lag": N | null, "assigned": BOOL, "stopped": REASON}],
+///        "rejected_records": [...]                                                       --rejected only
+///      }},
+///      "audit": [{"step": N, "time": TIME, "kind": K, "stream": S | null, "text": T}]}   --audit only
+///
+/// TIME is RFC 3339 in UTC with milliseconds. Without Kafka `committed` and `lag` are null. `assigned` is
+/// there while an instance runs, `stopped` where it has stopped the partition. Without an instance `ready`
+/// and the two after it are missing. A run's own report (`apply`, `run --until-end`) is {"streams": ...}
+/// alone, its counters those of the run, its floor and offsets those at its end. A rejected record is
+///
+///     {"topic": T | null, "partition": N | null, "offset": N | null, "content_hash": HEX, "step": N,
+///      "reason": R, "detail": D, "pointer": P | null, "byte_offset": N, "time": TIME | null,
+///      "key": TEXT | null, "value": TEXT | null, "truncated": BOOL}
+///
+/// with `key_base64` or `value_base64` where the bytes are not UTF-8; one from a plain file has no position
+/// but a `content_hash`, which the others do not have.
+namespace ratchet {
+
+/// One stream's part of a report.
+struct stream_report {
+  std::string name;
+  stream_state state;
+  live_partitions live;  ///< empty without Kafka
+  std::vector<rejected_row> rejected;
+};
+
+enum class report_source : std::uint8_t {
+  run,        ///< what one run did: streams alone
+  directory,  ///< a state directory that nobody has open
+  instance,   ///< a running instance, which said `live`
+};
+
+struct status_report {
+  report_source source{report_source::run};
+  live_status live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
+  std::vector<stream_report> streams;
+  bool lists_rejected{false};
+  std::optional<std::vector<audit_row>> audits;
+};
+
+/// What one run did to a stream: its counters less those before it, and where it ended.
+[[nodiscard]] stream_report report_of_run(std::string name, const stream_state& before, stream_state after,
+                                          live_partitions live = {});
+
+/// One line of JSON, ending in a line feed.
+[[nodiscard]] std::string status_json(const status_report&);
+/// For people; ends in a line feed.
+[[nodiscard]] std::string status_text(const status_report&);
+
+}  // namespace ratchet

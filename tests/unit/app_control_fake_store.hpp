@@ -1,0 +1,122 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/store.hpp"
+
+/// A store in memory, as far as reading goes.
+namespace ratchet::testing {
+
+struct fake_stream {
+  std::string name;
+  stream_state state;
+  std::map<std::string, aggregate_row, std::less<>> rows;
+  std::vector<rejected_row> rejected;
+};
+
+struct fake_content {
+  std::vector<fake_stream> streams;  ///< a stream's id is its index
+  std::vector<audit_row> audits;
+  std::error_code scan_fails_with;  ///< after the first row
+  std::uint64_t endless_rows{0};    ///< rows of stream 0 that scan makes up
+};
+
+class fake_view final : public store_view {
+ public:
+  fake_view(const fake_content& c, std::uint64_t step) : content_{c}, step_{step} {}
+
+  std::uint64_t step() const override { return step_; }
+  result<std::vector<named_stream>> streams() const override {
+    std::vector<named_stream> named;
+    for (std::uint32_t i = 0; i < content_.streams.size(); ++i) {
+      named.push_back({content_.streams[i].name, stream_id{i}});
+    }
+    return named;
+  }
+  result<stream_state> load(stream_id id) const override { return at(id).state; }
+  result<aggregate_row> get(stream_id id, std::string_view aggregate) const override {
+    const auto found = at(id).rows.find(aggregate);
+    if (found == at(id).rows.end()) return make_error_code(errc::not_found);
+    return found->second;
+  }
+  result<void> scan(stream_id id, const std::function<bool(const scanned_row&)>& visit) const override {
+    for (const auto& [aggregate, row] : at(id).rows) {
+      if (!visit({aggregate, row})) return BOOST_OUTCOME_V2_NAMESPACE::success();
+      if (content_.scan_fails_with) return content_.scan_fails_with;
+    }
+    aggregate_row row;
+    row.snapshot = R"({"filler":")" + std::string(200, 'x') + R"("})";
+    for (std::uint64_t i = 0; i < content_.endless_rows; ++i) {
+      row.last = seq(i);
+      if (!visit({"made-up-" + std::to_string(i), row})) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  result<void> scan_ids(stream_id, const std::function<bool(std::string_view, event_id)>&) const override {
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
+    auto rows = at(id).rejected;
+    if (rows.size() > limit) rows.resize(limit);
+    return rows;
+  }
+  result<std::vector<audit_row>> audits() const override { return content_.audits; }
+
+ private:
+  const fake_stream& at(stream_id id) const { return content_.streams.at(static_cast<std::uint32_t>(id)); }
+
+  const fake_content& content_;
+  std::uint64_t step_;
+};
+
+/// `content` is not to be changed while a server reads from it.
+class fake_store final : public store {
+ public:
+  fake_content content;
+  std::atomic<std::uint64_t> written{1};
+  std::atomic<std::uint64_t> durable{1};
+  std::atomic<bool> sync_works{true};
+  std::atomic<int> syncs_requested{0};
+
+  stream_id id_of(std::string_view) const override { return stream_id{0}; }
+  result<stream_state> load(stream_id) const override { return stream_state{}; }
+  result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
+  result<void> write(const step_batch&) override { return unused(); }
+  std::uint64_t last_step() const noexcept override { return written; }
+  std::uint64_t durable_step() const noexcept override { return durable; }
+  void request_sync() override {
+    ++syncs_requested;
+    if (sync_works) durable = written.load();
+  }
+  result<void> sync() override { return unused(); }
+  std::string uuid() const override { return {}; }
+  std::string cluster_id() const override { return {}; }
+  result<void> set_cluster_id(std::string_view) override { return unused(); }
+  result<incarnation> draw_incarnation(std::uint64_t, std::uint64_t) override {
+    return make_error_code(errc::internal);
+  }
+  std::vector<incarnation> incarnations() const override { return {}; }
+  result<std::unique_ptr<store_view>> view() const override {
+    return std::unique_ptr<store_view>{std::make_unique<fake_view>(content, written)};
+  }
+
+ private:
+  static result<void> unused() { return make_error_code(errc::internal); }
+};
+
+/// A row whose snapshot is `snapshot`.
+inline aggregate_row row_of(sequence last, std::string snapshot) {
+  aggregate_row row;
+  row.last = last;
+  row.snapshot = std::move(snapshot);
+  return row;
+}
+
+}  // namespace ratchet::testing
