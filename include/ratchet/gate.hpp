@@ -31,9 +31,9 @@ enum class claim : std::uint8_t { none, same_id, other_id };
 struct gate_facts {
   bool below_position{false};  ///< the record's offset is below what its partition has handled
   claim waiting{claim::none};
-  std::optional<sequence> last;  ///< L, the last one applied (or skipped); none for a new aggregate
+  std::optional<sequence> last{};  ///< L, the last one applied (or skipped); none for a new aggregate
   bool last_was_skipped{false};
-  sequence incoming;           ///< not looked at in arrival order
+  sequence incoming{};         ///< not looked at in arrival order
   bool has_id{true};           ///< false: `dedup: off`, or an envelope that has none
   bool id_seen{false};         ///< an entry for (aggregate, id) at or above the floor
   bool id_below_floor{false};  ///< the id's own time lies before the window

@@ -1,0 +1,340 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "ratchet/gate.hpp"
+#include "unit/core_print.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr std::uint64_t k_max = std::numeric_limits<std::uint64_t>::max();
+
+constexpr decision k_apply{verdict::applied, reject_reason::none};
+constexpr decision k_park{verdict::parked, reject_reason::none};
+constexpr decision k_duplicate{verdict::duplicate, reject_reason::none};
+constexpr decision k_stale{verdict::stale, reject_reason::none};
+constexpr decision k_conflict{verdict::rejected, reject_reason::conflict};
+constexpr decision k_too_old{verdict::rejected, reject_reason::too_old};
+constexpr decision k_late{verdict::rejected, reject_reason::late};
+constexpr decision k_id_reused{verdict::rejected, reject_reason::id_reused};
+
+constexpr gate_rules k_latest{.order = order::latest};
+constexpr gate_rules k_strict{.order = order::strict};
+constexpr gate_rules k_strict_zero{.order = order::strict, .first = first_number::zero};
+constexpr gate_rules k_strict_any{.order = order::strict, .first = first_number::any};
+constexpr gate_rules k_accept{.order = order::strict, .epoch_change = epoch_change::accept};
+constexpr gate_rules k_accept_zero{
+    .order = order::strict, .first = first_number::zero, .epoch_change = epoch_change::accept};
+constexpr gate_rules k_accept_any{
+    .order = order::strict, .first = first_number::any, .epoch_change = epoch_change::accept};
+constexpr gate_rules k_arrival{.order = order::arrival};
+
+struct gate_row {
+  const char* name;
+  gate_rules rules;
+  gate_facts facts;
+  decision want;
+};
+
+// clang-format off
+constexpr gate_row k_rows[] = {
+    // Row 0: the record's offset is below what its partition has handled.
+    {"r0_a_read_again_record",             k_latest,  {.below_position = true, .incoming = seq(9)}, k_duplicate},
+    {"r0_comes_before_a_waiting_claim",    k_strict,  {.below_position = true, .waiting = claim::other_id, .incoming = seq(9)}, k_duplicate},
+    {"r0_comes_before_the_window",         k_arrival, {.below_position = true, .incoming = seq(0), .id_below_floor = true}, k_duplicate},
+
+    // Row 1: a waiting event claims this sequence (arrival: this id).
+    {"r1_waiting_same_id",                 k_strict,  {.waiting = claim::same_id, .last = seq(3), .incoming = seq(7)}, k_duplicate},
+    {"r1_waiting_another_id",              k_strict,  {.waiting = claim::other_id, .last = seq(3), .incoming = seq(7)}, k_conflict},
+    {"r1_waiting_same_id_latest",          k_latest,  {.waiting = claim::same_id, .last = seq(3), .incoming = seq(7)}, k_duplicate},
+    {"r1_waiting_same_id_arrival",         k_arrival, {.waiting = claim::same_id, .incoming = seq(0)}, k_duplicate},
+    {"r1_comes_before_the_window",         k_arrival, {.waiting = claim::same_id, .incoming = seq(0), .id_below_floor = true}, k_duplicate},
+    {"r1_comes_before_the_first",          k_strict,  {.waiting = claim::other_id, .incoming = seq(1)}, k_conflict},
+
+    // Rows 2 to 4: arrival.
+    {"r2_arrival_seen",                    k_arrival, {.last = seq(4), .incoming = seq(0), .id_seen = true}, k_duplicate},
+    {"r2_arrival_seen_while_blocked",      k_arrival, {.last = seq(4), .incoming = seq(0), .id_seen = true, .blocked = true}, k_duplicate},
+    {"r3_arrival_before_the_window",       k_arrival, {.last = seq(4), .incoming = seq(0), .id_below_floor = true}, k_too_old},
+    {"r3_arrival_new_aggregate_too",       k_arrival, {.incoming = seq(0), .id_below_floor = true}, k_too_old},
+    {"r3_comes_before_parking",            k_arrival, {.incoming = seq(0), .id_below_floor = true, .blocked = true}, k_too_old},
+    {"r4_arrival_new_id",                  k_arrival, {.last = seq(4), .incoming = seq(0)}, k_apply},
+    {"r4_arrival_new_aggregate",           k_arrival, {.incoming = seq(0)}, k_apply},
+    {"r4_arrival_behind_waiting_ones",     k_arrival, {.last = seq(4), .incoming = seq(0), .blocked = true}, k_park},
+    {"r4_arrival_without_ids_applies_all", k_arrival, {.last = seq(4), .incoming = seq(0), .has_id = false, .id_seen = true, .id_below_floor = true}, k_apply},
+    {"r4_arrival_looks_at_no_sequence",    k_arrival, {.last = seq(4), .last_was_skipped = true, .incoming = seq(4), .same_id_as_last = true}, k_apply},
+
+    // Row 5: no L, and the event is older than the retention of sequences.
+    {"r5_older_than_retention",            k_latest,  {.incoming = seq(9), .older_than_retention = true}, k_too_old},
+    {"r5_older_than_retention_strict",     k_strict,  {.incoming = seq(1), .older_than_retention = true}, k_too_old},
+    {"r5_needs_no_L",                      k_latest,  {.last = seq(3), .incoming = seq(9), .older_than_retention = true}, k_apply},
+
+    // Row 6: no L.
+    {"r6_latest_any_number_is_first",      k_latest,  {.incoming = seq(9)}, k_apply},
+    {"r6_latest_zero",                     k_latest,  {.incoming = seq(0)}, k_apply},
+    {"r6_latest_any_epoch",                k_latest,  {.incoming = seq(5, 0)}, k_apply},
+    {"r6_latest_looks_at_no_id",           k_latest,  {.incoming = seq(9), .id_seen = true, .id_below_floor = true}, k_apply},
+    {"r6_strict_the_first_number",         k_strict,  {.incoming = seq(1)}, k_apply},
+    {"r6_strict_the_second_number",        k_strict,  {.incoming = seq(2)}, k_park},
+    {"r6_strict_below_the_first",          k_strict,  {.incoming = seq(0)}, k_stale},
+    {"r6_strict_first_fits_any_epoch",     k_strict,  {.incoming = seq(7, 1)}, k_apply},
+    {"r6_strict_second_of_any_epoch",      k_strict,  {.incoming = seq(7, 2)}, k_park},
+    {"r6_strict_first_but_blocked",        k_strict,  {.incoming = seq(7, 1), .blocked = true}, k_park},
+    {"r6_first_zero_zero",                 k_strict_zero, {.incoming = seq(0)}, k_apply},
+    {"r6_first_zero_one",                  k_strict_zero, {.incoming = seq(1)}, k_park},
+    {"r6_first_any_zero",                  k_strict_any,  {.incoming = seq(0)}, k_park},
+    {"r6_first_any_one",                   k_strict_any,  {.incoming = seq(1)}, k_park},
+
+    // Row 7: = L.
+    {"r7_redelivered",                     k_latest,  {.last = seq(7), .incoming = seq(7), .id_seen = true, .same_id_as_last = true, .same_payload_as_last = true}, k_duplicate},
+    {"r7_same_id",                         k_latest,  {.last = seq(7), .incoming = seq(7), .same_id_as_last = true}, k_duplicate},
+    {"r7_sent_again_under_a_new_id",       k_latest,  {.last = seq(7), .incoming = seq(7), .same_payload_as_last = true}, k_duplicate},
+    {"r7_two_events_claim_one_number",     k_latest,  {.last = seq(7), .incoming = seq(7)}, k_conflict},
+    {"r7_an_older_id_on_the_last_number",  k_latest,  {.last = seq(7), .incoming = seq(7), .id_seen = true}, k_conflict},
+    {"r7_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(7), .has_id = false}, k_duplicate},
+    {"r7_skipped",                         k_strict,  {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .same_payload_as_last = true}, k_late},
+    {"r7_skipped_without_ids",             k_strict,  {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .has_id = false}, k_late},
+    {"r7_strict_redelivered",              k_strict,  {.last = seq(7), .incoming = seq(7), .same_id_as_last = true}, k_duplicate},
+    {"r7_strict_conflict",                 k_strict,  {.last = seq(7), .incoming = seq(7)}, k_conflict},
+    {"r7_the_largest_number",              k_latest,  {.last = seq(k_max), .incoming = seq(k_max), .same_id_as_last = true}, k_duplicate},
+    {"r7_the_epoch_is_part_of_it",         k_latest,  {.last = seq(1, 7), .incoming = seq(1, 7)}, k_conflict},
+
+    // Row 8: < L.
+    {"r8_seen",                            k_latest,  {.last = seq(7), .incoming = seq(6), .id_seen = true}, k_duplicate},
+    {"r8_an_older_one",                    k_latest,  {.last = seq(7), .incoming = seq(6)}, k_stale},
+    {"r8_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(6), .has_id = false, .id_seen = true}, k_stale},
+    {"r8_of_an_older_epoch",               k_latest,  {.last = seq(2, 1), .incoming = seq(1, 99)}, k_stale},
+    {"r8_inside_a_skipped_gap",            k_strict,  {.last = seq(7), .incoming = seq(6), .in_skipped_gap = true}, k_late},
+    {"r8_seen_inside_a_skipped_gap",       k_strict,  {.last = seq(7), .incoming = seq(6), .id_seen = true, .in_skipped_gap = true}, k_duplicate},
+    {"r8_strict_an_older_one",             k_strict,  {.last = seq(7), .incoming = seq(1)}, k_stale},
+    {"r8_comes_before_blocked",            k_strict,  {.last = seq(7), .incoming = seq(6), .blocked = true}, k_stale},
+
+    // Row 9: > L, id seen.
+    {"r9_an_id_with_another_number",       k_latest,  {.last = seq(7), .incoming = seq(8), .id_seen = true}, k_id_reused},
+    {"r9_strict",                          k_strict,  {.last = seq(7), .incoming = seq(8), .id_seen = true}, k_id_reused},
+    {"r9_strict_comes_before_parking",     k_strict,  {.last = seq(7), .incoming = seq(9), .id_seen = true}, k_id_reused},
+    {"r9_needs_an_id",                     k_latest,  {.last = seq(7), .incoming = seq(8), .has_id = false, .id_seen = true}, k_apply},
+
+    // Row 10: > L.
+    {"r10_latest_the_next",                k_latest,  {.last = seq(7), .incoming = seq(8)}, k_apply},
+    {"r10_latest_with_a_gap",              k_latest,  {.last = seq(7), .incoming = seq(99)}, k_apply},
+    {"r10_latest_a_new_epoch",             k_latest,  {.last = seq(7), .incoming = seq(1, 0)}, k_apply},
+    {"r10_latest_an_id_before_the_window", k_latest,  {.last = seq(7), .incoming = seq(8), .id_below_floor = true}, k_apply},
+    {"r10_latest_same_payload_again",      k_latest,  {.last = seq(7), .incoming = seq(8), .same_payload_as_last = true}, k_apply},
+    {"r10_strict_the_next",                k_strict,  {.last = seq(7), .incoming = seq(8)}, k_apply},
+    {"r10_strict_eight_is_missing",        k_strict,  {.last = seq(7), .incoming = seq(9)}, k_park},
+    {"r10_strict_the_next_but_blocked",    k_strict,  {.last = seq(7), .incoming = seq(8), .blocked = true}, k_park},
+    {"r10_strict_a_higher_epoch_parks",    k_strict,  {.last = seq(7), .incoming = seq(1, 1)}, k_park},
+    {"r10_accept_first_of_higher_epoch",   k_accept,  {.last = seq(7), .incoming = seq(1, 1)}, k_apply},
+    {"r10_accept_any_higher_epoch",        k_accept,  {.last = seq(7), .incoming = seq(9, 1)}, k_apply},
+    {"r10_accept_second_of_higher_epoch",  k_accept,  {.last = seq(7), .incoming = seq(1, 2)}, k_park},
+    {"r10_accept_zero_of_higher_epoch",    k_accept,  {.last = seq(7), .incoming = seq(1, 0)}, k_park},
+    {"r10_accept_zero_is_the_first",       k_accept_zero, {.last = seq(7), .incoming = seq(1, 0)}, k_apply},
+    {"r10_accept_any_adopts_nothing",      k_accept_any,  {.last = seq(7), .incoming = seq(1, 1)}, k_park},
+    {"r10_accept_any_goes_on_in_epoch",    k_accept_any,  {.last = seq(1, 7), .incoming = seq(1, 8)}, k_apply},
+    {"r10_the_last_number_has_no_next",    k_strict,  {.last = seq(k_max), .incoming = seq(1, 0)}, k_park},
+    {"r10_the_last_number_itself",         k_strict,  {.last = seq(k_max - 1), .incoming = seq(k_max)}, k_apply},
+    {"r10_accept_behind_the_last_number",  k_accept,  {.last = seq(0, k_max), .incoming = seq(1, 1)}, k_apply},
+};
+// clang-format on
+
+constexpr bool every_row_holds() {
+  for (const gate_row& row : k_rows) {
+    if (decide(row.rules, row.facts) != row.want) return false;
+  }
+  return true;
+}
+static_assert(every_row_holds(), "decide() is constexpr, and the table holds while compiling");
+static_assert(noexcept(decide(k_latest, gate_facts{})));
+
+class gate_table : public ::testing::TestWithParam<gate_row> {};
+TEST_P(gate_table, decides) {
+  EXPECT_EQ(decide(GetParam().rules, GetParam().facts), GetParam().want);
+}
+INSTANTIATE_TEST_SUITE_P(design, gate_table, ::testing::ValuesIn(k_rows),
+                         [](const auto& tested) { return std::string{tested.param.name}; });
+
+// The table once more, as conditions that are tried in order: written from the document, not from the code.
+
+using condition = bool (*)(const gate_rules&, const gate_facts&);
+
+struct reference_row {
+  const char* name;
+  condition fits;
+  decision want;
+};
+
+bool seen(const gate_facts& f) {
+  return f.has_id && f.id_seen;
+}
+bool is_arrival(const gate_rules& r) {
+  return r.order == order::arrival;
+}
+bool is_latest(const gate_rules& r) {
+  return r.order == order::latest;
+}
+bool equal(const gate_facts& f) {
+  return f.last->epoch == f.incoming.epoch && f.last->number == f.incoming.number;
+}
+bool less(const gate_facts& f) {
+  if (f.incoming.epoch != f.last->epoch) return f.incoming.epoch < f.last->epoch;
+  return f.incoming.number < f.last->number;
+}
+bool succeeds(const gate_rules& r, const gate_facts& f) {
+  const sequence next = f.incoming;
+  if (next.epoch == f.last->epoch) return next.number != 0 && next.number - 1 == f.last->number;
+  const bool is_first = (r.first == first_number::zero && next.number == 0) ||
+                        (r.first == first_number::one && next.number == 1);
+  return r.epoch_change == epoch_change::accept && next.epoch > f.last->epoch && is_first;
+}
+bool is_first(const gate_rules& r, const gate_facts& f) {
+  return f.incoming.number == (r.first == first_number::zero ? 0U : 1U);
+}
+
+// clang-format off
+const reference_row k_reference[] = {
+    {"0",   [](const auto&, const auto& f) { return f.below_position; }, k_duplicate},
+    {"1 same",  [](const auto&, const auto& f) { return f.waiting == claim::same_id; }, k_duplicate},
+    {"1 other", [](const auto&, const auto& f) { return f.waiting == claim::other_id; }, k_conflict},
+    {"2",   [](const auto& r, const auto& f) { return is_arrival(r) && seen(f); }, k_duplicate},
+    {"3",   [](const auto& r, const auto& f) { return is_arrival(r) && f.has_id && f.id_below_floor; }, k_too_old},
+    {"4 blocked", [](const auto& r, const auto& f) { return is_arrival(r) && f.blocked; }, k_park},
+    {"4",   [](const auto& r, const auto&) { return is_arrival(r); }, k_apply},
+    {"5",   [](const auto&, const auto& f) { return !f.last && f.older_than_retention; }, k_too_old},
+    {"6 latest", [](const auto& r, const auto& f) { return !f.last && is_latest(r); }, k_apply},
+    {"6 any",    [](const auto& r, const auto& f) { return !f.last && r.first == first_number::any; }, k_park},
+    {"6 below",  [](const auto& r, const auto& f) { return !f.last && r.first == first_number::one && f.incoming.number == 0; }, k_stale},
+    {"6 first",  [](const auto& r, const auto& f) { return !f.last && is_first(r, f) && !f.blocked; }, k_apply},
+    {"6",   [](const auto&, const auto& f) { return !f.last; }, k_park},
+    {"7 skipped",  [](const auto&, const auto& f) { return equal(f) && f.last_was_skipped; }, k_late},
+    {"7 no id",    [](const auto&, const auto& f) { return equal(f) && !f.has_id; }, k_duplicate},
+    {"7 same id",  [](const auto&, const auto& f) { return equal(f) && f.same_id_as_last; }, k_duplicate},
+    {"7 payload",  [](const auto&, const auto& f) { return equal(f) && f.same_payload_as_last; }, k_duplicate},
+    {"7",   [](const auto&, const auto& f) { return equal(f); }, k_conflict},
+    {"8 seen", [](const auto&, const auto& f) { return less(f) && seen(f); }, k_duplicate},
+    {"8 gap",  [](const auto&, const auto& f) { return less(f) && f.in_skipped_gap; }, k_late},
+    {"8",   [](const auto&, const auto& f) { return less(f); }, k_stale},
+    {"9",   [](const auto&, const auto& f) { return seen(f); }, k_id_reused},
+    {"10 latest", [](const auto& r, const auto&) { return is_latest(r); }, k_apply},
+    {"10 next",   [](const auto& r, const auto& f) { return succeeds(r, f) && !f.blocked; }, k_apply},
+    {"10",  [](const auto&, const auto&) { return true; }, k_park},
+};
+// clang-format on
+
+constexpr unsigned k_flags = 10;
+gate_facts facts_of(unsigned bits) {
+  const auto bit = [bits](unsigned n) { return (bits >> n & 1U) != 0; };
+  return {.below_position = bit(0),
+          .last = {},
+          .last_was_skipped = bit(1),
+          .incoming = {},
+          .has_id = bit(2),
+          .id_seen = bit(3),
+          .id_below_floor = bit(4),
+          .same_id_as_last = bit(5),
+          .same_payload_as_last = bit(6),
+          .in_skipped_gap = bit(7),
+          .older_than_retention = bit(8),
+          .blocked = bit(9)};
+}
+
+std::vector<gate_rules> every_rules() {
+  std::vector<gate_rules> all;
+  for (const order o : {order::latest, order::strict, order::arrival}) {
+    for (const first_number f : {first_number::zero, first_number::one, first_number::any}) {
+      for (const epoch_change e : {epoch_change::park, epoch_change::accept}) all.push_back({o, f, e});
+    }
+  }
+  return all;
+}
+
+std::vector<gate_facts> every_facts() {
+  constexpr sequence k_last[] = {seq(0), seq(1), seq(5), seq(k_max), seq(1, 1), seq(k_max, k_max)};
+  constexpr sequence k_incoming[] = {seq(0),     seq(1),    seq(2),    seq(5),           seq(6),
+                                     seq(k_max), seq(1, 0), seq(1, 1), seq(k_max, k_max)};
+  std::vector<gate_facts> all;
+  for (unsigned bits = 0; bits < 1U << k_flags; ++bits) {
+    gate_facts facts = facts_of(bits);
+    for (const claim waiting : {claim::none, claim::same_id, claim::other_id}) {
+      facts.waiting = waiting;
+      for (const sequence incoming : k_incoming) {
+        facts.incoming = incoming;
+        facts.last = std::nullopt;
+        all.push_back(facts);
+        for (const sequence last : k_last) {
+          facts.last = last;
+          all.push_back(facts);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(gate, agrees_with_the_table_on_every_combination_of_facts) {
+  std::array<std::uint64_t, std::size(k_reference)> decided{};
+  const std::vector<gate_facts> all = every_facts();
+  std::uint64_t wrong = 0;
+  for (const gate_rules& rules : every_rules()) {
+    for (const gate_facts& facts : all) {
+      std::size_t row = 0;
+      while (!k_reference[row].fits(rules, facts)) ++row;
+      ++decided[row];
+      if (decide(rules, facts) == k_reference[row].want) continue;
+      if (++wrong < 10) ADD_FAILURE() << "row " << k_reference[row].name << " decides otherwise";
+    }
+  }
+  EXPECT_EQ(wrong, 0U);
+  for (std::size_t row = 0; row < decided.size(); ++row) {
+    EXPECT_GT(decided[row], 0U) << "row " << k_reference[row].name << " never decided anything";
+  }
+}
+
+TEST(gate, never_applies_a_sequence_that_is_not_above_the_last) {
+  for (const gate_facts& facts : every_facts()) {
+    if (!facts.last || facts.incoming > *facts.last) continue;
+    for (const gate_rules& rules : every_rules()) {
+      if (rules.order == order::arrival) continue;
+      ASSERT_NE(decide(rules, facts).verdict, verdict::applied);
+    }
+  }
+}
+
+TEST(gate, names_a_reason_exactly_where_it_rejects) {
+  for (const gate_facts& facts : every_facts()) {
+    for (const gate_rules& rules : every_rules()) {
+      const decision d = decide(rules, facts);
+      ASSERT_EQ(d.verdict == verdict::rejected, d.reason != reject_reason::none);
+      ASSERT_NE(d.verdict, verdict::superseded);
+      ASSERT_NE(d.verdict, verdict::ignored);
+      ASSERT_NE(d.verdict, verdict::unhandled);
+    }
+  }
+}
+
+TEST(gate, parks_only_in_strict_order_or_behind_waiting_events) {
+  for (const gate_facts& facts : every_facts()) {
+    ASSERT_NE(decide(k_latest, facts).verdict, verdict::parked);
+    if (!facts.blocked) {
+      ASSERT_NE(decide(k_arrival, facts).verdict, verdict::parked);
+    }
+  }
+}
+
+TEST(gate, finds_the_successor_by_number_and_by_epoch) {
+  EXPECT_TRUE(is_successor(seq(4), seq(5), k_strict));
+  EXPECT_FALSE(is_successor(seq(4), seq(4), k_strict));
+  EXPECT_FALSE(is_successor(seq(4), seq(6), k_strict));
+  EXPECT_FALSE(is_successor(seq(k_max), seq(0), k_strict)) << "2^64-1 has no successor";
+  EXPECT_FALSE(is_successor(seq(4), seq(1, 1), k_strict));
+  EXPECT_TRUE(is_successor(seq(4), seq(1, 1), k_accept));
+  EXPECT_FALSE(is_successor(seq(2, 4), seq(1, 1), k_accept)) << "a lower epoch never is";
+}
+
+}  // namespace
+}  // namespace ratchet
