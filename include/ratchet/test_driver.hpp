@@ -1,0 +1,131 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "ratchet/error.hpp"
+#include "ratchet/reducer.hpp"
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// One event to be piped through a test_driver. ev() makes it; change what you like. Two that agree in
+/// aggregate, sequence, type and payload are one event that was sent twice, unless `id` says otherwise.
+struct test_event {
+  std::string aggregate;
+  ratchet::sequence sequence{};  ///< not looked at in `arrival` order
+  std::string type{};
+  std::string payload{};
+  /// None: the driver makes one, a UUIDv7 of the time at which it first sees the event. It depends on the
+  /// event and on that time only, so that a run can be repeated.
+  std::optional<event_id> id{};
+  bool without_id{false};  ///< it carries no id at all
+  /// The record's time and the event's own. None: the driver's clock.
+  std::optional<timestamp> time{};
+  partition_id partition{0};
+  /// Where Kafka holds the record. None: behind the last record of its partition, as anything newly produced.
+  /// An offset that was handled before is Kafka delivering that record again.
+  std::optional<std::int64_t> offset{};
+  bool tombstone{false};  ///< a null value: deletes the snapshot and keeps the sequence
+
+  /// Copies with one thing changed, for calls in one line: t.pipe(ev("p1", 2, "paid").at(t.now())).
+  [[nodiscard]] test_event at(timestamp when) const;
+  [[nodiscard]] test_event with_id(event_id) const;
+  [[nodiscard]] test_event on(partition_id) const;
+  [[nodiscard]] test_event as_tombstone() const;
+
+  friend bool operator==(const test_event&, const test_event&) = default;
+};
+
+/// An event of an aggregate. Without a payload it gets a JSON object that names the three.
+[[nodiscard]] test_event ev(std::string aggregate, std::uint64_t number, std::string type = {});
+[[nodiscard]] test_event ev(std::string aggregate, std::uint64_t number, std::string type,
+                            std::string payload);
+
+/// What of a stream's config matters to a test.
+struct test_options {
+  ratchet::order order{order::latest};
+  bool dedup{true};  ///< false: as `dedup: off`
+  std::chrono::milliseconds window{std::chrono::hours{24}};
+  std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
+  timestamp start{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};  ///< where the clock starts
+  std::string stream{"test"};
+  std::string topic{"test"};
+};
+
+/// Runs a reducer behind the real gate, window and step, over a store in memory: no Kafka, no thread, no
+/// clock but its own. What it shows holds for the daemon, as the same code decides.
+///
+/// It remembers every record as Kafka would. crash_and_reopen() loses what was not synced, and handles the
+/// lost records again from the stored offsets: so a reducer that is not deterministic shows.
+///
+/// Thread-safety: one thread at a time. Not built yet: `strict` order, where nothing is handled and
+/// last_stop() says errc::not_built_yet.
+class test_driver {
+ public:
+  test_driver(test_options, reducer);
+  ~test_driver();
+  test_driver(test_driver&&) noexcept;
+  test_driver& operator=(test_driver&&) noexcept;
+
+  /// One step with one event. `unhandled`: the reducer failed, now or at an earlier event of this partition;
+  /// see last_stop().
+  verdict pipe(const test_event&);
+  /// One step with several events, in this order: one write for each aggregate. The answers are in the order
+  /// of the events.
+  std::vector<verdict> pipe_all(const std::vector<test_event>&);
+  /// Why the last event piped was rejected; `none` where it was not.
+  [[nodiscard]] reject_reason last_reason() const noexcept;
+
+  /// Why a partition stopped. Its events from `offset` on are not handled until crash_and_reopen().
+  struct stopped {
+    partition_id partition{0};
+    std::int64_t offset{0};
+    std::string aggregate;
+    std::error_code code;   ///< errc::reducer_failed, or errc::not_built_yet for `strict`
+    std::error_code cause;  ///< what the reducer said; errc::not_built_yet where it asked for an effect
+    std::string text;       ///< the effect ("publish", "put", "erase"), or the text of an exception
+  };
+  /// The last stop since the driver was made or reopened.
+  [[nodiscard]] const std::optional<stopped>& last_stop() const noexcept;
+
+  /// What is stored of an aggregate.
+  struct snapshot {
+    ratchet::sequence sequence;
+    std::optional<event_id> id;     ///< of the last event applied
+    std::optional<timestamp> time;  ///< its time
+    std::string value;
+  };
+  /// None where nothing was applied, or a tombstone or the reducer deleted it.
+  [[nodiscard]] std::optional<snapshot> read(const std::string& aggregate) const;
+  /// The last sequence handled, of deleted ones too.
+  [[nodiscard]] std::optional<sequence> last_sequence(const std::string& aggregate) const;
+
+  /// How many records ended so; a record is in exactly one verdict, so these sum up to consumed().
+  [[nodiscard]] std::uint64_t count(verdict) const;
+  [[nodiscard]] std::uint64_t count(reject_reason) const;
+  [[nodiscard]] std::uint64_t consumed() const;
+  /// The window's floor: ids before it are too old to be told apart.
+  [[nodiscard]] std::optional<timestamp> floor() const;
+
+  [[nodiscard]] timestamp now() const noexcept;
+  void advance(std::chrono::milliseconds);
+
+  /// Makes durable what was handled so far. Nothing else does.
+  void sync();
+  /// A crash and a restart: what was not synced is lost, and its records are handled again. Stopped
+  /// partitions are tried again.
+  void crash_and_reopen();
+
+ private:
+  struct implementation;
+  std::unique_ptr<implementation> self_;
+};
+
+}  // namespace ratchet

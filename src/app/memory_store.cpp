@@ -1,0 +1,193 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/memory_store.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ratchet {
+
+namespace {
+
+using contents = memory_store::contents;
+using stream_contents = memory_store::stream_contents;
+
+[[nodiscard]] const stream_contents& stream_of(const contents& all, stream_id id) {
+  return all.streams.at(static_cast<std::size_t>(id));
+}
+
+/// A copy of the contents, so that the owner may go on writing.
+class memory_view final : public store_view {
+ public:
+  memory_view(contents all, std::vector<std::string> names)
+      : all_{std::move(all)}, names_{std::move(names)} {}
+
+  [[nodiscard]] std::uint64_t step() const override { return all_.step; }
+
+  [[nodiscard]] result<std::vector<named_stream>> streams() const override {
+    std::vector<named_stream> out;
+    for (const std::string& name : names_) {
+      out.push_back({name, static_cast<stream_id>(static_cast<std::uint32_t>(out.size()))});
+    }
+    return out;
+  }
+
+  [[nodiscard]] result<stream_state> load(stream_id id) const override { return stream_of(all_, id).state; }
+
+  [[nodiscard]] result<aggregate_row> get(stream_id id, std::string_view aggregate) const override {
+    const auto& rows = stream_of(all_, id).rows;
+    const auto at = rows.find(aggregate);
+    if (at == rows.end()) return make_error_code(errc::not_found);
+    return at->second;
+  }
+
+  [[nodiscard]] result<void> scan(stream_id id,
+                                  const std::function<bool(const scanned_row&)>& visit) const override {
+    for (const auto& [aggregate, row] : stream_of(all_, id).rows) {
+      if (!visit({aggregate, row})) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<void> scan_ids(
+      stream_id id, const std::function<bool(std::string_view, event_id)>& visit) const override {
+    for (const auto& [event, aggregate] : stream_of(all_, id).ids) {
+      if (!visit(aggregate, event)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
+    std::vector<rejected_row> out;
+    for (const auto& [position, row] : stream_of(all_, id).rejected) out.push_back(row);
+    std::reverse(out.begin(), out.end());
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
+    if (out.size() > limit) out.resize(limit);
+    return out;
+  }
+
+  [[nodiscard]] result<std::vector<audit_row>> audits() const override { return all_.audits; }
+
+ private:
+  contents all_;
+  std::vector<std::string> names_;
+};
+
+void write_part(stream_contents& into, const step_part& part) {
+  if (part.change != nullptr) {
+    into.state = part.change->after;
+    assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
+    for (const aggregate_change& changed : part.change->rows) {
+      into.rows.insert_or_assign(std::string{part.plan->aggregates.at(changed.aggregate)}, changed.row);
+    }
+    for (const id_of_aggregate& id : part.change->ids) {
+      into.ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
+    }
+  }
+  for (const rejected_row& row : part.rejected) {
+    into.rejected.insert_or_assign(std::pair{row.where, row.offset}, row);
+  }
+}
+
+}  // namespace
+
+memory_store::memory_store(std::vector<std::string> streams, std::string uuid)
+    : uuid_{std::move(uuid)}, names_{std::move(streams)} {
+  written_.streams.resize(names_.size());
+  durable_ = written_;
+}
+
+void memory_store::lose_unsynced() {
+  const std::lock_guard lock{mutex_};
+  written_ = durable_;
+}
+
+stream_id memory_store::id_of(std::string_view stream) const {
+  const auto at = std::find(names_.begin(), names_.end(), stream);
+  assert(at != names_.end());
+  return static_cast<stream_id>(static_cast<std::uint32_t>(at - names_.begin()));
+}
+
+result<stream_state> memory_store::load(stream_id id) const {
+  return stream_of(written_, id).state;
+}
+
+result<void> memory_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
+  const stream_contents& stream = stream_of(written_, id);
+  out.aggregates.assign(plan.aggregates.size(), std::nullopt);
+  out.id_stored.assign(plan.ids.size(), 0);
+  for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
+    const auto at = stream.rows.find(plan.aggregates[i]);
+    if (at == stream.rows.end()) continue;
+    out.aggregates[i] = at->second;
+    if (!plan.needs_snapshots) out.aggregates[i]->snapshot.clear();  // as a store that saves the read
+  }
+  for (std::size_t i = 0; i < plan.ids.size(); ++i) {
+    const id_of_aggregate& id_of = plan.ids[i];
+    const auto key = std::pair{id_of.id, std::string{plan.aggregates.at(id_of.aggregate)}};
+    out.id_stored[i] = stream.ids.contains(key) ? 1 : 0;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> memory_store::write(const step_batch& batch) {
+  const std::lock_guard lock{mutex_};
+  if (batch.step != written_.step + 1) return make_error_code(errc::internal);
+  for (const step_part& part : batch.parts) {
+    write_part(written_.streams.at(static_cast<std::size_t>(part.stream)), part);
+  }
+  written_.audits.insert(written_.audits.end(), batch.audits.begin(), batch.audits.end());
+  written_.step = batch.step;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+std::uint64_t memory_store::last_step() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return written_.step;
+}
+
+std::uint64_t memory_store::durable_step() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return durable_.step;
+}
+
+void memory_store::request_sync() {
+  const std::lock_guard lock{mutex_};
+  durable_ = written_;
+}
+
+result<void> memory_store::sync() {
+  request_sync();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+std::string memory_store::cluster_id() const {
+  return written_.cluster_id;
+}
+
+result<void> memory_store::set_cluster_id(std::string_view id) {
+  const std::lock_guard lock{mutex_};
+  written_.cluster_id = id;
+  durable_.cluster_id = id;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<incarnation> memory_store::draw_incarnation(std::uint64_t past_counter, std::uint64_t random) {
+  const std::lock_guard lock{mutex_};
+  std::uint64_t highest = past_counter;
+  for (const incarnation& known : written_.incarnations) highest = std::max(highest, known.counter);
+  const incarnation drawn{highest + 1, random};
+  written_.incarnations.push_back(drawn);
+  durable_ = written_;
+  return drawn;
+}
+
+std::vector<incarnation> memory_store::incarnations() const {
+  return written_.incarnations;
+}
+
+result<std::unique_ptr<store_view>> memory_store::view() const {
+  const std::lock_guard lock{mutex_};
+  return std::unique_ptr<store_view>{std::make_unique<memory_view>(written_, names_)};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,69 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// A store in memory, for tests: two copies of plain maps, one as written and one as last synced, so that a
+/// crash can be played. It forgets no id: the heart judges by time alone what is still inside the window.
+/// Thread-safety: as every store.
+class memory_store final : public store {
+ public:
+  explicit memory_store(std::vector<std::string> streams,
+                        std::string uuid = "00000000-0000-4000-8000-000000000000");
+
+  /// What a power cut does: the state is that of the last sync again.
+  void lose_unsynced();
+
+  [[nodiscard]] stream_id id_of(std::string_view stream) const override;
+  [[nodiscard]] result<stream_state> load(stream_id) const override;
+  [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
+  /// Errors: internal, where the step is not the next one.
+  [[nodiscard]] result<void> write(const step_batch&) override;
+  [[nodiscard]] std::uint64_t last_step() const noexcept override;
+  [[nodiscard]] std::uint64_t durable_step() const noexcept override;
+  /// Syncs at once.
+  void request_sync() override;
+  [[nodiscard]] result<void> sync() override;
+  [[nodiscard]] std::string uuid() const override { return uuid_; }
+  [[nodiscard]] std::string cluster_id() const override;
+  [[nodiscard]] result<void> set_cluster_id(std::string_view) override;
+  [[nodiscard]] result<incarnation> draw_incarnation(std::uint64_t past_counter,
+                                                     std::uint64_t random) override;
+  [[nodiscard]] std::vector<incarnation> incarnations() const override;
+  [[nodiscard]] result<std::unique_ptr<store_view>> view() const override;
+
+  /// All that is kept of one stream.
+  struct stream_contents {
+    stream_state state;
+    std::map<std::string, aggregate_row, std::less<>> rows;
+    std::set<std::pair<event_id, std::string>> ids;
+    std::map<std::pair<topic_partition, std::int64_t>, rejected_row> rejected;
+    friend bool operator==(const stream_contents&, const stream_contents&) = default;
+  };
+  struct contents {
+    std::uint64_t step{0};
+    std::vector<stream_contents> streams;  ///< by stream_id
+    std::vector<audit_row> audits;
+    std::vector<incarnation> incarnations;
+    std::string cluster_id;
+  };
+
+ private:
+  std::string uuid_;
+  std::vector<std::string> names_;
+  mutable std::mutex mutex_;
+  contents written_;
+  contents durable_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,255 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ratchet/test_driver.hpp"
+#include "unit/core_print.hpp"
+
+namespace {
+
+using ratchet::ev;
+using ratchet::partition_id;
+using ratchet::reject_reason;
+using ratchet::seq;
+using ratchet::verdict;
+using namespace std::chrono_literals;
+
+// The reducer of the documentation; it publishes, which this version refuses.
+struct payment_view {
+  static constexpr ratchet::reducer_traits traits{.name = "payment_view", .version = 1};
+  ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects& fx) const {
+    s.assign(e.payload);  // borrowed until return
+    if (e.type == "paid") fx.publish({.topic = "cashback", .key = e.aggregate, .payload = e.payload});
+    return ratchet::done();
+  }
+};
+
+// The same without effects.
+struct payment_status {
+  static constexpr ratchet::reducer_traits traits{.name = "payment_status", .version = 1};
+  ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects&) const {
+    s.assign(e.payload);
+    return ratchet::done();
+  }
+};
+
+// Keeps the list of the types that it saw: shows order and repeats.
+struct story {
+  static constexpr ratchet::reducer_traits traits{.name = "story", .version = 1};
+  ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects&) const {
+    if (e.type == "closed") {
+      s.erase();
+    } else {
+      s.assign(std::string{s.value()} + "/" + std::string{e.type});
+    }
+    return ratchet::done();
+  }
+};
+
+// Replaces, so that the newest of a step is enough.
+struct newest {
+  static constexpr ratchet::reducer_traits traits{
+      .name = "newest", .version = 1, .full_state = true, .has_effects = false};
+  ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects&) const {
+    s.assign(e.type);
+    return ratchet::done();
+  }
+};
+
+// Depends on something that may be down.
+struct flaky {
+  static constexpr ratchet::reducer_traits traits{.name = "flaky", .version = 1};
+  std::shared_ptr<bool> is_up{std::make_shared<bool>(false)};
+  ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects&) const {
+    if (e.type == "throw") throw std::runtime_error{"out of cheese"};
+    if (e.type == "needs" && !*is_up) return ratchet::retry(std::make_error_code(std::errc::timed_out));
+    s.assign(e.type);
+    return ratchet::done();
+  }
+};
+
+TEST(test_driver, discards_an_older_status) {  // no Kafka, no thread, no clock
+  ratchet::test_driver t{{.order = ratchet::order::latest}, payment_status{}};
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), ratchet::verdict::applied);
+  EXPECT_EQ(t.pipe(ev("p1", 1, "queued")), ratchet::verdict::stale);
+  t.crash_and_reopen();
+  EXPECT_EQ(t.read("p1")->sequence, ratchet::seq(2));
+}
+
+TEST(test_driver, shows_that_publishing_is_refused_and_nothing_is_lost) {
+  ratchet::test_driver t{{.order = ratchet::order::latest}, payment_view{}};
+  EXPECT_EQ(t.pipe(ev("p1", 1, "queued")), verdict::applied);
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::unhandled);
+  ASSERT_TRUE(t.last_stop());
+  EXPECT_EQ(t.last_stop()->code, ratchet::errc::reducer_failed);
+  EXPECT_EQ(t.last_stop()->cause, ratchet::errc::not_built_yet);
+  EXPECT_EQ(t.last_stop()->text, "publish");
+  EXPECT_EQ(t.last_stop()->aggregate, "p1");
+  EXPECT_EQ(t.last_stop()->offset, 1);
+  EXPECT_EQ(t.read("p1")->sequence, seq(1));
+  EXPECT_EQ(t.consumed(), 1U);
+}
+
+TEST(test_driver, finds_an_event_that_was_sent_twice) {
+  ratchet::test_driver t{{.order = ratchet::order::arrival}, story{}};
+  const auto deposit = ev("a", 1, "deposit");
+  EXPECT_EQ(t.pipe(deposit), verdict::applied);
+  EXPECT_EQ(t.pipe(deposit), verdict::duplicate);
+  EXPECT_EQ(t.pipe(deposit.on(partition_id{3})), verdict::duplicate) << "on whatever partition";
+  EXPECT_EQ(t.pipe(ev("a", 2, "deposit")), verdict::applied) << "another event of the same type";
+  EXPECT_EQ(t.pipe(ev("b", 1, "deposit")), verdict::applied) << "another aggregate";
+  EXPECT_EQ(t.read("a")->value, "/deposit/deposit");
+  EXPECT_EQ(t.read("a")->sequence, seq(2));
+  EXPECT_EQ(t.count(verdict::duplicate), 2U);
+  EXPECT_EQ(t.consumed(), 5U);
+}
+
+TEST(test_driver, finds_a_record_that_kafka_delivers_again) {
+  ratchet::test_driver t{{.order = ratchet::order::arrival, .dedup = false}, story{}};
+  auto first = ev("a", 1, "deposit");
+  EXPECT_EQ(t.pipe(first), verdict::applied);
+  EXPECT_EQ(t.pipe(first), verdict::applied) << "without ids nobody can tell";
+  first.offset = 0;
+  EXPECT_EQ(t.pipe(first), verdict::duplicate) << "the position can";
+  EXPECT_EQ(t.read("a")->value, "/deposit/deposit");
+}
+
+TEST(test_driver, tells_why_it_rejects) {
+  ratchet::test_driver t{{.order = ratchet::order::latest}, payment_status{}};
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::applied);
+  EXPECT_EQ(t.last_reason(), reject_reason::none);
+  EXPECT_EQ(t.pipe(ev("p1", 2, "refunded")), verdict::rejected);
+  EXPECT_EQ(t.last_reason(), reject_reason::conflict);
+  const auto id = t.read("p1")->id;
+  EXPECT_EQ(t.pipe(ev("p1", 3, "refunded").with_id(*id)), verdict::rejected);
+  EXPECT_EQ(t.last_reason(), reject_reason::id_reused);
+  EXPECT_EQ(t.count(verdict::rejected), 2U);
+  EXPECT_EQ(t.count(reject_reason::conflict), 1U);
+  EXPECT_EQ(t.count(reject_reason::id_reused), 1U);
+  EXPECT_EQ(t.read("p1")->sequence, seq(2));
+}
+
+TEST(test_driver, rejects_what_is_older_than_the_window) {
+  ratchet::test_driver t{{.order = ratchet::order::arrival, .window = 1h}, story{}};
+  const auto early = ev("a", 1, "deposit");
+  const auto start = t.now();
+  EXPECT_EQ(t.pipe(early), verdict::applied);
+  t.advance(3h);
+  EXPECT_EQ(t.pipe(early), verdict::duplicate) << "nothing has moved the floor yet";
+  EXPECT_EQ(t.floor(), start + 2h) << "but this has";
+  EXPECT_EQ(t.pipe(early), verdict::rejected);
+  EXPECT_EQ(t.last_reason(), reject_reason::too_old);
+  EXPECT_EQ(t.pipe(ev("a", 2, "withdrawal").at(start)), verdict::rejected) << "late by three hours";
+  EXPECT_EQ(t.pipe(ev("a", 3, "withdrawal")), verdict::applied) << "and this is of now";
+}
+
+TEST(test_driver, deletes_by_tombstone_and_keeps_the_sequence) {
+  ratchet::test_driver t{{.order = ratchet::order::latest}, payment_status{}};
+  t.pipe(ev("p1", 1, "queued"));
+  EXPECT_EQ(t.pipe(ev("p1", 3, "gone").as_tombstone()), verdict::applied);
+  EXPECT_FALSE(t.read("p1"));
+  EXPECT_EQ(t.last_sequence("p1"), seq(3));
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::stale);
+  EXPECT_EQ(t.pipe(ev("p1", 4, "paid")), verdict::applied);
+  EXPECT_TRUE(t.read("p1"));
+  EXPECT_FALSE(t.last_sequence("p2"));
+}
+
+TEST(test_driver, takes_several_events_in_one_step) {
+  ratchet::test_driver t{{.order = ratchet::order::latest}, newest{}};
+  EXPECT_EQ(t.pipe_all({ev("a", 1, "one"), ev("a", 3, "three"), ev("a", 2, "two"), ev("b", 1, "one")}),
+            (std::vector{verdict::superseded, verdict::applied, verdict::stale, verdict::applied}));
+  EXPECT_EQ(t.read("a")->value, "three");
+  EXPECT_EQ(t.count(verdict::applied) + t.count(verdict::superseded), 3U);
+  EXPECT_TRUE(t.pipe_all({}).empty());
+}
+
+TEST(test_driver, stops_the_partition_of_a_failing_reducer_and_no_other) {
+  const flaky reducer;
+  ratchet::test_driver t{{.order = ratchet::order::latest}, reducer};
+  EXPECT_EQ(t.pipe(ev("a", 1, "needs")), verdict::unhandled);
+  EXPECT_EQ(t.last_stop()->cause, std::errc::timed_out);
+  EXPECT_EQ(t.pipe(ev("b", 1, "plain")), verdict::unhandled) << "behind it on the same partition";
+  EXPECT_EQ(t.pipe(ev("c", 1, "plain").on(partition_id{1})), verdict::applied);
+  EXPECT_EQ(t.consumed(), 1U);
+
+  t.crash_and_reopen();
+  EXPECT_TRUE(t.last_stop()) << "tried again, and failed again";
+  EXPECT_FALSE(t.read("a"));
+
+  *reducer.is_up = true;
+  t.crash_and_reopen();
+  EXPECT_FALSE(t.last_stop());
+  EXPECT_EQ(t.read("a")->value, "needs");
+  EXPECT_EQ(t.read("b")->value, "plain");
+  EXPECT_EQ(t.read("c")->value, "plain");
+  EXPECT_EQ(t.consumed(), 3U);
+}
+
+TEST(test_driver, catches_what_a_reducer_throws) {
+  ratchet::test_driver t{{.order = ratchet::order::latest}, flaky{}};
+  EXPECT_EQ(t.pipe(ev("a", 1, "throw")), verdict::unhandled);
+  EXPECT_EQ(t.last_stop()->code, ratchet::errc::reducer_failed);
+  EXPECT_EQ(t.last_stop()->text, "out of cheese");
+}
+
+TEST(test_driver, is_the_same_after_a_crash_at_any_moment) {
+  ratchet::test_driver t{{.order = ratchet::order::arrival}, story{}};
+  for (const int synced : {0, 1, 0, 0, 1, 0}) {
+    t.pipe(ev("a", t.consumed(), "x"));
+    if (synced != 0) t.sync();
+    const auto before = t.read("a");
+    const auto floor = t.floor();
+    t.crash_and_reopen();
+    EXPECT_EQ(t.read("a")->value, before->value);
+    EXPECT_EQ(t.read("a")->sequence, before->sequence);
+    EXPECT_EQ(t.read("a")->id, before->id);
+    EXPECT_EQ(t.floor(), floor);
+  }
+  EXPECT_EQ(t.read("a")->value, "/x/x/x/x/x/x");
+  EXPECT_EQ(t.consumed(), 6U);
+}
+
+TEST(test_driver, lets_the_reducer_delete) {
+  ratchet::test_driver t{{.order = ratchet::order::arrival}, story{}};
+  t.pipe(ev("a", 1, "opened"));
+  EXPECT_EQ(t.pipe(ev("a", 2, "closed")), verdict::applied);
+  EXPECT_FALSE(t.read("a"));
+  t.pipe(ev("a", 3, "opened"));
+  EXPECT_EQ(t.read("a")->value, "/opened") << "from nothing";
+}
+
+TEST(test_driver, refuses_strict_order_which_is_not_built_yet) {
+  ratchet::test_driver t{{.order = ratchet::order::strict}, story{}};
+  EXPECT_EQ(t.pipe(ev("a", 1, "x")), verdict::unhandled);
+  EXPECT_EQ(t.last_stop()->code, ratchet::errc::not_built_yet);
+  EXPECT_EQ(t.consumed(), 0U);
+}
+
+TEST(test_driver, makes_ids_of_the_shape_of_uuidv7) {
+  ratchet::test_driver t{{}, payment_status{}};
+  t.pipe(ev("p1", 1, "paid"));
+  const auto id = *t.read("p1")->id;
+  EXPECT_EQ(id.time(), t.now());
+  EXPECT_EQ(id.high >> 12U & 0xFU, 7U) << "version";
+  EXPECT_EQ(id.low >> 62U, 2U) << "variant";
+  auto anonymous = ev("p1", 2, "paid");
+  anonymous.without_id = true;
+  t.pipe(anonymous);
+  EXPECT_FALSE(t.read("p1")->id);
+}
+
+TEST(test_driver, can_be_moved) {
+  ratchet::test_driver t{{}, payment_status{}};
+  t.pipe(ev("p1", 1, "queued"));
+  ratchet::test_driver moved = std::move(t);
+  moved.pipe(ev("p1", 2, "paid"));
+  EXPECT_EQ(moved.read("p1")->sequence, seq(2));
+}
+
+}  // namespace
