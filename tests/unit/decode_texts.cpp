@@ -1,0 +1,236 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "decode/event_id_text.hpp"
+#include "decode/field_source.hpp"
+#include "decode/media_type.hpp"
+#include "decode/sequence_text.hpp"
+#include "decode/time_text.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr event_id k_id{0x018F2B7C12347ABC, 0x89AB0123456789AB};
+
+TEST(uuidv7_text, is_read_in_either_case) {
+  EXPECT_EQ(parse_uuidv7("018f2b7c-1234-7abc-89ab-0123456789ab"), k_id);
+  EXPECT_EQ(parse_uuidv7("018F2B7C-1234-7ABC-89AB-0123456789AB"), k_id);
+  EXPECT_EQ(parse_uuidv7("018f2B7c-1234-7aBc-89Ab-0123456789aB"), k_id);
+}
+
+TEST(uuidv7_text, is_printed_in_lower_case) {
+  EXPECT_EQ(to_text(k_id), "018f2b7c-1234-7abc-89ab-0123456789ab");
+  EXPECT_EQ(to_text(event_id{}), "00000000-0000-0000-0000-000000000000");
+  EXPECT_EQ(to_text(event_id{~0ULL, ~0ULL}), "ffffffff-ffff-ffff-ffff-ffffffffffff");
+}
+
+TEST(uuidv7_text, holds_its_own_time) {
+  // The example of RFC 9562, appendix A.6: 22 February 2022, 19:22:22 GMT.
+  const auto id = parse_uuidv7("017F22E2-79B0-7CC3-98C4-DC0C0C07398F");
+  ASSERT_TRUE(id);
+  EXPECT_EQ(to_rfc3339(id->time()), "2022-02-22T19:22:22.000Z");
+}
+
+TEST(uuidv7_text, allows_the_variants_of_rfc_9562_alone) {
+  EXPECT_TRUE(parse_uuidv7("018f2b7c-1234-7abc-8000-000000000000"));
+  EXPECT_TRUE(parse_uuidv7("018f2b7c-1234-7abc-bfff-ffffffffffff"));
+  EXPECT_FALSE(parse_uuidv7("018f2b7c-1234-7abc-7fff-ffffffffffff"));
+  EXPECT_FALSE(parse_uuidv7("018f2b7c-1234-7abc-c000-000000000000"));
+}
+
+TEST(uuidv7_text, refuses_every_other_spelling) {
+  for (const char* text : {
+           "",
+           "018f2b7c",
+           "{018f2b7c-1234-7abc-89ab-0123456789ab}",
+           "urn:uuid:018f2b7c-1234-7abc-89ab-0123456789ab",
+           "018f2b7c12347abc89ab0123456789ab",
+           "018f2b7c-1234-7abc-89ab-0123456789ab ",
+           " 018f2b7c-1234-7abc-89ab-0123456789ab",
+           "018f2b7c-1234-7abc-89ab-0123456789a",
+           "018f2b7c-1234-7abc-89ab-0123456789abc",
+           "018f2b7c-1234-7abc-89ab-0123456789ag",
+           "018f2b7c-1234-7abc-89ab0-123456789ab",
+           "018f2b7c_1234-7abc-89ab-0123456789ab",
+           "018f2b7c-1234-7abc-89ab-01234-6789ab",
+           "018f2b7c-1234-7abc-89ab-012345678\xC3\xA4"
+           "b",
+           "018f2b7c-1234-1abc-89ab-0123456789ab",  // other versions
+           "018f2b7c-1234-4abc-89ab-0123456789ab",
+           "018f2b7c-1234-6abc-89ab-0123456789ab",
+           "018f2b7c-1234-8abc-89ab-0123456789ab",
+           "018f2b7c-1234-0abc-89ab-0123456789ab",
+           "00000000-0000-0000-0000-000000000000",  // nil
+           "ffffffff-ffff-ffff-ffff-ffffffffffff",  // max
+       }) {
+    EXPECT_FALSE(parse_uuidv7(text)) << text;
+  }
+}
+
+struct time_row {
+  const char* text;
+  const char* want;  ///< as to_rfc3339() prints it; empty: refused
+};
+
+TEST(rfc3339_text, is_read_as_its_rows_say) {
+  constexpr time_row k_rows[] = {
+      {"2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000Z"},
+      {"2026-01-01t00:00:00z", "2026-01-01T00:00:00.000Z"},
+      {"2026-01-01T00:00:00+00:00", "2026-01-01T00:00:00.000Z"},
+      {"2026-01-01T00:00:00-00:00", "2026-01-01T00:00:00.000Z"},
+      {"2026-01-01T00:30:00+01:00", "2025-12-31T23:30:00.000Z"},
+      {"2025-12-31T16:30:00-08:30", "2026-01-01T01:00:00.000Z"},
+      {"2026-01-01T00:00:00.5Z", "2026-01-01T00:00:00.500Z"},
+      {"2026-01-01T00:00:00.12Z", "2026-01-01T00:00:00.120Z"},
+      {"2026-01-01T00:00:00.1239999999999999999999Z", "2026-01-01T00:00:00.123Z"},  // cut off, not rounded
+      {"1969-12-31T23:59:59.9999Z", "1969-12-31T23:59:59.999Z"},
+      {"2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000Z"},
+      {"2000-02-29T12:00:00Z", "2000-02-29T12:00:00.000Z"},
+      {"0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"},
+      {"9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"},
+      // A leap second is the next second's .000; elsewhere 60 is no second.
+      {"2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"},
+      {"2016-12-31T23:59:60.999Z", "2017-01-01T00:00:00.000Z"},
+      {"1990-12-31T15:59:60-08:00", "1991-01-01T00:00:00.000Z"},
+      {"2016-12-31T12:00:60Z", ""},
+      {"2016-12-31T23:59:60+01:00", ""},
+      {"2016-12-31T23:59:61Z", ""},
+      {"9999-12-31T23:59:60Z", ""},
+      {"0000-01-01T00:00:00+00:01", ""},
+      {"2026-02-29T00:00:00Z", ""},
+      {"1900-02-29T00:00:00Z", ""},
+      {"2026-04-31T00:00:00Z", ""},
+      {"2026-00-01T00:00:00Z", ""},
+      {"2026-13-01T00:00:00Z", ""},
+      {"2026-01-00T00:00:00Z", ""},
+      {"2026-01-32T00:00:00Z", ""},
+      {"2026-01-01T24:00:00Z", ""},
+      {"2026-01-01T00:60:00Z", ""},
+      {"2026-01-01T00:00:00", ""},
+      {"2026-01-01T00:00Z", ""},
+      {"2026-01-01", ""},
+      {"2026-01-01 00:00:00Z", ""},
+      {"2026-01-01T00:00:00.Z", ""},
+      {"2026-01-01T00:00:00,5Z", ""},
+      {"2026-01-01T00:00:00+0100", ""},
+      {"2026-01-01T00:00:00+24:00", ""},
+      {"2026-01-01T00:00:00+01:60", ""},
+      {"2026-01-01T00:00:00+1:00", ""},
+      {"2026-01-01T00:00:00Z ", ""},
+      {" 2026-01-01T00:00:00Z", ""},
+      {"+2026-01-01T00:00:00Z", ""},
+      {"-026-01-01T00:00:00Z", ""},
+      {"02026-01-01T00:00:00Z", ""},
+      {"2026-1-01T00:00:00Z", ""},
+      {"20260101T000000Z", ""},
+      {"1767225600000", ""},
+      {"", ""},
+  };
+  for (const time_row& row : k_rows) {
+    const auto time = parse_rfc3339(row.text);
+    EXPECT_EQ(time ? to_rfc3339(*time) : "", row.want) << row.text;
+  }
+}
+
+TEST(milliseconds_text, are_whole_numbers_that_rfc_3339_can_print) {
+  constexpr time_row k_rows[] = {
+      {"0", "1970-01-01T00:00:00.000Z"},
+      {"1767225600123", "2026-01-01T00:00:00.123Z"},
+      {"-1", "1969-12-31T23:59:59.999Z"},
+      {"253402300799999", "9999-12-31T23:59:59.999Z"},
+      {"253402300800000", ""},
+      {"-62167219200000", "0000-01-01T00:00:00.000Z"},
+      {"-62167219200001", ""},
+      {"9223372036854775808", ""},
+      {"1.5", ""},
+      {"1e3", ""},
+      {"01", ""},
+      {"+1", ""},
+      {"-", ""},
+      {"", ""},
+      {"12 ", ""},
+  };
+  for (const time_row& row : k_rows) {
+    const auto time = parse_milliseconds(row.text);
+    EXPECT_EQ(time ? to_rfc3339(*time) : "", row.want) << row.text;
+  }
+}
+
+TEST(rfc3339_text, is_printed_for_every_timestamp) {
+  const auto print = [](std::int64_t ms) { return to_rfc3339(timestamp{std::chrono::milliseconds{ms}}); };
+  EXPECT_EQ(print(253402300800000), "+10000-01-01T00:00:00.000Z");
+  EXPECT_EQ(print((std::int64_t{1} << 48) - 1), "+10889-08-02T05:31:50.655Z");  // the last of UUIDv7
+  EXPECT_EQ(print(-62167219200001), "-0001-12-31T23:59:59.999Z");
+  EXPECT_EQ(print(std::numeric_limits<std::int64_t>::max()), "+292278994-08-17T07:12:55.807Z");
+  EXPECT_EQ(print(std::numeric_limits<std::int64_t>::min()), "-292275055-05-16T16:47:04.192Z");
+}
+
+TEST(sequence_text, is_decimal_digits_up_to_u64) {
+  EXPECT_EQ(parse_u64("0"), 0U);
+  EXPECT_EQ(parse_u64("007"), 7U);
+  EXPECT_EQ(parse_u64(std::string(100, '0') + "18446744073709551615"), ~std::uint64_t{0});
+  for (const char* text : {"", "18446744073709551616", "99999999999999999999", "-0", "-1", "+1", "17.0",
+                           "1e2", " 1", "1 ", "0x1", "\xD9\xA1"}) {
+    EXPECT_FALSE(parse_u64(text)) << text;
+  }
+}
+
+TEST(sequence_text, is_split_into_high_and_low_up_to_u128) {
+  EXPECT_EQ(parse_u128("0"), seq(0));
+  EXPECT_EQ(parse_u128("00018446744073709551615"), seq(0, ~std::uint64_t{0}));
+  EXPECT_EQ(parse_u128("18446744073709551616"), seq(1, 0));
+  EXPECT_EQ(parse_u128("340282366920938463463374607431768211455"), seq(~std::uint64_t{0}, ~std::uint64_t{0}));
+  for (const char* text : {"", "340282366920938463463374607431768211456",
+                           "9999999999999999999999999999999999999999", "-1", "1.0", "1e2"}) {
+    EXPECT_FALSE(parse_u128(text)) << text;
+  }
+}
+
+TEST(field_source, is_a_pointer_the_key_or_a_header) {
+  const auto pointer = parse_field_source("/a~1b/~0/0/");
+  ASSERT_TRUE(pointer);
+  EXPECT_EQ(pointer.value().from, field_source::place::pointer);
+  EXPECT_EQ(pointer.value().text, "/a~1b/~0/0/");
+  EXPECT_EQ(pointer.value().tokens, (std::vector<std::string>{"a/b", "~", "0", ""}));
+  const auto key = parse_field_source("key");
+  ASSERT_TRUE(key);
+  EXPECT_EQ(key.value().from, field_source::place::key);
+  const auto header = parse_field_source("header:event-id:x");
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header.value().from, field_source::place::header);
+  EXPECT_EQ(header.value().header, "event-id:x");
+}
+
+TEST(field_source, is_nothing_else) {
+  for (const char* text :
+       {"", "id", "keys", "Key", "key ", "header:", "header", "#/id", "$.id", "/a~", "/a~2", "/~/b"}) {
+    const auto source = parse_field_source(text);
+    ASSERT_FALSE(source) << text;
+    EXPECT_EQ(source.error(), errc::config_invalid) << text;
+  }
+}
+
+TEST(json_pointer, may_name_the_whole_document) {
+  EXPECT_TRUE(parse_json_pointer("").value().empty());
+  EXPECT_EQ(parse_json_pointer("/").value(), std::vector<std::string>{""});
+  EXPECT_EQ(parse_json_pointer("/~01").value(),
+            std::vector<std::string>{"~1"});  // the order of RFC 6901, section 4
+  EXPECT_FALSE(parse_json_pointer("a"));
+}
+
+TEST(media_type, means_json_in_three_spellings) {
+  for (const char* type : {"application/json", "Application/JSON; charset=utf-8", "text/json",
+                           "application/cloudevents+json", " application/json ;x=y"}) {
+    EXPECT_TRUE(is_json_media_type(type)) << type;
+  }
+  for (const char* type :
+       {"", "application/avro", "application/octet-stream", "application/jsonx", "+json", "json"}) {
+    EXPECT_FALSE(is_json_media_type(type)) << type;
+  }
+}
+
+}  // namespace
+}  // namespace ratchet
