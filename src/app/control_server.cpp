@@ -25,6 +25,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds k_durable_poll{2};
+/// One request covers what was read; it is made again only in case it was lost.
+constexpr std::chrono::milliseconds k_sync_request_interval{500};
 /// Before accept() is tried again when the process has no descriptor left.
 constexpr std::chrono::milliseconds k_accept_pause{100};
 
@@ -168,8 +170,12 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
 
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
   const auto deadline = steady_clock::now() + limits.durable_timeout;
+  auto next_request = steady_clock::now();
   while (from.durable_step() < step) {
-    from.request_sync();
+    if (steady_clock::now() >= next_request) {
+      from.request_sync();
+      next_request = steady_clock::now() + k_sync_request_interval;
+    }
     if (stopped_before(steady_clock::now() + k_durable_poll, stop.get())) {
       return problem{errc::source_unavailable, "the running instance is being stopped", "try again", {}};
     }
