@@ -1,0 +1,157 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "kafka/admin.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "kafka/client.hpp"
+#include "kafka/kafka_error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+struct admin_deleter {
+  void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
+  void operator()(rd_kafka_DeleteTopic_t* p) const noexcept { rd_kafka_DeleteTopic_destroy(p); }
+  void operator()(rd_kafka_DeleteRecords_t* p) const noexcept { rd_kafka_DeleteRecords_destroy(p); }
+  void operator()(rd_kafka_AdminOptions_t* p) const noexcept { rd_kafka_AdminOptions_destroy(p); }
+};
+template <class T>
+using admin_handle = std::unique_ptr<T, admin_deleter>;
+
+result<std::shared_ptr<kafka_client>> connect(const std::string& brokers) {
+  auto made = kafka_client::make(
+      RD_KAFKA_PRODUCER,
+      {{"bootstrap.servers", brokers}, {"client.id", "ratchet-admin"}, {"reconnect.backoff.max.ms", "500"}},
+      std::make_shared<client_callbacks>());
+  if (!made) return made.error().code;
+  return std::move(made).value();
+}
+
+/// One request: its options with the time-outs, and the queue that its answer comes to.
+struct request {
+  request(const std::shared_ptr<kafka_client>& client, rd_kafka_admin_op_t op,
+          std::chrono::milliseconds timeout)
+      : wait_ms(to_ms(timeout)),
+        options(rd_kafka_AdminOptions_new(client->get(), op)),
+        queue(rd_kafka_queue_new(client->get())) {
+    std::array<char, 256> text{};
+    rd_kafka_AdminOptions_set_request_timeout(options.get(), wait_ms, text.data(), text.size());
+  }
+  [[nodiscard]] kafka_handle<rd_kafka_event_t> answer() const {
+    return kafka_handle<rd_kafka_event_t>{rd_kafka_queue_poll(queue.get(), wait_ms)};
+  }
+  int wait_ms;
+  admin_handle<rd_kafka_AdminOptions_t> options;
+  kafka_handle<rd_kafka_queue_t> queue;
+};
+
+result<void> outcome(rd_kafka_resp_err_t code) {
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> outcome_of_topics(const rd_kafka_topic_result_t* const* topics, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    RATCHET_TRY(outcome(rd_kafka_topic_result_error(topics[i])));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+bool has_leaders(const rd_kafka_metadata_t& metadata, int partitions) {
+  if (metadata.topic_cnt != 1) return false;
+  const rd_kafka_metadata_topic& topic = metadata.topics[0];
+  return topic.err == RD_KAFKA_RESP_ERR_NO_ERROR && topic.partition_cnt == partitions &&
+         std::all_of(topic.partitions, topic.partitions + topic.partition_cnt,
+                     [](const auto& partition) { return partition.leader >= 0; });
+}
+
+/// The brokers answer before every one of them has heard of the topic.
+result<void> wait_for_leaders(const std::shared_ptr<kafka_client>& client, const std::string& topic,
+                              int partitions, clock::time_point deadline) {
+  const kafka_handle<rd_kafka_topic_t> handle{rd_kafka_topic_new(client->get(), topic.c_str(), nullptr)};
+  while (clock::now() < deadline) {
+    const rd_kafka_metadata_t* raw = nullptr;
+    if (rd_kafka_metadata(client->get(), 0, handle.get(), &raw, 1000) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+      if (has_leaders(*metadata, partitions)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  return errc::source_unavailable;
+}
+
+}  // namespace
+
+result<void> create_topic(const std::string& brokers, const std::string& topic, int partitions,
+                          const std::map<std::string, std::string>& config,
+                          std::chrono::milliseconds timeout) {
+  const auto deadline = clock::now() + timeout;
+  RATCHET_TRY(auto&& client, connect(brokers));
+  std::array<char, 256> text{};
+  const admin_handle<rd_kafka_NewTopic_t> wanted{
+      rd_kafka_NewTopic_new(topic.c_str(), partitions, 1, text.data(), text.size())};
+  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
+  for (const auto& [name, value] : config) {
+    RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), name.c_str(), value.c_str())));
+  }
+  const request asked{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
+  rd_kafka_NewTopic_t* list[] = {wanted.get()};
+  rd_kafka_CreateTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* topics =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  RATCHET_TRY(outcome_of_topics(topics, count));
+  return wait_for_leaders(client, topic, partitions, deadline);
+}
+
+result<void> delete_topic(const std::string& brokers, const std::string& topic,
+                          std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  const admin_handle<rd_kafka_DeleteTopic_t> wanted{rd_kafka_DeleteTopic_new(topic.c_str())};
+  const request asked{client, RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout};
+  rd_kafka_DeleteTopic_t* list[] = {wanted.get()};
+  rd_kafka_DeleteTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* topics =
+      rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.get()), &count);
+  return outcome_of_topics(topics, count);
+}
+
+result<void> delete_records(const std::string& brokers, const topic_partition& where, std::int64_t before,
+                            std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  const partition_list offsets{client, 1};
+  offsets.add(where, before);
+  const admin_handle<rd_kafka_DeleteRecords_t> wanted{rd_kafka_DeleteRecords_new(offsets.get())};
+  const request asked{client, RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout};
+  rd_kafka_DeleteRecords_t* list[] = {wanted.get()};
+  rd_kafka_DeleteRecords(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
+  return done->cnt == 1 ? outcome(done->elems[0].err) : result<void>{errc::source_unavailable};
+}
+
+result<log_bounds> log_bounds_of(const std::string& brokers, const topic_partition& where,
+                                 std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  log_bounds found;
+  RATCHET_TRY(outcome(rd_kafka_query_watermark_offsets(client->get(), where.topic.c_str(),
+                                                       static_cast<std::int32_t>(where.partition),
+                                                       &found.start, &found.end, to_ms(timeout))));
+  return found;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,138 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "kafka/client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <limits>
+#include <thread>
+
+namespace ratchet {
+
+namespace {
+
+client_callbacks* callbacks_of(const rd_kafka_t* handle) noexcept {
+  return static_cast<client_callbacks*>(rd_kafka_opaque(handle));
+}
+
+void log_trampoline(const rd_kafka_t* handle, int level, const char* facility, const char* text) {
+  if (client_callbacks* callbacks = handle != nullptr ? callbacks_of(handle) : nullptr) {
+    callbacks->log(level, std::string{facility} + ": " + text);
+  }
+}
+
+void rebalance_trampoline(rd_kafka_t* handle, rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* list,
+                          void* opaque) {
+  static_cast<client_callbacks*>(opaque)->on_rebalance(handle, code, list);
+}
+
+void error_trampoline(rd_kafka_t* handle, int code, const char* reason, void* opaque) {
+  static_cast<client_callbacks*>(opaque)->on_error(handle, static_cast<rd_kafka_resp_err_t>(code), reason);
+}
+
+void delivery_trampoline(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+  static_cast<client_callbacks*>(opaque)->on_delivery(*message);
+}
+
+problem config_problem(const std::string& text) {
+  return {errc::config_invalid,
+          "librdkafka refuses the settings: " + text,
+          "see its CONFIGURATION.md for names and ranges",
+          {}};
+}
+
+reported<kafka_handle<rd_kafka_conf_t>> make_conf(rd_kafka_type_t type, const kafka_properties& properties,
+                                                  client_callbacks* callbacks) {
+  kafka_handle<rd_kafka_conf_t> conf{rd_kafka_conf_new()};
+  std::array<char, 512> text{};
+  for (const auto& [name, value] : properties) {
+    if (rd_kafka_conf_set(conf.get(), name.c_str(), value.c_str(), text.data(), text.size()) !=
+        RD_KAFKA_CONF_OK) {
+      return config_problem(text.data());
+    }
+  }
+  rd_kafka_conf_set_opaque(conf.get(), callbacks);
+  rd_kafka_conf_set_log_cb(conf.get(), log_trampoline);
+  rd_kafka_conf_set_error_cb(conf.get(), error_trampoline);
+  if (type == RD_KAFKA_CONSUMER) {
+    if (properties.contains("group.id")) rd_kafka_conf_set_rebalance_cb(conf.get(), rebalance_trampoline);
+  } else {
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), delivery_trampoline);
+  }
+  return conf;
+}
+
+}  // namespace
+
+void client_callbacks::log(int level, std::string_view text) const noexcept {
+  const std::lock_guard lock{mutex_};
+  if (!log_) return;
+  try {
+    log_(level, text);
+  } catch (...) {  // NOLINT: a logger that throws must not unwind through librdkafka's C code
+  }
+}
+
+void client_callbacks::set_log(kafka_log log) {
+  const std::lock_guard lock{mutex_};
+  log_ = std::move(log);
+}
+
+reported<std::shared_ptr<kafka_client>> kafka_client::make(rd_kafka_type_t type,
+                                                           const kafka_properties& properties,
+                                                           std::shared_ptr<client_callbacks> callbacks) {
+  RATCHET_TRY(auto&& conf, make_conf(type, properties, callbacks.get()));
+  std::array<char, 512> text{};
+  rd_kafka_t* handle = rd_kafka_new(type, conf.get(), text.data(), text.size());
+  if (handle == nullptr) return config_problem(text.data());
+  static_cast<void>(conf.release());  // rd_kafka_new took it
+  auto* client = new kafka_client{handle, std::move(callbacks)};
+  if (type == RD_KAFKA_CONSUMER && properties.contains("group.id")) {
+    rd_kafka_poll_set_consumer(handle);
+    client->queue_.reset(rd_kafka_queue_get_consumer(handle));
+  }
+  // The deleter, not the destructor, bounds the wait: the helper thread owns the object until it is gone.
+  return std::shared_ptr<kafka_client>{
+      client, [](kafka_client* last) { run_bounded([last] { delete last; }, k_destroy_wait); }};
+}
+
+kafka_client::~kafka_client() {
+  queue_.reset();
+  // Closing the consumer is close()'s task; here it would wait for callbacks that nobody serves.
+  rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
+
+bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noexcept {
+  struct state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done{false};
+  };
+  try {
+    auto shared = std::make_shared<state>();
+    std::thread{[shared, work = std::move(work)]() mutable {
+      work();
+      work = nullptr;  // what it owns goes before the wait ends
+      const std::lock_guard lock{shared->mutex};
+      shared->done = true;
+      shared->changed.notify_all();
+    }}.detach();
+    std::unique_lock lock{shared->mutex};
+    return shared->changed.wait_for(lock, wait, [&] { return shared->done; });
+  } catch (...) {
+    return false;  // no thread to be had: what `work` owns leaks, which is better than to hang
+  }
+}
+
+int to_ms(std::chrono::milliseconds wait) noexcept {
+  constexpr std::chrono::milliseconds::rep longest = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(wait.count(), 0, longest));
+}
+
+std::string join_brokers(const std::vector<std::string>& brokers) {
+  std::string all;
+  for (const std::string& broker : brokers) all += (all.empty() ? "" : ",") + broker;
+  return all;
+}
+
+}  // namespace ratchet

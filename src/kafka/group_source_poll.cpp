@@ -1,0 +1,89 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kafka/group_source.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// What one batch may hold beside the bound on its records, so that large records cannot make a step that no
+/// memory limit foresaw.
+constexpr std::size_t k_batch_bytes_least = std::size_t{1} << 20;
+constexpr std::size_t k_batch_share = 8;
+constexpr std::size_t k_reserve_most = 16'384;
+/// librdkafka's own memory for a queued record, beside its key and value; measured as 320 to 360 bytes.
+constexpr double k_record_overhead = 350;
+
+}  // namespace
+
+result<polled> group_source::poll(std::size_t max_records, std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const std::size_t max_bytes = std::max(k_batch_bytes_least, options_.memory_bytes / k_batch_share);
+  rd_kafka_t* const handle = client_->get();
+  std::unique_ptr<kafka_batch> batch;
+  while (batch == nullptr || (batch->size() < max_records && batch->bytes() < max_bytes)) {
+    // Waits only while there is nothing to return; then takes what is at hand.
+    const bool idle = batch == nullptr && events_->empty();
+    int wait_ms = 0;
+    if (idle && !woken_) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      wait_ms = to_ms(std::chrono::ceil<std::chrono::milliseconds>(left));
+    }
+    kafka_handle<rd_kafka_message_t> message{rd_kafka_consumer_poll(handle, wait_ms)};
+    const bool nothing = message == nullptr;
+    if (!nothing) take_message(std::move(message), batch, max_records);
+    if (events_->barrier()) break;
+    if (nothing && (wait_ms == 0 || std::chrono::steady_clock::now() >= deadline)) break;
+  }
+  woken_ = false;
+  events_->clear_barrier();
+  polled out;
+  out.notices = events_->take();
+  if (batch != nullptr) {
+    batch->finish();
+    note_size(*batch);
+    out.batch = std::move(batch);
+  }
+  return out;
+}
+
+void group_source::take_message(kafka_handle<rd_kafka_message_t> message, std::unique_ptr<kafka_batch>& batch,
+                                std::size_t max_records) {
+  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const bool assigned =
+        message->rkt != nullptr &&
+        next_.contains(table_->intern(rd_kafka_topic_name(message->rkt), partition_id{message->partition}));
+    events_->on_message_error(client_->get(), *message, assigned);
+    return;
+  }
+  const topic_partition* where = nullptr;
+  if (batch != nullptr) {
+    where = batch->where_of(*message);
+  } else {
+    where = table_->intern(rd_kafka_topic_name(message->rkt), partition_id{message->partition});
+  }
+  if (last_ == next_.end() || last_->first != where) last_ = next_.find(where);
+  if (last_ == next_.end() || message->offset < last_->second) return;  // of an assignment that is no more
+  last_->second = message->offset + 1;
+  if (batch == nullptr) {
+    batch = std::make_unique<kafka_batch>(client_, table_, options_.wants_headers);
+    batch->reserve(std::min(max_records, k_reserve_most));
+  }
+  batch->add(std::move(message), where);
+}
+
+void group_source::note_size(const kafka_batch& batch) noexcept {
+  const double mean = static_cast<double>(batch.bytes()) / static_cast<double>(batch.size());
+  mean_record_bytes_ = mean_record_bytes_ == 0 ? mean : (mean_record_bytes_ * 7 + mean) / 8;
+}
+
+std::size_t group_source::queued_bytes() const noexcept {
+  if (client_ == nullptr) return 0;
+  // The library counts messages for us, not bytes: an estimate by the records given out lately.
+  const auto queued = static_cast<double>(rd_kafka_queue_length(client_->queue()));
+  return static_cast<std::size_t>(queued * (mean_record_bytes_ + k_record_overhead));
+}
+
+}  // namespace ratchet

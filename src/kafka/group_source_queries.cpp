@@ -1,0 +1,151 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "kafka/group_source.hpp"
+#include "kafka/kafka_error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::size_t k_metadata_most = 4096;  // what a broker takes, by default
+
+std::chrono::milliseconds until(std::chrono::steady_clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::milliseconds{1});
+}
+
+void on_commit(rd_kafka_t*, rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* list, void* opaque) {
+  static_cast<source_events*>(opaque)->on_commit(code, list);
+}
+
+}  // namespace
+
+result<std::string> group_source::cluster_id(std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  char* id = rd_kafka_clusterid(client_->get(), to_ms(timeout));
+  if (id == nullptr) return errc::source_unavailable;
+  std::string copy{id};
+  rd_kafka_mem_free(client_->get(), id);
+  return copy;
+}
+
+result<std::vector<topic_partition>> group_source::partitions(std::span<const std::string> topics,
+                                                              std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::vector<topic_partition> all;
+  for (const std::string& topic : topics) {
+    RATCHET_TRY(const int count, partition_count(topic, until(deadline)));
+    for (int i = 0; i < count; ++i) all.push_back({topic, partition_id{i}});
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+result<int> group_source::partition_count(const std::string& topic, std::chrono::milliseconds timeout) const {
+  const kafka_handle<rd_kafka_topic_t> handle{rd_kafka_topic_new(client_->get(), topic.c_str(), nullptr)};
+  if (handle == nullptr) return to_port_error(kafka_error(rd_kafka_last_error()));
+  const rd_kafka_metadata_t* raw = nullptr;
+  const auto code = rd_kafka_metadata(client_->get(), 0, handle.get(), &raw, to_ms(timeout));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+  if (metadata->topic_cnt != 1) return errc::topic_missing;
+  const rd_kafka_metadata_topic& found = metadata->topics[0];
+  if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(found.err));
+  if (found.partition_cnt == 0) return errc::topic_missing;
+  return found.partition_cnt;
+}
+
+result<std::vector<committed_offset>> group_source::committed(std::span<const topic_partition> partitions,
+                                                              std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  if (partitions.empty()) return std::vector<committed_offset>{};
+  const partition_list list{client_, partitions.size()};
+  for (const topic_partition& where : partitions) list.add(where);
+  const auto code = rd_kafka_committed(client_->get(), list.get(), to_ms(timeout));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  std::vector<committed_offset> all;
+  for (int i = 0; i < list.get()->cnt; ++i) {
+    const rd_kafka_topic_partition_t& entry = list.get()->elems[i];
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(entry.err));
+    committed_offset found{to_topic_partition(entry), std::nullopt, {}};
+    if (entry.offset >= 0) {
+      found.offset = entry.offset;
+      if (entry.metadata != nullptr) {
+        found.metadata.assign(static_cast<const char*>(entry.metadata), entry.metadata_size);
+      }
+    }
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
+result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  log_bounds found;
+  const auto code = rd_kafka_query_watermark_offsets(client_->get(), where.topic.c_str(),
+                                                     static_cast<std::int32_t>(where.partition), &found.start,
+                                                     &found.end, to_ms(timeout));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  return found;
+}
+
+result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
+                                                          std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  if (reader_ == nullptr) {
+    auto made = record_reader::make(config_, options_.log);
+    if (!made) return made.error().code;
+    reader_ = std::move(made).value();
+  }
+  return reader_->read_at(where, offset, timeout);
+}
+
+/// Metadata is kept to printable ASCII of a size that every broker takes.
+result<partition_list> group_source::commit_list(std::span<const commit_request> requests) const {
+  partition_list list{client_, requests.size()};
+  for (const commit_request& request : requests) {
+    const bool plain = std::all_of(request.metadata.begin(), request.metadata.end(),
+                                   [](char c) { return c >= ' ' && c <= '~'; });
+    if (!plain || request.metadata.size() > k_metadata_most || request.next_offset < 0) {
+      return std::make_error_code(std::errc::invalid_argument);
+    }
+    rd_kafka_topic_partition_t& entry = list.add(request.where, request.next_offset);
+    if (request.metadata.empty()) continue;
+    entry.metadata = rd_kafka_mem_malloc(client_->get(), request.metadata.size());
+    entry.metadata_size = request.metadata.size();
+    std::memcpy(entry.metadata, request.metadata.data(), request.metadata.size());
+  }
+  return list;
+}
+
+result<void> group_source::commit(std::span<const commit_request> requests) {
+  RATCHET_TRY(usable());
+  if (events_->commit_under_way) return kafka_error(RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS);
+  RATCHET_TRY(auto&& list, commit_list(requests));
+  const auto code =
+      rd_kafka_commit_queue(client_->get(), list.get(), client_->queue(), on_commit, events_.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  events_->commit_under_way = true;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> group_source::commit_and_wait(std::span<const commit_request> requests,
+                                           std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  RATCHET_TRY(auto&& list, commit_list(requests));
+  // A queue of its own: what comes for poll() must not be taken here, and the wait must be bounded.
+  const kafka_handle<rd_kafka_queue_t> queue{rd_kafka_queue_new(client_->get())};
+  auto code = rd_kafka_commit_queue(client_->get(), list.get(), queue.get(), nullptr, nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  const kafka_handle<rd_kafka_event_t> event{rd_kafka_queue_poll(queue.get(), to_ms(timeout))};
+  if (event == nullptr) return errc::source_unavailable;  // it may still land
+  const commit_result done =
+      read_commit(rd_kafka_event_error(event.get()), rd_kafka_event_topic_partition_list(event.get()));
+  if (done.code) return to_port_error(done.code);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,124 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "kafka/kafka_error.hpp"
+
+#include <librdkafka/rdkafka.h>
+
+#include <string>
+
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+class kafka_category_t final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "kafka"; }
+  [[nodiscard]] std::string message(int value) const override {
+    return rd_kafka_err2str(static_cast<rd_kafka_resp_err_t>(value));
+  }
+};
+
+bool is_kafka(const std::error_code& code) noexcept {
+  return code.category() == kafka_category();
+}
+
+}  // namespace
+
+const std::error_category& kafka_category() noexcept {
+  static const kafka_category_t category;
+  return category;
+}
+
+std::error_code kafka_error(int code) noexcept {
+  return {code, kafka_category()};
+}
+
+bool is_fatal(const std::error_code& code) noexcept {
+  if (code == errc::source_fatal) return true;
+  if (!is_kafka(code)) return false;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR__FATAL:
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
+      return true;
+    default:  // the enum is the library's, and open
+      return false;
+  }
+}
+
+bool is_retriable(const std::error_code& code) noexcept {
+  if (code == errc::source_unavailable) return true;
+  if (!is_kafka(code)) return false;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__WAIT_CACHE:
+    case RD_KAFKA_RESP_ERR__IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+    case RD_KAFKA_RESP_ERR__RETRY:
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+    case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
+    case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_not_a_member(const std::error_code& code) noexcept {
+  if (!is_kafka(code)) return false;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_missing_topic(const std::error_code& code) noexcept {
+  if (code == errc::topic_missing) return true;
+  if (!is_kafka(code)) return false;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::error_code to_port_error(const std::error_code& code) noexcept {
+  if (is_missing_topic(code)) return errc::topic_missing;
+  if (is_fatal(code)) return errc::source_fatal;
+  if (is_retriable(code)) return errc::source_unavailable;
+  return code;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,95 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "kafka/settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kafka/properties.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// librdkafka counts keys and values, not the ~350 bytes that it keeps beside each record: half of the budget
+/// is left for those. Records much smaller than that overshoot the budget.
+constexpr std::size_t k_share_of_queue = 2;
+/// One fetch of each broker may be under way when the queue is full.
+constexpr std::size_t k_share_of_fetch = 8;
+constexpr std::size_t k_queue_kbytes_least = 1024;
+constexpr std::size_t k_queue_kbytes_most = 2'097'151;  // librdkafka's limit
+constexpr std::size_t k_fetch_bytes_least = std::size_t{1} << 20;
+constexpr std::size_t k_fetch_bytes_most = 52'428'800;  // librdkafka's default
+/// A partition with fewer records at hand is fetched. A full queue stalls fetching for up to a second, so
+/// that the count must not be what fills it: large, where the budget allows.
+constexpr std::size_t k_bytes_per_queued_message = 256;
+constexpr std::size_t k_queued_messages_least = 10'000;
+constexpr std::size_t k_queued_messages_most = 1'000'000;
+
+kafka_properties defaults_for(std::size_t memory_bytes) {
+  const auto text = [](std::size_t value, std::size_t least, std::size_t most) {
+    return std::to_string(std::clamp(value, least, most));
+  };
+  return {
+      {"client.id", "ratchet"},
+      {"session.timeout.ms", "45000"},
+      // After an outage delivery goes on 0.3 s behind the broker; with the default of 10 s it may take 10 s.
+      {"reconnect.backoff.max.ms", "500"},
+      {"check.crcs", "true"},
+      {"queued.max.messages.kbytes",
+       text(memory_bytes / k_share_of_queue / 1024, k_queue_kbytes_least, k_queue_kbytes_most)},
+      {"queued.min.messages",
+       text(memory_bytes / k_bytes_per_queued_message, k_queued_messages_least, k_queued_messages_most)},
+      {"fetch.max.bytes", text(memory_bytes / k_share_of_fetch, k_fetch_bytes_least, k_fetch_bytes_most)},
+      {"partition.assignment.strategy", "range"},
+  };
+}
+
+kafka_properties owned_by_ratchet() {
+  return {
+      {"enable.auto.commit", "false"},       {"enable.auto.offset.store", "false"},
+      {"auto.offset.reset", "error"},        {"enable.partition.eof", "true"},
+      {"allow.auto.create.topics", "false"}, {"isolation.level", "read_committed"},
+  };
+}
+
+}  // namespace
+
+reported<kafka_properties> consumer_settings(const kafka_config& config, std::size_t memory_bytes) {
+  problem refused{errc::config_invalid, "some Kafka properties cannot be set", "remove them", {}};
+  kafka_properties all = defaults_for(memory_bytes);
+  // librdkafka wants fetch.max.bytes >= message.max.bytes and sees to it, unless we name the former.
+  if (config.properties.contains("message.max.bytes")) all.erase("fetch.max.bytes");
+  for (const auto& [name, value] : config.properties) {
+    if (const auto reason = refused_property(name, value)) {
+      refused.diagnostics.push_back({{}, 0, 0, "kafka.properties." + name, "cannot be set", *reason});
+    }
+    all[name] = value;
+  }
+  if (config.brokers.empty()) {
+    refused.diagnostics.push_back({{}, 0, 0, "kafka.brokers", "is missing", "as in [localhost:9092]"});
+  }
+  if (config.group.empty()) {
+    refused.diagnostics.push_back({{}, 0, 0, "kafka.group", "is missing", "name the consumer group"});
+  }
+  if (!refused.diagnostics.empty()) return refused;
+  for (auto& [name, value] : owned_by_ratchet()) all[name] = value;
+  all["bootstrap.servers"] = join_brokers(config.brokers);
+  all["group.id"] = config.group;
+  return all;
+}
+
+kafka_properties groupless_settings(const kafka_config& config) {
+  kafka_properties all = config.properties;
+  for (const char* of_a_group : {"group.id", "session.timeout.ms", "heartbeat.interval.ms",
+                                 "max.poll.interval.ms", "partition.assignment.strategy", "group.instance.id",
+                                 "queued.min.messages", "queued.max.messages.kbytes"}) {
+    all.erase(of_a_group);
+  }
+  all.try_emplace("client.id", "ratchet");
+  all.try_emplace("reconnect.backoff.max.ms", "500");
+  for (auto& [name, value] : owned_by_ratchet()) all[name] = value;
+  all["bootstrap.servers"] = join_brokers(config.brokers);
+  return all;
+}
+
+}  // namespace ratchet

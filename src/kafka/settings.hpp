@@ -1,0 +1,22 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "kafka/client.hpp"
+#include "ratchet/config.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// The settings of the group consumer: the user's, over defaults sized for `memory_bytes` of prefetched
+/// records, under what Ratchet owns. Errors: config_invalid, one diagnostic for each property that may not be
+/// set.
+[[nodiscard]] reported<kafka_properties> consumer_settings(const kafka_config&, std::size_t memory_bytes);
+
+/// The settings of a client beside the group (reads of single records, raw consumption): the user's, without
+/// what makes sense for a group only.
+[[nodiscard]] kafka_properties groupless_settings(const kafka_config&);
+
+}  // namespace ratchet
