@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/config_values.hpp"
+#include "kafka/properties.hpp"
 
 namespace ratchet {
 
@@ -82,6 +83,7 @@ void read_kafka(const config_value& value, kafka_config& out) {
       std::string text;
       // Values are never shown: passwords are among them.
       if (const auto property = given.get(name); property && property->text(text)) {
+        if (const auto why = refused_property(name, text)) property->error("is not for you to set", *why);
         out.properties.emplace(name, std::move(text));
       }
     }
@@ -157,8 +159,10 @@ void read_dedup(const config_value& value, dedup_config& out) {
     out.ids = id_kind::none;
     return;
   }
-  if (value.node().kind == config_node::kind_of::scalar) {
-    return value.error("is text", "it wants off, or a map as in {ids: uuidv7, window: 24h}");
+  const auto kind = value.node().kind;
+  if (kind == config_node::kind_of::scalar || kind == config_node::kind_of::null) {
+    return value.error(kind == config_node::kind_of::null ? "has no value" : "is text",
+                       "it wants off, or a map as in {ids: uuidv7, window: 24h}");
   }
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;

@@ -53,6 +53,7 @@ class tree_builder final : public YAML::EventHandler {
 
   /// The document, as far as it was read.
   config_node take() {
+    broken_ = !open_.empty();
     while (!open_.empty()) {  // a syntax error left them open
       if (open_.back().keys.size() > open_.back().items.size()) open_.back().items.emplace_back();
       end();
@@ -99,11 +100,13 @@ class tree_builder final : public YAML::EventHandler {
     config_node& parent = open_.back();
     if (parent.kind == kind_of::map && parent.keys.size() == parent.items.size()) {
       if (node.kind != kind_of::scalar && node.kind != kind_of::refused) {
-        findings_.push_back(finding_at(node.at, {}, "a key must be a word"));
+        if (!broken_) findings_.push_back(finding_at(node.at, {}, "a key must be a word"));
         node.kind = kind_of::refused;
       }
       parent.keys.push_back(std::move(node));
     } else {
+      // Nothing has no place of its own: the library names the next token's.
+      if (parent.kind == kind_of::map && node.kind == kind_of::null) node.at = parent.keys.back().at;
       parent.items.push_back(std::move(node));
     }
   }
@@ -112,6 +115,7 @@ class tree_builder final : public YAML::EventHandler {
   std::vector<diagnostic>& findings_;
   std::vector<config_node> open_;
   config_node root_;
+  bool broken_{false};
 };
 
 /// Notes where a second document begins, and takes nothing from it.

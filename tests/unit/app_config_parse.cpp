@@ -1,0 +1,373 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What a valid config means, what a document may be, and what overrides do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/config_text.hpp"
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+
+/// The reference's example without what this version does not have.
+constexpr const char* k_example = R"(version: 1
+kafka:
+  brokers: [localhost:9092]
+  group: payments-read-model
+  properties: {session.timeout.ms: 45000}
+state: {path: /var/lib/ratchet, commit_interval: 100ms, sync: interval}
+streams:
+  - name: payments
+    topics: [payment-status]
+    start: earliest
+    envelope: {format: json, event_id: /id, aggregate: /payment/id, sequence: /sequence, type: /type, time: /occurred_at}
+    order: latest            # latest | strict | arrival
+    step: {records: 5000}
+    dedup: {ids: uuidv7, window: 24h, max_skew: 5m}
+    reducer: {kind: replace, from: /payment}
+memory_limit: 1GiB               # indexes, caches, memtables and the prefetch queue together
+)";
+
+std::string errors_of(const std::string& text, const config_overrides& overrides = {}) {
+  const auto parsed = parse_config(text, "f.yaml", overrides);
+  return parsed ? "no error" : to_text(parsed.error());
+}
+
+TEST(config, reads_the_example_of_the_reference) {
+  const auto parsed = parse_config(k_example, "f.yaml");
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  const config& c = parsed.value();
+  EXPECT_EQ(c.file, "f.yaml");
+  EXPECT_THAT(c.kafka.brokers, ElementsAre("localhost:9092"));
+  EXPECT_EQ(c.kafka.group, "payments-read-model");
+  EXPECT_THAT(c.kafka.properties, ElementsAre(Pair("session.timeout.ms", "45000")));
+  EXPECT_EQ(c.state.path, "/var/lib/ratchet");
+  EXPECT_EQ(c.state.commit_interval, std::chrono::milliseconds{100});
+  EXPECT_EQ(c.state.sync, sync_mode::interval);
+  EXPECT_EQ(c.memory_limit, 1073741824U);
+  EXPECT_EQ(c.step_records, 5000U);
+  ASSERT_EQ(c.streams.size(), 1U);
+  const stream_config& s = c.streams[0];
+  EXPECT_EQ(s.name, "payments");
+  EXPECT_THAT(s.topics, ElementsAre("payment-status"));
+  EXPECT_EQ(s.start, start_position::earliest);
+  EXPECT_EQ(s.envelope.event_id, "/id");
+  EXPECT_EQ(s.envelope.aggregate, "/payment/id");
+  EXPECT_EQ(s.envelope.sequence, "/sequence");
+  EXPECT_EQ(s.envelope.sequence_bits, 64);
+  EXPECT_EQ(s.envelope.type, "/type");
+  EXPECT_EQ(s.envelope.time, "/occurred_at");
+  EXPECT_EQ(s.order, order::latest);
+  EXPECT_EQ(s.dedup.ids, id_kind::uuidv7);
+  EXPECT_EQ(s.dedup.window, std::chrono::hours{24});
+  EXPECT_EQ(s.dedup.max_skew, std::chrono::minutes{5});
+  EXPECT_EQ(s.reducer.kind, reducer_config::kind_of::replace);
+  EXPECT_EQ(s.reducer.from, "/payment");
+  EXPECT_EQ(s.poison, 100U);
+}
+
+TEST(config, reads_every_choice_that_is_not_the_default) {
+  const auto parsed = parse_config(R"(version: 1
+kafka: {brokers: ["[::1]:9092", b.example, "SSL://c:9"], group: "0123"}
+state: {path: s, commit_interval: 1m, sync: every-step}
+step: {records: 7}
+memory_limit: 64MiB
+streams:
+  - name: a.b
+    topics: [no, "1"]
+    start: latest
+    envelope: {event_id: header:id, aggregate: key, epoch: /e, sequence: /s}
+    dedup: {window: 7d, max_skew: 0s}
+    poison: off
+    step: {records: 7}
+  - name: c
+    envelope: {aggregate: /a, sequence: {from: header:seq, bits: 128}}
+    dedup: off
+  - name: d
+    topics: []
+    order: arrival
+    envelope: {aggregate: /a, event_id: /i}
+    reducer: {kind: merge_patch, from: ""}
+    poison: 1
+)",
+                                   "f.yaml");
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  const config& c = parsed.value();
+  EXPECT_THAT(c.kafka.brokers, ElementsAre("[::1]:9092", "b.example", "SSL://c:9"));
+  EXPECT_EQ(c.kafka.group, "0123");
+  EXPECT_EQ(c.state.commit_interval, std::chrono::minutes{1});
+  EXPECT_EQ(c.state.sync, sync_mode::every_step);
+  EXPECT_EQ(c.step_records, 7U);
+  EXPECT_EQ(c.memory_limit, 64U << 20);
+  ASSERT_EQ(c.streams.size(), 3U);
+  EXPECT_THAT(c.streams[0].topics, ElementsAre("no", "1")) << "no is a name, not false";
+  EXPECT_EQ(c.streams[0].start, start_position::latest);
+  EXPECT_EQ(c.streams[0].envelope.event_id, "header:id");
+  EXPECT_EQ(c.streams[0].envelope.epoch, "/e");
+  EXPECT_EQ(c.streams[0].dedup.window, std::chrono::hours{7 * 24});
+  EXPECT_EQ(c.streams[0].dedup.max_skew, std::chrono::milliseconds{0});
+  EXPECT_EQ(c.streams[0].poison, 0U);
+  EXPECT_EQ(c.streams[1].envelope.sequence, "header:seq");
+  EXPECT_EQ(c.streams[1].envelope.sequence_bits, 128);
+  EXPECT_EQ(c.streams[1].dedup.ids, id_kind::none);
+  EXPECT_EQ(c.streams[2].order, order::arrival);
+  EXPECT_EQ(c.streams[2].reducer.kind, reducer_config::kind_of::merge_patch);
+  EXPECT_EQ(c.streams[2].poison, 1U);
+}
+
+TEST(config, takes_scalars_as_they_are_written) {
+  std::string text = k_example;
+  text.replace(text.find("session.timeout.ms: 45000"), 25, "a: 0123, b: no, c: 1e3, d: 'x: y', e: 0x1F");
+  const auto parsed = parse_config(text, "f.yaml");
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  EXPECT_THAT(parsed.value().kafka.properties,
+              ElementsAre(Pair("a", "0123"), Pair("b", "no"), Pair("c", "1e3"), Pair("d", "x: y"),
+                          Pair("e", "0x1F")));
+}
+
+TEST(config, needs_no_kafka_section_where_no_stream_has_topics) {
+  const auto parsed = parse_config(
+      "version: 1\nstate: {path: s}\nstreams:\n- {name: a, dedup: off, envelope: {aggregate: /a, sequence: "
+      "/s}}\n",
+      "f.yaml");
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  EXPECT_TRUE(parsed.value().kafka.brokers.empty());
+}
+
+TEST(config, finds_every_error_at_once_in_the_order_of_the_file) {
+  EXPECT_EQ(errors_of(R"(versoin: 1
+kafka: {brokers: [], group: g}
+state: {path: s, commit_interval: 5}
+streams:
+  - name: a
+    topics: [t]
+    envelope: {aggregate: nope}
+    order: strict
+http: {}
+)"),
+            R"(ratchet: f.yaml has 7 errors
+  f.yaml:1:1: versoin: is not a known key; did you mean "version"?
+  f.yaml:2:18: kafka.brokers: names no broker; as in brokers: [localhost:9092]
+  f.yaml:3:35: state.commit_interval: "5" is not a duration; a whole number and ms, s, m, h or d, as in 100ms or 24h
+  f.yaml:5:5: streams[0].start: is missing; say where a partition begins that nobody has read yet: earliest or latest
+  f.yaml:7:27: streams[0].envelope.aggregate: is no source of a field; a field comes from /a/pointer, key or header:NAME
+  f.yaml:8:12: streams[0].order: order: strict is not built yet in this version; use order: latest or arrival
+  f.yaml:9:1: http: http is not built yet in this version; leave it out; ratchet status asks a running ratchet
+)");
+}
+
+TEST(config, does_not_call_a_misspelt_key_missing_as_well) {
+  const std::string errors = errors_of("version: 1\nstate: {pth: s}\nstreams: [{name: a, envelop: {}}]\n");
+  EXPECT_THAT(errors, HasSubstr("did you mean \"path\"?"));
+  EXPECT_THAT(errors, HasSubstr("did you mean \"envelope\"?"));
+  EXPECT_THAT(errors, Not(HasSubstr("missing")));
+}
+
+TEST(config_document, is_refused_where_it_is_empty) {
+  for (const char* text : {"", "# nothing\n", "---\n", "~"}) {
+    EXPECT_THAT(errors_of(text), HasSubstr("there is no config in it; ratchet init prints one")) << text;
+  }
+}
+
+TEST(config_document, is_refused_where_it_is_no_map) {
+  EXPECT_THAT(errors_of("hello"), HasSubstr("f.yaml:1:1: is text; it wants a map"));
+  EXPECT_THAT(errors_of("- a\n"), HasSubstr("f.yaml:1:1: is a list; it wants a map"));
+}
+
+TEST(config_document, names_the_place_of_a_syntax_error_and_no_more) {
+  const std::string errors = errors_of("version: 1\nstate: {path: [}\nbanana: 1\n");
+  EXPECT_THAT(errors, HasSubstr("f.yaml has an error"));
+  EXPECT_THAT(errors, HasSubstr("f.yaml:2:16: not YAML: "));
+}
+
+TEST(config_document, may_not_use_anchors_aliases_tags_or_a_second_document) {
+  EXPECT_THAT(errors_of("version: &v 1\n"), HasSubstr("f.yaml:1:10: an anchor (&name) is not supported"));
+  EXPECT_THAT(errors_of("version: &v 1\nstate: *v\n"), HasSubstr("f.yaml:2:8: an alias is not supported"));
+  EXPECT_THAT(errors_of("version: !!str 1\n"), HasSubstr("f.yaml:1:10: a tag (tag:yaml.org,2002:str)"));
+  EXPECT_THAT(errors_of("version: 1\n---\nversion: 1\n"),
+              HasSubstr("f.yaml:2:1: a second YAML document begins here"));
+}
+
+TEST(config_document, may_be_nested_to_any_depth_without_harm) {
+  EXPECT_THAT(errors_of("version: " + std::string(100'000, '[')), HasSubstr("not YAML"));
+}
+
+TEST(config_template, is_valid_and_holds_the_defaults) {
+  const auto parsed = parse_config(std::string{config_template()}, "init");
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  EXPECT_EQ(parsed.value().streams.size(), 1U);
+}
+
+TEST(config_template, is_valid_too_with_its_comments_taken_in) {
+  std::string text;
+  std::istringstream lines{std::string{config_template()}};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t hash = line.find("# ");
+    // A commented key, not a sentence: one word and a colon.
+    if (hash != std::string::npos && line.find_first_not_of(' ') == hash) {
+      const std::string rest = line.substr(hash + 2);
+      const std::size_t colon = rest.find(": ");
+      if (colon == std::string::npos || rest.find(' ') < colon || hash > 6) continue;
+      line = line.substr(0, hash) + rest;
+    }
+    text += line + "\n";
+  }
+  for (const char* key :
+       {"\nmemory_limit: 1GiB", "\nstep: {", "  poison: 100", "  dedup: {", "  epoch: /epoch",
+        "  order: latest", "  sync: interval", "  commit_interval: 100ms", "  format: json"}) {
+    ASSERT_THAT(text, HasSubstr(key)) << "the comments were not taken in";
+  }
+  const auto with = parse_config(text, "init");
+  ASSERT_TRUE(with.has_value()) << to_text(with.error()) << text;
+  const auto without = parse_config(std::string{config_template()}, "init");
+  ASSERT_TRUE(without.has_value());
+  EXPECT_EQ(with.value().state.commit_interval, without.value().state.commit_interval);
+  EXPECT_EQ(with.value().memory_limit, without.value().memory_limit);
+  EXPECT_EQ(with.value().step_records, without.value().step_records);
+  EXPECT_EQ(with.value().streams[0].poison, without.value().streams[0].poison);
+  EXPECT_EQ(with.value().streams[0].dedup.window, without.value().streams[0].dedup.window);
+  EXPECT_EQ(with.value().streams[0].dedup.max_skew, without.value().streams[0].dedup.max_skew);
+  EXPECT_EQ(with.value().streams[0].order, without.value().streams[0].order);
+}
+
+class config_file : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ratchet-config-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::filesystem::path directory_;
+};
+
+TEST_F(config_file, is_loaded_and_remembered_by_its_name) {
+  const auto file = directory_ / "r.yaml";
+  std::ofstream{file} << k_example;
+  const auto loaded = load_config(file);
+  ASSERT_TRUE(loaded.has_value()) << to_text(loaded.error());
+  EXPECT_EQ(loaded.value().file, file);
+}
+
+TEST_F(config_file, that_cannot_be_read_is_an_io_error_that_names_it) {
+  for (const auto& file : {directory_ / "nope.yaml", directory_}) {
+    const auto loaded = load_config(file);
+    ASSERT_FALSE(loaded.has_value());
+    EXPECT_EQ(loaded.error().code, errc::io);
+    EXPECT_THAT(to_text(loaded.error()), HasSubstr(file.string()));
+    EXPECT_THAT(to_text(loaded.error()), HasSubstr("ratchet init"));
+  }
+}
+
+TEST(config_override, sets_a_value_by_index_and_by_name) {
+  const auto parsed = parse_config(
+      k_example, "f.yaml",
+      {.set = {"streams[0].dedup.window=2h", "streams.payments.poison=off", "state.sync=every-step",
+               "memory_limit=2GiB", "step.records=5000", "streams[0].topics=[a, b]", "state.path=/tmp/a=b",
+               "kafka.properties.client.id=x.y"},
+       .kafka_properties = {"session.timeout.ms=1", "client.rack=[r]"}});
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  const config& c = parsed.value();
+  EXPECT_EQ(c.streams[0].dedup.window, std::chrono::hours{2});
+  EXPECT_EQ(c.streams[0].poison, 0U);
+  EXPECT_EQ(c.state.sync, sync_mode::every_step);
+  EXPECT_EQ(c.memory_limit, 2147483648U);
+  EXPECT_THAT(c.streams[0].topics, ElementsAre("a", "b"));
+  EXPECT_EQ(c.state.path, "/tmp/a=b");
+  EXPECT_THAT(c.kafka.properties, ElementsAre(Pair("client.id", "x.y"), Pair("client.rack", "[r]"),
+                                              Pair("session.timeout.ms", "1")));
+}
+
+TEST(config_override, that_comes_later_wins) {
+  const auto parsed = parse_config(
+      k_example, "f.yaml", {.set = {"memory_limit=2GiB", "memory_limit=3GiB"}, .kafka_properties = {}});
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  EXPECT_EQ(parsed.value().memory_limit, 3U * (std::uint64_t{1} << 30));
+}
+
+TEST(config_override, prefers_the_longest_stream_name) {
+  std::string text = k_example;
+  text.replace(text.find("memory_limit"), std::string::npos,
+               "  - {name: payments.eu, dedup: off, envelope: {aggregate: /a, sequence: /s}}\n");
+  const auto parsed =
+      parse_config(text, "f.yaml", {.set = {"streams.payments.eu.poison=7"}, .kafka_properties = {}});
+  ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
+  EXPECT_EQ(parsed.value().streams[0].poison, 100U);
+  EXPECT_EQ(parsed.value().streams[1].poison, 7U);
+}
+
+struct bad_override {
+  const char* name;
+  const char* set;
+  const char* want;
+};
+
+class config_override_refusal : public testing::TestWithParam<bad_override> {};
+
+TEST_P(config_override_refusal, has_the_option_for_a_place) {
+  const std::string errors = errors_of(k_example, {.set = {GetParam().set}, .kafka_properties = {}});
+  EXPECT_THAT(errors, HasSubstr("f.yaml has an error\n"));
+  EXPECT_THAT(errors, HasSubstr(GetParam().want));
+}
+
+constexpr bad_override k_bad_overrides[] = {
+    {"value_refused", "streams[0].order=strict",
+     "  --set streams[0].order: streams[0].order: order: strict is not built yet in this version"},
+    {"rule_broken", "streams[0].reducer.kind=merge_patch",
+     "  --set streams[0].reducer.kind: streams[0].reducer.kind: merge_patch does not go with order: latest"},
+    {"key_misspelt", "state.pth=x",
+     "  --set state.pth: state.pth: is not a known key; did you mean \"path\"?"},
+    {"no_value", "memory_limit", "  --set: wants KEY=VALUE"},
+    {"empty_value", "memory_limit=", "  --set memory_limit: memory_limit: has no value"},
+    {"no_key", "=1", "  --set: wants KEY=VALUE"},
+    {"empty_part", "state..path=x", "  --set state..path: state..path: has an empty part"},
+    {"index_past_the_end", "streams[1].poison=1", "there is no [1] there"},
+    {"index_that_is_none", "streams[x].poison=1", "has a broken index"},
+    {"index_not_closed", "streams[0.poison=1", "has a broken index"},
+    {"no_dot_behind_the_index", "streams[0]poison=1", "wants a dot behind ]"},
+    {"unknown_stream", "streams.payment.poison=1", "there is nothing called payment; there is payments"},
+    {"below_a_scalar", "state.path.x=1", "there is no map above x"},
+    {"broken_yaml", "streams[0].topics=[a", "  --set streams[0].topics: streams[0].topics: not YAML"},
+};
+
+INSTANTIATE_TEST_SUITE_P(table, config_override_refusal, testing::ValuesIn(k_bad_overrides),
+                         [](const auto& each) { return std::string{each.param.name}; });
+
+TEST(config_override, with_a_property_of_ours_is_refused) {
+  EXPECT_THAT(
+      errors_of(k_example, {.set = {}, .kafka_properties = {"group.id=x"}}),
+      HasSubstr("  -X group.id: kafka.properties.group.id: is not for you to set; set kafka.group instead"));
+}
+
+TEST(config_override, of_a_property_needs_a_kafka_section) {
+  EXPECT_THAT(errors_of("version: 1\n", {.set = {}, .kafka_properties = {"a=b"}}),
+              HasSubstr("  -X: kafka: the config has no kafka section"));
+}
+
+TEST(config_messages, never_show_the_value_of_a_property) {
+  std::string text = k_example;
+  text.replace(text.find("session.timeout.ms: 45000"), 25,
+               "sasl.password: [hunter2], ssl.key.password: {hunter2: 1}, group.id: hunter2");
+  const std::string errors = errors_of(
+      text, {.set = {"kafka.properties.sasl.password.x=hunter2", "kafka.properties=hunter2", "hunter2"},
+             .kafka_properties = {"group.id=hunter2", "hunter2"}});
+  EXPECT_THAT(errors, HasSubstr("error"));
+  EXPECT_THAT(errors, Not(HasSubstr("hunter2")));
+}
+
+}  // namespace
+
+}  // namespace ratchet

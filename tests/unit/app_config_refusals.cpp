@@ -1,0 +1,285 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Every way in which a config is refused, with the place and the advice that a person gets.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr const char* k_base = R"(version: 1
+kafka: {brokers: [localhost:9092], group: g}
+state: {path: /var/lib/ratchet}
+streams:
+  - name: payments
+    topics: [payment-status]
+    start: earliest
+    envelope: {event_id: /id, aggregate: /a, sequence: /s}
+    order: latest
+    dedup: {window: 24h}
+    reducer: {kind: replace}
+)";
+
+/// One change to the config above, and the one finding that it brings.
+struct refusal {
+  const char* name;
+  const char* from;  ///< what is replaced, its first occurrence
+  const char* to;
+  int line;
+  int column;
+  const char* path;
+  const char* message;
+  const char* hint;  ///< a part of the hint; empty: there is none
+};
+
+std::ostream& operator<<(std::ostream& out, const refusal& r) {
+  return out << r.name;
+}
+
+std::string changed(const refusal& r) {
+  std::string text = k_base;
+  const std::size_t at = text.find(r.from);
+  if (at == std::string::npos) return {};
+  return text.replace(at, std::string{r.from}.size(), r.to);
+}
+
+class config_refusal : public testing::TestWithParam<refusal> {};
+
+TEST_P(config_refusal, names_the_place_and_what_to_do) {
+  const refusal& want = GetParam();
+  const auto parsed = parse_config(changed(want), "f.yaml");
+  ASSERT_FALSE(parsed.has_value());
+  const problem& p = parsed.error();
+  EXPECT_EQ(p.code, errc::config_invalid);
+  ASSERT_EQ(p.diagnostics.size(), 1U) << to_text(p);
+  const diagnostic& d = p.diagnostics.front();
+  EXPECT_EQ(d.file, "f.yaml");
+  EXPECT_EQ(d.line, want.line) << to_text(p);
+  EXPECT_EQ(d.column, want.column) << to_text(p);
+  EXPECT_EQ(d.path, want.path);
+  EXPECT_EQ(d.message, want.message);
+  EXPECT_NE(d.hint.find(want.hint), std::string::npos) << "hint: " << d.hint;
+  EXPECT_EQ(d.hint.empty(), std::string{want.hint}.empty()) << "hint: " << d.hint;
+}
+
+constexpr refusal k_keys[] = {
+    {"version_missing", "version: 1\n", "", 1, 1, "version", "is missing", "version: 1"},
+    {"version_of_the_future", "version: 1", "version: 2", 1, 10, "version",
+     "2 is not a version that this ratchet reads", "it reads version: 1"},
+    {"version_quoted", "version: 1", "version: \"1\"", 1, 10, "version", "\"1\" is not a plain whole number",
+     "without quotes"},
+    {"version_octal", "version: 1", "version: 01", 1, 10, "version", "\"01\" is not a plain whole number",
+     "leading zeros"},
+    {"top_key_misspelt", "state:", "stat:", 3, 1, "stat", "is not a known key", "did you mean \"state\"?"},
+    {"top_key_unlike_any", "version: 1", "version: 1\nbanana: 1", 2, 1, "banana", "is not a known key",
+     "known here: version, kafka, state, streams, step or memory_limit"},
+    {"top_key_twice", "state:", "version: 1\nstate:", 3, 1, "version", "is given twice", "first in line 1"},
+    {"merge_key", "version: 1", "version: 1\n<<: {}", 2, 1, "<<", "is not a known key", "known here"},
+    {"nested_key_misspelt", "sequence:", "sequnce:", 8, 46, "streams[0].envelope.sequnce",
+     "is not a known key", "did you mean \"sequence\"?"},
+    {"nested_key_twice", "window: 24h", "window: 24h, window: 25h", 10, 26, "streams[0].dedup.window",
+     "is given twice", "first in line 10"},
+    {"no_space_behind_the_colon", "{path: /var/lib/ratchet}", "{path:/var/lib/ratchet}", 3, 9,
+     "state.path:/var/lib/ratchet", "is not a known key", "YAML wants a space behind the colon of \"path:\""},
+    {"key_in_upper_case", "order:", "Order:", 9, 5, "streams[0].Order", "is not a known key",
+     "did you mean \"order\"?"},
+    {"key_that_is_a_list", "version: 1", "version: 1\n? [a]\n: b", 2, 3, "", "a key must be a word", ""},
+};
+
+constexpr refusal k_required[] = {
+    {"state_missing", "state: {path: /var/lib/ratchet}\n", "", 1, 1, "state", "is missing", "state: {path:"},
+    {"state_path_missing", "path: /var/lib/ratchet", "sync: interval", 3, 8, "state.path", "is missing",
+     "/var/lib/ratchet"},
+    {"state_path_empty", "/var/lib/ratchet", "''", 3, 15, "state.path", "is empty", "/var/lib/ratchet"},
+    {"state_path_null", "{path: /var/lib/ratchet}", "{path: }", 3, 9, "state.path", "has no value",
+     "it wants text"},
+    {"kafka_missing", "kafka: {brokers: [localhost:9092], group: g}\n", "", 1, 1, "kafka", "is missing",
+     "streams with topics need kafka"},
+    {"brokers_missing", "brokers: [localhost:9092], ", "", 2, 8, "kafka.brokers", "is missing",
+     "brokers: [localhost:9092]"},
+    {"brokers_empty", "[localhost:9092]", "[]", 2, 18, "kafka.brokers", "names no broker",
+     "brokers: [localhost:9092]"},
+    {"group_missing", ", group: g", "", 2, 8, "kafka.group", "is missing", "consumer group"},
+    {"stream_name_missing", "- name: payments\n    topics", "- topics", 5, 5, "streams[0].name", "is missing",
+     "ask for the stream by it"},
+    {"start_missing", "    start: earliest\n", "", 5, 5, "streams[0].start", "is missing",
+     "earliest or latest"},
+    {"envelope_missing", "    envelope: {event_id: /id, aggregate: /a, sequence: /s}\n", "", 5, 5,
+     "streams[0].envelope", "is missing", "aggregate"},
+    {"aggregate_missing", "aggregate: /a, ", "", 8, 15, "streams[0].envelope.aggregate", "is missing",
+     "aggregate: /payment/id or key"},
+    {"reducer_kind_missing", "{kind: replace}", "{from: /a}", 11, 14, "streams[0].reducer.kind", "is missing",
+     "replace or merge_patch"},
+};
+
+constexpr refusal k_values[] = {
+    {"broker_with_a_space", "localhost:9092", "\"localhost 9092\"", 2, 19, "kafka.brokers[0]",
+     "is not a broker's address", "as in localhost:9092"},
+    {"broker_port_out_of_range", "localhost:9092", "localhost:90920", 2, 19, "kafka.brokers[0]",
+     "is not a broker's address", "as in localhost:9092"},
+    {"brokers_as_text", "[localhost:9092]", "localhost:9092", 2, 18, "kafka.brokers", "is text",
+     "it wants a list of broker addresses"},
+    {"group_empty", "group: g", "group: ''", 2, 43, "kafka.group", "has 0 characters", "1 to 249"},
+    {"property_of_ours", "group: g", "group: g, properties: {enable.auto.commit: true}", 2, 79,
+     "kafka.properties.enable.auto.commit", "is not for you to set", "Ratchet commits by itself"},
+    {"property_that_is_a_map", "group: g", "group: g, properties: {a.b: {c: 1}}", 2, 64,
+     "kafka.properties.a.b", "is a map", "it wants text"},
+    {"property_twice", "group: g", "group: g, properties: {a.b: 1, a.b: 2}", 2, 67, "kafka.properties.a.b",
+     "is given twice", "first in line 2"},
+    {"kafka_as_a_list", "{brokers: [localhost:9092], group: g}", "[x]", 2, 8, "kafka", "is a list",
+     "it wants a map of keys and values"},
+    {"commit_interval_without_a_unit", "path: /var/lib/ratchet", "path: /a, commit_interval: 100", 3, 36,
+     "state.commit_interval", "\"100\" is not a duration", "as in 100ms or 24h"},
+    {"commit_interval_too_long", "path: /var/lib/ratchet", "path: /a, commit_interval: 61s", 3, 36,
+     "state.commit_interval", "61s is out of range", "1ms to 1m"},
+    {"commit_interval_zero", "path: /var/lib/ratchet", "path: /a, commit_interval: 0ms", 3, 36,
+     "state.commit_interval", "0ms is out of range", "1ms to 1m"},
+    {"sync_unknown", "path: /var/lib/ratchet", "path: /a, sync: always", 3, 25, "state.sync",
+     "\"always\" is not known here", "it is interval or every-step"},
+    {"sync_misspelt", "path: /var/lib/ratchet", "path: /a, sync: every_step", 3, 25, "state.sync",
+     "\"every_step\" is not known here", "did you mean \"every-step\"?"},
+    {"stream_name_with_a_space", "name: payments", "name: my payments", 5, 11, "streams[0].name",
+     "is not a stream's name", "a-z A-Z 0-9"},
+    {"topic_with_a_slash", "[payment-status]", "[a/b]", 6, 14, "streams[0].topics[0]",
+     "is not a topic's name", "a-z A-Z 0-9"},
+    {"topic_as_a_pattern", "[payment-status]", "[^pay.*]", 6, 14, "streams[0].topics[0]",
+     "is not a topic's name", "a-z A-Z 0-9"},
+    {"topics_as_text", "[payment-status]", "payment-status", 6, 13, "streams[0].topics", "is text",
+     "it wants a list of topics"},
+    {"start_unknown", "start: earliest", "start: beginning", 7, 12, "streams[0].start",
+     "\"beginning\" is not known here", "it is earliest or latest"},
+    {"start_misspelt", "start: earliest", "start: earlist", 7, 12, "streams[0].start",
+     "\"earlist\" is not known here", "did you mean \"earliest\"?"},
+    {"pointer_without_a_slash", "aggregate: /a", "aggregate: a", 8, 42, "streams[0].envelope.aggregate",
+     "is no source of a field", "/a/pointer, key or header:NAME"},
+    {"pointer_with_a_lone_tilde", "aggregate: /a", "aggregate: /a~", 8, 42, "streams[0].envelope.aggregate",
+     "is no source of a field", "~0"},
+    {"header_without_a_name", "aggregate: /a", "aggregate: \"header:\"", 8, 42,
+     "streams[0].envelope.aggregate", "is no source of a field", "header:NAME"},
+    {"sequence_of_96_bits", "sequence: /s", "sequence: {from: /s, bits: 96}", 8, 73,
+     "streams[0].envelope.sequence.bits", "96 is not known here", "64 or 128"},
+    {"sequence_map_without_from", "sequence: /s", "sequence: {bits: 128}", 8, 56,
+     "streams[0].envelope.sequence.from", "is missing", "{from: /seq, bits: 128}"},
+    {"window_zero", "window: 24h", "window: 0h", 10, 21, "streams[0].dedup.window", "is 0", "dedup: off"},
+    {"window_with_a_sign", "window: 24h", "window: -1h", 10, 21, "streams[0].dedup.window",
+     "\"-1h\" is not a duration", "as in"},
+    {"window_above_a_century", "window: 24h", "window: 36526d", 10, 21, "streams[0].dedup.window",
+     "\"36526d\" is not a duration", "as in"},
+    {"skew_as_a_list", "window: 24h", "max_skew: [1h]", 10, 23, "streams[0].dedup.max_skew", "is a list",
+     "it wants a duration"},
+    {"dedup_false", "dedup: {window: 24h}", "dedup: false", 10, 12, "streams[0].dedup", "is text",
+     "it wants off, or a map"},
+    {"dedup_empty", "dedup: {window: 24h}", "dedup:", 10, 5, "streams[0].dedup", "has no value",
+     "it wants off, or a map"},
+    {"ids_none", "window: 24h", "ids: none", 10, 18, "streams[0].dedup.ids", "none is written otherwise",
+     "use dedup: off"},
+    {"reducer_unknown", "kind: replace", "kind: repalce", 11, 21, "streams[0].reducer.kind",
+     "\"repalce\" is not known here", "did you mean \"replace\"?"},
+    {"reducer_custom", "kind: replace", "kind: custom", 11, 21, "streams[0].reducer.kind",
+     "\"custom\" is not known here", "it is replace or merge_patch"},
+    {"reducer_from_a_header", "kind: replace", "kind: replace, from: header:x", 11, 36,
+     "streams[0].reducer.from", "is no JSON Pointer", "begins with /"},
+    {"poison_zero", "order: latest", "poison: 0", 9, 13, "streams[0].poison", "0 is no limit", "poison: off"},
+    {"poison_in_words", "order: latest", "poison: many", 9, 13, "streams[0].poison",
+     "\"many\" is not a plain whole number", "from 1 to"},
+    {"step_zero", "order: latest", "step: {records: 0}", 9, 21, "streams[0].step.records",
+     "0 is out of range", "from 1 to 1000000"},
+    {"step_without_records", "order: latest", "step: {}", 9, 11, "streams[0].step.records", "is missing",
+     "step: {records: 5000}"},
+    {"memory_below_64_mib", "version: 1", "version: 1\nmemory_limit: 63MiB", 2, 15, "memory_limit",
+     "63MiB is out of range", "64MiB"},
+    {"memory_in_decimal_units", "version: 1", "version: 1\nmemory_limit: 1GB", 2, 15, "memory_limit",
+     "\"1GB\" is not a size", "512MiB or 1GiB"},
+    {"memory_past_64_bits", "version: 1", "version: 1\nmemory_limit: 99999999999999999999B", 2, 15,
+     "memory_limit", "\"99999999999999999999B\" is not a size", "1GiB"},
+};
+
+constexpr refusal k_not_built[] = {
+    {"order_strict", "order: latest", "order: strict", 9, 12, "streams[0].order",
+     "order: strict is not built yet in this version", "use order: latest or arrival"},
+    {"first", "order: latest", "first: 1", 9, 5, "streams[0].first", "first is not built yet in this version",
+     "order: strict"},
+    {"epoch_change", "order: latest", "epoch_change: park", 9, 5, "streams[0].epoch_change",
+     "epoch_change is not built yet in this version", "order: strict"},
+    {"gap", "order: latest", "gap: {policy: wait}", 9, 5, "streams[0].gap",
+     "gap is not built yet in this version", "order: strict"},
+    {"waiting", "order: latest", "waiting: {events: 1}", 9, 5, "streams[0].waiting",
+     "waiting is not built yet in this version", "order: strict"},
+    {"retry", "order: latest", "retry: {attempts: 8}", 9, 5, "streams[0].retry",
+     "retry is not built yet in this version", "leave it out"},
+    {"emit", "order: latest", "emit: {}", 9, 5, "streams[0].emit", "emit is not built yet in this version",
+     "leave it out"},
+    {"handling", "order: latest", "handling: x", 9, 5, "streams[0].handling",
+     "handling is not built yet in this version", "leave it out"},
+    {"retention", "order: latest", "retention: 30d", 9, 5, "streams[0].retention",
+     "retention is not built yet in this version", "kept for ever"},
+    {"dead_letter", "version: 1", "version: 1\ndead_letter: {topic: t}", 2, 1, "dead_letter",
+     "dead_letter is not built yet in this version", "--rejected"},
+    {"http", "version: 1", "version: 1\nhttp: {}", 2, 1, "http", "http is not built yet in this version",
+     "ratchet status"},
+    {"shard", "version: 1", "version: 1\nshard: {index: 0, of: 4}", 2, 1, "shard",
+     "shard is not built yet in this version", "leave it out"},
+    {"cloudevents", "{event_id", "{format: cloudevents, event_id", 8, 24, "streams[0].envelope.format",
+     "format: cloudevents is not built yet in this version", "use format: json"},
+    {"debezium_outbox", "{event_id: /id, aggregate: /a, sequence: /s}", "{format: debezium-outbox}", 8, 24,
+     "streams[0].envelope.format", "format: debezium-outbox is not built yet in this version",
+     "format: json"},
+    {"debezium_cdc", "{event_id: /id, aggregate: /a, sequence: /s}", "{format: debezium-cdc}", 8, 24,
+     "streams[0].envelope.format", "format: debezium-cdc is not built yet in this version", "format: json"},
+    {"ydb_changefeed", "{event_id: /id, aggregate: /a, sequence: /s}", "{format: ydb-changefeed}", 8, 24,
+     "streams[0].envelope.format", "format: ydb-changefeed is not built yet in this version", "format: json"},
+    {"ulid", "window: 24h", "ids: ulid", 10, 18, "streams[0].dedup.ids",
+     "ids: ulid is not built yet in this version", "use ids: uuidv7"},
+    {"opaque", "window: 24h", "ids: opaque", 10, 18, "streams[0].dedup.ids",
+     "ids: opaque is not built yet in this version", "use ids: uuidv7"},
+    {"monotonic", "window: 24h", "ids: monotonic", 10, 18, "streams[0].dedup.ids",
+     "ids: monotonic is not built yet in this version", "use ids: uuidv7"},
+};
+
+constexpr refusal k_rules[] = {
+    {"latest_without_a_sequence", ", sequence: /s", "", 8, 15, "streams[0].envelope.sequence", "is missing",
+     "order: arrival"},
+    {"latest_without_an_id", "event_id: /id, ", "", 8, 15, "streams[0].envelope.event_id", "is missing",
+     "dedup: off"},
+    {"latest_with_merge_patch", "kind: replace", "kind: merge_patch", 11, 21, "streams[0].reducer.kind",
+     "merge_patch does not go with order: latest", "order: arrival"},
+    {"arrival_with_a_sequence", "order: latest", "order: arrival", 8, 56, "streams[0].envelope.sequence",
+     "does nothing with order: arrival", "leave it out"},
+    {"arrival_without_an_id", "{event_id: /id, aggregate: /a, sequence: /s}\n    order: latest",
+     "{aggregate: /a}\n    order: arrival", 8, 15, "streams[0].envelope.event_id", "is missing", "id alone"},
+    {"arrival_without_dedup", ", sequence: /s}\n    order: latest\n    dedup: {window: 24h}",
+     "}\n    order: arrival\n    dedup: off", 10, 12, "streams[0].dedup", "cannot be off with order: arrival",
+     "event ids"},
+    {"epoch_with_128_bits", "sequence: /s", "epoch: /e, sequence: {from: /s, bits: 128}", 8, 53,
+     "streams[0].envelope.epoch", "does not go with a sequence of 128 bits", "upper half"},
+    {"topic_twice_in_a_stream", "[payment-status]", "[t, t]", 6, 17, "streams[0].topics[1]",
+     "t is taken by streams[0].topics[0]", "a topic feeds one stream"},
+    {"topic_in_two_streams", "reducer: {kind: replace}\n",
+     "reducer: {kind: replace}\n  - {name: b, topics: [payment-status], start: latest, dedup: off,\n"
+     "     envelope: {aggregate: key, sequence: /s}}\n",
+     12, 24, "streams[1].topics[0]", "payment-status is taken by streams[0].topics[0]",
+     "a topic feeds one stream"},
+    {"stream_name_twice", "reducer: {kind: replace}\n",
+     "reducer: {kind: replace}\n  - {name: payments, dedup: off, envelope: {aggregate: key, sequence: /s}}\n",
+     12, 12, "streams[1].name", "payments is taken by streams[0].name", "a name of its own"},
+    {"two_sizes_of_a_step", "reducer: {kind: replace}\n", "step: {records: 20}\nstep: {records: 10}\n", 11,
+     21, "streams[0].step.records", "20 differs from step.records: 10", "at the top"},
+};
+
+std::string name_of_case(const testing::TestParamInfo<refusal>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(keys, config_refusal, testing::ValuesIn(k_keys), name_of_case);
+INSTANTIATE_TEST_SUITE_P(required, config_refusal, testing::ValuesIn(k_required), name_of_case);
+INSTANTIATE_TEST_SUITE_P(values, config_refusal, testing::ValuesIn(k_values), name_of_case);
+INSTANTIATE_TEST_SUITE_P(not_built, config_refusal, testing::ValuesIn(k_not_built), name_of_case);
+INSTANTIATE_TEST_SUITE_P(rules, config_refusal, testing::ValuesIn(k_rules), name_of_case);
+
+}  // namespace
+
+}  // namespace ratchet

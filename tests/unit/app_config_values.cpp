@@ -1,0 +1,165 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/config_meaning.hpp"
+#include "app/config_text.hpp"
+#include "app/config_values.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(config_durations, are_a_whole_number_and_a_unit) {
+  EXPECT_EQ(parse_duration("0s"), milliseconds{0});
+  EXPECT_EQ(parse_duration("100ms"), milliseconds{100});
+  EXPECT_EQ(parse_duration("5s"), milliseconds{5000});
+  EXPECT_EQ(parse_duration("2m"), milliseconds{120'000});
+  EXPECT_EQ(parse_duration("1h"), milliseconds{3'600'000});
+  EXPECT_EQ(parse_duration("36525d"), milliseconds{std::int64_t{36'525} * 86'400'000});
+  for (const char* bad : {"", "s", "5", "05s", "1.5s", "-1s", "+1s", "5 s", "5S", "1h30m", "5s ", "1w",
+                          "36526d", "18446744073709551616s", "18446744073709551615d"}) {
+    EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(config_durations, are_told_in_the_largest_exact_unit) {
+  EXPECT_EQ(format_duration(milliseconds{0}), "0ms");
+  EXPECT_EQ(format_duration(milliseconds{1500}), "1500ms");
+  EXPECT_EQ(format_duration(std::chrono::minutes{90}), "90m");
+  EXPECT_EQ(format_duration(std::chrono::hours{24}), "24h");
+  EXPECT_EQ(format_duration(std::chrono::hours{48}), "2d");
+}
+
+TEST(config_sizes, are_a_whole_number_and_a_binary_unit) {
+  EXPECT_EQ(parse_size("0B"), 0U);
+  EXPECT_EQ(parse_size("512MiB"), 536'870'912U);
+  EXPECT_EQ(parse_size("1GiB"), 1'073'741'824U);
+  EXPECT_EQ(parse_size("8388608TiB"), std::uint64_t{1} << 63);
+  for (const char* bad :
+       {"", "1", "1G", "1GB", "1gib", "1 GiB", "1.5GiB", "8388609TiB", "18446744073709551615KiB"}) {
+    EXPECT_EQ(parse_size(bad), std::nullopt) << bad;
+  }
+  EXPECT_EQ(format_size(std::uint64_t{1} << 30), "1GiB");
+  EXPECT_EQ(format_size(1025), "1025B");
+}
+
+TEST(config_names, follow_kafkas_rule_for_topics) {
+  for (const char* good : {"a", "payment-status", "a.b_c-D9", "..."})
+    EXPECT_TRUE(is_topic_name(good)) << good;
+  for (const char* bad : {"", ".", "..", "a b", "a/b", "^a", "\xc3\xa4"})
+    EXPECT_FALSE(is_topic_name(bad)) << bad;
+  EXPECT_TRUE(is_topic_name(std::string(249, 'a')));
+  EXPECT_FALSE(is_topic_name(std::string(250, 'a')));
+}
+
+TEST(config_brokers, are_hosts_with_or_without_a_port) {
+  for (const char* good :
+       {"localhost", "localhost:9092", "10.0.0.1:1", "[::1]:9092", "SASL_SSL://b-1.example:65535"}) {
+    EXPECT_TRUE(is_broker_address(good)) << good;
+  }
+  for (const char* bad : {"", ":9092", "a:", "a:0", "a:65536", "a:b", "a,b", "a b", "[::1", "[]:1", "::1"}) {
+    EXPECT_FALSE(is_broker_address(bad)) << bad;
+  }
+}
+
+TEST(config_field_sources, are_a_pointer_the_key_or_a_header) {
+  for (const char* good : {"/a", "/", "/a~0b/~1", "key", "header:x"}) {
+    EXPECT_EQ(fault_of_field_source(good), nullptr) << good;
+  }
+  for (const char* bad : {"", "a", "Key", "header:", "/a~", "/a~2", "headers:x"}) {
+    EXPECT_NE(fault_of_field_source(bad), nullptr) << bad;
+  }
+}
+
+TEST(config_suggestions, are_near_or_none) {
+  constexpr std::string_view k_words[] = {"brokers", "group", "properties", "ids"};
+  EXPECT_EQ(did_you_mean("broker", k_words), "brokers");
+  EXPECT_EQ(did_you_mean("gruop", k_words), "group");
+  EXPECT_EQ(did_you_mean("Properties", k_words), "properties");
+  EXPECT_EQ(did_you_mean("id", k_words), "ids");
+  EXPECT_EQ(did_you_mean("xyz", k_words), "");
+  EXPECT_EQ(did_you_mean("", k_words), "");
+  EXPECT_EQ(did_you_mean(std::string(100'000, 'x'), k_words), "");
+}
+
+stream_config stream() {
+  stream_config s;
+  s.name = "payments";
+  s.envelope = {
+      .event_id = "/id", .aggregate = "/a", .sequence = "/s", .epoch = "", .type = "/t", .time = ""};
+  return s;
+}
+
+TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_disk) {
+  const stream_meaning meaning = meaning_of(stream(), "replace", 1);
+  EXPECT_EQ(meaning.name, "payments");
+  const std::vector<std::pair<std::string, std::string>> want{{"order", "latest"},
+                                                              {"dedup.ids", "uuidv7"},
+                                                              {"envelope.format", "json"},
+                                                              {"envelope.event_id", "/id"},
+                                                              {"envelope.aggregate", "/a"},
+                                                              {"envelope.sequence", "/s"},
+                                                              {"envelope.sequence.bits", "64"},
+                                                              {"envelope.epoch", ""},
+                                                              {"envelope.type", "/t"},
+                                                              {"envelope.time", ""},
+                                                              {"reducer.from", ""},
+                                                              {"reducer.name", "replace"},
+                                                              {"reducer.version", "1"}};
+  EXPECT_EQ(meaning.lines, want);
+}
+
+TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
+  const auto base = meaning_of(stream(), "replace", 1).lines;
+  std::vector<stream_config> others(10, stream());
+  others[0].order = order::arrival;
+  others[1].dedup.ids = id_kind::none;
+  others[2].envelope.event_id = "/x";
+  others[3].envelope.aggregate = "/x";
+  others[4].envelope.sequence = "/x";
+  others[5].envelope.sequence_bits = 128;
+  others[6].envelope.epoch = "/x";
+  others[7].envelope.type = "/x";
+  others[8].envelope.time = "/x";
+  others[9].reducer.from = "/x";
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
+  }
+  EXPECT_NE(meaning_of(stream(), "other", 1).lines, base);
+  EXPECT_NE(meaning_of(stream(), "replace", 2).lines, base);
+}
+
+TEST(config_meaning, stays_with_what_may_change_between_two_runs) {
+  stream_config other = stream();
+  other.dedup.window = std::chrono::hours{1};
+  other.dedup.max_skew = milliseconds{1};
+  other.poison = 0;
+  other.topics = {"more"};
+  other.start = start_position::latest;
+  EXPECT_EQ(meaning_of(other, "replace", 1).lines, meaning_of(stream(), "replace", 1).lines);
+}
+
+TEST(config_description, says_what_a_stream_does_and_cannot_do) {
+  stream_config s = stream();
+  EXPECT_EQ(
+      describe(s),
+      "payments: fed by ratchet apply; aggregates by /a; the newest by /s wins; ids /id (uuidv7) remembered "
+      "for 24h; keeps the whole value");
+  s.order = order::arrival;
+  s.topics = {"t"};
+  s.reducer.kind = reducer_config::kind_of::merge_patch;
+  EXPECT_EQ(
+      describe(s),
+      "payments: reads t; aggregates by /a; each event once, as it arrives; ids /id (uuidv7) remembered for "
+      "24h; merges the whole value into the snapshot");
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("more than 24h older than the stream is rejected (too_old)")));
+}
+
+}  // namespace
+
+}  // namespace ratchet
