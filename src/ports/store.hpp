@@ -73,8 +73,8 @@ class store_view {
   [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
 };
 
-/// The durable state. One owner thread calls everything, but for view(), last_step() and durable_step(),
-/// which are thread-safe.
+/// The durable state. One owner thread calls everything, but for view(), last_step(), durable_step() and
+/// request_sync(), which are thread-safe.
 class store {
  public:
   virtual ~store() = default;
@@ -92,7 +92,8 @@ class store {
   [[nodiscard]] virtual std::uint64_t last_step() const noexcept = 0;
   /// The last step that survives a power cut: the last one whose write had returned before a sync began.
   [[nodiscard]] virtual std::uint64_t durable_step() const noexcept = 0;
-  /// Starts a sync in the background, unless one is under way; durable_step() shows the result.
+  /// Starts a sync in the background, or has one follow the sync under way; durable_step() shows the result.
+  /// Any thread.
   virtual void request_sync() = 0;
   /// Syncs and waits; afterwards durable_step() == last_step() at the call.
   /// Errors: write_indeterminate, also where an earlier background sync failed. A failed sync is never tried

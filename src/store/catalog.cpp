@@ -1,0 +1,52 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/catalog.hpp"
+
+namespace ratchet {
+
+result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& options) {
+  catalog out;
+  RATCHET_TRY(const auto identity, db.get(options, family::standard, layout::identity_key()));
+  if (!identity) return out;
+  RATCHET_TRY(out.identity, layout::decode_identity(*identity));
+  if (out.identity->schema_version > layout::k_schema_version) return out;
+  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::stream),
+                          [&](std::string_view key, std::string_view value) -> result<bool> {
+                            RATCHET_TRY(std::string name, layout::parse_stream_key(key));
+                            RATCHET_TRY(layout::stream_record record, layout::decode_stream(value));
+                            out.streams.emplace(std::move(name), std::move(record));
+                            return true;
+                          }));
+  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::incarnation),
+                          [&](std::string_view key, std::string_view value) -> result<bool> {
+                            RATCHET_TRY(const incarnation i, layout::parse_incarnation_key(key));
+                            RATCHET_TRY(layout::decode_presence(value));
+                            out.incarnations.push_back(i);
+                            return true;
+                          }));
+  return out;
+}
+
+result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOptions& options,
+                                       stream_id stream) {
+  stream_state out;
+  RATCHET_TRY(const auto row, db.get(options, family::standard, layout::stream_state_key(stream)));
+  if (row) {
+    RATCHET_TRY(out, layout::decode_stream_state(*row));
+  }
+  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::partition, stream),
+                          [&](std::string_view key, std::string_view value) -> result<bool> {
+                            RATCHET_TRY(auto parsed, layout::parse_partition_key(key));
+                            RATCHET_TRY(auto partition, layout::decode_partition(value));
+                            out.partitions.emplace(std::move(parsed.where), std::move(partition));
+                            return true;
+                          }));
+  return out;
+}
+
+result<std::uint64_t> read_step(const database& db, const rocksdb::ReadOptions& options, family f) {
+  RATCHET_TRY(const auto row, db.get(options, f, layout::step_key(f == family::standard)));
+  if (!row) return std::uint64_t{0};
+  return layout::decode_step(*row);
+}
+
+}  // namespace ratchet

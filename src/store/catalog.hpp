@@ -1,0 +1,36 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/column_families.hpp"
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+/// What a store knows of itself.
+struct catalog {
+  std::optional<layout::identity> identity;
+  std::map<std::string, layout::stream_record, std::less<>> streams;
+  std::vector<incarnation> incarnations;  ///< by counter
+};
+
+/// Errors: state_damaged; of RocksDB. A newer schema version is no error here: then only the identity is
+/// read.
+[[nodiscard]] result<catalog> read_catalog(const database&, const rocksdb::ReadOptions&);
+
+/// Floor, counters and partitions; a stream without a row is empty. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<stream_state> read_stream_state(const database&, const rocksdb::ReadOptions&, stream_id);
+
+/// The step row of a column family; 0 where there is none. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<std::uint64_t> read_step(const database&, const rocksdb::ReadOptions&, family);
+
+/// Whether nothing of the stream was ever applied, so that its meaning may change.
+[[nodiscard]] constexpr bool never_applied(const counters& c) {
+  return c.applied == 0 && c.superseded == 0;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,196 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/column_families.hpp"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
+
+#include "store/layout.hpp"
+#include "store/rocksdb_error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::size_t k_stream_prefix_bytes = 8;  // stream and slot
+constexpr double k_bloom_bits = 10;
+constexpr std::uint64_t k_least_write_buffer = std::uint64_t{1} << 20U;
+constexpr std::uint64_t k_most_write_buffer = std::uint64_t{64} << 20U;
+
+/// Says nothing. RocksDB would otherwise make a LOG file, in a directory that a read-only open must not
+/// touch.
+class silent_logger final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+rocksdb::DBOptions db_options(const database_settings& settings) {
+  rocksdb::DBOptions o;
+  if (settings.env) o.env = settings.env;
+  o.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  o.track_and_verify_wals_in_manifest = true;
+  o.avoid_flush_during_recovery = false;
+  o.paranoid_checks = true;
+  // One writer. WAL recycling, WAL compression, manual WAL flush and parallel memtable writes stay off: each
+  // of them takes from what a recovered prefix means, or measured slower.
+  o.allow_concurrent_memtable_write = false;
+  o.enable_write_thread_adaptive_yield = false;
+  o.max_background_jobs = 2;
+  // Idle column families would pin old logs for ever.
+  o.max_total_wal_size = std::max<std::uint64_t>(settings.memory_bytes / 2, std::uint64_t{16} << 20U);
+  o.bytes_per_sync = std::uint64_t{1} << 20U;
+  o.keep_log_file_num = 4;
+  o.max_log_file_size = std::size_t{4} << 20U;
+  o.stats_dump_period_sec = 0;
+  return o;
+}
+
+rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& settings,
+                                            const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions o;
+  o.write_buffer_size = static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(settings.memory_bytes / 8, k_least_write_buffer, k_most_write_buffer));
+  o.max_write_buffer_number = 3;
+  o.level_compaction_dynamic_level_bytes = true;
+  o.target_file_size_base = std::uint64_t{32} << 20U;
+  o.compression = rocksdb::kNoCompression;
+
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.format_version = 5;
+  table.cache_index_and_filter_blocks = true;  // inside the one memory limit
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.checksum = rocksdb::kXXH3;
+  if (f == family::sequences || f == family::dedup) {
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(k_bloom_bits));
+    table.whole_key_filtering = true;
+    // A step writes its keys in order, so that each lies close behind the one before.
+    o.memtable_insert_with_hint_prefix_extractor.reset(
+        rocksdb::NewFixedPrefixTransform(k_stream_prefix_bytes));
+  }
+  if (f == family::dedup) {
+    o.compaction_filter_factory = std::make_shared<id_filter_factory>(settings.floors);
+  }
+  o.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return o;
+}
+
+bool is_ours(const std::string& name) {
+  return std::find(k_family_names.begin(), k_family_names.end(), name) != k_family_names.end();
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::vector<std::string>& names,
+                                                         const database_settings& settings,
+                                                         const std::shared_ptr<rocksdb::Cache>& cache) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> out;
+  for (const std::string& name : names) {
+    const auto at = std::find(k_family_names.begin(), k_family_names.end(), name) - k_family_names.begin();
+    out.emplace_back(name, family_options(static_cast<family>(at), settings, cache));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::error_code read_error(const rocksdb::Status& status) noexcept {
+  return status.IsCorruption() ? make_error_code(errc::state_damaged) : to_error_code(status);
+}
+
+database::~database() {
+  if (!db_) return;
+  for (rocksdb::ColumnFamilyHandle* handle : handles_) {
+    if (handle) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  db_->Close().PermitUncheckedError();  // what was not synced is not promised
+  delete db_;
+}
+
+void database::keep(const std::vector<std::string>& names,
+                    const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto at =
+        std::find(k_family_names.begin(), k_family_names.end(), names[i]) - k_family_names.begin();
+    handles_[static_cast<std::size_t>(at)] = handles[i];
+  }
+}
+
+rocksdb::Status database::open(const database_settings& settings, recovery_filter filter, bool create,
+                               std::unique_ptr<database>& out) {
+  auto self = std::make_unique<database>();
+  self->filter_ = filter;
+  rocksdb::DBOptions o = db_options(settings);
+  o.create_if_missing = create;
+  o.create_missing_column_families = create;
+  o.wal_filter = &self->filter_;
+  const auto cache = rocksdb::NewLRUCache(settings.memory_bytes);
+  // Memtables are charged to the cache, so that both together stay inside the limit.
+  o.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(settings.memory_bytes / 2, cache);
+  const std::vector<std::string> names{k_family_names.begin(), k_family_names.end()};
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status s =
+      rocksdb::DB::Open(o, settings.path.string(), descriptors(names, settings, cache), &handles, &self->db_);
+  if (!s.ok()) return s;
+  self->keep(names, handles);
+  self->complete_ = true;
+  out = std::move(self);
+  return s;
+}
+
+rocksdb::Status database::open_read_only(const database_settings& settings, recovery_filter filter,
+                                         std::unique_ptr<database>& out) {
+  auto self = std::make_unique<database>();
+  self->filter_ = filter;
+  rocksdb::DBOptions o = db_options(settings);
+  o.wal_filter = &self->filter_;
+  o.info_log = std::make_shared<silent_logger>();
+  std::vector<std::string> found;
+  rocksdb::Status s = rocksdb::DB::ListColumnFamilies(o, settings.path.string(), &found);
+  if (!s.ok()) return s;
+  std::vector<std::string> names;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(names), is_ours);
+  const auto cache = rocksdb::NewLRUCache(settings.memory_bytes);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  s = rocksdb::DB::OpenForReadOnly(o, settings.path.string(), descriptors(names, settings, cache), &handles,
+                                   &self->db_);
+  if (!s.ok()) return s;
+  self->keep(names, handles);
+  self->complete_ = names.size() == k_family_names.size() && found.size() == names.size();
+  out = std::move(self);
+  return s;
+}
+
+result<std::optional<std::string>> database::get(const rocksdb::ReadOptions& options, family f,
+                                                 std::string_view key) const {
+  if (!handle(f)) return std::optional<std::string>{};
+  std::string value;
+  const rocksdb::Status s = db_->Get(options, handle(f), key, &value);
+  if (s.IsNotFound()) return std::optional<std::string>{};
+  if (!s.ok()) return read_error(s);
+  return std::optional<std::string>{std::move(value)};
+}
+
+result<void> database::for_each(
+    const rocksdb::ReadOptions& options, family f, const std::string& prefix,
+    const std::function<result<bool>(std::string_view, std::string_view)>& visit) const {
+  if (!handle(f)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  rocksdb::ReadOptions bounded = options;
+  const std::string end = layout::end_of_prefix(prefix);
+  const rocksdb::Slice upper{end};
+  if (!end.empty()) bounded.iterate_upper_bound = &upper;
+  bounded.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(bounded, handle(f))};
+  for (at->Seek(prefix); at->Valid(); at->Next()) {
+    RATCHET_TRY(const bool more, visit(at->key().ToStringView(), at->value().ToStringView()));
+    if (!more) break;
+  }
+  if (!at->status().ok()) return read_error(at->status());
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,53 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/id_filter.hpp"
+
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+namespace {
+
+class id_filter final : public rocksdb::CompactionFilter {
+ public:
+  explicit id_filter(std::shared_ptr<const floor_map> floors) : floors_{std::move(floors)} {}
+
+  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*, bool*) const override {
+    const auto parsed = layout::parse_id_key(key.ToStringView());
+    if (!parsed) return false;  // the step row, or damage, which is not for a filter to hide
+    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
+    return floor != floors_->end() && parsed.assume_value().id.time() < floor->second;
+  }
+  const char* Name() const override { return "ratchet.id_filter"; }
+
+ private:
+  std::shared_ptr<const floor_map> floors_;
+};
+
+}  // namespace
+
+void durable_floors::raise(stream_id stream, timestamp floor) {
+  const std::scoped_lock lock{mutex_};
+  const auto key = static_cast<std::uint32_t>(stream);
+  const auto at = floors_->find(key);
+  if (at != floors_->end() && at->second >= floor) return;
+  auto next = std::make_shared<floor_map>(*floors_);
+  (*next)[key] = floor;
+  floors_ = std::move(next);
+}
+
+std::shared_ptr<const floor_map> durable_floors::read() const {
+  const std::scoped_lock lock{mutex_};
+  return floors_;
+}
+
+std::unique_ptr<rocksdb::CompactionFilter> id_filter_factory::CreateCompactionFilter(
+    const rocksdb::CompactionFilter::Context&) {
+  return std::make_unique<id_filter>(floors_->read());
+}
+
+bool id_filter_factory::ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const {
+  return reason == rocksdb::TableFileCreationReason::kCompaction ||
+         reason == rocksdb::TableFileCreationReason::kFlush;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,46 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rocksdb/compaction_filter.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/stream_state.hpp"
+
+namespace ratchet {
+
+using floor_map = std::map<std::uint32_t, timestamp>;
+
+/// The floor of each stream below which ids may be dropped from disk: a floor that survives a power cut. With
+/// a later one a crash could bring back a step whose floor still covers ids that are gone. Thread-safety: all
+/// calls from any thread.
+class durable_floors {
+ public:
+  /// Floors only grow: a lower one is ignored.
+  void raise(stream_id, timestamp);
+  [[nodiscard]] std::shared_ptr<const floor_map> read() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const floor_map> floors_{std::make_shared<const floor_map>()};
+};
+
+/// Drops the rows of `dedup` whose id's time is below its stream's durable floor, whenever RocksDB writes a
+/// table file. Such ids are before the window by their time alone, so that nobody asks whether they are
+/// stored.
+class id_filter_factory final : public rocksdb::CompactionFilterFactory {
+ public:
+  explicit id_filter_factory(std::shared_ptr<const durable_floors> floors) : floors_{std::move(floors)} {}
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override;
+  bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason) const override;
+  const char* Name() const override { return "ratchet.id_filter"; }
+
+ private:
+  std::shared_ptr<const durable_floors> floors_;
+};
+
+}  // namespace ratchet

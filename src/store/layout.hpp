@@ -1,0 +1,223 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/resume.hpp"
+#include "core/stream_state.hpp"
+#include "ratchet/error.hpp"
+
+/// The bytes on disk, schema version 1. Golden tests pin every one of them.
+///
+/// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
+/// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
+/// where their flag bit is set. A value with an unknown format byte, an unknown flag, bytes missing or bytes
+/// left over is damaged.
+///
+/// `text` inside a key is order-preserving and prefix-free: 00 is written as 00 FF, and 00 01 ends it. An
+/// aggregate id always stands last in its key, as raw bytes.
+///
+/// Every column family that a step writes to (all but `waiting` and `outbox`, which stay empty in this
+/// schema):
+///   step            key: default 00; elsewhere 00000000 (stream ids start at 1)    value: format, u64 step
+///                   Written by every step into each of them, in `default` as the first entry of the batch,
+///                   so that the step can be read off a WAL record, and a family that lacks a step or is
+///                   ahead of the others gives itself away.
+/// default:
+///   identity        01                                     format, u32 schema version, bytes uuid (36
+///   characters),
+///                                                          bytes group, bytes cluster id
+///   copy mark       02                                     reserved for checkpoints
+///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex
+///   digits),
+///                                                          u32 count, count times: bytes key, bytes value.
+///                   The hash is SHA-256 of the lines: for each, bytes key, bytes value.
+///   stream state    20 u32 stream                          format, u8 flags (1 floor), optional i64 floor,
+///   17 u64
+///                                                          counters in the order of struct counters
+///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
+///   next
+///                                                          offset, optional i64 highest time, u32 malformed
+///                                                          run, optional XXH3-128 of the last record
+///   incarnation     30 u64 counter, u64 random             format
+///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
+///                   i64 offset                             8 truncated), u64 step, u32 ordinal in the step,
+///                   u8 reason,
+///                                                          u64 byte offset, optional i64 record time, bytes
+///                                                          detail, bytes pointer, optional bytes key,
+///                                                          optional bytes value
+///   audit           50 u64 step, u32 ordinal in the step   format, i64 time, bytes kind, bytes stream, bytes
+///   text
+/// sequences:
+///   aggregate       u32 stream, u32 slot, aggregate        format, u8 flags (1 id, 2 time, 4 deleted, 8
+///   snapshot in
+///                                                          `snapshots`), u64 epoch, u64 number, XXH3-128 of
+///                                                          the payload, optional id (16 bytes), optional i64
+///                                                          time, and the snapshot up to the value's end
+/// snapshots:
+///   snapshot        as the aggregate's key                 format, snapshot
+/// dedup:
+///   id              u32 stream, u32 slot, id (16 bytes),   format
+///                   aggregate
+///
+/// `dedup` has one row per id, sorted within its step. Packing a step's ids into runs is several times faster
+/// to write and smaller, and is left to the work on speed: it needs filters and verified runs to be looked up
+/// in. With the aggregate in the key no hash decides anything.
+namespace ratchet::layout {
+
+constexpr std::uint32_t k_schema_version = 1;
+constexpr char k_format = 1;
+/// A longer snapshot goes to the column family `snapshots`.
+constexpr std::size_t k_inline_snapshot_bytes = 1024;
+/// Of a rejected record's value as much is kept.
+constexpr std::size_t k_rejected_value_bytes = std::size_t{64} * 1024;
+/// So many rejected records are kept for each stream, the newest.
+constexpr std::size_t k_rejected_rows = 1000;
+
+/// Prefixes in `default`.
+enum class kind : std::uint8_t {
+  step = 0x00,
+  identity = 0x01,
+  copy_mark = 0x02,
+  stream = 0x10,
+  stream_state = 0x20,
+  partition = 0x21,
+  incarnation = 0x30,
+  rejected = 0x40,
+  audit = 0x50,
+};
+
+struct identity {
+  std::uint32_t schema_version{k_schema_version};
+  std::string uuid;
+  std::string group;
+  std::string cluster_id;
+  friend bool operator==(const identity&, const identity&) = default;
+};
+
+struct stream_record {
+  stream_id id{0};
+  std::string hash;
+  std::vector<std::pair<std::string, std::string>> lines;
+  friend bool operator==(const stream_record&, const stream_record&) = default;
+};
+
+struct rejected_place {
+  std::uint64_t step{0};
+  std::uint32_t ordinal{0};
+  friend auto operator<=>(const rejected_place&, const rejected_place&) = default;
+};
+
+/// An aggregate's row as it lies in `sequences`; `snapshot` is borrowed from the value.
+struct aggregate_value {
+  sequence last;
+  std::optional<event_id> id;
+  hash128 payload_hash;
+  std::optional<timestamp> time;
+  bool deleted{false};
+  bool external{false};
+  std::string_view snapshot;
+};
+
+// Keys.
+[[nodiscard]] std::string step_key(bool in_default);
+[[nodiscard]] std::string identity_key();
+[[nodiscard]] std::string stream_key(std::string_view name);
+[[nodiscard]] std::string stream_state_key(stream_id);
+[[nodiscard]] std::string partition_key(stream_id, const topic_partition&);
+[[nodiscard]] std::string incarnation_key(const incarnation&);
+[[nodiscard]] std::string rejected_key(stream_id, const topic_partition&, std::int64_t offset);
+[[nodiscard]] std::string audit_key(std::uint64_t step, std::uint32_t ordinal);
+/// All keys of this kind (and stream) in `default` start so.
+[[nodiscard]] std::string prefix_of(kind);
+[[nodiscard]] std::string prefix_of(kind, stream_id);
+/// All keys of a stream in `sequences`, `snapshots` and `dedup` start so.
+[[nodiscard]] std::string stream_prefix(stream_id, slot = k_instance_slot);
+/// The lowest key that is above every key with this prefix.
+[[nodiscard]] std::string end_of_prefix(std::string prefix);
+/// Appends to `out`, which many keys of a batch share.
+void append_aggregate_key(std::string& out, stream_id, slot, std::string_view aggregate);
+void append_id_key(std::string& out, stream_id, slot, const event_id&, std::string_view aggregate);
+[[nodiscard]] constexpr std::size_t aggregate_key_size(std::size_t aggregate_bytes) {
+  return 8 + aggregate_bytes;
+}
+[[nodiscard]] constexpr std::size_t id_key_size(std::size_t aggregate_bytes) {
+  return 24 + aggregate_bytes;
+}
+
+struct parsed_aggregate_key {
+  stream_id stream{0};
+  ratchet::slot slot{0};
+  std::string_view aggregate;
+};
+struct parsed_id_key {
+  stream_id stream{0};
+  ratchet::slot slot{0};
+  event_id id;
+  std::string_view aggregate;
+};
+struct parsed_partition_key {
+  stream_id stream{0};
+  topic_partition where;
+};
+struct parsed_rejected_key {
+  stream_id stream{0};
+  topic_partition where;
+  std::int64_t offset{0};
+};
+// Errors of everything below: state_damaged.
+[[nodiscard]] result<parsed_aggregate_key> parse_aggregate_key(std::string_view);
+[[nodiscard]] result<parsed_id_key> parse_id_key(std::string_view);
+[[nodiscard]] result<std::string> parse_stream_key(std::string_view);
+[[nodiscard]] result<stream_id> parse_stream_state_key(std::string_view);
+[[nodiscard]] result<parsed_partition_key> parse_partition_key(std::string_view);
+[[nodiscard]] result<incarnation> parse_incarnation_key(std::string_view);
+[[nodiscard]] result<parsed_rejected_key> parse_rejected_key(std::string_view);
+[[nodiscard]] result<rejected_place> parse_audit_key(std::string_view);
+
+// Values.
+[[nodiscard]] std::string encode_step(std::uint64_t);
+[[nodiscard]] result<std::uint64_t> decode_step(std::string_view);
+[[nodiscard]] std::string encode_identity(const identity&);
+/// Reads the schema version of any later format, too: an identity with a higher one is returned with that
+/// alone.
+[[nodiscard]] result<identity> decode_identity(std::string_view);
+[[nodiscard]] std::string encode_stream(const stream_record&);
+[[nodiscard]] result<stream_record> decode_stream(std::string_view);
+[[nodiscard]] std::string encode_lines(std::span<const std::pair<std::string, std::string>>);
+[[nodiscard]] std::string encode_stream_state(std::optional<timestamp> floor, const counters&);
+/// Without the partitions, which have rows of their own.
+[[nodiscard]] result<stream_state> decode_stream_state(std::string_view);
+[[nodiscard]] std::string encode_partition(const partition_state&);
+[[nodiscard]] result<partition_state> decode_partition(std::string_view);
+/// The value of a key that says everything.
+[[nodiscard]] std::string_view encode_presence();
+[[nodiscard]] result<void> decode_presence(std::string_view);
+[[nodiscard]] std::string encode_rejected(const rejected_row&, rejected_place);
+/// `key` gives the position.
+[[nodiscard]] result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rejected_key& key,
+                                                                              std::string_view);
+[[nodiscard]] std::string encode_audit(const audit_row&);
+[[nodiscard]] result<audit_row> decode_audit(rejected_place key, std::string_view);
+
+/// The head of an aggregate's value; the snapshot follows it where it is inline.
+struct aggregate_head {
+  std::array<char, 1 + 1 + 16 + 16 + 16 + 8> bytes;
+  std::size_t size{0};
+  [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
+};
+[[nodiscard]] aggregate_head encode_aggregate_head(const aggregate_row&);
+[[nodiscard]] inline bool is_external(const aggregate_row& row) {
+  return !row.deleted && row.snapshot.size() > k_inline_snapshot_bytes;
+}
+[[nodiscard]] result<aggregate_value> decode_aggregate(std::string_view);
+[[nodiscard]] result<std::string_view> decode_snapshot(std::string_view);
+
+}  // namespace ratchet::layout

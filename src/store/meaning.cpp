@@ -1,0 +1,75 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/meaning.hpp"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace ratchet {
+
+namespace {
+
+void append_hex(std::string& out, unsigned byte) {
+  constexpr const char* k_digits = "0123456789abcdef";
+  out.push_back(k_digits[(byte >> 4U) & 0xFU]);
+  out.push_back(k_digits[byte & 0xFU]);
+}
+
+using line_list = std::vector<std::pair<std::string, std::string>>;
+
+const std::string* find(const line_list& lines, const std::string& key) {
+  const auto at =
+      std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == key; });
+  return at == lines.end() ? nullptr : &at->second;
+}
+
+std::string shown(const std::string* value) {
+  return value ? "\"" + *value + "\"" : "(absent)";
+}
+
+}  // namespace
+
+std::string meaning_hash(const line_list& lines) {
+  const std::string bytes = layout::encode_lines(lines);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  std::string text = "sha256:";
+  for (const unsigned char byte : digest) append_hex(text, byte);
+  return text;
+}
+
+std::vector<diagnostic> meaning_differences(const layout::stream_record& stored,
+                                            const stream_meaning& configured) {
+  std::vector<diagnostic> out;
+  const auto differs = [&](const std::string& key) {
+    const std::string* before = find(stored.lines, key);
+    const std::string* now = find(configured.lines, key);
+    if (before && now && *before == *now) return;
+    diagnostic d;
+    d.path = configured.name + "." + key;
+    d.message = "the state was made with " + shown(before) + ", the config says " + shown(now);
+    out.push_back(std::move(d));
+  };
+  for (const auto& [key, value] : stored.lines) differs(key);
+  for (const auto& [key, value] : configured.lines) {
+    if (!find(stored.lines, key)) differs(key);
+  }
+  return out;
+}
+
+std::string draw_uuid() {
+  std::random_device device;
+  std::string text;
+  for (int i = 0; i < 16; ++i) {
+    unsigned byte = device() & 0xFFU;
+    if (i == 6) byte = (byte & 0x0FU) | 0x40U;  // version 4
+    if (i == 8) byte = (byte & 0x3FU) | 0x80U;  // the variant of RFC 9562
+    if (i == 4 || i == 6 || i == 8 || i == 10) text.push_back('-');
+    append_hex(text, byte);
+  }
+  return text;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,22 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ports/store.hpp"
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+/// "sha256:" and 64 hex digits, of layout::encode_lines().
+[[nodiscard]] std::string meaning_hash(const std::vector<std::pair<std::string, std::string>>& lines);
+
+/// Every line that differs, as "key: stored -> configured"; a side that lacks the key reads "(absent)".
+[[nodiscard]] std::vector<diagnostic> meaning_differences(const layout::stream_record& stored,
+                                                          const stream_meaning& configured);
+
+/// A random version 4 UUID (RFC 9562, section 5.4) from std::random_device.
+[[nodiscard]] std::string draw_uuid();
+
+}  // namespace ratchet

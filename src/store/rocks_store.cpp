@@ -1,0 +1,351 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/rocks_store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "store/catalog.hpp"
+#include "store/column_families.hpp"
+#include "store/directory_lock.hpp"
+#include "store/layout.hpp"
+#include "store/meaning.hpp"
+#include "store/opening.hpp"
+#include "store/rejected_index.hpp"
+#include "store/rocks_open.hpp"
+#include "store/rocks_view.hpp"
+#include "store/row_lookup.hpp"
+#include "store/step_writer.hpp"
+#include "store/sync_thread.hpp"
+#include "store/synced_file.hpp"
+
+namespace ratchet {
+
+namespace {
+
+std::error_code indeterminate() {
+  return make_error_code(errc::write_indeterminate);
+}
+
+class rocks_store final : public store {
+ public:
+  rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
+              std::shared_ptr<durable_floors> floors, synced_file synced, std::uint64_t step)
+      : lock_{std::move(lock)},
+        db_{std::move(db)},
+        known_{std::move(known)},
+        rejected_{std::move(rejected)},
+        lookup_{*db_},
+        writer_{*db_},
+        sync_{*db_, std::move(synced), std::move(floors), step} {}
+
+  [[nodiscard]] stream_id id_of(std::string_view stream) const override {
+    const auto at = known_.streams.find(stream);
+    return at == known_.streams.end() ? stream_id{0} : at->second.id;
+  }
+
+  [[nodiscard]] result<stream_state> load(stream_id stream) const override {
+    if (failed()) return indeterminate();
+    return read_stream_state(*db_, {}, stream);
+  }
+
+  [[nodiscard]] result<void> lookup(stream_id stream, const step_plan& plan, step_rows& out) override {
+    if (failed()) return indeterminate();
+    return lookup_.run(stream, plan, out);
+  }
+
+  [[nodiscard]] result<void> write(const step_batch& step) override {
+    if (failed()) return indeterminate();
+    if (step.step != last_step() + 1) return make_error_code(errc::internal);
+    RATCHET_TRY(rocksdb::WriteBatch * batch, writer_.build(step, lookup_, rejected_));
+    RATCHET_TRY(commit(*batch));
+    for (const step_part& part : step.parts) {
+      if (part.change && part.change->after.floor)
+        note_floor(step.step, part.stream, *part.change->after.floor);
+    }
+    sync_.wrote(step.step);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] std::uint64_t last_step() const noexcept override { return sync_.written(); }
+  [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
+  void request_sync() override { sync_.request(); }
+  [[nodiscard]] result<void> sync() override {
+    if (failed()) return indeterminate();
+    return sync_.sync_and_wait();
+  }
+
+  [[nodiscard]] std::string uuid() const override { return known_.identity->uuid; }
+  [[nodiscard]] std::string cluster_id() const override { return known_.identity->cluster_id; }
+
+  [[nodiscard]] result<void> set_cluster_id(std::string_view id) override {
+    if (failed()) return indeterminate();
+    layout::identity next = *known_.identity;
+    next.cluster_id = id;
+    rocksdb::WriteBatch batch;
+    batch.Put(db_->handle(family::standard), layout::identity_key(), layout::encode_identity(next))
+        .PermitUncheckedError();
+    RATCHET_TRY(commit_and_sync(batch));
+    known_.identity = std::move(next);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<incarnation> draw_incarnation(std::uint64_t past_counter,
+                                                     std::uint64_t random) override {
+    if (failed()) return indeterminate();
+    std::uint64_t highest = past_counter;
+    for (const incarnation& i : known_.incarnations) highest = std::max(highest, i.counter);
+    const incarnation next{highest + 1, random};
+    rocksdb::WriteBatch batch;
+    batch.Put(db_->handle(family::standard), layout::incarnation_key(next), layout::encode_presence())
+        .PermitUncheckedError();
+    RATCHET_TRY(commit_and_sync(batch));
+    known_.incarnations.push_back(next);
+    return next;
+  }
+  [[nodiscard]] std::vector<incarnation> incarnations() const override { return known_.incarnations; }
+
+  [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
+    if (failed()) return indeterminate();
+    constexpr bool k_with_snapshot = true;
+    RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot));
+    return std::unique_ptr<store_view>{std::move(view)};
+  }
+
+ private:
+  [[nodiscard]] bool failed() const noexcept {
+    return write_failed_.load(std::memory_order_acquire) || sync_.failed();
+  }
+
+  /// Writes without a sync. Whether a write that failed is there nobody knows before the store was opened
+  /// again.
+  result<void> commit(rocksdb::WriteBatch& batch) {
+    if (db_->db().Write(rocksdb::WriteOptions{}, &batch).ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    write_failed_.store(true, std::memory_order_release);
+    return indeterminate();
+  }
+
+  /// For batches without a step: they are never part of an unsynced tail, whose holes steps tell.
+  result<void> commit_and_sync(rocksdb::WriteBatch& batch) {
+    RATCHET_TRY(commit(batch));
+    return sync();
+  }
+
+  void note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
+    const auto [at, is_new] = noted_floors_.try_emplace(stream, floor);
+    if (!is_new && at->second == floor) return;
+    at->second = floor;
+    sync_.note_floor(step, stream, floor);
+  }
+
+  directory_lock lock_;
+  std::unique_ptr<database> db_;
+  catalog known_;
+  rejected_index rejected_;
+  row_lookup lookup_;
+  step_writer writer_;
+  std::map<stream_id, timestamp> noted_floors_;
+  std::atomic<bool> write_failed_{false};
+  sync_thread sync_;  ///< last: it stops before the database closes
+};
+
+}  // namespace
+
+// Opening, in the order in which it happens.
+namespace {
+
+/// What a start changes in the catalog, before the first step.
+struct adoption {
+  catalog known;
+  std::vector<stream_id> starting_over;
+  bool changed{false};
+};
+
+problem other_group(const store_options& options, const std::string& stored) {
+  return {make_error_code(errc::state_foreign),
+          "the state directory " + options.path.string() + " belongs to the consumer group \"" + stored +
+              "\", the config says \"" + options.group + "\". No file was changed.",
+          "change kafka.group back, or name another state.path",
+          {}};
+}
+
+problem changed_meaning(const store_options& options, std::vector<diagnostic> lines) {
+  return {make_error_code(errc::state_foreign),
+          "the state in " + options.path.string() +
+              " was made with other settings; what is stored would not mean the same. No file was changed.",
+          "change the settings back, or build the state anew from the log: ratchet run --resume rebuild",
+          std::move(lines)};
+}
+
+/// Compares the config with what is stored and says what must be written. `floors` gets the floors of all
+/// streams.
+reported<adoption> adopt(const store_options& options, const inspected& found) {
+  adoption out;
+  out.known = found.catalog;
+  if (found.is_new) {
+    out.known.identity = layout::identity{layout::k_schema_version, draw_uuid(), options.group, ""};
+    out.changed = true;
+  } else if (out.known.identity->group != options.group) {
+    return other_group(options, out.known.identity->group);
+  }
+  std::uint32_t highest = 0;
+  for (const auto& [name, record] : out.known.streams) {
+    highest = std::max(highest, static_cast<std::uint32_t>(record.id));
+  }
+  std::vector<diagnostic> differences;
+  for (const stream_meaning& configured : options.streams) {
+    const std::string hash = meaning_hash(configured.lines);
+    const auto at = out.known.streams.find(configured.name);
+    if (at == out.known.streams.end()) {
+      out.known.streams.emplace(configured.name,
+                                layout::stream_record{stream_id{++highest}, hash, configured.lines});
+      out.changed = true;
+      continue;
+    }
+    if (at->second.hash == hash) continue;
+    const auto state = read_stream_state(*found.db, {}, at->second.id);
+    if (!state) return failed_read(options.path, state.error());
+    if (!never_applied(state.assume_value().counters)) {
+      auto lines = meaning_differences(at->second, configured);
+      std::move(lines.begin(), lines.end(), std::back_inserter(differences));
+      continue;
+    }
+    out.starting_over.push_back(at->second.id);
+    at->second = {at->second.id, hash, configured.lines};
+    out.changed = true;
+  }
+  if (!differences.empty()) return changed_meaning(options, std::move(differences));
+  return out;
+}
+
+/// Removes every row of a stream that never applied anything.
+result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected_index& rejected,
+                        stream_id stream) {
+  rejected.clear(batch, db.handle(family::standard), stream);
+  const auto erase_all = [&](family f, const std::string& prefix) {
+    return db.for_each({}, f, prefix, [&](std::string_view key, std::string_view) -> result<bool> {
+      batch.Delete(db.handle(f), key).PermitUncheckedError();
+      return true;
+    });
+  };
+  RATCHET_TRY(erase_all(family::standard, layout::stream_state_key(stream)));
+  RATCHET_TRY(erase_all(family::standard, layout::prefix_of(layout::kind::partition, stream)));
+  for (const family f : {family::sequences, family::snapshots, family::dedup}) {
+    RATCHET_TRY(erase_all(f, layout::stream_prefix(stream)));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// One synced batch with everything that a start changes.
+result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {
+  rocksdb::WriteBatch batch;
+  rocksdb::ColumnFamilyHandle* family = db.handle(family::standard);
+  batch.Put(family, layout::identity_key(), layout::encode_identity(*wanted.known.identity))
+      .PermitUncheckedError();
+  for (const auto& [name, record] : wanted.known.streams) {
+    batch.Put(family, layout::stream_key(name), layout::encode_stream(record)).PermitUncheckedError();
+  }
+  for (const stream_id stream : wanted.starting_over) {
+    RATCHET_TRY(start_over(batch, db, rejected, stream));
+  }
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  if (!db.db().Write(synced, &batch).ok()) return indeterminate();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+std::vector<stream_id> ids_of(const catalog& known) {
+  std::vector<stream_id> ids;
+  for (const auto& [name, record] : known.streams) ids.push_back(record.id);
+  return ids;
+}
+
+/// The directory, made durable in its parent.
+reported<void> make_directory(const store_options& options) {
+  std::error_code code;
+  if (std::filesystem::exists(options.path, code)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!options.create) {
+    return problem{make_error_code(errc::state_missing),
+                   "there is no state directory " + options.path.string(),
+                   "run first, or name another",
+                   {}};
+  }
+  std::filesystem::create_directories(options.path, code);
+  if (code) {
+    return problem{
+        code, "cannot make the state directory " + options.path.string() + ": " + code.message(), "", {}};
+  }
+  const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
+  if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// Floors that were recovered are durable once recovery has flushed.
+result<void> publish_recovered_floors(const database& db, const catalog& known, durable_floors& floors) {
+  for (const stream_id stream : ids_of(known)) {
+    RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
+    if (state.floor) floors.raise(stream, *state.floor);
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// Everything behind the inspection: from here on files change.
+reported<std::unique_ptr<store>> open_inspected(const store_options& options,
+                                                const database_settings& settings, directory_lock lock,
+                                                const inspected& found, adoption wanted) {
+  auto synced = synced_file::open(options.path);  // before the database: it marks a directory as ours
+  if (!synced) return failed_read(options.path, synced.error());
+  std::unique_ptr<database> db;
+  if (const auto s = database::open(settings, recovery_filter{found.in_files}, found.is_new, db); !s.ok()) {
+    return failed_open(options.path, s);
+  }
+  const auto step = read_step(*db, {}, family::standard);
+  if (!step) return failed_read(options.path, step.error());
+  if (step.assume_value() != found.step) {
+    return problem{make_error_code(errc::internal),
+                   "recovery gave step " + std::to_string(step.assume_value()) +
+                       " where its inspection had found " + std::to_string(found.step),
+                   "please report it",
+                   {}};
+  }
+  rejected_index rejected;
+  auto done = rejected.load(*db, ids_of(wanted.known));
+  if (done && wanted.changed) done = write_adoption(*db, wanted, rejected);
+  if (done && wanted.changed) done = sync_directory(options.path);
+  if (done) done = publish_recovered_floors(*db, wanted.known, *settings.floors);
+  if (done && found.step != synced.assume_value().step()) {
+    // What was recovered lies in synced table files now.
+    done = synced.assume_value().write(found.step);
+  }
+  if (!done) return failed_read(options.path, done.error());
+  return std::unique_ptr<store>{std::make_unique<rocks_store>(
+      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected), settings.floors,
+      std::move(synced).assume_value(), found.step)};
+}
+
+}  // namespace
+
+reported<std::unique_ptr<store>> open_store(const store_options& options, rocksdb::Env* env) {
+  RATCHET_TRY(make_directory(options));
+  RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
+  database_settings settings;
+  settings.path = options.path;
+  settings.memory_bytes = options.memory_bytes / 2;
+  settings.env = env;
+  RATCHET_TRY(inspected found, inspect_directory(settings));
+  if (found.is_new && !options.create) {
+    return problem{make_error_code(errc::state_missing),
+                   "the directory " + options.path.string() + " holds no state",
+                   "run first, or name another",
+                   {}};
+  }
+  RATCHET_TRY(adoption wanted, adopt(options, found));
+  found.db.reset();
+  return open_inspected(options, settings, std::move(lock), found, std::move(wanted));
+}
+
+reported<std::unique_ptr<store>> open_store(const store_options& options) {
+  return open_store(options, nullptr);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,106 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/rocks_view.hpp"
+
+#include <algorithm>
+
+#include "store/catalog.hpp"
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+result<std::unique_ptr<rocks_view>> rocks_view::open(const database& db, bool with_snapshot) {
+  std::unique_ptr<rocks_view> view{new rocks_view{db}};
+  if (with_snapshot) view->options_.snapshot = view->snapshot_ = db.db().GetSnapshot();
+  RATCHET_TRY(view->step_, read_step(db, view->options_, family::standard));
+  return view;
+}
+
+rocks_view::~rocks_view() {
+  if (snapshot_) db_->db().ReleaseSnapshot(snapshot_);
+}
+
+result<std::vector<named_stream>> rocks_view::streams() const {
+  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
+  std::vector<named_stream> out;
+  for (const auto& [name, record] : known.streams) out.push_back({name, record.id});
+  return out;
+}
+
+result<stream_state> rocks_view::load(stream_id stream) const {
+  return read_stream_state(*db_, options_, stream);
+}
+
+result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view value) const {
+  RATCHET_TRY(const layout::aggregate_value decoded, layout::decode_aggregate(value));
+  aggregate_row row;
+  row.last = decoded.last;
+  row.id = decoded.id;
+  row.payload_hash = decoded.payload_hash;
+  row.time = decoded.time;
+  row.deleted = decoded.deleted;
+  row.snapshot = decoded.snapshot;
+  if (decoded.external) {
+    RATCHET_TRY(const auto stored, db_->get(options_, family::snapshots, key));
+    if (!stored) return make_error_code(errc::state_damaged);
+    RATCHET_TRY(row.snapshot, layout::decode_snapshot(*stored));
+  }
+  return row;
+}
+
+result<aggregate_row> rocks_view::get(stream_id stream, std::string_view aggregate) const {
+  std::string key;
+  layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
+  RATCHET_TRY(const auto value, db_->get(options_, family::sequences, key));
+  if (!value) return make_error_code(errc::not_found);
+  return row_of(key, *value);
+}
+
+result<void> rocks_view::scan(stream_id stream, const std::function<bool(const scanned_row&)>& visit) const {
+  return db_->for_each(options_, family::sequences, layout::stream_prefix(stream),
+                       [&](std::string_view key, std::string_view value) -> result<bool> {
+                         RATCHET_TRY(const auto parsed, layout::parse_aggregate_key(key));
+                         RATCHET_TRY(const aggregate_row row, row_of(key, value));
+                         return visit({parsed.aggregate, row});
+                       });
+}
+
+result<void> rocks_view::scan_ids(
+    stream_id stream, const std::function<bool(std::string_view aggregate, event_id)>& visit) const {
+  return db_->for_each(options_, family::dedup, layout::stream_prefix(stream),
+                       [&](std::string_view key, std::string_view value) -> result<bool> {
+                         RATCHET_TRY(const auto parsed, layout::parse_id_key(key));
+                         RATCHET_TRY(layout::decode_presence(value));
+                         return visit(parsed.aggregate, parsed.id);
+                       });
+}
+
+result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {
+  std::vector<std::pair<layout::rejected_place, rejected_row>> rows;
+  RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::rejected, stream),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
+                              RATCHET_TRY(auto decoded, layout::decode_rejected(parsed, value));
+                              rows.push_back(std::move(decoded));
+                              return true;
+                            }));
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (rows.size() > limit) rows.resize(limit);
+  std::vector<rejected_row> out;
+  out.reserve(rows.size());
+  for (auto& [place, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+result<std::vector<audit_row>> rocks_view::audits() const {
+  std::vector<audit_row> out;
+  RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::audit),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              RATCHET_TRY(const auto place, layout::parse_audit_key(key));
+                              RATCHET_TRY(audit_row row, layout::decode_audit(place, value));
+                              out.push_back(std::move(row));
+                              return true;
+                            }));
+  return out;
+}
+
+}  // namespace ratchet

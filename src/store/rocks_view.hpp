@@ -1,0 +1,41 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ports/store.hpp"
+#include "store/column_families.hpp"
+
+namespace ratchet {
+
+/// store_view over a RocksDB snapshot, or over a read-only database, which stands still by itself.
+/// Ids that fall below the durable floor while it is open may go from scan_ids().
+class rocks_view final : public store_view {
+ public:
+  /// Errors: state_damaged; of RocksDB.
+  [[nodiscard]] static result<std::unique_ptr<rocks_view>> open(const database&, bool with_snapshot);
+  ~rocks_view() override;
+  rocks_view(const rocks_view&) = delete;
+  rocks_view& operator=(const rocks_view&) = delete;
+
+  [[nodiscard]] std::uint64_t step() const override { return step_; }
+  [[nodiscard]] result<std::vector<named_stream>> streams() const override;
+  [[nodiscard]] result<stream_state> load(stream_id) const override;
+  [[nodiscard]] result<aggregate_row> get(stream_id, std::string_view aggregate) const override;
+  [[nodiscard]] result<void> scan(stream_id,
+                                  const std::function<bool(const scanned_row&)>& visit) const override;
+  [[nodiscard]] result<void> scan_ids(
+      stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const override;
+  [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
+  [[nodiscard]] result<std::vector<audit_row>> audits() const override;
+
+ private:
+  explicit rocks_view(const database& db) : db_{&db} {}
+  /// The row of a value, with its snapshot from wherever it lies.
+  result<aggregate_row> row_of(std::string_view key, std::string_view value) const;
+
+  const database* db_;
+  const rocksdb::Snapshot* snapshot_{nullptr};
+  rocksdb::ReadOptions options_;
+  std::uint64_t step_{0};
+};
+
+}  // namespace ratchet

@@ -1,0 +1,175 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/row_lookup.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// The first 8 bytes as a number that compares as they do; a shorter string is filled up with zeros.
+std::uint64_t leading_bytes(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, text.data(), std::min(text.size(), sizeof value));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates) {
+  // Ids of one kind often share their first bytes: compare what follows the common prefix as one number.
+  std::size_t common = aggregates.empty() ? 0 : aggregates[0].size();
+  for (const std::string_view a : aggregates) {
+    common = std::min(common, a.size());
+    const char* first = aggregates[0].data();
+    common = static_cast<std::size_t>(std::mismatch(first, first + common, a.data()).first - first);
+  }
+  struct entry {
+    std::uint64_t head;
+    std::uint32_t index;
+  };
+  std::vector<entry> entries(aggregates.size());
+  for (std::uint32_t i = 0; i < entries.size(); ++i)
+    entries[i] = {leading_bytes(aggregates[i].substr(common)), i};
+  std::sort(entries.begin(), entries.end(), [&](const entry& a, const entry& b) {
+    if (a.head != b.head) return a.head < b.head;
+    return aggregates[a.index] < aggregates[b.index];
+  });
+  std::vector<std::uint32_t> order(entries.size());
+  std::transform(entries.begin(), entries.end(), order.begin(), [](const entry& e) { return e.index; });
+  return order;
+}
+
+void row_lookup::prepare(std::size_t keys, std::size_t key_bytes) {
+  key_bytes_.clear();
+  key_bytes_.reserve(key_bytes);  // keys_ points into it: it must not move
+  keys_.clear();
+  keys_.reserve(keys);
+}
+
+void row_lookup::add_key(std::size_t begin) {
+  keys_.emplace_back(key_bytes_.data() + begin, key_bytes_.size() - begin);
+}
+
+void row_lookup::multi_get(family f) {
+  if (values_.size() < keys_.size()) values_.resize(keys_.size());
+  for (std::size_t i = 0; i < keys_.size(); ++i) values_[i].Reset();
+  statuses_.assign(keys_.size(), rocksdb::Status{});
+  constexpr bool k_sorted = true;
+  db_->db().MultiGet(rocksdb::ReadOptions{}, db_->handle(f), keys_.size(), keys_.data(), values_.data(),
+                     statuses_.data(), k_sorted);
+}
+
+result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows& out) {
+  last_.plan = nullptr;
+  out.aggregates.assign(plan.aggregates.size(), std::nullopt);
+  out.id_stored.assign(plan.ids.size(), 0);
+  RATCHET_TRY(get_aggregates(stream, plan, &out));
+  if (plan.needs_snapshots) {
+    RATCHET_TRY(get_snapshots(stream, plan, out));
+  }
+  RATCHET_TRY(get_ids(stream, plan, out));
+  last_.plan = &plan;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> row_lookup::find_external(stream_id stream, const step_plan& plan) {
+  last_.plan = nullptr;
+  RATCHET_TRY(get_aggregates(stream, plan, nullptr));
+  last_.plan = &plan;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan, step_rows* out) {
+  last_.aggregates = plan.aggregates.data();
+  last_.count = plan.aggregates.size();
+  last_.order = order_by_key(plan.aggregates);
+  last_.is_external.assign(plan.aggregates.size(), 0);
+  std::size_t bytes = 0;
+  for (const std::string_view a : plan.aggregates) bytes += layout::aggregate_key_size(a.size());
+  prepare(plan.aggregates.size(), bytes);
+  for (const std::uint32_t index : last_.order) {
+    const std::size_t begin = key_bytes_.size();
+    layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
+    add_key(begin);
+  }
+  multi_get(family::sequences);
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (statuses_[i].IsNotFound()) continue;
+    if (!statuses_[i].ok()) return read_error(statuses_[i]);
+    RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(values_[i].ToStringView()));
+    const std::uint32_t index = last_.order[i];
+    last_.is_external[index] = value.external ? 1 : 0;
+    if (!out) continue;
+    aggregate_row& row = out->aggregates[index].emplace();
+    row.last = value.last;
+    row.id = value.id;
+    row.payload_hash = value.payload_hash;
+    row.time = value.time;
+    row.deleted = value.deleted;
+    if (plan.needs_snapshots) row.snapshot = value.snapshot;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, step_rows& out) {
+  std::vector<std::uint32_t> wanted;
+  std::size_t bytes = 0;
+  for (const std::uint32_t index : last_.order) {
+    if (last_.is_external[index] == 0) continue;
+    wanted.push_back(index);
+    bytes += layout::aggregate_key_size(plan.aggregates[index].size());
+  }
+  if (wanted.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  prepare(wanted.size(), bytes);
+  for (const std::uint32_t index : wanted) {
+    const std::size_t begin = key_bytes_.size();
+    layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
+    add_key(begin);
+  }
+  multi_get(family::snapshots);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (statuses_[i].IsNotFound())
+      return make_error_code(errc::state_damaged);  // its row says that it is there
+    if (!statuses_[i].ok()) return read_error(statuses_[i]);
+    RATCHET_TRY(const std::string_view snapshot, layout::decode_snapshot(values_[i].ToStringView()));
+    out.aggregates[wanted[i]]->snapshot = snapshot;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
+  if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  std::vector<std::uint32_t> order(plan.ids.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const id_of_aggregate& x = plan.ids[a];
+    const id_of_aggregate& y = plan.ids[b];
+    if (x.id != y.id) return x.id < y.id;
+    return plan.aggregates[x.aggregate] < plan.aggregates[y.aggregate];
+  });
+  std::size_t bytes = 0;
+  for (const id_of_aggregate& id : plan.ids)
+    bytes += layout::id_key_size(plan.aggregates[id.aggregate].size());
+  prepare(plan.ids.size(), bytes);
+  for (const std::uint32_t index : order) {
+    const std::size_t begin = key_bytes_.size();
+    const id_of_aggregate& id = plan.ids[index];
+    layout::append_id_key(key_bytes_, stream, k_instance_slot, id.id, plan.aggregates[id.aggregate]);
+    add_key(begin);
+  }
+  multi_get(family::dedup);
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (statuses_[i].IsNotFound()) continue;
+    if (!statuses_[i].ok()) return read_error(statuses_[i]);
+    out.id_stored[order[i]] = 1;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace ratchet

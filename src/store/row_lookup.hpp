@@ -1,0 +1,59 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/step.hpp"
+#include "store/column_families.hpp"
+
+namespace ratchet {
+
+/// The order of a plan's aggregates by their bytes, which is the order of their keys.
+[[nodiscard]] std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates);
+
+/// What the last look-up of a plan found, for the write that follows it.
+struct looked_up {
+  const step_plan* plan{nullptr};
+  const void* aggregates{nullptr};  ///< guards against another plan at the same address
+  std::size_t count{0};
+  std::vector<std::uint32_t> order;       ///< order_by_key()
+  std::vector<std::uint8_t> is_external;  ///< per aggregate: its stored snapshot lies in `snapshots`
+
+  [[nodiscard]] bool is_of(const step_plan& p) const noexcept {
+    return plan == &p && aggregates == p.aggregates.data() && count == p.aggregates.size();
+  }
+};
+
+/// Reads all rows and ids of a step with one sorted MultiGet for each column family. Keeps its buffers.
+/// Thread-safety: one owner thread.
+class row_lookup {
+ public:
+  explicit row_lookup(const database& db) : db_{&db} {}
+  /// Errors: state_damaged; of RocksDB.
+  [[nodiscard]] result<void> run(stream_id, const step_plan&, step_rows& out);
+  /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
+  [[nodiscard]] result<void> find_external(stream_id, const step_plan&);
+  [[nodiscard]] const looked_up& last() const noexcept { return last_; }
+  /// What was found is not true any more once it was written over.
+  void forget() noexcept { last_.plan = nullptr; }
+
+ private:
+  result<void> get_aggregates(stream_id, const step_plan&, step_rows* out);
+  result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
+  result<void> get_ids(stream_id, const step_plan&, step_rows& out);
+  void prepare(std::size_t keys, std::size_t key_bytes);
+  void add_key(std::size_t begin);
+  void multi_get(family);
+
+  const database* db_;
+  looked_up last_;
+  std::string key_bytes_;
+  std::vector<rocksdb::Slice> keys_;
+  std::vector<rocksdb::PinnableSlice> values_;
+  std::vector<rocksdb::Status> statuses_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,40 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rocksdb/write_batch.h>
+
+#include <string>
+#include <vector>
+
+#include "ports/store.hpp"
+#include "store/column_families.hpp"
+#include "store/rejected_index.hpp"
+#include "store/row_lookup.hpp"
+
+namespace ratchet {
+
+/// Puts the step's number into the batch, first. Nothing else may come before it.
+void put_step(rocksdb::WriteBatch&, const database&, std::uint64_t step);
+
+/// Turns a step into one RocksDB batch, in key order within each column family. Keeps its buffers.
+/// Thread-safety: one owner thread.
+class step_writer {
+ public:
+  explicit step_writer(const database& db) : db_{&db} {}
+  /// The batch is valid until the next call. `rejected` moves on with it, so a batch that was built must be
+  /// written. Errors: state_damaged and of RocksDB, where rows must be looked up first.
+  [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, rejected_index& rejected);
+
+ private:
+  void put_stream(const step_part&);
+  result<void> put_rows(const step_part&, row_lookup&);
+  void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
+  void put_ids(const step_part&);
+
+  const database* db_;
+  rocksdb::WriteBatch batch_;
+  std::string key_;
+  std::vector<std::uint32_t> row_of_;
+};
+
+}  // namespace ratchet

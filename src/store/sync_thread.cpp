@@ -1,0 +1,111 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/sync_thread.hpp"
+
+#include <rocksdb/convenience.h>
+
+#include "store/layout.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Whole files of ids below the floor are looked for no more often than this: each find is a manifest write.
+constexpr std::chrono::seconds k_drop_interval{30};
+
+}  // namespace
+
+sync_thread::sync_thread(database& db, synced_file file, std::shared_ptr<durable_floors> floors,
+                         std::uint64_t recovered)
+    : db_{&db},
+      file_{std::move(file)},
+      floors_{std::move(floors)},
+      written_{recovered},
+      durable_{recovered},
+      last_drop_{std::chrono::steady_clock::now()},
+      thread_{[this] { run(); }} {}
+
+sync_thread::~sync_thread() {
+  {
+    const std::scoped_lock lock{mutex_};
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void sync_thread::note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
+  const std::scoped_lock lock{mutex_};
+  pending_floors_.push_back({step, stream, floor});
+}
+
+void sync_thread::request() {
+  {
+    const std::scoped_lock lock{mutex_};
+    requested_ = started_ + 1;
+  }
+  wake_.notify_one();
+}
+
+result<void> sync_thread::sync_and_wait() {
+  std::unique_lock lock{mutex_};
+  const std::uint64_t mine = requested_ = started_ + 1;
+  wake_.notify_one();
+  done_.wait(lock, [&] { return finished_ >= mine || failed(); });
+  if (failed()) return make_error_code(errc::write_indeterminate);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void sync_thread::run() {
+  std::unique_lock lock{mutex_};
+  while (true) {
+    wake_.wait(lock, [&] { return stop_ || requested_ > started_; });
+    if (stop_) return;
+    const std::uint64_t mine = ++started_;
+    lock.unlock();
+    const bool synced = sync_once();
+    lock.lock();
+    if (!synced) failed_.store(true, std::memory_order_release);
+    finished_ = mine;
+    done_.notify_all();
+    if (!synced) return;
+  }
+}
+
+bool sync_thread::sync_once() {
+  const std::uint64_t step = written();
+  if (!db_->db().SyncWAL().ok()) return false;
+  if (step != file_.step() && !file_.write(step)) return false;
+  durable_.store(step, std::memory_order_release);
+  publish_floors(step);
+  if (floor_moved_ && std::chrono::steady_clock::now() - last_drop_ >= k_drop_interval) drop_files();
+  return true;
+}
+
+void sync_thread::publish_floors(std::uint64_t durable_step) {
+  const std::scoped_lock lock{mutex_};
+  while (!pending_floors_.empty() && pending_floors_.front().step <= durable_step) {
+    floors_->raise(pending_floors_.front().stream, pending_floors_.front().floor);
+    pending_floors_.pop_front();
+    floor_moved_ = true;
+  }
+}
+
+void sync_thread::drop_files() {
+  floor_moved_ = false;
+  last_drop_ = std::chrono::steady_clock::now();
+  for (const auto& [stream, floor] : *floors_->read()) {
+    const std::int64_t milliseconds = floor.time_since_epoch().count();
+    if (milliseconds <= 0) continue;
+    const std::string begin = layout::stream_prefix(stream_id{stream});
+    std::string end;
+    layout::append_id_key(end, stream_id{stream}, k_instance_slot,
+                          {static_cast<std::uint64_t>(milliseconds) << 16U, 0}, {});
+    const rocksdb::Slice from{begin};
+    const rocksdb::Slice to{end};
+    // A saving that is tried again: files that it leaves are dropped later, or by compaction.
+    rocksdb::DeleteFilesInRange(&db_->db(), db_->handle(family::dedup), &from, &to, false)
+        .PermitUncheckedError();
+  }
+}
+
+}  // namespace ratchet
