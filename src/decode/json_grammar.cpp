@@ -47,63 +47,70 @@ std::size_t first_bad_utf8(std::string_view text) noexcept {
 fault walker::walk(std::string_view text) {
   if (text.starts_with(k_byte_order_mark)) return {malformed_reason::byte_order_mark, 0};
   begin_ = text.data();
-  p_ = begin_;
   end_ = begin_ + text.size();
   high_ = 0;
   depth_ = 0;
   any_duplicate_ = false;
   too_deep_ = false;
   found_.assign(tree_->size(), found{});
-  const bool fits = run();
+  const bool fits = run(begin_);
   if (fits && (high_ == 0 || encoding_ == encoding::unchecked)) return {};
   // UTF-8 is only looked at where a byte above 0x7F was met, or to tell which of two faults comes first.
   const std::size_t bad = encoding_ == encoding::unchecked ? text.size() : first_bad_utf8(text);
-  const auto stopped = static_cast<std::size_t>(p_ - begin_);
-  if (bad < text.size() && (fits || bad <= stopped)) return {malformed_reason::invalid_utf8, bad};
+  const auto stopped = fits ? text.size() : static_cast<std::size_t>(stopped_ - begin_);
+  if (bad < text.size() && bad <= stopped) return {malformed_reason::invalid_utf8, bad};
   if (fits) return {};
   return {too_deep_ ? malformed_reason::too_deep : malformed_reason::invalid_json, stopped};
 }
 
-bool walker::run() {
-  skip_space(p_, end_);
-  if (p_ == end_ || !read_value(k_root)) return false;
-  while (depth_ > 0) {
-    if (!step()) return false;
-  }
-  skip_space(p_, end_);
-  return p_ == end_;
+// The place in the text is handed from function to function, as it stays in a register then: through a member
+// every byte would wait for a store. nullptr is a fault, and stopped_ says where.
+
+const char* walker::stop(const char* p) noexcept {
+  stopped_ = p;
+  return nullptr;
+}
+
+bool walker::run(const char* p) {
+  skip_space(p, end_);
+  p = p == end_ ? stop(p) : read_value(p, k_root);
+  while (p != nullptr && depth_ > 0) p = step(p);
+  if (p == nullptr) return false;
+  skip_space(p, end_);
+  return p == end_ || stop(p) != nullptr;
 }
 
 /// Reads one member or element of the innermost container, and what closes behind it.
-bool walker::step() {
+const char* walker::step(const char* p) {
   frame& top = stack_[depth_ - 1];
   node_index node = k_no_node;
-  skip_space(p_, end_);
+  skip_space(p, end_);
   if (top.is_object) {
-    if (!read_key(top.node, node)) return false;
+    p = read_key(p, top.node, node);
+    if (p == nullptr) return nullptr;
   } else if (top.node != k_no_node) {
     node = enter(tree_->element(top.node, top.index++), nullptr);
   }
-  return p_ != end_ && read_value(node);
+  return p != end_ ? read_value(p, node) : stop(p);
 }
 
 /// Reads a key and its colon, up to the value.
-bool walker::read_key(node_index parent, node_index& node) {
-  if (p_ == end_ || *p_ != '"') return false;
-  const char* const key = p_;
+inline const char* walker::read_key(const char* p, node_index parent, node_index& node) {
+  if (p == end_ || *p != '"') return stop(p);
+  const char* const key = p;
   string_traits traits;
-  if (!scan_string(begin_, p_, end_, traits)) return false;
+  if (!scan_string(begin_, p, end_, traits)) return stop(p);
   high_ |= traits.high;
   if (parent != k_no_node) {
-    const auto size = static_cast<std::size_t>(p_ - key) - 2;
+    const auto size = static_cast<std::size_t>(p - key) - 2;
     node = traits.escaped ? match_escaped(parent, {key + 1, size}) : tree_->member(parent, key + 1, size);
     node = enter(node, key);
   }
-  skip_space(p_, end_);
-  if (p_ == end_ || *p_ != ':') return false;
-  ++p_;
-  skip_space(p_, end_);
-  return true;
+  skip_space(p, end_);
+  if (p == end_ || *p != ':') return stop(p);
+  ++p;
+  skip_space(p, end_);
+  return p;
 }
 
 node_index walker::match_escaped(node_index parent, std::string_view key) {
@@ -114,85 +121,77 @@ node_index walker::match_escaped(node_index parent, std::string_view key) {
 }
 
 /// The node itself where it is met for the first time. A second value is checked, and found nowhere.
-node_index walker::enter(node_index node, const char* key) {
+inline node_index walker::enter(node_index node, const char* key) noexcept {
   if (node == k_no_node || found_[node].what == kind::none) return node;
   if (found_[node].duplicate == nullptr) found_[node].duplicate = key;
   any_duplicate_ = true;
   return k_no_node;
 }
 
-void walker::note(node_index node, kind what, const char* begin, bool escaped) {
+inline void walker::note(node_index node, kind what, const char* begin, const char* end,
+                         bool escaped) noexcept {
   if (node == k_no_node) return;
   found& here = found_[node];
   here.what = what;
   here.escaped = escaped;
   here.begin = begin;
-  here.end = p_;
+  here.end = end;
 }
 
-/// Reads a value; of a container only its opening bracket, unless it is empty.
-bool walker::read_value(node_index node) {
-  const char* const begin = p_;
-  string_traits traits;
-  switch (*p_) {
-    case '"':
-      if (!scan_string(begin_, p_, end_, traits)) return false;
-      high_ |= traits.high;
-      note(node, kind::string, begin, traits.escaped);
-      break;
-    case '{':
-      return open(true, node);
-    case '[':
-      return open(false, node);
-    case 't':
-      if (!scan_literal(p_, end_, "true")) return false;
-      note(node, kind::boolean, begin, false);
-      break;
-    case 'f':
-      if (!scan_literal(p_, end_, "false")) return false;
-      note(node, kind::boolean, begin, false);
-      break;
-    case 'n':
-      if (!scan_literal(p_, end_, "null")) return false;
-      note(node, kind::null, begin, false);
-      break;
-    default:
-      if (*p_ != '-' && !is_digit(*p_)) return false;
-      if (!scan_number(p_, end_)) return false;
-      note(node, kind::number, begin, false);
+/// Reads a value, and what closes behind it; of a container that is not empty only the opening bracket.
+const char* walker::read_value(const char* p, node_index node) {
+  const char* const begin = p;
+  if (*p == '"') {
+    string_traits traits;
+    if (!scan_string(begin_, p, end_, traits)) return stop(p);
+    high_ |= traits.high;
+    note(node, kind::string, begin, p, traits.escaped);
+    return close_or_comma(p);
   }
-  return close_or_comma();
+  if (*p == '-' || is_digit(*p)) {
+    if (!scan_number(p, end_)) return stop(p);
+    note(node, kind::number, begin, p, false);
+    return close_or_comma(p);
+  }
+  if (*p == '{' || *p == '[') return open(p, node);
+  return read_literal(p, node);
 }
 
-bool walker::open(bool is_object, node_index node) {
+const char* walker::read_literal(const char* p, node_index node) {
+  const char* const begin = p;
+  const char* const word = *p == 't' ? "true" : *p == 'f' ? "false" : "null";
+  if (!scan_literal(p, end_, word)) return stop(p);
+  note(node, *begin == 'n' ? kind::null : kind::boolean, begin, p, false);
+  return close_or_comma(p);
+}
+
+const char* walker::open(const char* p, node_index node) {
   if (depth_ == k_max_depth) {
     too_deep_ = true;
-    return false;
+    return stop(p);
   }
-  const char* const begin = p_++;
-  note(node, is_object ? kind::object : kind::array, begin, false);
+  const bool is_object = *p == '{';
+  note(node, is_object ? kind::object : kind::array, p, nullptr, false);
   stack_[depth_++] = {node, is_object, 0};
-  skip_space(p_, end_);
-  if (p_ != end_ && *p_ == (is_object ? '}' : ']')) return close_or_comma();
-  return true;
+  ++p;
+  skip_space(p, end_);
+  if (p != end_ && *p == (is_object ? '}' : ']')) return close_or_comma(p);
+  return p;
 }
 
 /// Behind a value: closes what closes here, up to a comma or the end of the root.
-bool walker::close_or_comma() {
+inline const char* walker::close_or_comma(const char* p) {
   while (depth_ > 0) {
-    skip_space(p_, end_);
-    if (p_ == end_) return false;
-    if (*p_ == ',') {
-      ++p_;
-      return true;
-    }
+    skip_space(p, end_);
+    if (p == end_) return stop(p);
+    if (*p == ',') return p + 1;
     const frame& top = stack_[depth_ - 1];
-    if (*p_ != (top.is_object ? '}' : ']')) return false;
-    ++p_;
-    if (top.node != k_no_node) found_[top.node].end = p_;
+    if (*p != (top.is_object ? '}' : ']')) return stop(p);
+    ++p;
+    if (top.node != k_no_node) found_[top.node].end = p;
     --depth_;
   }
-  return true;
+  return p;
 }
 
 fault check_json(std::string_view text) {

@@ -50,21 +50,23 @@ class walker {
     std::uint64_t index;  ///< of an array's next element
   };
 
-  bool run();
-  bool step();
-  bool read_key(node_index parent, node_index& node);
-  bool read_value(node_index node);
-  bool open(bool is_object, node_index node);
-  bool close_or_comma();
-  node_index enter(node_index node, const char* key);
+  const char* stop(const char* p) noexcept;
+  bool run(const char* p);
+  const char* step(const char* p);
+  const char* read_key(const char* p, node_index parent, node_index& node);
+  const char* read_value(const char* p, node_index node);
+  const char* read_literal(const char* p, node_index node);
+  const char* open(const char* p, node_index node);
+  const char* close_or_comma(const char* p);
+  node_index enter(node_index node, const char* key) noexcept;
   node_index match_escaped(node_index parent, std::string_view key);
-  void note(node_index node, kind what, const char* begin, bool escaped);
+  void note(node_index node, kind what, const char* begin, const char* end, bool escaped) noexcept;
 
   const pointer_tree* tree_;
   encoding encoding_;
   const char* begin_{nullptr};
-  const char* p_{nullptr};
   const char* end_{nullptr};
+  const char* stopped_{nullptr};  // where the fault is
   unsigned high_{0};
   bool any_duplicate_{false};
   bool too_deep_{false};

@@ -27,7 +27,7 @@ namespace ratchet::json {
   return -1;
 }
 
-inline void skip_space(const char*& p, const char* end) noexcept {
+[[gnu::always_inline]] inline void skip_space(const char*& p, const char* end) noexcept {
   while (p != end && is_space(*p)) ++p;
 }
 
@@ -40,7 +40,8 @@ struct string_traits {
 
 /// Moves p to the next quote, backslash or control character, or to end.
 /// 16 bytes at a time; what is left at the buffer's end is read with one load that reaches back before p.
-inline void skip_plain(const char* begin, const char*& p, const char* end, unsigned& high) noexcept {
+[[gnu::always_inline]] inline void skip_plain(const char* begin, const char*& p, const char* end,
+                                              unsigned& high) noexcept {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i backslash = _mm_set1_epi8('\\');
@@ -103,8 +104,8 @@ inline void skip_plain(const char* begin, const char*& p, const char* end, unsig
 }
 
 /// Reads a string, p at its opening quote. Bytes above 0x7F are let pass and flagged.
-[[nodiscard]] inline bool scan_string(const char* begin, const char*& p, const char* end,
-                                      string_traits& traits) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool scan_string(const char* begin, const char*& p, const char* end,
+                                                          string_traits& traits) noexcept {
   ++p;
   for (;;) {
     skip_plain(begin, p, end, traits.high);
