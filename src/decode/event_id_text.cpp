@@ -31,7 +31,9 @@ std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
   if (text.size() != k_text_size) return std::nullopt;
   if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return std::nullopt;
   unsigned seen = 0;
-  const auto digits = [&](std::uint64_t value, std::size_t from, std::size_t to) {
+  // Short runs of their own, as one long one would wait for itself at every digit.
+  const auto digits = [&](std::size_t from, std::size_t to) {
+    std::uint64_t value = 0;
     for (std::size_t i = from; i < to; ++i) {
       const unsigned digit = k_hex[static_cast<unsigned char>(text[i])];
       seen |= digit;
@@ -39,7 +41,8 @@ std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
     }
     return value;
   };
-  const event_id id{digits(digits(digits(0, 0, 8), 9, 13), 14, 18), digits(digits(0, 19, 23), 24, 36)};
+  const event_id id{digits(0, 8) << 32 | digits(9, 13) << 16 | digits(14, 18),
+                    digits(19, 23) << 48 | digits(24, 30) << 24 | digits(30, 36)};
   if ((seen & 0xF0U) != 0) return std::nullopt;
   if ((id.high >> 12 & 0xFU) != 7 || id.low >> 62 != 2) return std::nullopt;
   return id;

@@ -52,7 +52,11 @@ fault walker::walk(std::string_view text) {
   depth_ = 0;
   any_duplicate_ = false;
   too_deep_ = false;
-  found_.assign(tree_->size(), found{});
+  found_.resize(tree_->size());
+  for (found& f : found_) {
+    f.what = kind::none;
+    f.duplicate = nullptr;
+  }
   const bool fits = run(begin_);
   if (fits && (high_ == 0 || encoding_ == encoding::unchecked)) return {};
   // UTF-8 is only looked at where a byte above 0x7F was met, or to tell which of two faults comes first.

@@ -44,7 +44,7 @@ class pointer_tree {
     const node_data& here = nodes_[node];
     if ((here.key_sizes >> (size & 63U) & 1U) == 0) return k_no_node;
     for (const child& c : here.children) {
-      if (c.token.size() == size && std::memcmp(c.token.data(), key, size) == 0) return c.node;
+      if (c.token.size() == size && same_bytes(c.token.data(), key, size)) return c.node;
     }
     return k_no_node;
   }
@@ -58,6 +58,29 @@ class pointer_tree {
   }
 
  private:
+  /// memcmp() without the call: keys are short.
+  static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
+    if (size >= 8) {
+      if (size > 16) return std::memcmp(a, b, size) == 0;
+      return ((word<std::uint64_t>(a) ^ word<std::uint64_t>(b)) |
+              (word<std::uint64_t>(a + size - 8) ^ word<std::uint64_t>(b + size - 8))) == 0;
+    }
+    if (size >= 4) {
+      return ((word<std::uint32_t>(a) ^ word<std::uint32_t>(b)) |
+              (word<std::uint32_t>(a + size - 4) ^ word<std::uint32_t>(b + size - 4))) == 0;
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+  template <class Word>
+  static Word word(const char* p) noexcept {
+    Word w;
+    std::memcpy(&w, p, sizeof w);
+    return w;
+  }
+
   struct child {
     std::string token;
     std::optional<std::uint64_t> index;  ///< where the token can name an array's element

@@ -10,7 +10,15 @@ namespace ratchet {
 std::optional<std::uint64_t> parse_u64(std::string_view digits) noexcept {
   if (digits.empty()) return std::nullopt;
   constexpr std::uint64_t k_max = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::size_t k_never_too_large = 19;  // digits
   std::uint64_t value = 0;
+  if (digits.size() <= k_never_too_large) {
+    for (const char c : digits) {
+      if (!json::is_digit(c)) return std::nullopt;
+      value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return value;
+  }
   for (const char c : digits) {
     if (!json::is_digit(c)) return std::nullopt;
     const auto digit = static_cast<std::uint64_t>(c - '0');

@@ -23,84 +23,78 @@ bool in_range(timestamp t) noexcept {
   return t >= k_first && t < k_end;
 }
 
-/// A cursor over the text. `failed` sticks.
-struct cursor {
-  std::string_view rest;
+/// What stands at fixed places. `failed` sticks, so that one branch at the end tells.
+struct fixed_fields {
+  std::string_view text;
   bool failed{false};
 
-  /// Exactly `count` digits.
-  int digits(std::size_t count) noexcept {
-    if (rest.size() < count) failed = true;
-    if (failed) return 0;
-    int value = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!json::is_digit(rest[i])) failed = true;
-      value = value * 10 + (rest[i] - '0');
-    }
-    rest.remove_prefix(count);
-    return value;
+  int two(std::size_t at) noexcept {
+    const int tens = text[at] - '0';
+    const int ones = text[at + 1] - '0';
+    failed |= static_cast<unsigned>(tens) > 9 || static_cast<unsigned>(ones) > 9;
+    return tens * 10 + ones;
   }
-  bool take(char c) noexcept {
-    if (rest.empty() || rest.front() != c) return false;
-    rest.remove_prefix(1);
-    return true;
-  }
-  void expect(char c) noexcept {
-    if (!take(c)) failed = true;
+  void expect(std::size_t at, char c) noexcept { failed |= text[at] != c; }
+  void expect(std::size_t at, char c, char or_this) noexcept {
+    failed |= text[at] != c && text[at] != or_this;
   }
 };
 
-/// The fraction's milliseconds, where one follows; further digits are cut off.
-int read_fraction(cursor& at) noexcept {
-  if (!at.take('.')) return 0;
+/// The fraction's milliseconds, where one stands at `at`, which is moved behind it; further digits are cut
+/// off. -1: a point without digits.
+int read_fraction(std::string_view text, std::size_t& at) noexcept {
+  if (at == text.size() || text[at] != '.') return 0;
+  const std::size_t first = ++at;
   int value = 0;
-  int count = 0;
-  while (!at.rest.empty() && json::is_digit(at.rest.front())) {
-    if (count < 3) value = value * 10 + (at.rest.front() - '0');
-    ++count;
-    at.rest.remove_prefix(1);
+  for (; at < text.size() && json::is_digit(text[at]); ++at) {
+    if (at - first < 3) value = value * 10 + (text[at] - '0');
   }
-  if (count == 0) at.failed = true;
-  for (; count < 3; ++count) value *= 10;
+  if (at == first) return -1;
+  for (std::size_t count = at - first; count < 3; ++count) value *= 10;
   return value;
 }
 
-minutes read_offset(cursor& at) noexcept {
-  if (at.take('Z') || at.take('z')) return minutes{0};
-  const bool minus = at.take('-');
-  if (!minus) at.expect('+');
-  const int hour = at.digits(2);
-  at.expect(':');
-  const int minute = at.digits(2);
-  if (hour > 23 || minute > 59) at.failed = true;
+/// The offset that is the whole of `text`: Z or +hh:mm.
+std::optional<minutes> read_offset(std::string_view text) noexcept {
+  if (text == "Z" || text == "z") return minutes{0};
+  if (text.size() != 6) return std::nullopt;
+  fixed_fields f{text};
+  f.expect(0, '+', '-');
+  f.expect(3, ':');
+  const int hour = f.two(1);
+  const int minute = f.two(4);
+  if (f.failed || hour > 23 || minute > 59) return std::nullopt;
   const minutes offset = hours{hour} + minutes{minute};
-  return minus ? -offset : offset;
+  return text[0] == '-' ? -offset : offset;
 }
 
 }  // namespace
 
 std::optional<timestamp> parse_rfc3339(std::string_view text) noexcept {
-  cursor at{text};
-  const int year = at.digits(4);
-  at.expect('-');
-  const int month = at.digits(2);
-  at.expect('-');
-  const int day = at.digits(2);
-  if (!at.take('T')) at.expect('t');
-  const int hour = at.digits(2);
-  at.expect(':');
-  const int minute = at.digits(2);
-  at.expect(':');
-  const int second = at.digits(2);
-  const int millisecond = read_fraction(at);
-  const minutes offset = read_offset(at);
-  if (at.failed || !at.rest.empty() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  std::size_t at = 19;  // behind the seconds
+  if (text.size() <= at) return std::nullopt;
+  fixed_fields f{text};
+  const int year = f.two(0) * 100 + f.two(2);
+  const int month = f.two(5);
+  const int day = f.two(8);
+  const int hour = f.two(11);
+  const int minute = f.two(14);
+  const int second = f.two(17);
+  f.expect(4, '-');
+  f.expect(7, '-');
+  f.expect(10, 'T', 't');
+  f.expect(13, ':');
+  f.expect(16, ':');
+  if (f.failed || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  const int millisecond = read_fraction(text, at);
+  if (millisecond < 0) return std::nullopt;
+  const auto offset = read_offset(text.substr(at));
   const std::chrono::year_month_day date{std::chrono::year{year},
                                          std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
-  if (!date.ok()) return std::nullopt;
+  if (!offset || !date.ok()) return std::nullopt;
   timestamp t{std::chrono::sys_days{date}};
-  t += hours{hour} + minutes{minute} + seconds{second} - offset;
+  t += hours{hour} + minutes{minute} + seconds{second} - *offset;
   if (second < 60) {
     t += milliseconds{millisecond};
   } else if (t - std::chrono::floor<days>(t) != milliseconds{0}) {
