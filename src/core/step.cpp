@@ -29,10 +29,14 @@ struct cut {
   std::int64_t offset{0};
 };
 
+/// How many passes may fail before superseding is left off. Each failure of a superseding event costs a pass
+/// to find the next older one; without superseding it costs a pass a partition.
+constexpr int k_superseding_passes = 8;
+
 /// A partition during one pass over the batch.
 struct partition_in_step {
   const topic_partition* where{nullptr};
-  partition_state* state{nullptr};
+  partition_state* state{nullptr};  ///< null until a record of a partition that is new was handled
   std::optional<std::int64_t> cut_at;
   bool stopped{false};
 };
@@ -61,14 +65,15 @@ struct admitted {
 class pass {
  public:
   pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
-       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now)
+       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now,
+       bool supersede)
       : rules_{rules},
         reducer_{reduce},
         events_{events},
         plan_{plan},
         rows_{rows},
         now_{now},
-        supersede_{may_supersede(rules.gate, reduce.traits())},
+        supersede_{supersede},
         aggregates_(plan.aggregates.size()),
         id_in_step_(plan.ids.size()) {
     change_.after = before;
@@ -81,6 +86,7 @@ class pass {
 
  private:
   [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
+  [[nodiscard]] partition_state& state_of(partition_in_step&);
   void decide_all(std::span<const cut>);
   void handle(std::uint32_t index, partition_in_step&);
   [[nodiscard]] decision decide_event(std::uint32_t index);
@@ -112,14 +118,25 @@ partition_in_step& pass::partition_of(const decoded_event& e, std::span<const cu
   for (partition_in_step& p : partitions_) {
     if (p.where == where) return p;
   }
-  const auto [entry, is_new] = change_.after.partitions.try_emplace(*where);
-  if (is_new) floor_->recompute();  // it has shown no time yet, so it holds the floor back
-  partition_in_step p{.where = where, .state = &entry->second, .cut_at = {}};
+  const auto known = change_.after.partitions.find(*where);
+  partition_state* state = known == change_.after.partitions.end() ? nullptr : &known->second;
+  partition_in_step p{.where = where, .state = state, .cut_at = {}};
   for (const cut& c : cuts) {
     if (*c.where == *where) p.cut_at = p.cut_at ? std::min(*p.cut_at, c.offset) : c.offset;
   }
   partitions_.push_back(p);
   return partitions_.back();
+}
+
+/// Enters a new partition with its first handled record, and no sooner: its next offset is a position.
+partition_state& pass::state_of(partition_in_step& partition) {
+  if (partition.state == nullptr) {
+    partition.state = &change_.after.partitions[*partition.where];
+    // It has shown no time yet, so it holds the floor back; a plain file only counts once it has one.
+    partition.state->idle = partition.where->topic.empty();
+    floor_->recompute();
+  }
+  return *partition.state;
 }
 
 std::optional<partition_stop> pass::run(std::span<const cut> cuts) {
@@ -146,37 +163,37 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   const decoded_event& e = events_[index];
   decision& d = change_.decisions[index];
   const bool has_position = !partition.where->topic.empty();
-  if (has_position && e.from->offset < partition.state->next_offset) {
+  if (has_position && partition.state != nullptr && e.from->offset < partition.state->next_offset) {
     d = {verdict::duplicate, reject_reason::none};
     change_.after.counters.count(d);
     return;
   }
+  if (e.kind == decoded_kind::malformed && poisons(e, partition)) return;
+  partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
-    if (poisons(e, partition)) return;
+    ++where.malformed_run;
     d = {verdict::rejected, reject_reason::malformed};
   } else {
-    partition.state->malformed_run = 0;
+    where.malformed_run = 0;
     d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
                                         : decide_event(index);
   }
   if (d.verdict == verdict::rejected) change_.rejected.push_back(index);
   // An event that is let through is counted when the reducer has run, as it may still be superseded.
   if (d.verdict != verdict::applied) change_.after.counters.count(d);
-  if (has_position) partition.state->next_offset = e.from->offset + 1;
-  if (e.record_time) floor_->handled(*partition.state, *e.record_time, now_ + rules_.max_skew);
+  if (has_position) where.next_offset = e.from->offset + 1;
+  floor_->handled(where, e.record_time, now_ + rules_.max_skew);
 }
 
+/// Stops the partition where this malformed record is the one that reaches the limit.
 bool pass::poisons(const decoded_event& e, partition_in_step& partition) {
-  std::uint32_t& run = partition.state->malformed_run;
-  if (rules_.poison_limit != 0 && run + 1 >= rules_.poison_limit) {
-    partition.stopped = true;
-    partition_stop stop = stop_at(e, make_error_code(errc::poisoned));
-    stop.malformed = e.malformed;
-    change_.stops.push_back(std::move(stop));
-    return true;
-  }
-  ++run;
-  return false;
+  const std::uint32_t run = partition.state == nullptr ? 0 : partition.state->malformed_run;
+  if (rules_.poison_limit == 0 || run + 1 < rules_.poison_limit) return false;
+  partition.stopped = true;
+  partition_stop stop = stop_at(e, make_error_code(errc::poisoned));
+  stop.malformed = e.malformed;
+  change_.stops.push_back(std::move(stop));
+  return true;
 }
 
 gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregate) const {
@@ -249,6 +266,7 @@ std::optional<partition_stop> pass::apply_all() {
         const auto& row = rows_.aggregates[aggregate];
         if (row && !row->deleted) s.assign(row->snapshot);
       }
+      if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
       if (auto stop = apply_one(to_run, s)) return stop;
     }
     change_.after.counters.count(d);
@@ -351,9 +369,10 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
                        timestamp now) {
   std::vector<cut> cuts;
   std::vector<partition_stop> stops;
+  const bool supersede = may_supersede(rules.gate, reduce.traits());
   // Every failed pass cuts at least one record off, so this ends.
-  for (;;) {
-    pass attempt{rules, reduce, before, events, plan, rows, now};
+  for (int passes = 0;; ++passes) {
+    pass attempt{rules, reduce, before, events, plan, rows, now, supersede && passes < k_superseding_passes};
     std::optional<partition_stop> failure = attempt.run(cuts);
     if (!failure) {
       stream_change change = attempt.take(before);
@@ -377,7 +396,10 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
 stream_state leave_out(const stream_rules& rules, const stream_state& before,
                        std::span<const topic_partition> partitions) {
   stream_state after = before;
-  for (const topic_partition& where : partitions) after.partitions[where].idle = true;
+  for (const topic_partition& where : partitions) {
+    const auto known = after.partitions.find(where);
+    if (known != after.partitions.end()) known->second.idle = true;
+  }
   window_floor{after, rules.window}.recompute();
   return after;
 }

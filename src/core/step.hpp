@@ -92,6 +92,7 @@ struct stream_change {
                                      timestamp now);
 
 /// The timer's step: leaves the partitions out of the floor until they deliver again, and moves the floor.
+/// Partitions that the state does not know are passed over.
 [[nodiscard]] stream_state leave_out(const stream_rules&, const stream_state& before,
                                      std::span<const topic_partition>);
 

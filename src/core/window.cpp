@@ -2,6 +2,7 @@
 #include "core/window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ratchet {
 
@@ -10,15 +11,14 @@ window_floor::window_floor(stream_state& state, std::chrono::milliseconds window
   recompute();
 }
 
-void window_floor::handled(partition_state& partition, timestamp record_time, timestamp cap) {
-  const timestamp time = std::min(record_time, cap);
-  const bool counted_before = !partition.idle;
+void window_floor::handled(partition_state& partition, std::optional<timestamp> record_time, timestamp cap) {
   const std::optional<timestamp> before = partition.highest_time;
-  partition.idle = false;
-  if (before && time <= *before && counted_before) return;
-  partition.highest_time = before ? std::max(*before, time) : time;
+  if (!record_time && !before) return;  // nothing that could stand in
+  const bool was_idle = std::exchange(partition.idle, false);
+  const bool is_higher = record_time && (!before || std::min(*record_time, cap) > *before);
+  if (is_higher) partition.highest_time = std::min(*record_time, cap);
   // Only the partition that holds the floor back can move it; all others are ahead of it.
-  if (!counted_before || !before || !lowest_ || *before == *lowest_) recompute();
+  if (was_idle || (is_higher && (!before || !lowest_ || *before == *lowest_))) recompute();
 }
 
 void window_floor::recompute() {

@@ -20,8 +20,9 @@ class window_floor {
   [[nodiscard]] bool is_below(timestamp t) const noexcept { return state_->floor && t < *state_->floor; }
 
   /// A record of this partition was handled. `cap` is the clock plus the allowed skew: a record from the
-  /// future cannot empty the window. The partition must be one of the state's.
-  void handled(partition_state&, timestamp record_time, timestamp cap);
+  /// future cannot empty the window. Without a time the partition's last one stands in. The partition must be
+  /// one of the state's.
+  void handled(partition_state&, std::optional<timestamp> record_time, timestamp cap);
   /// The set of counted partitions changed.
   void recompute();
 
