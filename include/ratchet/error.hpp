@@ -5,6 +5,7 @@
 #include <boost/outcome/try.hpp>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "ratchet/types.hpp"
@@ -67,14 +68,28 @@ struct problem {
   std::vector<diagnostic> diagnostics;  ///< filled for config errors, all of them at once
 };
 
-/// A value or a problem; for the calls that a person starts (open, load, run).
+/// A value or a problem; for the calls that a person starts (open, load, run). `*r` and `r->` are the value.
 template <class T>
-using reported =
-    BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, problem, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+class [[nodiscard]] reported
+    : public BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, problem,
+                                                      BOOST_OUTCOME_V2_NAMESPACE::policy::terminate> {
+  using base =
+      BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, problem, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+
+ public:
+  using base::base;
+  [[nodiscard]] auto& operator*() & requires(!std::is_void_v<T>) { return base::value(); }
+  [[nodiscard]] const auto& operator*() const& requires(!std::is_void_v<T>) { return base::value(); }
+  [[nodiscard]] auto* operator->() requires(!std::is_void_v<T>) { return &base::value(); }
+  [[nodiscard]] const auto* operator->() const requires(!std::is_void_v<T>) { return &base::value(); }
+};
 
 /// The exit code that `ratchet` ends with: 0 ok, 1 check failed, 64 usage, 69 unavailable, 70 internal, 74
 /// I/O, 78 config (sysexits.h).
 [[nodiscard]] int exit_code(const std::error_code&) noexcept;
+[[nodiscard]] inline int exit_code(const reported<void>& r) noexcept {
+  return r ? 0 : exit_code(r.error().code);
+}
 
 /// Prints the problem to standard error and returns its exit code. The one call of the library that prints.
 int report(const problem&);

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   CLI::App root{"Ratchet: from a Kafka topic to state that is right.", "ratchet"};
   root.require_subcommand(1);
   ratchet::cli::add_config_commands(root, line);
+  ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_workload_commands(root, line);
   root.footer("Each command explains itself: ratchet COMMAND --help");
   try {

@@ -1,0 +1,13 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// All of the public API.
+#include "ratchet/app.hpp"          // IWYU pragma: export
+#include "ratchet/config.hpp"       // IWYU pragma: export
+#include "ratchet/effects.hpp"      // IWYU pragma: export
+#include "ratchet/error.hpp"        // IWYU pragma: export
+#include "ratchet/event.hpp"        // IWYU pragma: export
+#include "ratchet/gate.hpp"         // IWYU pragma: export
+#include "ratchet/reducer.hpp"      // IWYU pragma: export
+#include "ratchet/test_driver.hpp"  // IWYU pragma: export
+#include "ratchet/types.hpp"        // IWYU pragma: export

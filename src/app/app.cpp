@@ -1,0 +1,50 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "ratchet/app.hpp"
+
+#include <utility>
+
+#include "app/engine.hpp"
+#include "app/signals.hpp"
+
+namespace ratchet {
+
+until until_signal() noexcept {
+  return {until::kind::signal, nullptr};
+}
+until until_end() noexcept {
+  return {until::kind::end, nullptr};
+}
+until until_set(const std::atomic<bool>& flag) noexcept {
+  return {until::kind::flag, &flag};
+}
+
+struct app::implementation {
+  std::unique_ptr<ratchet::engine> engine;
+};
+
+app::app(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
+app::~app() = default;
+app::app(app&&) noexcept = default;
+app& app::operator=(app&&) noexcept = default;
+
+reported<app> app::open(const config& c, reducers own) {
+  RATCHET_TRY(auto opened, engine::open(c, own, {}));
+  return app{std::make_unique<implementation>(implementation{std::move(opened)})};
+}
+
+reported<void> app::run(until when) {
+  static const std::atomic<bool> never{false};
+  std::optional<stop_signals> signals;
+  if (when.when() == until::kind::signal) signals.emplace();
+  const std::atomic<bool>& stop = signals                  ? signals->requested()
+                                  : when.flag() != nullptr ? *when.flag()
+                                                           : never;
+  if (auto failed = self_->engine->run(when.when() == until::kind::end, stop)) return std::move(*failed);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {
+  return self_->engine->read(stream, aggregate);
+}
+
+}  // namespace ratchet

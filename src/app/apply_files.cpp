@@ -1,0 +1,226 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/apply_files.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "app/line_reader.hpp"
+#include "decode/kcat_line.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// The bytes of one batch at most, so that lines of 64 MiB do not add up.
+constexpr std::size_t k_batch_bytes = std::size_t{64} << 20U;
+
+/// Lines and the records that point into them. A line that is no record keeps its fault beside it.
+class file_batch final : public record_batch {
+ public:
+  [[nodiscard]] std::span<const record> records() const noexcept override { return records_; }
+
+  line_batch lines;
+  struct parsed_line {
+    kcat_record line;
+    std::vector<header> headers;
+  };
+  std::deque<parsed_line> parsed;        ///< a deque, as records point into its elements
+  std::vector<malformed_detail> faults;  ///< one a record; reason none: it is a record
+  std::vector<record> records_;
+};
+
+class applying {
+ public:
+  applying(engine& e, const apply_request& request)
+      : engine_{e}, request_{request}, pipeline_{e.streams(), e.state(), e.clock()} {
+    pipeline_.on_record(request.explain);
+  }
+
+  [[nodiscard]] std::optional<problem> run(const std::atomic<bool>& stop);
+
+ private:
+  [[nodiscard]] std::optional<problem> choose_stream();
+  [[nodiscard]] std::optional<problem> read_file(const std::string& path, const std::atomic<bool>& stop);
+  void add_line(file_batch&, const input_line&);
+  void add_kcat_line(file_batch&, const input_line&);
+  [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
+  [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
+  [[nodiscard]] std::optional<problem> finish();
+  [[nodiscard]] problem write_failed(std::error_code) const;
+
+  engine& engine_;
+  const apply_request& request_;
+  pipeline pipeline_;
+  std::size_t stream_{0};
+  std::optional<decode_stage> stage_;
+  decoded_input input_;
+  std::set<topic_partition> interned_;
+  kcat_line_reader kcat_reader_;
+  std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
+};
+
+std::optional<problem> applying::choose_stream() {
+  stream_list& streams = engine_.streams();
+  std::string names;
+  for (const auto& s : streams) names += (names.empty() ? "" : ", ") + s->config.name;
+  if (request_.stream.empty()) {
+    if (streams.size() > 1 && !request_.records) {
+      return problem{make_error_code(errc::usage),
+                     "the config has several streams (" + names + ")",
+                     "say which one with --stream",
+                     {}};
+    }
+  } else {
+    const auto at = std::find_if(streams.begin(), streams.end(),
+                                 [&](const auto& s) { return s->config.name == request_.stream; });
+    if (at == streams.end()) {
+      return problem{make_error_code(errc::usage),
+                     "there is no stream `" + request_.stream + "`",
+                     "the config has: " + names,
+                     {}};
+    }
+    stream_ = static_cast<std::size_t>(at - streams.begin());
+  }
+  pipeline_.set_plain_stream(streams[stream_].get());
+  if (!request_.records) {
+    for (const auto& s : streams) s->decode.time_stands_for_record = true;
+  }
+  stage_.emplace(streams);
+  stage_->set_plain_stream(stream_);
+  return std::nullopt;
+}
+
+const topic_partition* applying::intern(const std::string& topic, partition_id partition) {
+  return &*interned_.insert({topic, partition}).first;
+}
+
+void applying::add_line(file_batch& batch, const input_line& line) {
+  record r;
+  r.where = intern("", partition_id{0});
+  r.offset = static_cast<std::int64_t>(lines_before_ + line.number);
+  r.value = line.text;
+  batch.records_.push_back(r);
+  malformed_detail fault;
+  if (line.too_large) fault = {malformed_reason::too_large, {}, k_max_line_bytes};
+  batch.faults.push_back(fault);
+}
+
+void applying::add_kcat_line(file_batch& batch, const input_line& line) {
+  if (line.too_large) return add_line(batch, line);
+  file_batch::parsed_line& owned = batch.parsed.emplace_back();
+  kcat_record& parsed = owned.line;
+  malformed_detail fault = kcat_reader_.read(line.text, parsed);
+  const stream_runtime* stream =
+      fault.reason == malformed_reason::none ? pipeline_.stream_of(parsed.topic) : nullptr;
+  const bool ours = stream != nullptr && (request_.stream.empty() || stream->config.name == request_.stream);
+  if (fault.reason == malformed_reason::none && !ours)
+    fault = {malformed_reason::position_invalid, "/topic", 0};
+  if (fault.reason != malformed_reason::none) {
+    add_line(batch, line);
+    batch.faults.back() = fault;
+    return;
+  }
+  record r;
+  r.where = intern(parsed.topic, parsed.partition);
+  r.offset = parsed.offset;
+  r.time = parsed.time;
+  if (parsed.key) r.key = *parsed.key;
+  if (parsed.payload) r.value = *parsed.payload;
+  for (const auto& [name, value] : parsed.headers) owned.headers.push_back({name, value});
+  r.headers = owned.headers;
+  batch.records_.push_back(r);
+  batch.faults.push_back(fault);
+}
+
+problem applying::write_failed(std::error_code code) const {
+  const std::string path = engine_.settings().state.path.string();
+  return {code,
+          "a step could not be written to " + path + ": " + code.message(),
+          "look at the disk and run the same command again: nothing is applied twice",
+          {}};
+}
+
+std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
+  const file_batch& lines = *batch;
+  stage_->run(std::move(batch), input_);
+  // The records of a part keep the batch's order, so that the faults can be matched by address of the bytes.
+  std::vector<std::size_t> next(input_.parts.size());
+  for (std::size_t i = 0; i < lines.records_.size(); ++i) {
+    decoded_part& part = input_.parts[stage_->stream_of(lines.records_[i].where)];
+    decoded_event& e = part.decoded.events[next[part.stream]++];
+    if (lines.faults[i].reason == malformed_reason::none) continue;
+    const record* from = e.from;
+    e = decoded_event{};
+    e.from = from;
+    e.malformed = lines.faults[i];
+  }
+  if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
+  if (engine_.state().last_step() > engine_.state().durable_step()) engine_.state().request_sync();
+  return std::nullopt;
+}
+
+std::optional<problem> applying::read_file(const std::string& path, const std::atomic<bool>& stop) {
+  auto opened = line_reader::open(path);
+  if (!opened) return std::move(opened.error());
+  line_reader reader = std::move(opened.value());
+  std::uint64_t lines = 0;
+  const topic_partition plain{"", partition_id{0}};
+  while (!stop.load(std::memory_order_relaxed)) {
+    auto batch = std::make_unique<file_batch>();
+    auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
+    if (!more) {
+      if (more.error().code == make_error_code(errc::aborted)) continue;
+      return std::move(more.error());
+    }
+    if (!more.value()) break;
+    for (const input_line& line : batch->lines.lines) {
+      lines = line.number;
+      request_.records ? add_kcat_line(*batch, line) : add_line(*batch, line);
+    }
+    if (auto failed = handle(std::move(batch))) return failed;
+    if (request_.progress) request_.progress(reader.bytes_read(), reader.bytes_total());
+    if (pipeline_.stopped().contains(plain)) break;
+  }
+  lines_before_ += lines;
+  return std::nullopt;
+}
+
+std::optional<problem> applying::finish() {
+  const topic_partition plain{"", partition_id{0}};
+  const partition_state* state = pipeline_.find(plain);
+  if (state != nullptr && !state->idle) {
+    if (const auto done = pipeline_.leave_out_of_floor(std::span{&plain, 1}); !done)
+      return write_failed(done.error());
+  }
+  if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
+  if (pipeline_.stopped().empty()) return std::nullopt;
+  problem p{make_error_code(errc::partition_stopped), "", "", {}};
+  for (const auto& [where, why] : pipeline_.stopped())
+    p.message += (p.message.empty() ? "" : "\n  ") + describe(why);
+  return p;
+}
+
+std::optional<problem> applying::run(const std::atomic<bool>& stop) {
+  if (auto wrong = choose_stream()) return wrong;
+  for (const std::string& path : request_.files) {
+    if (stop.load(std::memory_order_relaxed)) break;
+    if (auto failed = read_file(path, stop)) {
+      // What was read before is whole and stays.
+      if (auto also = finish()) return also;
+      return failed;
+    }
+    if (pipeline_.stopped().contains({"", partition_id{0}})) break;
+  }
+  return finish();
+}
+
+}  // namespace
+
+std::optional<problem> apply_files(engine& e, const apply_request& request, const std::atomic<bool>& stop) {
+  return applying{e, request}.run(stop);
+}
+
+}  // namespace ratchet

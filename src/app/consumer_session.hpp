@@ -1,0 +1,135 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/assignment.hpp"
+#include "app/committer.hpp"
+#include "app/decode_worker.hpp"
+#include "app/delivered_trace.hpp"
+#include "app/live_board.hpp"
+#include "app/log.hpp"
+#include "app/pipeline.hpp"
+#include "ports/clock.hpp"
+#include "ports/source.hpp"
+#include "ports/store.hpp"
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+/// How a session ended, and so what comes next.
+enum class session_end : std::uint8_t {
+  drained,      ///< told to stop; all that was handled is durable and committed
+  caught_up,    ///< `until_end`: every partition reached the end it had
+  client_lost,  ///< make a new client and go on from the store
+  store_lost,   ///< a write failed: open the store again and read the truth
+  rebuild,      ///< `--resume rebuild` applies: put the directory aside and start over
+  refused,      ///< `why` says what stands against it
+};
+
+struct session_result {
+  session_end end{session_end::drained};
+  std::optional<problem> why;
+};
+
+/// When a run's records flowed: from the first one handed over to the last step durable.
+struct flow_times {
+  std::optional<std::chrono::steady_clock::time_point> first_record;
+  std::optional<std::chrono::steady_clock::time_point> all_durable;
+};
+
+struct session_options {
+  bool until_end{false};
+  resume_option resume{resume_option::none};
+  const std::atomic<bool>* stop{nullptr};  ///< set by others; looked at between steps
+  std::uint64_t random{0};                 ///< for the incarnation
+};
+
+/// One life of a Kafka client in front of one open store: joins, resolves where to resume, claims, and takes
+/// batch after batch through the pipeline until it is told to stop or something ends it. Rebalances, commits
+/// and timers act between steps, on the one thread that calls run(); the next batch is fetched and decoded
+/// while this one is written.
+class consumer_session {
+ public:
+  struct surroundings {
+    const config& settings;
+    stream_list& streams;
+    store& to;
+    source& from;
+    const clock_port& clock;
+    live_board& board;
+    log_ptr log;
+  };
+
+  consumer_session(surroundings, session_options);
+  [[nodiscard]] session_result run();
+  [[nodiscard]] const flow_times& times() const noexcept { return times_; }
+
+ private:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  // Before the loop.
+  [[nodiscard]] std::optional<session_result> connect();
+  [[nodiscard]] std::optional<session_result> check_cluster();
+  [[nodiscard]] std::optional<session_result> draw(std::uint64_t past_counter);
+
+  // The loop.
+  [[nodiscard]] std::optional<session_result> turn();
+  [[nodiscard]] std::optional<session_result> handle(decoded_input&);
+  /// Handles what is still being decoded, so that nothing is between the source and the store.
+  [[nodiscard]] std::optional<session_result> settle();
+  [[nodiscard]] std::optional<session_result> on_timers();
+  [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
+  void commit_due(time_point now);
+  [[nodiscard]] session_result finish(session_end);
+  [[nodiscard]] session_result store_failed(std::error_code) const;
+  [[nodiscard]] bool caught_up() const;
+  void note_moves();
+  void note_new_stops();
+
+  // Notices.
+  [[nodiscard]] std::optional<session_result> on_notice(const source_notice&);
+  [[nodiscard]] std::optional<session_result> on_assigned(const notice::assigned&);
+  [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool first);
+  [[nodiscard]] std::optional<problem> must_leave(const std::vector<topic_partition>&);
+  [[nodiscard]] std::optional<session_result> on_revoked(const notice::revoked&);
+  [[nodiscard]] std::optional<session_result> on_end_of_partition(const notice::end_of_partition&);
+  void on_dead_partition(const topic_partition&, const std::string& text);
+  void show_assignment();
+  void stop_partition(const topic_partition&, const std::string& why);
+  [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
+
+  surroundings around_;
+  session_options options_;
+  pipeline pipeline_;
+  std::optional<committer> committer_;
+  std::vector<std::string> topics_;
+  std::vector<topic_partition> all_partitions_;
+  std::map<topic_partition, std::int64_t> assigned_;      ///< with the next offset as last noted
+  std::map<topic_partition, std::int64_t> end_at_start_;  ///< until_end: what has to be reached
+  std::set<topic_partition> reached_;
+  struct at_end {
+    std::int64_t next_offset;
+    time_point since;
+  };
+  std::map<topic_partition, at_end> at_end_;
+  std::set<topic_partition> reported_stops_;
+  bool assigned_once_{false};
+  time_point last_sync_;
+  time_point last_commit_;
+  time_point last_idle_check_;
+  time_point last_trouble_;
+  std::uint64_t troubles_{0};
+  flow_times times_;
+  delivered_trace trace_;
+  decode_worker worker_;  // last: its batches borrow from the source, and it stops first
+};
+
+}  // namespace ratchet

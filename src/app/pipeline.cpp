@@ -1,0 +1,229 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/pipeline.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "decode/record_hash.hpp"
+
+namespace ratchet {
+
+namespace {
+
+[[nodiscard]] auto success() {
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// The hash of the last handled record of each partition tells a topic that was made anew from the one we
+/// know.
+void note_last_hashes(std::span<const decoded_event> events, stream_change& change) {
+  std::vector<const topic_partition*> seen;
+  for (std::size_t i = events.size(); i-- > 0;) {
+    const record& r = *events[i].from;
+    if (change.decisions[i].verdict == verdict::unhandled || r.where->topic.empty()) continue;
+    if (std::find(seen.begin(), seen.end(), r.where) != seen.end()) continue;
+    seen.push_back(r.where);
+    partition_state& partition = change.after.partitions.at(*r.where);
+    if (partition.next_offset == r.offset + 1) partition.last_record_hash = record_hash(r.key, r.value);
+  }
+}
+
+/// Rejected records of plain files have no position; the same content is the same row.
+[[nodiscard]] std::int64_t row_key(const record& r) {
+  if (!r.where->topic.empty()) return r.offset;
+  return static_cast<std::int64_t>(record_hash(r.key, r.value).high >> 1U);
+}
+
+[[nodiscard]] rejected_row make_rejected_row(const decoded_event& e, decision d) {
+  const record& r = *e.from;
+  rejected_row row;
+  row.where = *r.where;
+  row.offset = row_key(r);
+  row.reason = d.reason;
+  row.record_time = e.record_time;
+  if (r.key) row.key = std::string{*r.key};
+  if (r.value) row.value = std::string{*r.value};
+  if (e.kind == decoded_kind::malformed) {
+    row.detail = name_of(e.malformed.reason);
+    row.pointer = std::string{e.malformed.pointer};
+    row.byte_offset = e.malformed.byte_offset;
+  } else {
+    row.detail = std::string{e.aggregate};
+  }
+  return row;
+}
+
+}  // namespace
+
+pipeline::pipeline(stream_list& streams, store& to, const clock_port& clock)
+    : streams_{streams}, store_{to}, clock_{clock} {}
+
+stream_runtime* pipeline::stream_of(const std::string& topic) const {
+  if (topic.empty()) return plain_stream_;
+  for (const auto& s : streams_) {
+    const auto& topics = s->config.topics;
+    if (std::find(topics.begin(), topics.end(), topic) != topics.end()) return s.get();
+  }
+  return nullptr;
+}
+
+const partition_state* pipeline::find(const topic_partition& where) const {
+  const stream_runtime* stream = stream_of(where.topic);
+  if (stream == nullptr) return nullptr;
+  const auto at = stream->state.partitions.find(where);
+  return at == stream->state.partitions.end() ? nullptr : &at->second;
+}
+
+std::string describe(const partition_stop& stop) {
+  const std::string place = stop.where.topic.empty()
+                                ? "line " + std::to_string(stop.offset)
+                                : stop.where.topic + "[" +
+                                      std::to_string(static_cast<std::int32_t>(stop.where.partition)) +
+                                      "] at offset " + std::to_string(stop.offset);
+  if (stop.code == make_error_code(errc::poisoned)) {
+    std::string text = place + ": stopped, as too many records in a row are malformed; this one is " +
+                       name_of(stop.malformed.reason);
+    if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
+    return text + " (byte " + std::to_string(stop.malformed.byte_offset) +
+           "): most likely the envelope of the config does not fit the topic; see `ratchet status "
+           "--rejected`; correct "
+           "the config, or set `poison: off` for the stream to pass over such records";
+  }
+  if (stop.code == make_error_code(errc::reducer_failed)) {
+    std::string text = place + ": stopped before this event of aggregate `" + stop.aggregate + "`: ";
+    if (stop.effect != nullptr) {
+      return text + "the reducer called fx." + stop.effect +
+             ", which is not built yet in this version; leave that call out";
+    }
+    text += "the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what);
+    return text + "; nothing is lost: mend the reducer and start again";
+  }
+  return place + ": stopped: " + stop.code.message();
+}
+
+void pipeline::stop_partition(partition_stop stop) {
+  topic_partition where = stop.where;
+  stopped_.insert_or_assign(std::move(where), std::move(stop));
+}
+
+result<void> pipeline::handle(const decoded_input& input) {
+  struct work {
+    stream_runtime* stream;
+    std::vector<decoded_event> filtered;
+    std::span<const decoded_event> events;
+    step_plan plan;
+    stream_change change;
+  };
+  std::vector<work> works;
+  works.reserve(input.parts.size());
+  std::vector<step_part> parts;
+  for (const decoded_part& part : input.parts) {
+    if (part.decoded.events.empty()) continue;
+    work& w = works.emplace_back();
+    w.stream = streams_[part.stream].get();
+    w.events = part.decoded.events;
+    if (!stopped_.empty()) {
+      w.filtered = part.decoded.events;
+      std::erase_if(w.filtered, [this](const decoded_event& e) { return stopped_.contains(*e.from->where); });
+      w.events = w.filtered;
+      if (w.events.empty()) {
+        works.pop_back();
+        continue;
+      }
+    }
+    const stream_runtime& s = *w.stream;
+    w.plan = plan_step(s.rules, s.reduce.traits(), w.events);
+    step_rows rows;
+    RATCHET_TRY(store_.lookup(s.id, w.plan, rows));
+    w.change = run_step(s.rules, s.reduce, s.state, w.events, w.plan, rows, clock_.now());
+    note_last_hashes(w.events, w.change);
+    step_part out{.stream = s.id, .plan = &w.plan, .change = &w.change, .rejected = {}};
+    for (const std::uint32_t i : w.change.rejected) {
+      out.rejected.push_back(make_rejected_row(w.events[i], w.change.decisions[i]));
+    }
+    parts.push_back(std::move(out));
+  }
+  if (parts.empty()) return success();
+  RATCHET_TRY(write(std::move(parts), {}));
+  for (work& w : works) {
+    if (explain_) {
+      for (std::size_t i = 0; i < w.events.size(); ++i)
+        explain_(*w.stream, w.events[i], w.change.decisions[i]);
+    }
+    w.stream->state = std::move(w.change.after);
+    for (partition_stop& stop : w.change.stops) stop_partition(std::move(stop));
+  }
+  return success();
+}
+
+result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits) {
+  step_batch batch;
+  batch.step = store_.last_step() + 1;
+  for (step_part& part : parts) {
+    for (rejected_row& row : part.rejected) row.step = batch.step;
+  }
+  for (audit_row& row : audits) row.step = batch.step;
+  batch.parts = std::move(parts);
+  batch.audits = std::move(audits);
+  return store_.write(batch);
+}
+
+result<void> pipeline::write_states(std::map<stream_runtime*, stream_state> changed,
+                                    std::vector<audit_row> audits) {
+  std::vector<stream_change> changes;
+  changes.reserve(changed.size());
+  std::vector<step_part> parts;
+  const step_plan nothing;
+  for (auto& [stream, after] : changed) {
+    stream_change& change = changes.emplace_back();
+    for (const auto& [where, partition] : after.partitions) {
+      const auto was = stream->state.partitions.find(where);
+      if (was == stream->state.partitions.end() || was->second != partition) change.touched.push_back(where);
+    }
+    change.after = std::move(after);
+    parts.push_back({.stream = stream->id, .plan = &nothing, .change = &change, .rejected = {}});
+  }
+  RATCHET_TRY(write(std::move(parts), std::move(audits)));
+  std::size_t next = 0;
+  for (auto& [stream, unused] : changed) stream->state = std::move(changes[next++].after);
+  return success();
+}
+
+result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset) {
+  stream_runtime* stream = stream_of(where.topic);
+  if (stream == nullptr || stopped_.contains(where)) return success();
+  stream_state after = stream->state;
+  partition_state& partition = after.partitions[where];
+  if (offset <= partition.next_offset) return success();
+  partition.next_offset = offset;
+  partition.last_record_hash.reset();  // no record lies right below
+  return write_states({{stream, std::move(after)}}, {});
+}
+
+result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> partitions) {
+  std::map<stream_runtime*, std::vector<topic_partition>> by_stream;
+  for (const topic_partition& where : partitions) {
+    if (stream_runtime* stream = stream_of(where.topic)) by_stream[stream].push_back(where);
+  }
+  std::map<stream_runtime*, stream_state> changed;
+  for (const auto& [stream, list] : by_stream)
+    changed.emplace(stream, leave_out(stream->rules, stream->state, list));
+  return changed.empty() ? success() : write_states(std::move(changed), {});
+}
+
+result<void> pipeline::enter_positions(std::span<const position> positions, std::vector<audit_row> audits) {
+  std::map<stream_runtime*, stream_state> changed;
+  for (const position& p : positions) {
+    stream_runtime* stream = stream_of(p.where.topic);
+    if (stream == nullptr) continue;
+    stream_state& after = changed.try_emplace(stream, stream->state).first->second;
+    partition_state& partition = after.partitions[p.where];
+    if (partition.next_offset == p.offset) continue;
+    partition.next_offset = p.offset;
+    partition.last_record_hash.reset();
+    partition.malformed_run = 0;
+  }
+  return write_states(std::move(changed), std::move(audits));
+}
+
+}  // namespace ratchet

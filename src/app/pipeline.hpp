@@ -1,0 +1,71 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/decode_worker.hpp"
+#include "app/stream_runtime.hpp"
+#include "ports/clock.hpp"
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// Called for every record of a batch in the order of its stream, after the step is written.
+using explain_record = std::function<void(const stream_runtime&, const decoded_event&, decision)>;
+
+/// From decoded events to one atomic write: looks up, decides, applies, writes. One owner thread.
+/// After an error of any call nothing is known of the last step: drop the pipeline and its store, and open
+/// again.
+class pipeline {
+ public:
+  pipeline(stream_list&, store&, const clock_port&);
+
+  /// Takes one batch through a step. Records of stopped partitions are passed over. An input without records
+  /// writes nothing. Errors: write_indeterminate; state_damaged.
+  [[nodiscard]] result<void> handle(const decoded_input&);
+
+  /// Moves a partition's next offset past what holds no records (transaction markers), if it is ahead.
+  [[nodiscard]] result<void> move_to(const topic_partition&, std::int64_t offset);
+  /// Leaves these partitions out of their streams' floors.
+  [[nodiscard]] result<void> leave_out_of_floor(std::span<const topic_partition>);
+  /// Enters the positions found at assignment (a partition's state is made where there is none), with audit
+  /// rows.
+  [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>);
+
+  /// Partitions that a step stopped, and why. A stop is forgotten when the partition is assigned anew.
+  [[nodiscard]] const std::map<topic_partition, partition_stop>& stopped() const noexcept { return stopped_; }
+  void stop_partition(partition_stop);
+  void forget_stops() { stopped_.clear(); }
+
+  /// The stream that reads this topic; null where none does.
+  [[nodiscard]] stream_runtime* stream_of(const std::string& topic) const;
+  /// Where the partitions stand, as of the last step written.
+  [[nodiscard]] const partition_state* find(const topic_partition&) const;
+
+  /// Records without a topic (plain files) belong to this stream.
+  void set_plain_stream(stream_runtime* stream) noexcept { plain_stream_ = stream; }
+
+  void on_record(explain_record explain) { explain_ = std::move(explain); }
+
+ private:
+  [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>);
+  /// Writes states of streams that changed without any record.
+  [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>);
+
+  stream_list& streams_;
+  store& store_;
+  const clock_port& clock_;
+  std::map<topic_partition, partition_stop> stopped_;
+  explain_record explain_;
+  stream_runtime* plain_stream_{nullptr};
+};
+
+/// What happened to a stopped partition, where, and what to do: for logs and status.
+[[nodiscard]] std::string describe(const partition_stop&);
+
+}  // namespace ratchet

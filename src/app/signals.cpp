@@ -1,0 +1,41 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/signals.hpp"
+
+#include <unistd.h>
+
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+// A signal handler can only reach what is static.
+std::atomic<bool> requested_stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+constexpr int k_exit_aborted = 69;  // exit_code(errc::aborted), which a handler may not call
+
+void on_signal(int) {
+  if (requested_stop.exchange(true)) ::_exit(k_exit_aborted);
+}
+
+}  // namespace
+
+stop_signals::stop_signals() {
+  requested_stop = false;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, &interrupt_before_);
+  ::sigaction(SIGTERM, &action, &terminate_before_);
+}
+
+stop_signals::~stop_signals() {
+  ::sigaction(SIGINT, &interrupt_before_, nullptr);
+  ::sigaction(SIGTERM, &terminate_before_, nullptr);
+}
+
+const std::atomic<bool>& stop_signals::requested() const noexcept {
+  return requested_stop;
+}
+
+}  // namespace ratchet

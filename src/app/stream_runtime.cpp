@@ -1,0 +1,88 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/stream_runtime.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/config_meaning.hpp"
+#include "core/reducers.hpp"
+
+namespace ratchet {
+
+namespace {
+
+[[nodiscard]] std::optional<reducer> built_in(reducer_config::kind_of kind) {
+  switch (kind) {
+    case reducer_config::kind_of::replace:
+      return reducer{replace_reducer{}};
+    case reducer_config::kind_of::merge_patch:
+      return reducer{merge_patch_reducer{}};
+    case reducer_config::kind_of::custom:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] problem config_problem(std::string message, std::string hint) {
+  return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
+}
+
+}  // namespace
+
+stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
+    : config{std::move(c)}, reduce{std::move(r)} {
+  rules.stream = config.name;
+  rules.gate.order = config.order;
+  rules.dedup = config.dedup.ids != id_kind::none;
+  rules.window = config.dedup.window;
+  rules.max_skew = config.dedup.max_skew;
+  rules.poison_limit = config.poison;
+  decode.envelope = config.envelope;
+  decode.order = config.order;
+  decode.ids = config.dedup.ids;
+  decode.payload_from = config.reducer.from;
+}
+
+reported<stream_list> make_streams(const config& c, const reducers& own) {
+  for (const auto& [name, unused] : own.all()) {
+    const bool known = std::any_of(c.streams.begin(), c.streams.end(),
+                                   [&](const stream_config& s) { return s.name == name; });
+    if (!known) {
+      return config_problem(
+          "a reducer was added for the stream `" + name + "`, which the config does not have",
+          "add the stream to the config, or correct the name in the program");
+    }
+  }
+  stream_list streams;
+  for (const stream_config& s : c.streams) {
+    const reducer* found = own.find(s.name);
+    std::optional<reducer> reduce = found != nullptr ? std::optional{*found} : built_in(s.reducer.kind);
+    if (!reduce) {
+      return config_problem("the stream `" + s.name + "` has no reducer",
+                            "name one in the config (`reducer: {kind: replace}`), or add one in the program");
+    }
+    streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
+  }
+  return streams;
+}
+
+std::vector<stream_meaning> meanings_of(const stream_list& streams) {
+  std::vector<stream_meaning> meanings;
+  meanings.reserve(streams.size());
+  for (const auto& s : streams)
+    meanings.push_back(meaning_of(s->config, s->reduce.traits().name, s->reduce.traits().version));
+  return meanings;
+}
+
+result<void> load_states(const stream_list& streams, const store& from) {
+  for (const auto& s : streams) {
+    s->id = from.id_of(s->config.name);
+    RATCHET_TRY(s->state, from.load(s->id));
+    s->at_start = s->state;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,49 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/step.hpp"
+#include "core/stream_state.hpp"
+#include "decode/decoder.hpp"
+#include "ports/store.hpp"
+#include "ratchet/config.hpp"
+#include "ratchet/reducer.hpp"
+
+namespace ratchet {
+
+/// One configured stream while the program runs: its rules, its reducer, and the state that the owner thread
+/// holds.
+struct stream_runtime {
+  stream_config config;
+  stream_id id{0};
+  stream_rules rules;  ///< views point into `config`, so that a stream_runtime stays where it is
+  decode_rules decode;
+  ratchet::reducer reduce;
+  stream_state state;     ///< as of the last step written
+  stream_state at_start;  ///< to tell what this run did
+
+  stream_runtime(stream_config, ratchet::reducer);
+  stream_runtime(const stream_runtime&) = delete;
+  stream_runtime& operator=(const stream_runtime&) = delete;
+  stream_runtime(stream_runtime&&) = delete;
+  stream_runtime& operator=(stream_runtime&&) = delete;
+  ~stream_runtime() = default;
+};
+
+using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
+
+/// Joins each stream with its reducer: the program's own, else the built-in one that the config names.
+/// Errors: config_invalid, where a program names a stream that the config lacks, or a stream has a custom
+/// reducer that the program does not bring.
+[[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
+
+/// What the store must remember of the streams' meaning.
+[[nodiscard]] std::vector<stream_meaning> meanings_of(const stream_list&);
+
+/// Reads ids and states from the store. Errors: those of store::load.
+[[nodiscard]] result<void> load_states(const stream_list&, const store&);
+
+}  // namespace ratchet

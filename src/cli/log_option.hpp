@@ -1,0 +1,22 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "app/log.hpp"
+
+namespace ratchet::cli {
+
+/// How a command logs: to standard error, as text or as one JSON object a line.
+struct log_option {
+  std::string format{"text"};
+  std::string level{"info"};
+};
+
+/// Adds --log-format and --log-level.
+void add_log_option(CLI::App& command, log_option&);
+
+[[nodiscard]] log_ptr make_log(const log_option&);
+
+}  // namespace ratchet::cli

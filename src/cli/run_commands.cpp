@@ -1,0 +1,154 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/apply_files.hpp"
+#include "app/engine.hpp"
+#include "app/signals.hpp"
+#include "app/status_report.hpp"
+#include "cli/command.hpp"
+#include "cli/config_option.hpp"
+#include "cli/explain_line.hpp"
+#include "cli/log_option.hpp"
+#include "cli/progress_bar.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+struct run_arguments {
+  config_option config;
+  log_option log;
+  output_format output{output_format::text};
+  bool until_end{false};
+  std::string resume;
+};
+
+struct apply_arguments {
+  config_option config;
+  log_option log;
+  output_format output{output_format::text};
+  apply_request request;
+  bool explain{false};
+  bool strict{false};
+};
+
+[[nodiscard]] resume_option resume_of(const std::string& text) {
+  if (text == "store") return resume_option::store;
+  if (text == "kafka") return resume_option::kafka;
+  if (text == "rebuild") return resume_option::rebuild;
+  if (text == "takeover") return resume_option::takeover;
+  return resume_option::none;
+}
+
+void print_report(const engine& e, output_format output) {
+  status_report report;
+  report.source = report_source::run;
+  report.streams = e.reports();
+  const std::string text = output == output_format::json ? status_json(report) : status_text(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// Leaves out the lock's wait and the rest: one place opens an engine for a command.
+[[nodiscard]] reported<std::unique_ptr<engine>> open_engine(const config_option& c, const log_option& l,
+                                                            resume_option resume) {
+  RATCHET_TRY(auto settings, load(c));
+  return engine::open(std::move(settings), {}, {make_log(l), resume, nullptr});
+}
+
+[[nodiscard]] int run(const run_arguments& a) {
+  auto opened = open_engine(a.config, a.log, resume_of(a.resume));
+  if (!opened) return report(opened.error());
+  engine& e = *opened.value();
+  const stop_signals signals;
+  const auto failed = e.run(a.until_end, signals.requested());
+  const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
+  if (a.until_end && ended_well) print_report(e, a.output);
+  return failed ? report(*failed) : 0;
+}
+
+[[nodiscard]] int apply(apply_arguments& a) {
+  auto opened = open_engine(a.config, a.log, resume_option::none);
+  if (!opened) return report(opened.error());
+  engine& e = *opened.value();
+  if (auto serving = e.serve(); !serving) return report(serving.error());
+  std::unique_ptr<progress_bar> bar;
+  if (a.explain) {
+    a.request.explain = [output = a.output](const stream_runtime& s, const decoded_event& event, decision d) {
+      const std::string line = explain_line(s, event, d, output);
+      std::fwrite(line.data(), 1, line.size(), stdout);
+    };
+  } else if (is_terminal()) {
+    a.request.progress = [&bar](std::uint64_t bytes, std::uint64_t total) {
+      if (total == 0) return;
+      if (!bar) bar = std::make_unique<progress_bar>("applying", total, "bytes");
+      bar->update(bytes);
+    };
+  }
+  const stop_signals signals;
+  const auto failed = apply_files(e, a.request, signals.requested());
+  bar.reset();
+  const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
+  if (ended_well && !(a.explain && a.output == output_format::text)) print_report(e, a.output);
+  if (failed) return report(*failed);
+  std::uint64_t rejected = 0;
+  for (const stream_report& r : e.reports()) rejected += r.state.counters.rejected();
+  if (!a.strict || rejected == 0) return 0;
+  return report({make_error_code(errc::check_failed),
+                 std::to_string(rejected) + " records were rejected (--strict)",
+                 "list them with `ratchet status --rejected`",
+                 {}});
+}
+
+void add_run(CLI::App& root, command_line& line) {
+  auto a = std::make_shared<run_arguments>();
+  CLI::App* command = root.add_subcommand("run", "Consume the configured topics until told to stop");
+  add_config_option(*command, a->config);
+  command->add_flag(
+      "--until-end", a->until_end,
+      "End when every partition has reached the end it had at the start, and print the counters");
+  command
+      ->add_option("--resume", a->resume,
+                   "What to do where offsets and state do not fit: store, kafka, rebuild or takeover")
+      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover"}));
+  add_output_option(*command, a->output);
+  add_log_option(*command, a->log);
+  command->footer(
+      "The first SIGINT or SIGTERM drains: what was handled is made durable and committed. The second "
+      "aborts.\n"
+      "Example: ratchet run -c ratchet.yaml --set kafka.group=test -X session.timeout.ms=6000");
+  command->callback([a, &line] { line.status = run(*a); });
+}
+
+void add_apply(CLI::App& root, command_line& line) {
+  auto a = std::make_shared<apply_arguments>();
+  CLI::App* command =
+      root.add_subcommand("apply", "Take events from files, one JSON value a line, without Kafka");
+  add_config_option(*command, a->config);
+  command->add_option("-S,--stream", a->request.stream,
+                      "The stream that they belong to, where there are several");
+  command->add_flag("--records", a->request.records,
+                    "Lines are what `kcat -C -J` prints; their positions count as Kafka's");
+  command->add_flag("--explain", a->explain,
+                    "Print a line for each record: position, aggregate, sequence, verdict, reason");
+  command->add_flag("--strict", a->strict, "Exit 1 where a record was rejected");
+  add_output_option(*command, a->output);
+  add_log_option(*command, a->log);
+  command->add_option("FILE", a->request.files, "Files to read; - is standard input")->required();
+  command->footer(
+      "Example: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain -");
+  command->callback([a, &line] { line.status = apply(*a); });
+}
+
+}  // namespace
+
+void add_run_commands(CLI::App& root, command_line& line) {
+  add_run(root, line);
+  add_apply(root, line);
+}
+
+}  // namespace ratchet::cli
