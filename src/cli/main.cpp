@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   root.require_subcommand(1);
   ratchet::cli::add_config_commands(root, line);
   ratchet::cli::add_run_commands(root, line);
+  ratchet::cli::add_read_commands(root, line);
   ratchet::cli::add_workload_commands(root, line);
   root.footer("Each command explains itself: ratchet COMMAND --help");
   try {
