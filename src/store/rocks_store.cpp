@@ -112,6 +112,8 @@ class rocks_store final : public store {
     return std::unique_ptr<store_view>{std::move(view)};
   }
 
+  [[nodiscard]] database& under() noexcept { return *db_; }
+
  private:
   [[nodiscard]] bool failed() const noexcept {
     return write_failed_.load(std::memory_order_acquire) || sync_.failed();
@@ -342,6 +344,10 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   RATCHET_TRY(adoption wanted, adopt(options, found));
   found.db.reset();
   return open_inspected(options, settings, std::move(lock), found, std::move(wanted));
+}
+
+database& database_of(store& s) {
+  return dynamic_cast<rocks_store&>(s).under();
 }
 
 reported<std::unique_ptr<store>> open_store(const store_options& options) {

@@ -57,7 +57,8 @@ void row_lookup::add_key(std::size_t begin) {
 }
 
 void row_lookup::multi_get(family f) {
-  if (values_.size() < keys_.size()) values_.resize(keys_.size());
+  // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer behind unset.
+  if (values_.size() < keys_.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys_.size());
   for (std::size_t i = 0; i < keys_.size(); ++i) values_[i].Reset();
   statuses_.assign(keys_.size(), rocksdb::Status{});
   constexpr bool k_sorted = true;
