@@ -71,4 +71,22 @@ std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, std::strin
   return std::make_unique<record_line_sink>(file, std::move(topic), partitions);
 }
 
+reported<void> fill(workload_sink& sink, workload_stream& stream, workload_oracle& oracle,
+                    const std::function<bool(std::uint64_t)>& go_on) {
+  std::string value;
+  for (workload_record record; stream.next(record);) {
+    value.clear();
+    stream.render(record.event, value);
+    oracle.observe(record);
+    if (const auto put = sink.put(record, workload_stream::key(record.event), value); !put) {
+      return problem{put.error(), "cannot write record " + std::to_string(stream.drawn()), {}, {}};
+    }
+    if (!go_on(stream.drawn())) return problem{errc::aborted, "stopped", {}, {}};
+  }
+  if (const auto done = sink.finish(); !done) {
+    return problem{done.error(), "not every record was taken", {}, {}};
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
 }  // namespace ratchet

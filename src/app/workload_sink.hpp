@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/workload_oracle.hpp"
 #include "app/workload_stream.hpp"
 #include "ratchet/error.hpp"
 
@@ -30,5 +32,10 @@ class workload_sink {
 /// One record a line as `kcat -C -J` prints it: what `ratchet apply --records` reads. `file` is borrowed.
 [[nodiscard]] std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, std::string topic,
                                                                    std::uint32_t partitions);
+
+/// Draws the whole stream into the sink, and shows it to the oracle. `go_on` gets the number of records so
+/// far; false stops it. Errors: those of the sink; aborted, where it was stopped.
+[[nodiscard]] reported<void> fill(workload_sink&, workload_stream&, workload_oracle&,
+                                  const std::function<bool(std::uint64_t)>& go_on);
 
 }  // namespace ratchet

@@ -4,14 +4,18 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/json_writer.hpp"
+#include "app/workload_kafka.hpp"
 #include "app/workload_oracle.hpp"
 #include "app/workload_sink.hpp"
 #include "app/workload_stream.hpp"
 #include "app/workload_text.hpp"
 #include "cli/command.hpp"
+#include "cli/demo.hpp"
 #include "cli/progress_bar.hpp"
 
 namespace ratchet::cli {
@@ -27,6 +31,8 @@ struct gen_options {
   std::string topic{"payment-status"};
   std::uint32_t partitions{8};
   std::string oracle;
+  std::string brokers;
+  std::vector<std::string> kafka_properties;
 };
 
 using file_handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -39,24 +45,6 @@ reported<file_handle> open_output(const std::string& path) {
     return problem{errc::io, "cannot write " + path + ": " + std::strerror(errno), {}, {}};
   }
   return file;
-}
-
-reported<void> put_all(workload_stream& stream, workload_sink& sink, workload_oracle& oracle) {
-  progress_bar bar{"gen", stream.dials().events, "records"};
-  std::string value;
-  for (workload_record record; stream.next(record);) {
-    value.clear();
-    stream.render(record.event, value);
-    oracle.observe(record);
-    if (const auto put = sink.put(record, workload_stream::key(record.event), value); !put) {
-      return problem{put.error(), "cannot write record " + std::to_string(stream.drawn()), {}, {}};
-    }
-    bar.update(stream.drawn());
-  }
-  if (const auto done = sink.finish(); !done) {
-    return problem{done.error(), "cannot write the last records", {}, {}};
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 /// One line {"aggregate":…,"snapshot":…} per aggregate, in the order of `ratchet scan`.
@@ -77,18 +65,44 @@ reported<void> write_oracle(const std::string& path, const workload_oracle& orac
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+/// A file's stream should be the same every day. In Kafka the last record should be of now, as brokers delete
+/// old ones by their time.
+reported<timestamp> start_of(const gen_options& options) {
+  if (options.start.empty() && !options.brokers.empty()) return start_for_end_now(options.dials);
+  timestamp start{};
+  if (parse_rfc3339(options.start.empty() ? k_default_start : options.start, start)) return start;
+  return problem{
+      errc::usage, "--start " + options.start + " is not a time", "Write 2026-01-31T12:00:00Z.", {}};
+}
+
+reported<std::unique_ptr<workload_sink>> kafka_sink_of(const gen_options& options) {
+  kafka_target target{options.brokers, options.topic, options.partitions, {}};
+  RATCHET_TRY(target.properties, parse_properties(options.kafka_properties));
+  RATCHET_TRY(find_or_create_target(target));
+  return make_kafka_sink(target);
+}
+
 reported<void> generate(gen_options options) {
-  if (!parse_rfc3339(options.start.empty() ? k_default_start : options.start, options.dials.start)) {
-    return problem{
-        errc::usage, "--start " + options.start + " is not a time", "Write 2026-01-31T12:00:00Z.", {}};
-  }
+  RATCHET_TRY(options.dials.start, start_of(options));
   if (options.partitions == 0) return problem{errc::usage, "--partitions must be at least 1", {}, {}};
   RATCHET_TRY(auto stream, workload_stream::make(options.dials));
   workload_oracle oracle{stream};
-  RATCHET_TRY(auto file, open_output(options.out));
-  const auto sink = options.records ? make_record_line_sink(file.get(), options.topic, options.partitions)
-                                    : make_line_sink(file.get());
-  RATCHET_TRY(put_all(stream, *sink, oracle));
+  file_handle file{nullptr, &std::fclose};
+  std::unique_ptr<workload_sink> sink;
+  if (!options.brokers.empty()) {
+    RATCHET_TRY(sink, kafka_sink_of(options));
+  } else {
+    RATCHET_TRY(file, open_output(options.out));
+    sink = options.records ? make_record_line_sink(file.get(), options.topic, options.partitions)
+                           : make_line_sink(file.get());
+  }
+  {
+    progress_bar bar{"gen", options.dials.events, "records"};
+    RATCHET_TRY(fill(*sink, stream, oracle, [&bar](std::uint64_t drawn) {
+      bar.update(drawn);
+      return true;
+    }));
+  }
   std::fprintf(stderr, "gen: %llu records of %llu payments, %llu of them malformed\n",
                static_cast<unsigned long long>(oracle.records()),
                static_cast<unsigned long long>(oracle.aggregates()),
@@ -124,17 +138,49 @@ void add_gen(CLI::App& root, command_line& line) {
   gen->add_option("--start", options->start,
                   std::string{"time of the first record [default: "} + k_default_start + "]")
       ->group("Dials");
-  gen->add_option("-o,--out", options->out, "file to write; - is standard output")->capture_default_str();
-  gen->add_flag("--records", options->records, "write lines as kcat -C -J prints them, for apply --records");
-  gen->add_option("--topic", options->topic, "topic of the records")->capture_default_str();
-  gen->add_option("--partitions", options->partitions, "partitions of the topic")->capture_default_str();
+  auto* out = gen->add_option("-o,--out", options->out, "file to write; - is standard output");
+  out->capture_default_str();
+  auto* records = gen->add_flag("--records", options->records,
+                                "write lines as kcat -C -J prints them, for apply --records");
+  gen->add_option("--brokers", options->brokers, "write into Kafka instead: HOST:PORT,...")
+      ->excludes(out)
+      ->excludes(records);
+  gen->add_option("-X", options->kafka_properties, "a librdkafka property of the producer: NAME=VALUE");
+  gen->add_option("--topic", options->topic, "topic of the records; in Kafka it is made where it is missing")
+      ->capture_default_str();
+  gen->add_option("--partitions", options->partitions, "partitions of the topic, unless it is there already")
+      ->capture_default_str();
   gen->add_option("--oracle", options->oracle, "also write the right final snapshots to this file");
   gen->footer(
-      "Example:\n"
+      "Examples:\n"
       "  ratchet gen --events 100000 --seed 7 -o events.ndjson --oracle expected.ndjson\n"
-      "  ratchet apply -c ratchet.yaml events.ndjson");
+      "  ratchet apply -c ratchet.yaml events.ndjson\n"
+      "  ratchet gen --events 1000000 --brokers localhost:9092 --topic payment-status");
   gen->callback([options, &line] {
     if (const auto done = generate(*options); !done) line.status = report(done.error());
+  });
+}
+
+void add_demo(CLI::App& root, command_line& line) {
+  auto options = std::make_shared<demo_options>();
+  options->dials.zipf = 0.6;  // so that no partition outgrows the embedded broker's
+  options->dials.malformed = 0.001;
+  auto* demo = root.add_subcommand("demo", "Run the main job while killing it, and check the state");
+  add_dials(*demo, options->dials);
+  demo->add_option("--kills", options->kills, "how many times SIGKILL must land while records flow")
+      ->capture_default_str();
+  demo->add_option("--brokers", options->brokers,
+                   "a Kafka of yours, HOST:PORT,...; without it an embedded broker is started");
+  demo->add_option("-X", options->kafka_properties, "a librdkafka property of the consumer: NAME=VALUE");
+  demo->add_option("--state", options->state, "directory for the state, which is kept; must not exist yet");
+  demo->add_flag("--keep", options->keep, "keep the temporary directory with the state and the logs");
+  demo->footer(
+      "Examples:\n"
+      "  ratchet demo\n"
+      "  ratchet demo --events 1000000 --kills 10 --brokers localhost:9092");
+  demo->callback([options, &line] {
+    options->program = line.arguments.empty() ? "ratchet" : line.arguments.front();
+    if (const auto done = run_demo(*options); !done) line.status = report(done.error());
   });
 }
 
@@ -142,6 +188,7 @@ void add_gen(CLI::App& root, command_line& line) {
 
 void add_workload_commands(CLI::App& root, command_line& line) {
   add_gen(root, line);
+  add_demo(root, line);
 }
 
 }  // namespace ratchet::cli

@@ -1,0 +1,33 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/workload_campaign.hpp"
+#include "app/workload_oracle.hpp"
+#include "app/workload_stream.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet::cli {
+
+struct demo_options {
+  workload_dials dials;
+  std::uint32_t kills{5};
+  std::string brokers;                        ///< empty: an embedded broker
+  std::string state;                          ///< empty: in a temporary directory
+  bool keep{false};                           ///< keep the temporary directory
+  std::vector<std::string> kafka_properties;  ///< NAME=VALUE, for the consumer
+  std::string program;                        ///< how this command was called, for what it tells to type
+};
+
+/// The main job, while it is being killed: makes a stream, puts it into Kafka, consumes it with kills, and
+/// compares. Prints the table to standard output. Errors: check_failed, where the state is not right; those
+/// of the campaign.
+[[nodiscard]] reported<void> run_demo(const demo_options&);
+
+/// The table that a demo ends with; ends in a line feed.
+[[nodiscard]] std::string demo_table(const campaign_outcome&, const workload_oracle&);
+
+}  // namespace ratchet::cli
