@@ -1,0 +1,284 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "app/control_server.hpp"
+#include "store_support.hpp"
+
+extern char** environ;  // NOLINT: POSIX wants it declared by the program
+
+namespace ratchet {
+namespace {
+
+using store_support::must;
+using store_support::put_row;
+
+struct ended {
+  int status{-1};
+  std::string out;
+  std::string err;
+};
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// The real command on a real directory: closed, or served on its control socket by this process.
+class read_commands : public store_support::fixture {
+ protected:
+  read_commands() { fill(); }
+
+  void fill() const {
+    const auto made = open();
+    const stream_id id = made->id_of("payments");
+    write(*made, id, {{"p2", seq(2), "{\n \"paid\": 2}", false}, {"p1", seq(1, 5), "raw\xFF", false}});
+    write(*made, id, {{"p3", seq(3), "", true}}, [](step_batch& batch, stream_change&) {
+      rejected_row row;
+      row.where = {"payment-status", partition_id{0}};
+      row.offset = 1;
+      row.step = batch.step;
+      row.reason = reject_reason::conflict;
+      row.detail = "p2";
+      row.value = "{\"paid\": 9}";
+      batch.parts[0].rejected.push_back(row);
+      batch.audits.push_back(
+          {batch.step, timestamp{}, "offsets_skipped", "payments", "payment-status/0 [5, 9)"});
+    });
+    must(made->sync());
+  }
+  std::string state() const { return path().string(); }
+  std::filesystem::path scratch(const char* name) const { return path().parent_path() / name; }
+
+  /// Runs `ratchet` with these arguments. `out_fd`: where its standard output goes; -1: into the answer.
+  ended ratchet(std::vector<std::string> arguments, int out_fd = -1) const {
+    const auto out = scratch("out");
+    const auto err = scratch("err");
+    constexpr int k_flags = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (out_fd < 0) {
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), k_flags, 0600);
+    } else {
+      posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    }
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), k_flags, 0600);
+    arguments.insert(arguments.begin(), RATCHET_BINARY);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_t child = -1;
+    const int error = ::posix_spawn(&child, RATCHET_BINARY, &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::runtime_error{"cannot start " RATCHET_BINARY};
+    ended result_of;
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    result_of.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (out_fd < 0) result_of.out = content_of(out);
+    result_of.err = content_of(err);
+    return result_of;
+  }
+};
+
+std::string one_line_of_p2() {
+  return R"("time":null,"snapshot":{  "paid": 2}})";
+}
+
+TEST_F(read_commands, get_prints_the_very_bytes_of_a_snapshot) {
+  const ended got = ratchet({"get", "--state", state(), "payments", "p2"});
+  EXPECT_EQ(got.status, 0) << got.err;
+  EXPECT_EQ(got.out, "{\n \"paid\": 2}");
+  EXPECT_EQ(got.err, "");
+  EXPECT_EQ(ratchet({"get", "--state", state(), "payments", "p1"}).out, "raw\xFF");
+}
+
+TEST_F(read_commands, get_as_json_has_the_sequence_and_the_snapshot) {
+  const ended got = ratchet({"get", "--output", "json", "--state", state(), "payments", "p1"});
+  EXPECT_EQ(got.status, 0) << got.err;
+  EXPECT_TRUE(got.out.starts_with(R"({"aggregate":"p1","sequence":[1,5],"event_id":")")) << got.out;
+  EXPECT_NE(got.out.find(R"("snapshot_base64":"cmF3/w=="})"), std::string::npos) << got.out;
+}
+
+TEST_F(read_commands, get_ends_with_1_and_a_word_on_standard_error_where_there_is_no_snapshot) {
+  for (const char* aggregate : {"p9", "p3"}) {
+    const ended got = ratchet({"get", "--state", state(), "payments", aggregate});
+    EXPECT_EQ(got.status, 1);
+    EXPECT_EQ(got.out, "");
+    EXPECT_NE(got.err.find(aggregate), std::string::npos) << got.err;
+  }
+}
+
+TEST_F(read_commands, an_unknown_stream_is_a_usage_error_that_names_the_others) {
+  const ended got = ratchet({"scan", "--state", state(), "payment"});
+  EXPECT_EQ(got.status, 64);
+  EXPECT_NE(got.err.find("there are: payments"), std::string::npos) << got.err;
+}
+
+TEST_F(read_commands, scan_prints_a_line_an_aggregate_in_byte_order) {
+  const ended got = ratchet({"scan", "--state", state(), "payments"});
+  EXPECT_EQ(got.status, 0) << got.err;
+  EXPECT_EQ(std::count(got.out.begin(), got.out.end(), '\n'), 2) << got.out;
+  EXPECT_LT(got.out.find("\"p1\""), got.out.find("\"p2\""));
+  EXPECT_NE(got.out.find(one_line_of_p2()), std::string::npos) << got.out;
+  const ended all = ratchet({"scan", "--state", state(), "payments", "--deleted"});
+  EXPECT_NE(all.out.find(R"("aggregate":"p3","sequence":3)"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find(R"("deleted":true)"), std::string::npos) << all.out;
+}
+
+TEST_F(read_commands, answer_the_same_from_a_running_instance_as_from_its_directory) {
+  std::vector<ended> from_directory;
+  const std::vector<std::vector<std::string>> commands{
+      {"get", "--state", state(), "payments", "p2"},
+      {"get", "--state", state(), "payments", "p9"},
+      {"get", "--output", "json", "--state", state(), "payments", "p2"},
+      {"scan", "--state", state(), "payments", "--deleted"},
+      {"scan", "--state", state(), "nothing"}};
+  for (const auto& command : commands) from_directory.push_back(ratchet(command));
+  const auto running = open();
+  const live_board board{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const ended got = ratchet(commands[i]);
+    EXPECT_EQ(got.status, from_directory[i].status);
+    EXPECT_EQ(got.out, from_directory[i].out);
+    EXPECT_EQ(got.err, from_directory[i].err);
+  }
+}
+
+TEST_F(read_commands, see_what_a_running_instance_wrote_since) {
+  const auto running = open();
+  const live_board board{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  write(*running, running->id_of("payments"), {{"p4", seq(1), "4", false}});  // not synced
+  EXPECT_EQ(ratchet({"get", "--state", state(), "payments", "p4"}).out, "4");
+  EXPECT_EQ(running->durable_step(), running->last_step()) << "it was synced for the answer";
+}
+
+TEST_F(read_commands, status_prints_counters_and_positions_and_says_whether_an_instance_runs) {
+  const ended stopped = ratchet({"status", "--output", "json", "--state", state()});
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_TRUE(stopped.out.starts_with(R"({"running":false,"streams":{"payments":{"consumed":3,)"))
+      << stopped.out;
+  EXPECT_NE(stopped.out.find(
+                R"([{"topic":"payment-status","partition":0,"next_offset":3,"committed":null,"lag":null}])"),
+            std::string::npos)
+      << stopped.out;
+  EXPECT_EQ(stopped.out.find("rejected_records"), std::string::npos);
+  const auto running = open();
+  const live_board board{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  EXPECT_TRUE(
+      ratchet({"status", "--output", "json", "--state", state()}).out.starts_with(R"({"running":true,)"));
+}
+
+TEST_F(read_commands, status_lists_rejected_records_and_audit_rows_when_asked) {
+  const ended got = ratchet({"status", "--state", state(), "--rejected", "--audit"});
+  EXPECT_EQ(got.status, 0) << got.err;
+  EXPECT_NE(got.out.find("payment-status/0@1  conflict p2"), std::string::npos) << got.out;
+  EXPECT_NE(got.out.find("offsets_skipped  payments  payment-status/0 [5, 9)"), std::string::npos) << got.out;
+  const ended none = ratchet({"status", "--state", state(), "--rejected", "0", "--output", "json"});
+  EXPECT_NE(none.out.find("\"rejected_records\":[]"), std::string::npos) << none.out;
+}
+
+TEST_F(read_commands, read_the_directory_that_a_config_names) {
+  const auto file = scratch("ratchet.yaml");
+  std::ofstream{file} << "version: 1\n"
+                         "state: {path: " +
+                             state() +
+                             "}\n"
+                             "streams:\n"
+                             "  - name: payments\n"
+                             "    envelope: {format: json, event_id: /id, aggregate: /a, sequence: /s}\n"
+                             "    order: latest\n"
+                             "    dedup: {ids: uuidv7, window: 24h}\n"
+                             "    reducer: {kind: replace}\n";
+  const ended got = ratchet({"get", "-c", file.string(), "payments", "p2"});
+  EXPECT_EQ(got.status, 0) << got.err;
+  EXPECT_EQ(got.out, "{\n \"paid\": 2}");
+}
+
+TEST_F(read_commands, ask_for_a_config_or_a_directory_and_not_for_both) {
+  EXPECT_EQ(ratchet({"status"}).status, 64);
+  EXPECT_EQ(ratchet({"status", "-c", "x.yaml", "--state", state()}).status, 64);
+  const ended missing = ratchet({"status", "--state", state() + "-none"});
+  EXPECT_EQ(missing.status, 78);
+  EXPECT_NE(missing.err.find("-none"), std::string::npos) << missing.err;
+  EXPECT_FALSE(std::filesystem::exists(state() + "-none")) << "reading makes nothing";
+}
+
+TEST_F(read_commands, end_quietly_where_nobody_reads_their_output) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  ::close(pipe[0]);
+  const ended got = ratchet({"scan", "--state", state(), "payments"}, pipe[1]);
+  ::close(pipe[1]);
+  EXPECT_EQ(got.status, 0);
+  EXPECT_EQ(got.err, "");
+}
+
+TEST_F(read_commands, report_an_output_that_cannot_be_written) {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  const ended got = ratchet({"scan", "--state", state(), "payments"}, full);
+  ::close(full);
+  EXPECT_EQ(got.status, 74);
+  EXPECT_NE(got.err.find("standard output"), std::string::npos) << got.err;
+}
+
+TEST_F(read_commands, verify_says_that_a_directory_is_clean_and_what_it_holds) {
+  const ended got = ratchet({"verify", "--state", state()});
+  EXPECT_EQ(got.status, 0) << got.err << got.out;
+  EXPECT_NE(got.out.find("is clean at step 2"), std::string::npos) << got.out;
+  EXPECT_NE(got.out.find("stream payments: 3 records consumed, 2 aggregates, 1 deleted"), std::string::npos)
+      << got.out;
+  EXPECT_TRUE(ratchet({"verify", "--state", state(), "--output", "json"})
+                  .out.starts_with(R"({"clean":true,"findings":[],"step":2,)"));
+}
+
+TEST_F(read_commands, verify_tells_what_to_do_while_an_instance_runs) {
+  const auto running = open();
+  {
+    const live_board board{timestamp{}};
+    const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+    const ended got = ratchet({"verify", "--state", state()});
+    EXPECT_EQ(got.status, 78);
+    EXPECT_NE(got.err.find("stop the instance first"), std::string::npos) << got.err;
+  }
+  const ended locked = ratchet({"verify", "--state", state()});
+  EXPECT_EQ(locked.status, 78) << "it is open, though nobody listens";
+  EXPECT_NE(locked.err.find("stop the instance first"), std::string::npos) << locked.err;
+}
+
+TEST_F(read_commands, verify_ends_with_1_and_prints_its_findings) {
+  bool damaged = false;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{path()}) {
+    if (entry.path().extension() != ".log" || entry.file_size() == 0) continue;
+    std::fstream file{entry.path(), std::ios::binary | std::ios::in | std::ios::out};
+    file.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
+    file.write("damaged!", 8);
+    damaged = true;
+  }
+  ASSERT_TRUE(damaged);
+  const ended got = ratchet({"verify", "--state", state()});
+  EXPECT_EQ(got.status, 1) << got.out << got.err;
+  EXPECT_NE(got.out, "");
+  EXPECT_NE(got.err.find("finding"), std::string::npos) << got.err;
+  const ended json = ratchet({"verify", "--state", state(), "--output", "json"});
+  EXPECT_EQ(json.status, 1);
+  EXPECT_TRUE(json.out.starts_with(R"({"clean":false,"findings":[")")) << json.out;
+}
+
+}  // namespace
+}  // namespace ratchet
