@@ -50,6 +50,7 @@ fault walker::walk(std::string_view text) {
   end_ = begin_ + text.size();
   high_ = 0;
   depth_ = 0;
+  keys_ = 0;
   any_duplicate_ = false;
   too_deep_ = false;
   found_.resize(tree_->size());
@@ -98,16 +99,26 @@ const char* walker::step(const char* p) {
   return p != end_ ? read_value(p, node) : stop(p);
 }
 
-/// Reads a key and its colon, up to the value.
+/// Reads a key and its colon, up to the value. The records of a stream mostly have the same keys in the same
+/// order: so the size of the key that stood here last time is a good guess.
 inline const char* walker::read_key(const char* p, node_index parent, node_index& node) {
   if (p == end_ || *p != '"') return stop(p);
   const char* const key = p;
-  string_traits traits;
-  if (!scan_string(begin_, p, end_, traits)) return stop(p);
-  high_ |= traits.high;
+  std::uint8_t& guess = key_sizes_[keys_++ % k_guesses];
+  std::size_t size = guess;
+  bool escaped = false;
+  if (is_plain_of_size(p + 1, end_, guess)) {
+    p += size + 2;
+  } else {
+    string_traits traits;
+    if (!scan_string(begin_, p, end_, traits)) return stop(p);
+    high_ |= traits.high;
+    escaped = traits.escaped;
+    size = static_cast<std::size_t>(p - key) - 2;
+    guess = static_cast<std::uint8_t>(size < 16 ? size : 0);
+  }
   if (parent != k_no_node) {
-    const auto size = static_cast<std::size_t>(p - key) - 2;
-    node = traits.escaped ? match_escaped(parent, {key + 1, size}) : tree_->member(parent, key + 1, size);
+    node = escaped ? match_escaped(parent, {key + 1, size}) : tree_->member(parent, key + 1, size);
     node = enter(node, key);
   }
   skip_space(p, end_);

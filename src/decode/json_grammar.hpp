@@ -71,6 +71,9 @@ class walker {
   bool any_duplicate_{false};
   bool too_deep_{false};
   std::size_t depth_{0};
+  std::size_t keys_{0};  // read so far
+  static constexpr std::size_t k_guesses = 64;
+  std::array<std::uint8_t, k_guesses> key_sizes_{};  // of the first keys of the document before, below 16
   std::vector<found> found_;
   std::string key_;                       // scratch for keys with escapes
   std::array<frame, k_max_depth> stack_;  // the first depth_ of them are set

@@ -191,10 +191,16 @@ std::string mutate(std::string text) {
 }
 
 /// A copy that ends where its memory ends, so that a sanitizer sees any read behind it.
+/// A fresh walker and one that remembers other documents must say the same.
 fault check_exact(std::string_view text) {
+  static const pointer_tree nothing_named;
+  static walker used{nothing_named};
   const auto exact = std::make_unique<char[]>(text.size());
   text.copy(exact.get(), text.size());
-  return check_json({exact.get(), text.size()});
+  const fault fresh = check_json({exact.get(), text.size()});
+  RC_ASSERT(used.walk({exact.get(), text.size()}) == fresh);
+  RC_ASSERT(used.walk({exact.get(), text.size()}) == fresh);  // now it has seen this very document
+  return fresh;
 }
 
 /// Where the DOM parser differs by design: it turns numbers into u64 and doubles and refuses what does not

@@ -218,6 +218,32 @@ TEST(json_walker, may_be_used_again_after_a_fault) {
   EXPECT_FALSE(w.any_duplicate());
 }
 
+TEST(json_walker, is_not_misled_by_the_keys_of_the_document_before) {
+  pointer_tree tree;
+  const node_index abc = tree.add({"abc"});
+  const std::string behind = R"(:"0123456789abcdef"})";
+  for (const std::string first :
+       {"", "a", "abc", "abcd", "0123456789abcde", "0123456789abcdef", "0123456789abcdef0"}) {
+    for (const char* second :
+         {"abc", "ab", "abcd", "", "ab\\u0063", "a\\\"c", "0123456789abcde", "0123456789abcdef"}) {
+      walker w{tree};
+      ASSERT_EQ(w.walk("{\"" + first + "\"" + behind), fault{});
+      ASSERT_EQ(w.walk(std::string{"{\""} + second + "\"" + behind), fault{}) << first << ' ' << second;
+      const bool named = std::string_view{second} == "abc" || std::string_view{second} == "ab\\u0063";
+      EXPECT_EQ(w.at(abc).what, named ? kind::string : kind::none) << first << ' ' << second;
+    }
+    for (const char* second : {"a\x01"
+                               "c",
+                               "a\xFF"
+                               "c",
+                               "a\\q"}) {
+      walker w{tree};
+      ASSERT_EQ(w.walk("{\"" + first + "\"" + behind), fault{});
+      EXPECT_NE(w.walk(std::string{"{\""} + second + "\"" + behind), fault{}) << first << ' ' << second;
+    }
+  }
+}
+
 TEST(json_walker, lets_bytes_pass_that_are_not_utf8_where_it_is_told_to) {
   const pointer_tree tree;
   walker w{tree, encoding::unchecked};
