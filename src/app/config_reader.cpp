@@ -53,10 +53,19 @@ void config_findings::add(const config_place& at, std::string path, std::string 
   list.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
 }
 
+namespace {
+
+/// True where `inner` is `outer`, or lies below it.
+bool is_at_or_below(std::string_view inner, std::string_view outer) noexcept {
+  return inner.starts_with(outer) &&
+         (inner.size() == outer.size() || inner[outer.size()] == '.' || inner[outer.size()] == '[');
+}
+
+}  // namespace
+
 bool config_findings::clean(const std::string& path) const {
   return std::none_of(list.begin(), list.end(), [&](const diagnostic& d) {
-    return d.path.starts_with(path) &&
-           (d.path.size() == path.size() || d.path[path.size()] == '.' || d.path[path.size()] == '[');
+    return is_at_or_below(d.path, path) || (!d.path.empty() && is_at_or_below(path, d.path));
   });
 }
 

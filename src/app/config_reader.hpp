@@ -26,7 +26,8 @@ class config_findings {
   /// A key that was probably meant: it is not reported as missing as well.
   void guess(std::string path) { guessed_.insert(std::move(path)); }
   [[nodiscard]] bool guessed(const std::string& path) const { return guessed_.contains(path); }
-  /// True where nothing was found at or below the path, so that a rule may rely on its value.
+  /// True where nothing was found at the path, below it or at a map around it, so that a rule may rely on its
+  /// value.
   [[nodiscard]] bool clean(const std::string& path) const;
   /// In the order of the file, then of the command line.
   void sort(const std::string& file);

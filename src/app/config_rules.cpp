@@ -59,9 +59,8 @@ class stream_rules_check {
     }
   }
   void check_epoch() const {
-    if (!has("envelope.epoch") || !usable("envelope.epoch")) return;
-    if (!has("envelope.sequence") && stream_.order != order::arrival && usable("envelope.sequence")) return;
-    if (stream_.envelope.sequence_bits > 64) {
+    constexpr int k_one_half = 64;
+    if (has("envelope.epoch") && stream_.envelope.sequence_bits > k_one_half) {
       add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
     }
   }
@@ -131,6 +130,7 @@ void check_rules(const config_node& root, const config& read, config_findings& f
     if (const config_node* list = node.find("topics"); list != nullptr) {
       if (with_topics == nullptr && !list->items.empty()) with_topics = list;
       for (std::size_t t = 0; t < list->items.size(); ++t) {
+        if (list->items[t].text.empty()) continue;
         topics.claim(list->items[t].text, list->items[t], path + ".topics[" + std::to_string(t) + "]",
                      "a topic feeds one stream");
       }

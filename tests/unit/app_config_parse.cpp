@@ -176,6 +176,14 @@ TEST(config, does_not_call_a_misspelt_key_missing_as_well) {
   EXPECT_THAT(errors, Not(HasSubstr("missing")));
 }
 
+TEST(config, does_not_judge_what_is_inside_a_value_of_the_wrong_type) {
+  const std::string errors =
+      errors_of("version: 1\nstate: {path: s}\nstreams: [{name: a, envelope: [x], dedup: 5}]\n");
+  EXPECT_THAT(errors, HasSubstr("f.yaml has 2 errors"));
+  EXPECT_THAT(errors, HasSubstr("streams[0].envelope: is a list"));
+  EXPECT_THAT(errors, HasSubstr("streams[0].dedup: is text"));
+}
+
 TEST(config_document, is_refused_where_it_is_empty) {
   for (const char* text : {"", "# nothing\n", "---\n", "~"}) {
     EXPECT_THAT(errors_of(text), HasSubstr("there is no config in it; ratchet init prints one")) << text;
@@ -299,14 +307,21 @@ TEST(config_override, that_comes_later_wins) {
 }
 
 TEST(config_override, prefers_the_longest_stream_name) {
-  std::string text = k_example;
-  text.replace(text.find("memory_limit"), std::string::npos,
-               "  - {name: payments.eu, dedup: off, envelope: {aggregate: /a, sequence: /s}}\n");
+  constexpr const char* k_streams = R"(version: 1
+state: {path: s}
+streams:
+  - {name: a, dedup: off, envelope: {aggregate: /a, sequence: /s}}
+  - {name: a.b.c, dedup: off, envelope: {aggregate: /a, sequence: /s}}
+  - {name: a.b, dedup: off, envelope: {aggregate: /a, sequence: /s}}
+)";
   const auto parsed =
-      parse_config(text, "f.yaml", {.set = {"streams.payments.eu.poison=7"}, .kafka_properties = {}});
+      parse_config(k_streams, "f.yaml",
+                   {.set = {"streams.a.poison=1", "streams.a.b.poison=2", "streams.a.b.c.poison=3"},
+                    .kafka_properties = {}});
   ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
-  EXPECT_EQ(parsed.value().streams[0].poison, 100U);
-  EXPECT_EQ(parsed.value().streams[1].poison, 7U);
+  EXPECT_EQ(parsed.value().streams[0].poison, 1U);
+  EXPECT_EQ(parsed.value().streams[1].poison, 3U);
+  EXPECT_EQ(parsed.value().streams[2].poison, 2U);
 }
 
 struct bad_override {
@@ -339,6 +354,8 @@ constexpr bad_override k_bad_overrides[] = {
     {"index_not_closed", "streams[0.poison=1", "has a broken index"},
     {"no_dot_behind_the_index", "streams[0]poison=1", "wants a dot behind ]"},
     {"unknown_stream", "streams.payment.poison=1", "there is nothing called payment; there is payments"},
+    {"name_that_only_begins_like_a_stream", "streams.paymentsx.poison=1",
+     "there is nothing called paymentsx"},
     {"below_a_scalar", "state.path.x=1", "there is no map above x"},
     {"broken_yaml", "streams[0].topics=[a", "  --set streams[0].topics: streams[0].topics: not YAML"},
 };

@@ -249,6 +249,8 @@ constexpr refusal k_rules[] = {
      "merge_patch does not go with order: latest", "order: arrival"},
     {"arrival_with_a_sequence", "order: latest", "order: arrival", 8, 56, "streams[0].envelope.sequence",
      "does nothing with order: arrival", "leave it out"},
+    {"arrival_with_an_epoch", "sequence: /s}\n    order: latest", "epoch: /e}\n    order: arrival", 8, 53,
+     "streams[0].envelope.epoch", "does nothing with order: arrival", "leave it out"},
     {"arrival_without_an_id", "{event_id: /id, aggregate: /a, sequence: /s}\n    order: latest",
      "{aggregate: /a}\n    order: arrival", 8, 15, "streams[0].envelope.event_id", "is missing", "id alone"},
     {"arrival_without_dedup", ", sequence: /s}\n    order: latest\n    dedup: {window: 24h}",
