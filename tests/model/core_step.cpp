@@ -1,0 +1,424 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/step.hpp"
+#include "model/core_oracle.hpp"
+#include "unit/core_print.hpp"
+#include "unit/core_world.hpp"
+
+// Histories are made of small numbers (raw_event), so that rapidcheck can shrink them; what they mean is in
+// to_specs(). On failure rapidcheck prints the history and how to run it again (RC_PARAMS="reproduce=...").
+// More of it: RC_PARAMS="max_success=100000".
+
+namespace ratchet::testing {
+
+constexpr std::int64_t k_base = 100'000;
+constexpr std::int64_t k_now = 130'000;
+constexpr int k_partitions = 3;
+
+struct raw_event {
+  int aggregate{0};
+  int number{1};
+  int epoch{0};
+  int payload{0};
+  int kind{0};
+  int id{0};
+  int time{0};
+  int partition{0};
+  int repeat{0};  ///< n > 0: the event n places before this one, sent again
+  int skip{0};    ///< offsets that the log does not hold before this record
+};
+
+void showValue(const raw_event& e, std::ostream& out) {
+  out << "{" << e.aggregate << "," << e.number << "," << e.epoch << "," << e.payload << "," << e.kind << ","
+      << e.id << "," << e.time << "," << e.partition << "," << e.repeat << "," << e.skip << "}";
+}
+
+std::optional<event_id> id_of(const raw_event& e, std::int64_t time, std::uint64_t index) {
+  switch (e.id) {
+    case 0:
+      return std::nullopt;
+    case 1:
+    case 2:
+    case 3:  // one of a few: reused, for other aggregates too
+      return id_at(k_base + 1500 * e.id, 1);
+    case 4:  // long ago
+      return id_at(1000, index + 100);
+    case 5:  // ahead of its record
+      return id_at(time + 3000, index + 100);
+    default:
+      return id_at(time, index + 100);
+  }
+}
+
+std::optional<std::int64_t> time_of(const raw_event& e, std::int64_t time) {
+  switch (e.time) {
+    case 0:
+      return std::nullopt;
+    case 1:
+      return time - 2500;
+    case 2:
+      return time + 5000;
+    case 3:
+      return 10 * k_now;  // beyond the cap
+    default:
+      return time;
+  }
+}
+
+decoded_kind kind_of(int kind) {
+  constexpr decoded_kind k_kinds[] = {decoded_kind::tombstone, decoded_kind::malformed,
+                                      decoded_kind::malformed, decoded_kind::ignored};
+  return kind < 4 ? k_kinds[kind] : decoded_kind::event;
+}
+
+std::vector<spec> to_specs(const std::vector<raw_event>& raw, bool may_fail) {
+  std::vector<spec> out;
+  std::map<int, std::int64_t> next;
+  for (const raw_event& e : raw) {
+    const auto index = static_cast<std::uint64_t>(out.size());
+    const std::int64_t time = k_base + 200 * std::ssize(out);
+    spec s;
+    if (e.repeat > 0 && e.repeat <= std::ssize(out)) {
+      s = out[out.size() - static_cast<std::size_t>(e.repeat)];
+    } else {
+      constexpr const char* k_payloads[] = {"x", "y", "~", "!"};
+      s.aggregate = std::string(1, static_cast<char>('a' + e.aggregate));
+      s.sequence = seq(static_cast<std::uint64_t>(e.epoch), static_cast<std::uint64_t>(e.number));
+      s.payload = e.payload < 2               ? k_payloads[e.payload]
+                  : e.payload < 4 && may_fail ? k_payloads[e.payload]
+                                              : "p" + std::to_string(index);
+      s.kind = kind_of(e.kind);
+      s.id = id_of(e, time, index);
+    }
+    s.time = time_of(e, time);
+    s.partition = e.partition;
+    s.offset = next[e.partition] + e.skip;
+    next[e.partition] = s.offset + 1;
+    out.push_back(s);
+  }
+  return out;
+}
+
+/// How a history is run: cut into steps, with crashes and with records delivered again.
+struct schedule {
+  std::vector<int> cuts;    ///< sizes of the steps, over and over
+  std::vector<int> events;  ///< behind each step: 0 sync, 1 crash, else nothing
+  std::vector<int> rewind;  ///< behind each step: so many records are delivered again first
+};
+
+[[nodiscard]] int at_or(const std::vector<int>& v, std::size_t i, int otherwise) {
+  return i < v.size() ? v[i] : otherwise;
+}
+
+/// What a consumer does around the heart: delivers from the stored offsets on, and nothing of partitions that
+/// are stopped.
+class runner {
+ public:
+  runner(world w, const std::vector<spec>& history)
+      : world_{std::move(w)}, durable_{world_}, history_{history} {}
+
+  world run(const schedule& how) {
+    for (std::size_t step = 0; at_ < history_.size(); ++step) {
+      const int back = at_or(how.rewind, step, 0);
+      at_ -= std::min(at_, static_cast<std::size_t>(back));
+      const int size = how.cuts.empty() ? 1 : how.cuts[step % how.cuts.size()];
+      deliver(static_cast<std::size_t>(size + back));
+      const int event = at_or(how.events, step, 9);
+      if (event == 0) durable_ = world_;
+      if (event == 1) crash();
+    }
+    return world_;
+  }
+
+ private:
+  void deliver(std::size_t size) {
+    std::vector<spec> batch;
+    for (; at_ < history_.size() && batch.size() < size; ++at_) {
+      const spec& e = history_[at_];
+      if (stopped_.contains(e.partition)) continue;
+      const auto resumed = resumed_.find({e.topic, static_cast<partition_id>(e.partition)});
+      if (resumed != resumed_.end() && e.offset < resumed->second.next_offset) continue;
+      batch.push_back(e);
+    }
+    for (const partition_stop& stop : world_.step(batch).stops) {
+      stopped_.insert(static_cast<int>(stop.where.partition));
+    }
+  }
+
+  void crash() {
+    world_ = durable_;
+    resumed_ = world_.state.partitions;
+    stopped_.clear();
+    at_ = 0;
+  }
+
+  world world_;
+  world durable_;
+  const std::vector<spec>& history_;
+  std::size_t at_{0};
+  std::set<int> stopped_;
+  std::map<topic_partition, partition_state> resumed_;
+};
+
+struct setting {
+  const char* name;
+  ratchet::order order;
+  bool folds;
+};
+constexpr setting k_settings[] = {{"latest_full_state", order::latest, false},
+                                  {"latest_folding", order::latest, true},
+                                  {"arrival_full_state", order::arrival, false},
+                                  {"arrival_folding", order::arrival, true}};
+
+constexpr std::uint32_t k_poison = 3;
+
+world fresh(const setting& s) {
+  world w{s.folds ? reducer{folding{}} : reducer{replacing{}}, s.order};
+  w.now = at_ms(k_now);
+  w.rules.poison_limit = k_poison;
+  return w;
+}
+
+oracle told(const setting& s, const std::vector<spec>& history) {
+  oracle o{{.is_arrival = s.order == order::arrival, .folds = s.folds, .now = k_now, .poison = k_poison}};
+  for (const spec& e : history) o.feed(e);
+  return o;
+}
+
+/// The parts of the state, as text: so that rapidcheck shows what differs.
+using facts = std::map<std::string, std::string>;
+
+std::string text(const std::optional<event_id>& id) {
+  return id ? std::to_string(id->high >> 16U) + "-" + std::to_string(id->low & 0xFFFFU) : "none";
+}
+
+facts state_of(const world& w) {
+  facts out;
+  for (const auto& [name, row] : w.rows) {
+    out["aggregate " + name] = std::to_string(row.last.epoch) + "/" + std::to_string(row.last.number) + " " +
+                               text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot);
+  }
+  for (const auto& [name, id] : w.ids) out["id " + name + " " + text(id)] = "filed";
+  out["floor"] = w.state.floor ? std::to_string(w.state.floor->time_since_epoch().count()) : "none";
+  for (const auto& [where, p] : w.state.partitions) {
+    out["partition " + std::to_string(static_cast<int>(where.partition))] =
+        std::to_string(p.next_offset) + " " +
+        (p.highest_time ? std::to_string(p.highest_time->time_since_epoch().count()) : "none") + " " +
+        std::to_string(p.malformed_run);
+  }
+  return out;
+}
+
+facts state_of(const oracle& o) {
+  facts out;
+  for (const auto& [name, a] : o.aggregates) {
+    out["aggregate " + name] = std::to_string(a.epoch) + "/" + std::to_string(a.number) + " " + text(a.id) +
+                               " " + a.snapshot.value_or("deleted");
+  }
+  for (const auto& [name, id] : o.ids) out["id " + name + " " + text(id)] = "filed";
+  out["floor"] = o.floor ? std::to_string(*o.floor) : "none";
+  for (const auto& [n, p] : o.partitions) {
+    out["partition " + std::to_string(n)] = std::to_string(p.next) + " " +
+                                            (p.highest ? std::to_string(*p.highest) : "none") + " " +
+                                            std::to_string(p.malformed);
+  }
+  return out;
+}
+
+/// applied and superseded as a sum: how they split depends on the cut.
+facts counts_of(const world& w) {
+  const counters& c = w.state.counters;
+  const std::pair<const char*, std::uint64_t> all[] = {
+      {"applied", c.applied + c.superseded},
+      {"duplicate", c.duplicate},
+      {"stale", c.stale},
+      {"ignored", c.ignored},
+      {"malformed", c.rejected_malformed},
+      {"conflict", c.rejected_conflict},
+      {"too_old", c.rejected_too_old},
+      {"id_reused", c.rejected_id_reused},
+      {"late", c.rejected_late},
+      {"waiting", c.waiting_parked + c.waiting_retrying + c.waiting_dead}};
+  facts out;
+  for (const auto& [name, n] : all) {
+    if (n != 0) out[name] = std::to_string(n);
+  }
+  return out;
+}
+
+facts counts_of(const oracle& o) {
+  facts out;
+  for (const auto& [name, n] : o.counts) out[name] = std::to_string(n);
+  return out;
+}
+
+}  // namespace ratchet::testing
+
+namespace rc {
+
+template <>
+struct Arbitrary<ratchet::testing::raw_event> {
+  static Gen<ratchet::testing::raw_event> arbitrary() {
+    using ratchet::testing::raw_event;
+    return gen::build<raw_event>(
+        gen::set(&raw_event::aggregate, gen::inRange(0, 3)), gen::set(&raw_event::number, gen::inRange(0, 8)),
+        gen::set(&raw_event::epoch, gen::weightedElement<int>({{8, 0}, {1, 1}})),
+        gen::set(&raw_event::payload, gen::inRange(0, 14)), gen::set(&raw_event::kind, gen::inRange(0, 24)),
+        gen::set(&raw_event::id, gen::inRange(0, 12)), gen::set(&raw_event::time, gen::inRange(0, 16)),
+        gen::set(&raw_event::partition, gen::inRange(0, ratchet::testing::k_partitions)),
+        gen::set(&raw_event::repeat, gen::weightedElement<int>({{8, 0}, {1, 1}, {1, 3}, {1, 9}})),
+        gen::set(&raw_event::skip, gen::weightedElement<int>({{12, 0}, {1, 1}})));
+  }
+};
+
+}  // namespace rc
+
+namespace ratchet::testing {
+namespace {
+
+std::vector<raw_event> some_history() {
+  return *rc::gen::scale(1.5, rc::gen::arbitrary<std::vector<raw_event>>()).as("history");
+}
+std::vector<int> some_ints(int low, int high, const char* name) {
+  return *rc::gen::container<std::vector<int>>(rc::gen::inRange(low, high)).as(name);
+}
+
+/// Ten times rapidcheck's default, unless the caller says otherwise; read by the first check.
+const int k_more_of_it = setenv("RC_PARAMS", "max_success=1000", 0);
+
+class step_model : public ::testing::TestWithParam<setting> {};
+INSTANTIATE_TEST_SUITE_P(orders, step_model, ::testing::ValuesIn(k_settings),
+                         [](const auto& tested) { return std::string{tested.param.name}; });
+
+TEST_P(step_model, is_the_oracles_state_for_any_cut_into_steps) {
+  const setting& s = GetParam();
+  EXPECT_TRUE(rc::check("any cut", [&s] {
+    const auto history = to_specs(some_history(), s.folds);
+    const oracle want = told(s, history);
+    const world got = runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), {}, {}});
+    RC_ASSERT(state_of(got) == state_of(want));
+    RC_ASSERT(counts_of(got) == counts_of(want));
+    RC_ASSERT(got.state.counters.accounted() == got.state.counters.consumed);
+  }));
+}
+
+// No failing events where there are crashes: one that is tried again after others were handled may have
+// become stale meanwhile, which is another interleaving.
+
+TEST_P(step_model, is_the_same_state_after_crashes) {
+  const setting& s = GetParam();
+  EXPECT_TRUE(rc::check("crashes", [&s] {
+    const auto history = to_specs(some_history(), false);
+    const oracle want = told(s, history);
+    const world got =
+        runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), {}});
+    RC_ASSERT(state_of(got) == state_of(want));
+    RC_ASSERT(counts_of(got) == counts_of(want));
+  }));
+}
+
+TEST_P(step_model, is_the_same_state_when_records_are_delivered_again) {
+  const setting& s = GetParam();
+  EXPECT_TRUE(rc::check("redelivery", [&s] {
+    const auto history = to_specs(some_history(), false);
+    const oracle want = told(s, history);
+    const world got = runner{fresh(s), history}.run(
+        {some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), some_ints(0, 7, "delivered again")});
+    RC_ASSERT(state_of(got) == state_of(want));
+    facts got_counts = counts_of(got);
+    facts want_counts = counts_of(want);
+    got_counts.erase("duplicate");
+    want_counts.erase("duplicate");
+    RC_ASSERT(got_counts == want_counts);
+    RC_ASSERT(got.state.counters.accounted() == got.state.counters.consumed);
+  }));
+}
+
+/// What the design promises: with unique sequences the newest wins, in whatever order and however often they
+/// come. Here the oracle is one line.
+TEST(step_model, lets_the_newest_win_whatever_the_interleaving) {
+  EXPECT_TRUE(rc::check("interleaving", [] {
+    const auto drawn = *rc::gen::container<std::vector<std::pair<int, int>>>(
+        rc::gen::pair(rc::gen::inRange(0, 4), rc::gen::inRange(0, 9)));
+    std::map<std::string, std::uint64_t> newest;
+    std::vector<spec> history;
+    std::map<int, std::int64_t> next;
+    for (const auto& [aggregate, number] : drawn) {
+      spec e;
+      e.aggregate = std::string(1, static_cast<char>('a' + aggregate));
+      e.sequence = seq(static_cast<std::uint64_t>(number));
+      e.id = id_at(k_base, static_cast<std::uint64_t>(aggregate * 100 + number));
+      e.payload = std::to_string(number);
+      e.time = k_base;
+      e.partition = *rc::gen::inRange(0, k_partitions);
+      e.offset = next[e.partition]++;
+      history.push_back(e);
+      newest[e.aggregate] = std::max(newest[e.aggregate], e.sequence.number);
+    }
+    const world got = runner{fresh(k_settings[0]), history}.run(
+        {some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), some_ints(0, 7, "delivered again")});
+    RC_ASSERT(got.rows.size() == newest.size());
+    for (const auto& [aggregate, number] : newest) {
+      RC_ASSERT(got.snapshot(aggregate) == std::to_string(number));
+      RC_ASSERT(got.rows.at(aggregate).last == seq(number));
+    }
+  }));
+}
+
+/// Each id is applied once, whatever the interleaving: in arrival order the number of an aggregate counts
+/// them.
+TEST(step_model, applies_each_id_inside_the_window_once) {
+  EXPECT_TRUE(rc::check("once", [] {
+    const auto drawn = *rc::gen::container<std::vector<std::pair<int, int>>>(
+        rc::gen::pair(rc::gen::inRange(0, 3), rc::gen::inRange(0, 12)));
+    std::map<std::string, std::set<int>> unique;
+    std::vector<spec> history;
+    for (const auto& [aggregate, n] : drawn) {
+      spec e;
+      e.aggregate = std::string(1, static_cast<char>('a' + aggregate));
+      e.id = id_at(k_base, static_cast<std::uint64_t>(n));
+      e.time = k_base;
+      e.offset = std::ssize(history);
+      history.push_back(e);
+      unique[e.aggregate].insert(n);
+    }
+    const world got = runner{fresh(k_settings[3]), history}.run(
+        {some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), some_ints(0, 7, "delivered again")});
+    RC_ASSERT(got.rows.size() == unique.size());
+    for (const auto& [aggregate, ids] : unique) {
+      RC_ASSERT(got.rows.at(aggregate).last == seq(ids.size()));
+      RC_ASSERT(got.snapshot(aggregate).size() == 2 * ids.size());
+    }
+  }));
+}
+
+/// A generator that never reaches a branch proves nothing about it.
+TEST(step_model, meets_every_verdict_in_its_histories) {
+  std::map<std::string, int> met;
+  EXPECT_TRUE(rc::check("coverage", [&met] {
+    const auto history = to_specs(some_history(), true);
+    for (const setting& s : k_settings) {
+      const oracle o = told(s, history);
+      for (const auto& [what, n] : o.counts) ++met[what];
+      if (!o.stopped.empty()) ++met["stopped"];
+    }
+  }));
+  for (const char* what : {"applied", "duplicate", "stale", "ignored", "malformed", "conflict", "too_old",
+                           "id_reused", "stopped"}) {
+    EXPECT_GT(met[what], 0) << what;
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::testing
