@@ -1,17 +1,233 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "store/catalog.hpp"
+#include "store/directory_lock.hpp"
+#include "store/layout.hpp"
+#include "store/opening.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet {
 
-reported<std::vector<std::string>> verify_store(const std::filesystem::path& path) {
-  auto opened = open_store_read_only(path);
-  if (!opened) {
-    if (opened.error().code == make_error_code(errc::state_damaged)) {
-      return std::vector<std::string>{opened.error().message};
+namespace {
+
+/// A directory with one fault has many findings of a kind; so many of each column family are told.
+constexpr int k_findings_of_a_family = 20;
+
+std::string readable(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u >= 0x20 && u < 0x7F && c != '\\') {
+      out.push_back(c);
+    } else {
+      char hex[5];
+      std::snprintf(hex, sizeof hex, "\\x%02x", u);
+      out += hex;
     }
-    return opened.error();
   }
-  return std::vector<std::string>{};
+  return out;
+}
+
+/// Goes through every column family of a directory that opened, and collects what is wrong.
+class verification {
+ public:
+  explicit verification(const inspected& found) : found_{&found} {
+    for (const auto& [name, record] : found.catalog.streams) streams_[record.id].name = name;
+    options_.verify_checksums = true;
+    options_.fill_cache = false;
+  }
+
+  std::vector<std::string> run() {
+    if (const auto s = found_->db->db().VerifyChecksum(options_); !s.ok()) {
+      findings_.push_back("checksum: " + s.ToString());
+    }
+    check_family(family::standard, [this](auto key, auto value) { return check_default(key, value); });
+    check_family(family::sequences, [this](auto key, auto value) { return check_aggregate(key, value); });
+    check_family(family::snapshots, [this](auto key, auto value) { return check_snapshot(key, value); });
+    check_family(family::dedup, [this](auto key, auto value) { return check_id(key, value); });
+    for (const family f : {family::waiting, family::outbox}) {
+      check_family(f, [](auto, auto) { return std::string{"this version writes nothing here"}; });
+    }
+    for (const auto& [id, stream] : streams_) check_stream(id, stream);
+    return std::move(findings_);
+  }
+
+ private:
+  struct stream_seen {
+    std::string name;
+    std::uint64_t rows{0};
+    std::uint64_t rejected{0};
+  };
+
+  /// `check` returns what is wrong with a row; empty: nothing.
+  template <class Check>
+  void check_family(family f, Check check) {
+    const std::string where = k_family_names[static_cast<std::size_t>(f)];
+    const std::string step_key = layout::step_key(f == family::standard);
+    int told = 0;
+    const auto read = found_->db->for_each(options_, f, "", [&](auto key, auto value) -> result<bool> {
+      if (key == step_key) return true;  // compared at open
+      const std::string wrong = check(key, value);
+      if (!wrong.empty() && told++ < k_findings_of_a_family) {
+        findings_.push_back(where + ": " + readable(key.substr(0, 200)) + ": " + wrong);
+      }
+      return true;
+    });
+    if (told > k_findings_of_a_family) {
+      findings_.push_back(where + ": and " + std::to_string(told - k_findings_of_a_family) + " more");
+    }
+    if (!read) findings_.push_back(where + ": cannot be read to its end: " + read.error().message());
+  }
+
+  stream_seen* stream_of(stream_id id) {
+    const auto at = streams_.find(id);
+    return at == streams_.end() ? nullptr : &at->second;
+  }
+
+  std::string check_default(std::string_view key, std::string_view value) {
+    static const std::string k_cannot = "cannot be decoded";
+    switch (key.empty() ? layout::kind::step : static_cast<layout::kind>(key[0])) {
+      case layout::kind::step:
+        return "an unknown key";
+      case layout::kind::identity:
+      case layout::kind::stream:
+      case layout::kind::incarnation:
+        return {};  // decoded at open
+      case layout::kind::copy_mark:
+        return {};
+      case layout::kind::stream_state: {
+        const auto stream = layout::parse_stream_state_key(key);
+        if (!stream || !layout::decode_stream_state(value)) return k_cannot;
+        return stream_of(stream.assume_value()) ? "" : "of a stream that is not known";
+      }
+      case layout::kind::partition: {
+        const auto parsed = layout::parse_partition_key(key);
+        if (!parsed || !layout::decode_partition(value)) return k_cannot;
+        return stream_of(parsed.assume_value().stream) ? "" : "of a stream that is not known";
+      }
+      case layout::kind::rejected: {
+        const auto parsed = layout::parse_rejected_key(key);
+        if (!parsed) return k_cannot;
+        const auto row = layout::decode_rejected(parsed.assume_value(), value);
+        if (!row) return k_cannot;
+        stream_seen* stream = stream_of(parsed.assume_value().stream);
+        if (!stream) return "of a stream that is not known";
+        ++stream->rejected;
+        return row.assume_value().first.step <= found_->step ? "" : "of a step that was never taken";
+      }
+      case layout::kind::audit: {
+        const auto place = layout::parse_audit_key(key);
+        if (!place || !layout::decode_audit(place.assume_value(), value)) return k_cannot;
+        return place.assume_value().step <= found_->step ? "" : "of a step that was never taken";
+      }
+    }
+    return "an unknown key";
+  }
+
+  std::string check_aggregate(std::string_view key, std::string_view value) {
+    const auto parsed = layout::parse_aggregate_key(key);
+    const auto row = layout::decode_aggregate(value);
+    if (!parsed || !row) return "cannot be decoded";
+    stream_seen* stream = stream_of(parsed.assume_value().stream);
+    if (!stream) return "of a stream that is not known";
+    ++stream->rows;
+    if (!row.assume_value().external) return {};
+    const auto snapshot = found_->db->get(options_, family::snapshots, key);
+    if (!snapshot) return "its snapshot cannot be read: " + snapshot.error().message();
+    return snapshot.assume_value() ? "" : "its snapshot is missing";
+  }
+
+  std::string check_snapshot(std::string_view key, std::string_view value) {
+    const auto snapshot = layout::decode_snapshot(value);
+    if (!layout::parse_aggregate_key(key) || !snapshot) return "cannot be decoded";
+    if (snapshot.assume_value().size() <= layout::k_inline_snapshot_bytes)
+      return "small enough to lie in its row";
+    const auto row = found_->db->get(options_, family::sequences, key);
+    if (!row) return "its row cannot be read: " + row.error().message();
+    if (!row.assume_value()) return "its aggregate has no row";
+    const auto decoded = layout::decode_aggregate(*row.assume_value());
+    return decoded && decoded.assume_value().external ? "" : "its row does not refer to it";
+  }
+
+  std::string check_id(std::string_view key, std::string_view value) {
+    const auto parsed = layout::parse_id_key(key);
+    if (!parsed || !layout::decode_presence(value)) return "cannot be decoded";
+    const layout::parsed_id_key& id = parsed.assume_value();
+    std::string row_key;
+    layout::append_aggregate_key(row_key, id.stream, id.slot, id.aggregate);
+    const auto row = found_->db->get(options_, family::sequences, row_key);
+    if (!row) return "the row of its aggregate cannot be read: " + row.error().message();
+    return row.assume_value() ? "" : "its aggregate has no row";
+  }
+
+  void check_stream(stream_id id, const stream_seen& seen) {
+    const std::string who = "stream " + seen.name + ": ";
+    const auto read = read_stream_state(*found_->db, options_, id);
+    if (!read) {
+      findings_.push_back(who + "its state cannot be read: " + read.error().message());
+      return;
+    }
+    const stream_state& state = read.assume_value();
+    const counters& c = state.counters;
+    if (c.consumed != c.accounted()) {
+      findings_.push_back(who + "the ledger does not add up: " + std::to_string(c.consumed) + " consumed, " +
+                          std::to_string(c.accounted()) + " accounted for");
+    }
+    if (c.waiting_parked + c.waiting_retrying + c.waiting_dead != 0) {
+      findings_.push_back(who + "events are counted as waiting, and none waits");
+    }
+    if (seen.rows > c.applied) {
+      findings_.push_back(who + std::to_string(seen.rows) + " aggregates have rows, and only " +
+                          std::to_string(c.applied) + " events were applied");
+    }
+    if (seen.rejected > layout::k_rejected_rows) {
+      findings_.push_back(who + std::to_string(seen.rejected) +
+                          " rejected records are kept, more than the limit");
+    }
+    check_floor(who, state);
+  }
+
+  /// The window is not known here, but no floor lies above the highest time that any partition has shown: it
+  /// is that time of some partition, less the window.
+  void check_floor(const std::string& who, const stream_state& state) {
+    if (!state.floor) return;
+    std::optional<timestamp> highest;
+    for (const auto& [where, partition] : state.partitions) {
+      if (partition.highest_time)
+        highest = std::max(highest.value_or(*partition.highest_time), *partition.highest_time);
+    }
+    if (!highest || *state.floor > *highest) {
+      findings_.push_back(who + "the window's floor lies above every time that its partitions have shown");
+    }
+  }
+
+  const inspected* found_;
+  rocksdb::ReadOptions options_;
+  std::map<stream_id, stream_seen> streams_;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+
+reported<std::vector<std::string>> verify_store(const std::filesystem::path& path) {
+  RATCHET_TRY(const directory_lock lock, directory_lock::take(path, directory_lock::mode::shared));
+  database_settings settings;
+  settings.path = path;
+  auto found = inspect_directory(settings);
+  if (!found) {
+    if (found.error().code != make_error_code(errc::state_damaged)) return found.error();
+    return std::vector<std::string>{found.error().message};
+  }
+  if (found.assume_value().is_new) {
+    return problem{make_error_code(errc::state_missing),
+                   "the directory " + path.string() + " holds no state",
+                   "run first, or name another",
+                   {}};
+  }
+  return verification{found.assume_value()}.run();
 }
 
 }  // namespace ratchet

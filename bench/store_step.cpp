@@ -1,0 +1,138 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "store/rocks_store.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t k_step_events = 5000;
+constexpr std::uint64_t k_aggregates = 200'000;
+constexpr std::size_t k_snapshot_bytes = 300;
+
+/// A state directory that goes at the end.
+struct scratch {
+  scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "ratchet-bench-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::filesystem::path path;
+};
+
+/// One step's keys and changes, made outside of the timing. Ids are fresh UUIDv7s, a little out of order.
+struct prepared_step {
+  std::vector<std::string> names;
+  step_plan plan;
+  stream_change change;
+};
+
+void prepare(prepared_step& out, std::mt19937_64& random, std::uint64_t& event, bool needs_snapshots) {
+  out.plan = {};
+  out.change = {};
+  out.names.clear();
+  out.plan.needs_snapshots = needs_snapshots;
+  for (std::size_t i = 0; i < k_step_events; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "payment-%08llu",
+                  static_cast<unsigned long long>(random() % k_aggregates));
+    out.names.emplace_back(name);
+  }
+  std::sort(out.names.begin(), out.names.end());
+  out.names.erase(std::unique(out.names.begin(), out.names.end()), out.names.end());
+  std::shuffle(out.names.begin(), out.names.end(), random);
+  for (std::uint32_t i = 0; i < k_step_events; ++i) {
+    const auto aggregate = static_cast<std::uint32_t>(i % out.names.size());
+    const std::uint64_t milliseconds = 1'700'000'000'000 + event++ / 500 + random() % 100;
+    const event_id id{milliseconds << 16U | 0x7000U | (random() & 0xFFFU), random()};
+    out.plan.ids.push_back({aggregate, id});
+    out.change.ids.push_back({aggregate, id});
+  }
+  for (std::uint32_t i = 0; i < out.names.size(); ++i) {
+    out.plan.aggregates.push_back(out.names[i]);
+    aggregate_row row;
+    row.last = seq(event);
+    row.id = out.plan.ids[i].id;
+    row.snapshot.assign(k_snapshot_bytes, static_cast<char>('a' + i % 26));
+    out.change.rows.push_back({i, row});
+  }
+  std::sort(out.change.ids.begin(), out.change.ids.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+}
+
+void bm_step(benchmark::State& state) {
+  const scratch room;
+  store_options options;
+  options.path = room.path;
+  options.streams = {{"payments", {}}};
+  auto opened = open_store(options);
+  if (!opened) {
+    state.SkipWithError(opened.error().message.c_str());
+    return;
+  }
+  store& s = *opened.assume_value();
+  const stream_id stream = s.id_of("payments");
+  std::mt19937_64 random{42};
+  std::uint64_t event = 0;
+  prepared_step step;
+  step_rows rows;
+  for (auto _ : state) {
+    state.PauseTiming();
+    prepare(step, random, event, state.range(0) != 0);
+    step.change.after.counters.applied = event;
+    step.change.after.counters.consumed = event;
+    state.ResumeTiming();
+    if (!s.lookup(stream, step.plan, rows)) state.SkipWithError("lookup failed");
+    step_batch batch;
+    batch.step = s.last_step() + 1;
+    batch.parts.push_back({stream, &step.plan, &step.change, {}});
+    if (!s.write(batch)) state.SkipWithError("write failed");
+    if (batch.step % 20 == 0) s.request_sync();
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(k_step_events));  // items are events
+}
+BENCHMARK(bm_step)->ArgName("snapshots_read")->Arg(0)->Arg(1)->Iterations(400)->Unit(benchmark::kMillisecond);
+
+void bm_lookup(benchmark::State& state) {
+  const scratch room;
+  store_options options;
+  options.path = room.path;
+  options.streams = {{"payments", {}}};
+  auto opened = open_store(options);
+  if (!opened) {
+    state.SkipWithError(opened.error().message.c_str());
+    return;
+  }
+  store& s = *opened.assume_value();
+  const stream_id stream = s.id_of("payments");
+  std::mt19937_64 random{42};
+  std::uint64_t event = 0;
+  prepared_step step;
+  step_rows rows;
+  for (int i = 0; i < 100; ++i) {
+    prepare(step, random, event, false);
+    step_batch batch;
+    batch.step = s.last_step() + 1;
+    batch.parts.push_back({stream, &step.plan, &step.change, {}});
+    if (!s.write(batch)) state.SkipWithError("write failed");
+  }
+  prepare(step, random, event, false);
+  for (auto _ : state) {
+    if (!s.lookup(stream, step.plan, rows)) state.SkipWithError("lookup failed");
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(k_step_events));  // items are events
+}
+BENCHMARK(bm_lookup)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace ratchet
