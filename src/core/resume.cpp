@@ -10,6 +10,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view k_prefix = "ratchet1:";
+constexpr std::string_view k_hex_digits = "0123456789abcdef";
 constexpr std::size_t k_uuid_size = 36;
 constexpr std::size_t k_random_size = 16;
 
@@ -63,7 +64,8 @@ constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
   }
   if (f.option == resume_option::store) return audited(resume_at(resume_row::skipped_ahead, stored));
   if (f.option == resume_option::kafka) {
-    return skipping(audited(resume_at(resume_row::skipped_ahead, *f.committed)), stored, *f.committed);
+    const std::int64_t offset = std::min(*f.committed, f.log_end);
+    return skipping(audited(resume_at(resume_row::skipped_ahead, offset)), stored, offset);
   }
   return end_with(resume_row::skipped_ahead, resume_action::stop);
 }
@@ -92,6 +94,15 @@ template <class Number>
 [[nodiscard]] bool parse_whole(std::string_view text, int base, Number& out) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+/// 8-4-4-4-12 digits in lower-case hex.
+[[nodiscard]] bool is_uuid(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool wants_dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (wants_dash ? text[i] != '-' : k_hex_digits.find(text[i]) == std::string_view::npos) return false;
+  }
+  return text.size() == k_uuid_size;
 }
 
 }  // namespace
@@ -144,9 +155,8 @@ const char* name_of(resume_row row) noexcept {
 
 std::string to_metadata(const commit_mark& mark) {
   char random[k_random_size + 1] = {};
-  constexpr char k_digits[] = "0123456789abcdef";
   for (std::size_t i = 0; i < k_random_size; ++i) {
-    random[i] = k_digits[(mark.incarnation.random >> (4 * (k_random_size - 1 - i))) & 0xFU];
+    random[i] = k_hex_digits[(mark.incarnation.random >> (4 * (k_random_size - 1 - i))) & 0xFU];
   }
   return std::string{k_prefix} + mark.store_uuid + ":" + std::to_string(mark.incarnation.counter) + "-" +
          random + ":" + std::to_string(mark.step);
@@ -156,6 +166,7 @@ std::optional<commit_mark> parse_metadata(std::string_view text) {
   if (!text.starts_with(k_prefix)) return std::nullopt;
   text.remove_prefix(k_prefix.size());
   if (text.size() < k_uuid_size + 1 || text[k_uuid_size] != ':') return std::nullopt;
+  if (!is_uuid(text.substr(0, k_uuid_size))) return std::nullopt;
   commit_mark mark;
   mark.store_uuid = std::string{text.substr(0, k_uuid_size)};
   text.remove_prefix(k_uuid_size + 1);
