@@ -147,11 +147,7 @@ result<void> delete_records(const std::string& brokers, const topic_partition& w
 result<log_bounds> log_bounds_of(const std::string& brokers, const topic_partition& where,
                                  std::chrono::milliseconds timeout) {
   RATCHET_TRY(auto&& client, connect(brokers));
-  log_bounds found;
-  RATCHET_TRY(outcome(rd_kafka_query_watermark_offsets(client->get(), where.topic.c_str(),
-                                                       static_cast<std::int32_t>(where.partition),
-                                                       &found.start, &found.end, to_ms(timeout))));
-  return found;
+  return query_bounds(client, where, timeout);
 }
 
 }  // namespace ratchet

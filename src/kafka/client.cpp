@@ -7,6 +7,8 @@
 #include <limits>
 #include <thread>
 
+#include "kafka/kafka_error.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -122,6 +124,27 @@ bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noe
   } catch (...) {
     return false;  // no thread to be had: what `work` owns leaks, which is better than to hang
   }
+}
+
+result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>& client, const topic_partition& where,
+                                std::chrono::milliseconds timeout) {
+  struct answer {
+    rd_kafka_resp_err_t code{RD_KAFKA_RESP_ERR__TIMED_OUT};
+    log_bounds found;
+  };
+  auto shared = std::make_shared<answer>();
+  // librdkafka does not keep to this call's time-out once the request is on its way: a broker that is
+  // connected and does not answer holds it for socket.timeout.ms, and again for each retry.
+  const bool in_time = run_bounded(
+      [client, where, shared, timeout] {
+        shared->code = rd_kafka_query_watermark_offsets(
+            client->get(), where.topic.c_str(), static_cast<std::int32_t>(where.partition),
+            &shared->found.start, &shared->found.end, to_ms(timeout));
+      },
+      timeout);
+  if (!in_time) return errc::source_unavailable;
+  if (shared->code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(shared->code));
+  return shared->found;
 }
 
 int to_ms(std::chrono::milliseconds wait) noexcept {

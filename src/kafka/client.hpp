@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kafka/handles.hpp"
+#include "ports/source.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -67,6 +68,10 @@ class kafka_client {
 /// Runs `work` on a thread of its own and waits at most `wait`; then the thread goes on by itself. True if it
 /// ended in time. `work` must own what it uses.
 bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noexcept;
+
+/// Errors: source_unavailable; topic_missing; librdkafka's own.
+[[nodiscard]] result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>&, const topic_partition&,
+                                              std::chrono::milliseconds timeout);
 
 /// Milliseconds as librdkafka takes them: never negative, which would mean for ever.
 [[nodiscard]] int to_ms(std::chrono::milliseconds) noexcept;

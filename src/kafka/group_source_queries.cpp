@@ -84,12 +84,7 @@ result<std::vector<committed_offset>> group_source::committed(std::span<const to
 
 result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
-  log_bounds found;
-  const auto code = rd_kafka_query_watermark_offsets(client_->get(), where.topic.c_str(),
-                                                     static_cast<std::int32_t>(where.partition), &found.start,
-                                                     &found.end, to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
-  return found;
+  return query_bounds(client_, where, timeout);
 }
 
 result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
