@@ -3,6 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "decode/json_scan.hpp"
 
@@ -15,6 +19,42 @@ constexpr bool is_dash_place(std::size_t i) noexcept {
   return i == 8 || i == 13 || i == 18 || i == 23;
 }
 
+#if defined(__SSE2__)
+template <class Word>
+std::uint64_t load(const char* p) noexcept {
+  Word w;
+  std::memcpy(&w, p, sizeof w);
+  return w;
+}
+
+/// 16 hexadecimal digits, 8 in each half, as a number. Bytes that are none are added to `bad`.
+std::uint64_t sixteen_digits(std::uint64_t first, std::uint64_t second, int& bad) noexcept {
+  const __m128i x = _mm_set_epi64x(static_cast<long long>(second), static_cast<long long>(first));
+  const auto at_most = [](__m128i v, char most) {
+    return _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(most)), v);
+  };
+  const __m128i digit = _mm_sub_epi8(x, _mm_set1_epi8('0'));
+  const __m128i letter = _mm_sub_epi8(_mm_or_si128(x, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+  const __m128i is_digit = at_most(digit, 9);
+  bad |= _mm_movemask_epi8(_mm_or_si128(is_digit, at_most(letter, 5))) ^ 0xFFFF;
+  const __m128i value = _mm_or_si128(_mm_and_si128(is_digit, digit),
+                                     _mm_andnot_si128(is_digit, _mm_add_epi8(letter, _mm_set1_epi8(10))));
+  // Each pair of digits, the left one in the lower byte, becomes one byte.
+  const __m128i pairs =
+      _mm_and_si128(_mm_or_si128(_mm_slli_epi16(value, 4), _mm_srli_epi16(value, 8)), _mm_set1_epi16(0xFF));
+  return __builtin_bswap64(static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs))));
+}
+
+/// The digits of 8-4-4-4-12, the dashes left out. False: one of them is none.
+bool read_digits(const char* text, event_id& id) noexcept {
+  using four = std::uint32_t;
+  using eight = std::uint64_t;
+  int bad = 0;
+  id.high = sixteen_digits(load<eight>(text), load<four>(text + 9) | load<four>(text + 14) << 32, bad);
+  id.low = sixteen_digits(load<four>(text + 19) | load<four>(text + 24) << 32, load<eight>(text + 28), bad);
+  return bad == 0;
+}
+#else
 /// The digit's value, 0xFF for what is none: a mask of four bits tells them apart once at the end.
 constexpr std::array<std::uint8_t, 256> k_hex = [] {
   std::array<std::uint8_t, 256> table{};
@@ -25,11 +65,8 @@ constexpr std::array<std::uint8_t, 256> k_hex = [] {
   return table;
 }();
 
-}  // namespace
-
-std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
-  if (text.size() != k_text_size) return std::nullopt;
-  if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return std::nullopt;
+/// The digits of 8-4-4-4-12, the dashes left out. False: one of them is none.
+bool read_digits(const char* text, event_id& id) noexcept {
   unsigned seen = 0;
   // Short runs of their own, as one long one would wait for itself at every digit.
   const auto digits = [&](std::size_t from, std::size_t to) {
@@ -41,9 +78,19 @@ std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
     }
     return value;
   };
-  const event_id id{digits(0, 8) << 32 | digits(9, 13) << 16 | digits(14, 18),
-                    digits(19, 23) << 48 | digits(24, 30) << 24 | digits(30, 36)};
-  if ((seen & 0xF0U) != 0) return std::nullopt;
+  id = {digits(0, 8) << 32 | digits(9, 13) << 16 | digits(14, 18),
+        digits(19, 23) << 48 | digits(24, 30) << 24 | digits(30, 36)};
+  return (seen & 0xF0U) == 0;
+}
+#endif
+
+}  // namespace
+
+std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
+  if (text.size() != k_text_size) return std::nullopt;
+  if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return std::nullopt;
+  event_id id;
+  if (!read_digits(text.data(), id)) return std::nullopt;
   if ((id.high >> 12 & 0xFU) != 7 || id.low >> 62 != 2) return std::nullopt;
   return id;
 }
