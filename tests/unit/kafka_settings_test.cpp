@@ -1,0 +1,134 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kafka/kafka_error.hpp"
+#include "kafka/kafka_source.hpp"
+#include "kafka/properties.hpp"
+#include "kafka/settings.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t k_mib = std::size_t{1} << 20;
+
+kafka_config with(std::map<std::string, std::string> properties) {
+  return {{"a:1", "b:2"}, "g", std::move(properties)};
+}
+
+TEST(kafka_properties, refuses_what_the_guarantees_rest_on) {
+  for (const char* name : {"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "group.id",
+                           "enable.partition.eof", "bootstrap.servers", "metadata.broker.list",
+                           "group.instance.id", "rebalance_cb"}) {
+    const auto reason = refused_property(name, "true");
+    ASSERT_TRUE(reason.has_value()) << name;
+    EXPECT_FALSE(reason->empty()) << name;
+  }
+}
+
+TEST(kafka_properties, looks_at_the_value_where_some_values_are_fine) {
+  EXPECT_EQ(refused_property("isolation.level", "read_committed"), std::nullopt);
+  EXPECT_NE(refused_property("isolation.level", "read_uncommitted"), std::nullopt);
+  EXPECT_EQ(refused_property("partition.assignment.strategy", "range"), std::nullopt);
+  EXPECT_EQ(refused_property("partition.assignment.strategy", "roundrobin"), std::nullopt);
+  EXPECT_NE(refused_property("partition.assignment.strategy", "cooperative-sticky"), std::nullopt);
+  EXPECT_NE(refused_property("partition.assignment.strategy", "range,cooperative-sticky"), std::nullopt);
+}
+
+TEST(kafka_properties, leaves_the_rest_to_the_user) {
+  for (const char* name :
+       {"session.timeout.ms", "security.protocol", "sasl.username", "client.id", "fetch.max.bytes"}) {
+    EXPECT_EQ(refused_property(name, "1"), std::nullopt) << name;
+  }
+}
+
+TEST(kafka_settings, put_the_users_over_the_defaults_and_ratchets_over_all) {
+  const auto all = consumer_settings(with({{"session.timeout.ms", "9000"}}), 256 * k_mib).value();
+  EXPECT_EQ(all.at("bootstrap.servers"), "a:1,b:2");
+  EXPECT_EQ(all.at("group.id"), "g");
+  EXPECT_EQ(all.at("session.timeout.ms"), "9000");
+  EXPECT_EQ(all.at("reconnect.backoff.max.ms"), "500");
+  EXPECT_EQ(all.at("enable.auto.commit"), "false");
+  EXPECT_EQ(all.at("enable.auto.offset.store"), "false");
+  EXPECT_EQ(all.at("auto.offset.reset"), "error");
+  EXPECT_EQ(all.at("enable.partition.eof"), "true");
+  EXPECT_EQ(all.at("isolation.level"), "read_committed");
+  EXPECT_EQ(all.at("partition.assignment.strategy"), "range");
+}
+
+TEST(kafka_settings, keep_the_queue_and_a_fetch_within_the_budget) {
+  for (const std::size_t budget : {16 * k_mib, 64 * k_mib, 256 * k_mib, 1024 * k_mib}) {
+    const auto all = consumer_settings(with({}), budget).value();
+    const std::size_t queue = std::stoull(all.at("queued.max.messages.kbytes")) * 1024;
+    const std::size_t fetch = std::stoull(all.at("fetch.max.bytes"));
+    EXPECT_LE(queue + fetch, budget);
+    EXPECT_GE(queue, budget / 4);
+  }
+}
+
+TEST(kafka_settings, take_limits_that_librdkafka_accepts_whatever_the_budget) {
+  for (const std::size_t budget : {std::size_t{0}, k_mib, std::size_t{1} << 40}) {
+    kafka_source_options options;
+    options.memory_bytes = budget;
+    const auto made = make_kafka_source({{"127.0.0.1:1"}, "g", {}}, options);
+    EXPECT_TRUE(made) << to_text(made.error());
+  }
+}
+
+TEST(kafka_settings, name_every_property_that_cannot_be_set) {
+  const auto made = make_kafka_source(with({{"group.id", "x"}, {"enable.auto.commit", "true"}}));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::config_invalid);
+  ASSERT_EQ(made.error().diagnostics.size(), 2U);
+  EXPECT_EQ(made.error().diagnostics[0].path, "kafka.properties.enable.auto.commit");
+  EXPECT_EQ(made.error().diagnostics[1].path, "kafka.properties.group.id");
+}
+
+TEST(kafka_settings, give_librdkafkas_own_words_for_what_it_does_not_know) {
+  const auto unknown = make_kafka_source(with({{"sesion.timeout.ms", "1"}}));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, errc::config_invalid);
+  EXPECT_NE(unknown.error().message.find("sesion.timeout.ms"), std::string::npos) << unknown.error().message;
+  const auto range = make_kafka_source(with({{"session.timeout.ms", "-5"}}));
+  ASSERT_FALSE(range);
+  EXPECT_NE(range.error().message.find("session.timeout.ms"), std::string::npos) << range.error().message;
+}
+
+TEST(kafka_settings, want_brokers_and_a_group) {
+  const auto made = make_kafka_source({});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().diagnostics.size(), 2U);
+}
+
+// The values of rd_kafka_resp_err_t: part of the protocol, or of the library's stable interface.
+constexpr int k_transport = -195;
+constexpr int k_fatal = -150;
+constexpr int k_unknown_member_id = 25;
+constexpr int k_unknown_topic = 3;
+constexpr int k_metadata_too_large = 12;
+
+TEST(kafka_errors, keep_their_value_and_say_what_kind_they_are) {
+  EXPECT_EQ(kafka_error(k_transport).value(), k_transport);
+  EXPECT_STREQ(kafka_error(k_transport).category().name(), "kafka");
+  EXPECT_TRUE(is_retriable(kafka_error(k_transport)));
+  EXPECT_FALSE(is_fatal(kafka_error(k_transport)));
+  EXPECT_TRUE(is_fatal(kafka_error(k_fatal)));
+  EXPECT_FALSE(is_retriable(kafka_error(k_fatal)));
+  EXPECT_TRUE(is_not_a_member(kafka_error(k_unknown_member_id)));
+  EXPECT_TRUE(is_missing_topic(kafka_error(k_unknown_topic)));
+  // The same number in another category means something else.
+  EXPECT_FALSE(is_missing_topic(std::error_code{k_unknown_topic, std::generic_category()}));
+  EXPECT_FALSE(is_not_a_member(std::error_code{k_unknown_member_id, std::generic_category()}));
+}
+
+TEST(kafka_errors, become_what_the_port_promises_or_stay_what_they_are) {
+  EXPECT_EQ(to_port_error(kafka_error(k_transport)), errc::source_unavailable);
+  EXPECT_EQ(to_port_error(kafka_error(k_fatal)), errc::source_fatal);
+  EXPECT_EQ(to_port_error(kafka_error(k_unknown_topic)), errc::topic_missing);
+  EXPECT_EQ(to_port_error(kafka_error(k_unknown_member_id)), kafka_error(k_unknown_member_id));
+  EXPECT_EQ(to_port_error(kafka_error(k_metadata_too_large)), kafka_error(k_metadata_too_large));
+}
+
+}  // namespace
+}  // namespace ratchet
