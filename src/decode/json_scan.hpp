@@ -40,8 +40,8 @@ struct string_traits {
 
 /// Moves p to the next quote, backslash or control character, or to end.
 /// 16 bytes at a time; what is left at the buffer's end is read with one load that reaches back before p.
-[[gnu::always_inline]] inline void skip_plain(const char* begin, const char*& p, const char* end,
-                                              unsigned& high) noexcept {
+[[gnu::always_inline]] inline void skip_plain([[maybe_unused]] const char* begin, const char*& p,
+                                              const char* end, unsigned& high) noexcept {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i backslash = _mm_set1_epi8('\\');
