@@ -27,6 +27,11 @@ struct kafka_target {
 /// The start of a stream whose last record is to be of now: older ones a real broker deletes by their time.
 [[nodiscard]] timestamp start_for_end_now(const workload_dials&);
 
+/// A session time-out for consumers that are killed: so long about they stay in their group. The embedded
+/// broker's first join takes 3 s, in which its members must not expire. Real brokers refuse less than 6 s,
+/// unless their group.min.session.timeout.ms allows it.
+inline constexpr const char* k_embedded_session_ms = "4500";
+
 /// A broker inside this process, with the target's topic, and sets the target's brokers.
 /// Errors: those of librdkafka.
 [[nodiscard]] reported<std::unique_ptr<embedded_broker>> start_embedded(kafka_target&);

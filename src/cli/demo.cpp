@@ -83,8 +83,7 @@ reported<void> produce(workload_sink& sink, workload_stream& stream, workload_or
 /// Killed members stay in their group until their session is over, and so long the next run waits.
 reported<std::map<std::string, std::string>> consumer_properties(const demo_options& options) {
   RATCHET_TRY(auto properties, parse_properties(options.kafka_properties));
-  // Real brokers refuse less than 6 s, unless group.min.session.timeout.ms says otherwise.
-  properties.emplace("session.timeout.ms", options.brokers.empty() ? "1000" : "6000");
+  properties.emplace("session.timeout.ms", options.brokers.empty() ? k_embedded_session_ms : "6000");
   properties.emplace("heartbeat.interval.ms", "300");
   return properties;
 }
