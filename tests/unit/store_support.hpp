@@ -26,6 +26,11 @@ T must(result<T> r) {
   }
   return std::move(r).assume_value();
 }
+inline void must(result<void> r) {
+  if (r) return;
+  std::fprintf(stderr, "unexpected error: %s\n", r.error().message().c_str());
+  std::abort();
+}
 template <class T>
 T must(reported<T> r) {
   if (!r) {

@@ -1,0 +1,326 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "store/layout.hpp"
+#include "store/meaning.hpp"
+#include "store/synced_file.hpp"
+
+/// Every byte on disk, written out. A test that fails here says that existing directories can no longer be
+/// read: a new format byte and a new schema version are needed, not a new expectation.
+namespace ratchet::layout {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    char two[3];
+    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(c));
+    out += two;
+  }
+  return out;
+}
+
+const stream_id k_stream{0x01020304};
+const topic_partition k_place{std::string("t\0x", 3), partition_id{5}};
+const std::string k_place_hex =
+    "7400ff78"
+    "0001"
+    "00000005";
+const event_id k_id{0x0102030405060708, 0x090a0b0c0d0e0f10};
+const std::string k_id_hex =
+    "0102030405060708"
+    "090a0b0c0d0e0f10";
+const hash128 k_hash{0x1112131415161718, 0x191a1b1c1d1e1f20};
+const std::string k_hash_hex =
+    "1112131415161718"
+    "191a1b1c1d1e1f20";
+const timestamp k_time{std::chrono::milliseconds{0x018bcfe56800}};
+const std::string k_time_hex = "0000018bcfe56800";
+
+TEST(keys_on_disk, are_these_bytes) {
+  EXPECT_EQ(hex(step_key(true)), "00");
+  EXPECT_EQ(hex(step_key(false)), "00000000");
+  EXPECT_EQ(hex(identity_key()), "01");
+  EXPECT_EQ(hex(prefix_of(kind::copy_mark)), "02");
+  EXPECT_EQ(hex(stream_key("pay")),
+            "10"
+            "706179");
+  EXPECT_EQ(hex(stream_state_key(k_stream)),
+            "20"
+            "01020304");
+  EXPECT_EQ(hex(partition_key(k_stream, k_place)),
+            "21"
+            "01020304" +
+                k_place_hex);
+  EXPECT_EQ(hex(incarnation_key({2, 0xABCD})),
+            "30"
+            "0000000000000002"
+            "000000000000abcd");
+  EXPECT_EQ(hex(rejected_key(k_stream, k_place, -2)),
+            "40"
+            "01020304" +
+                k_place_hex + "fffffffffffffffe");
+  EXPECT_EQ(hex(audit_key(7, 1)),
+            "50"
+            "0000000000000007"
+            "00000001");
+  std::string aggregate;
+  append_aggregate_key(aggregate, k_stream, slot{9}, "p1");
+  EXPECT_EQ(hex(aggregate),
+            "01020304"
+            "00000009"
+            "7031");
+  std::string id;
+  append_id_key(id, k_stream, slot{9}, k_id, "p1");
+  EXPECT_EQ(hex(id),
+            "01020304"
+            "00000009" +
+                k_id_hex + "7031");
+}
+
+TEST(keys_on_disk, are_read_back) {
+  EXPECT_EQ(parse_partition_key(partition_key(k_stream, k_place)).value().where, k_place);
+  const auto rejected = parse_rejected_key(rejected_key(k_stream, k_place, -2)).value();
+  EXPECT_EQ(rejected.where, k_place);
+  EXPECT_EQ(rejected.offset, -2);
+  EXPECT_EQ(parse_incarnation_key(incarnation_key({2, 3})).value(), (incarnation{2, 3}));
+  EXPECT_EQ(parse_stream_key(stream_key("pay")).value(), "pay");
+  EXPECT_EQ(parse_audit_key(audit_key(7, 1)).value(), (rejected_place{7, 1}));
+  std::string key;
+  append_id_key(key, k_stream, slot{9}, k_id, "p1");
+  EXPECT_EQ(parse_id_key(key).value().id, k_id);
+  EXPECT_EQ(parse_id_key(key).value().aggregate, "p1");
+}
+
+TEST(keys_on_disk, keep_the_order_of_topics_whose_names_begin_alike) {
+  const auto key = [](const char* bytes, std::size_t size) {
+    return partition_key(k_stream, {std::string(bytes, size), partition_id{0x7FFFFFFF}});
+  };
+  EXPECT_LT(key("a", 1), key("a\0", 2));
+  EXPECT_LT(key("a\0", 2), key("a\0\0", 3));
+  EXPECT_LT(key("a\0\xff", 3), key("a\x01", 2));
+  EXPECT_LT(key("a\x01", 2), key("ab", 2));
+}
+
+TEST(values_on_disk, are_these_bytes) {
+  EXPECT_EQ(hex(encode_step(258)),
+            "01"
+            "0000000000000102");
+  EXPECT_EQ(hex(encode_identity({1, "u", "grp", ""})),
+            "01"
+            "00000001"
+            "00000001"
+            "75"
+            "00000003"
+            "677270"
+            "00000000");
+  EXPECT_EQ(hex(encode_stream({stream_id{2}, "h", {{"k", "v1"}}})),
+            "01"
+            "00000002"
+            "00000001"
+            "68"
+            "00000001"
+            "00000001"
+            "6b"
+            "00000002"
+            "7631");
+  EXPECT_EQ(hex(encode_presence()), "01");
+  partition_state partition;
+  partition.next_offset = 17;
+  partition.malformed_run = 3;
+  EXPECT_EQ(hex(encode_partition(partition)),
+            "01"
+            "00"
+            "0000000000000011"
+            "00000003");
+  partition.highest_time = k_time;
+  partition.idle = true;
+  partition.last_record_hash = k_hash;
+  EXPECT_EQ(hex(encode_partition(partition)),
+            "01"
+            "07"
+            "0000000000000011" +
+                k_time_hex + "00000003" + k_hash_hex);
+  EXPECT_EQ(hex(encode_audit({9, k_time, "kd", "s", "tx"})), "01" + k_time_hex +
+                                                                 "00000002"
+                                                                 "6b64"
+                                                                 "00000001"
+                                                                 "73"
+                                                                 "00000002"
+                                                                 "7478");
+}
+
+TEST(values_on_disk, hold_the_counters_in_this_order) {
+  counters c;
+  std::uint64_t next = 0;
+  for (std::uint64_t* member :
+       {&c.applied, &c.superseded, &c.duplicate, &c.stale, &c.ignored, &c.skipped, &c.discarded,
+        &c.rejected_malformed, &c.rejected_conflict, &c.rejected_too_old, &c.rejected_late,
+        &c.rejected_id_reused, &c.waiting_parked, &c.waiting_retrying, &c.waiting_dead, &c.consumed,
+        &c.ids_ahead}) {
+    *member = ++next;
+  }
+  std::string want =
+      "01"
+      "01" +
+      k_time_hex;
+  for (std::uint64_t i = 1; i <= 17; ++i) {
+    char number[17];
+    std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(i));
+    want += number;
+  }
+  const std::string value = encode_stream_state(k_time, c);
+  EXPECT_EQ(hex(value), want);
+  EXPECT_EQ(decode_stream_state(value).value().counters, c);
+  EXPECT_EQ(decode_stream_state(value).value().floor, k_time);
+}
+
+TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
+  aggregate_row row;
+  row.last = seq(1, 2);
+  row.payload_hash = k_hash;
+  row.snapshot = "snap";
+  const std::string numbers =
+      "0000000000000001"
+      "0000000000000002";
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()),
+            "01"
+            "00" +
+                numbers + k_hash_hex);
+  row.id = k_id;
+  row.time = k_time;
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()),
+            "01"
+            "03" +
+                numbers + k_hash_hex + k_id_hex + k_time_hex);
+  std::string value{encode_aggregate_head(row).view()};
+  value += "snap";
+  const auto read = decode_aggregate(value).value();
+  EXPECT_EQ(read.last, row.last);
+  EXPECT_EQ(read.id, row.id);
+  EXPECT_EQ(read.time, row.time);
+  EXPECT_EQ(read.payload_hash, k_hash);
+  EXPECT_EQ(read.snapshot, "snap");
+  row.snapshot.assign(1025, 'x');
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
+            "01"
+            "0b");
+  row.deleted = true;
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
+            "01"
+            "07");
+}
+
+TEST(values_on_disk, hold_a_rejected_record) {
+  rejected_row row;
+  row.where = k_place;
+  row.offset = -2;
+  row.reason = reject_reason::malformed;
+  row.detail = "d";
+  row.pointer = "/p";
+  row.byte_offset = 6;
+  EXPECT_EQ(hex(encode_rejected(row, {4, 5})),
+            "01"
+            "00"
+            "0000000000000004"
+            "00000005"
+            "01"
+            "0000000000000006"
+            "00000001"
+            "64"
+            "00000002"
+            "2f70");
+  row.record_time = k_time;
+  row.key = "k";
+  row.value = std::string(k_rejected_value_bytes + 1, 'v');
+  const std::string value = encode_rejected(row, {4, 5});
+  EXPECT_EQ(hex(value.substr(0, 51)),
+            "01"
+            "0f"
+            "0000000000000004"
+            "00000005"
+            "01"
+            "0000000000000006" +
+                k_time_hex +
+                "00000001"
+                "64"
+                "00000002"
+                "2f70"
+                "00000001"
+                "6b"
+                "00010000");
+  EXPECT_EQ(value.size(), 51 + k_rejected_value_bytes);
+  const auto read =
+      decode_rejected(parse_rejected_key(rejected_key(k_stream, k_place, -2)).value(), value).value();
+  EXPECT_EQ(read.first, (rejected_place{4, 5}));
+  EXPECT_TRUE(read.second.truncated);
+  EXPECT_EQ(read.second.value->size(), k_rejected_value_bytes);
+  EXPECT_EQ(read.second.where, k_place);
+  EXPECT_EQ(read.second.key, "k");
+}
+
+TEST(values_on_disk, are_damaged_where_bytes_are_missing_left_over_or_unknown) {
+  aggregate_row row;
+  row.id = k_id;
+  row.time = k_time;
+  const std::string aggregate{encode_aggregate_head(row).view()};
+  for (std::size_t size = 0; size < aggregate.size(); ++size) {
+    EXPECT_FALSE(decode_aggregate(aggregate.substr(0, size))) << size;
+  }
+  std::string unknown_flag = aggregate;
+  unknown_flag[1] = '\x13';
+  EXPECT_EQ(decode_aggregate(unknown_flag).error(), make_error_code(errc::state_damaged));
+  std::string other_format = aggregate;
+  other_format[0] = 2;
+  EXPECT_FALSE(decode_aggregate(other_format));
+  const std::string stream = encode_stream({stream_id{2}, "h", {{"k", "v1"}}});
+  for (std::size_t size = 0; size < stream.size(); ++size)
+    EXPECT_FALSE(decode_stream(stream.substr(0, size))) << size;
+  EXPECT_FALSE(decode_stream(stream + "x"));
+  EXPECT_FALSE(decode_step(encode_step(1) + "x"));
+  EXPECT_FALSE(decode_presence("\x02"));
+}
+
+TEST(the_hash_of_a_meaning, is_sha256_of_its_lines) {
+  // printf '\0\0\0\005order\0\0\0\006latest' | sha256sum
+  EXPECT_EQ(meaning_hash({{"order", "latest"}}),
+            "sha256:e44f4759ddc7ea787651002ad14d7d01647e3a745672ba728f783d27031cdea4");
+  EXPECT_EQ(meaning_hash({}), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(the_file_synced, is_these_bytes) {
+  EXPECT_EQ(crc32c("123456789", 9), 0xE3069283U);  // the check value of CRC-32C
+  std::string name = (std::filesystem::temp_directory_path() / "ratchet-synced-XXXXXX").string();
+  const std::filesystem::path directory = ::mkdtemp(name.data());
+  {
+    auto file = synced_file::open(directory);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file.value().write(258));
+  }
+  std::ifstream in{directory / "SYNCED", std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+  ASSERT_EQ(bytes.size(), 1024U);
+  const std::string magic = "7261746368657401";
+  EXPECT_EQ(hex(bytes.substr(0, 24)), magic +
+                                          "0000000000000001"
+                                          "0000000000000000");
+  EXPECT_EQ(hex(bytes.substr(512, 24)), magic +
+                                            "0000000000000002"
+                                            "0000000000000102");
+  EXPECT_EQ(hex(bytes.substr(536, 4)), "d7079585");
+  EXPECT_EQ(bytes.substr(540), std::string(484, '\0'));
+  EXPECT_EQ(synced_file::read(directory).value(), 258U);
+  // A torn write of the newer slot leaves the older one.
+  std::fstream torn{directory / "SYNCED", std::ios::in | std::ios::out | std::ios::binary};
+  torn.seekp(530);
+  torn.put('x');
+  torn.close();
+  EXPECT_EQ(synced_file::read(directory).value(), 0U);
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace ratchet::layout

@@ -1,0 +1,207 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <fstream>
+
+#include "store/layout.hpp"
+#include "store_support.hpp"
+
+namespace ratchet {
+namespace {
+
+using store_support::fixture;
+using store_support::must;
+using testing::HasSubstr;
+
+class a_state_directory : public fixture {
+ protected:
+  static problem refusal(const store_options& o) {
+    auto opened = open_store(o);
+    EXPECT_FALSE(opened);
+    return opened ? problem{} : opened.error();
+  }
+};
+
+TEST_F(a_state_directory, that_is_missing_is_not_made_unless_asked) {
+  store_options o = options();
+  o.create = false;
+  EXPECT_EQ(refusal(o).code, make_error_code(errc::state_missing));
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  EXPECT_EQ(open_store_read_only(path()).error().code, make_error_code(errc::state_missing));
+  EXPECT_EQ(verify_store(path()).error().code, make_error_code(errc::state_missing));
+}
+
+TEST_F(a_state_directory, that_holds_other_files_is_refused) {
+  std::filesystem::create_directories(path());
+  std::ofstream{path() / "notes.txt"} << "mine";
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
+  EXPECT_THAT(p.message, HasSubstr("is not empty and is not a state directory"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{path()}, {}), 1);
+}
+
+TEST_F(a_state_directory, of_another_program_on_rocksdb_is_refused) {
+  rocksdb::DB* other = nullptr;
+  rocksdb::Options o;
+  o.create_if_missing = true;
+  std::filesystem::create_directories(path());
+  ASSERT_TRUE(rocksdb::DB::Open(o, path().string(), &other).ok());
+  ASSERT_TRUE(other->Put({}, "their", "data").ok());
+  delete other;
+  EXPECT_EQ(refusal(options()).code, make_error_code(errc::state_foreign));
+}
+
+TEST_F(a_state_directory, whose_creation_was_cut_short_is_made_after_all) {
+  open().reset();
+  // What a kill leaves before the identity was written: SYNCED at step 0, and parts of a database.
+  for (const auto& entry : std::filesystem::directory_iterator{path()}) {
+    if (entry.path().filename() != "SYNCED") std::filesystem::remove_all(entry.path());
+  }
+  std::ofstream{path() / "MANIFEST-000001"} << "";
+  EXPECT_EQ(open()->last_step(), 0U);
+}
+
+TEST_F(a_state_directory, of_another_group_is_refused) {
+  open().reset();
+  store_options o = options();
+  o.group = "group-2";
+  const problem p = refusal(o);
+  EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
+  EXPECT_THAT(p.message, HasSubstr("\"group-1\""));
+  EXPECT_THAT(p.message, HasSubstr("\"group-2\""));
+}
+
+TEST_F(a_state_directory, with_a_changed_meaning_is_refused_and_every_changed_line_is_named) {
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+  }
+  store_options o = options();
+  o.streams = {{"payments", {{"order", "arrival"}, {"dedup.ids", "uuidv7"}, {"reducer", "replace"}}}};
+  const problem p = refusal(o);
+  EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
+  ASSERT_EQ(p.diagnostics.size(), 2U);
+  EXPECT_EQ(p.diagnostics[0].path, "payments.order");
+  EXPECT_THAT(p.diagnostics[0].message, HasSubstr("\"latest\""));
+  EXPECT_THAT(p.diagnostics[0].message, HasSubstr("\"arrival\""));
+  EXPECT_THAT(p.diagnostics[1].message, HasSubstr("(absent)"));
+  EXPECT_THAT(p.hint, HasSubstr("--resume rebuild"));
+  EXPECT_EQ(open()->last_step(), 1U);
+}
+
+TEST_F(a_state_directory, whose_stream_never_applied_anything_takes_a_changed_meaning_and_starts_over) {
+  stream_id id{0};
+  {
+    auto s = open();
+    id = s->id_of("payments");
+    write(*s, id, {}, [](step_batch& batch, stream_change& change) {
+      change.after.counters.rejected_malformed = change.after.counters.consumed = 1;
+      rejected_row r;
+      r.where = {"payment-status", partition_id{0}};
+      batch.parts[0].rejected.push_back(r);
+    });
+  }
+  store_options o = options();
+  o.streams = {{"payments", {{"order", "arrival"}}}};
+  {
+    auto s = must(open_store(o));
+    EXPECT_EQ(s->id_of("payments"), id);
+    EXPECT_EQ(must(s->load(id)), stream_state{});
+    EXPECT_TRUE(must(must(s->view())->rejected(id, 10)).empty());
+    EXPECT_EQ(s->last_step(), 1U);
+  }
+  EXPECT_TRUE(must(verify_store(path())).empty());
+  EXPECT_EQ(must(open_store_read_only(path()))->streams()[0].meaning, o.streams[0].lines);
+}
+
+TEST_F(a_state_directory, keeps_a_stream_that_the_config_has_no_more) {
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+  }
+  store_options o = options();
+  o.streams = {{"refunds", {}}};
+  stream_id refunds{0};
+  {
+    auto s = must(open_store(o));
+    refunds = s->id_of("refunds");
+  }
+  auto s = open();
+  EXPECT_NE(s->id_of("payments"), refunds);
+  EXPECT_EQ(must(must(s->view())->get(s->id_of("payments"), "p1")).snapshot, "one");
+}
+
+TEST_F(a_state_directory, serves_one_process_at_a_time_and_says_which) {
+  auto first = open();
+  for (const problem& p : {refusal(options()), open_store_read_only(path()).error()}) {
+    EXPECT_EQ(p.code, make_error_code(errc::state_busy));
+    EXPECT_THAT(p.message, HasSubstr(path().string()));
+    EXPECT_THAT(p.hint, HasSubstr("stop the other one"));
+  }
+  first.reset();
+  EXPECT_TRUE(open());
+}
+
+TEST_F(a_state_directory, of_a_newer_schema_is_refused) {
+  {
+    auto s = open();
+    layout::identity newer;
+    newer.schema_version = 2;
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    database& db = database_of(*s);
+    ASSERT_TRUE(
+        db.db().Put(synced, db.handle(family::standard), "\x01", layout::encode_identity(newer)).ok());
+  }
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_newer_schema));
+  EXPECT_THAT(p.message, HasSubstr("schema version 2"));
+}
+
+TEST_F(a_state_directory, without_its_file_synced_is_refused) {
+  open().reset();
+  std::filesystem::remove(path() / "SYNCED");
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_damaged));
+  EXPECT_THAT(p.message, HasSubstr("SYNCED is missing"));
+}
+
+TEST_F(a_state_directory, is_read_without_its_config) {
+  std::string uuid;
+  {
+    auto s = open();
+    uuid = s->uuid();
+    ASSERT_TRUE(s->draw_incarnation(0, 5));
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+  }
+  auto s = must(open_store_read_only(path()));
+  EXPECT_EQ(s->uuid(), uuid);
+  EXPECT_EQ(s->group(), "group-1");
+  EXPECT_EQ(s->incarnations(), (std::vector<incarnation>{{1, 5}}));
+  ASSERT_EQ(s->streams().size(), 1U);
+  auto view = must(s->view());
+  EXPECT_EQ(view->step(), 1U);
+  EXPECT_EQ(must(view->get(s->streams()[0].id, "p1")).snapshot, "one");
+}
+
+TEST_F(a_state_directory, with_a_broken_ledger_or_a_lost_snapshot_does_not_verify) {
+  {
+    auto s = open();
+    const stream_id stream = s->id_of("payments");
+    write(*s, stream, {{"p1", seq(1), std::string(2000, 'x')}},
+          [](step_batch&, stream_change& change) { change.after.counters.consumed += 1; });
+    database& db = database_of(*s);
+    std::string key;
+    layout::append_aggregate_key(key, stream, k_instance_slot, "p1");
+    ASSERT_TRUE(db.db().Delete({}, db.handle(family::snapshots), key).ok());
+  }
+  const auto findings = must(verify_store(path()));
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_THAT(findings[0], HasSubstr("its snapshot is missing"));
+  EXPECT_THAT(findings[1], HasSubstr("the ledger does not add up: 2 consumed, 1 accounted for"));
+}
+
+}  // namespace
+}  // namespace ratchet
