@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "core/merge_patch.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -39,13 +41,59 @@ struct member {
   return at + 1;
 }
 
+/// Where the long objects and arrays of a text end, found in one pass. Looking for it anew on each level of
+/// nesting would cost depth times size.
+class long_values {
+ public:
+  explicit long_values(std::string_view json);
+  /// The end of the object or array that begins here; nullptr where it is short.
+  [[nodiscard]] const char* end_of(const char* begin) const noexcept {
+    const auto at = std::lower_bound(extents_.begin(), extents_.end(), begin,
+                                     [](const extent& e, const char* p) { return e.begin < p; });
+    return at == extents_.end() || at->begin != begin ? nullptr : at->end;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t k_long = 512;
+  struct extent {
+    const char* begin;
+    const char* end;
+  };
+  std::vector<extent> extents_;  ///< by begin
+};
+
+long_values::long_values(std::string_view json) {
+  if (std::ssize(json) < k_long) return;
+  std::vector<std::size_t> open;  // indexes into extents_
+  for (std::size_t at = 0; at < json.size();) {
+    const char c = json[at];
+    if (c == '"') {
+      at = end_of_string(json, at);
+      continue;
+    }
+    const char* here = json.data() + at++;
+    if (c == '{' || c == '[') {
+      open.push_back(extents_.size());
+      extents_.push_back({here, nullptr});
+    } else if ((c == '}' || c == ']') && !open.empty()) {
+      extent& closed = extents_[open.back()];
+      closed.end = here + 1;
+      // All that is inside is shorter still and has gone already, so it is the last one.
+      if (closed.end - closed.begin < k_long) extents_.pop_back();
+      open.pop_back();
+    }
+  }
+}
+
 /// The position behind the value that starts at `at`.
-[[nodiscard]] std::size_t end_of_value(std::string_view json, std::size_t at) noexcept {
+[[nodiscard]] std::size_t end_of_value(std::string_view json, std::size_t at,
+                                       const long_values& known) noexcept {
   if (json[at] == '"') return end_of_string(json, at);
   if (json[at] != '{' && json[at] != '[') {
     const std::size_t end = json.find_first_of(",]} \t\n\r", at);
     return end == std::string_view::npos ? json.size() : end;
   }
+  if (const char* end = known.end_of(json.data() + at)) return static_cast<std::size_t>(end - json.data());
   std::size_t depth = 0;
   while (at < json.size()) {
     const char c = json[at];
@@ -129,7 +177,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
 /// them.
 class members {
  public:
-  explicit members(std::string_view object);
+  members(std::string_view object, const long_values& known);
   [[nodiscard]] member* find(const std::string& name) {
     const auto at = index_.find(name);
     return at == index_.end() ? nullptr : &list_[at->second];
@@ -141,21 +189,21 @@ class members {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-members::members(std::string_view object) {
+members::members(std::string_view object, const long_values& known) {
   std::size_t at = object.find_first_not_of(k_white_space, 1);
   while (at < object.size() && object[at] == '"') {
     const std::size_t name_end = end_of_string(object, at);
     const std::string_view spelt = object.substr(at, name_end - at);
     const std::size_t colon = object.find(':', name_end);
     const std::size_t value = object.find_first_not_of(k_white_space, colon + 1);
-    const std::size_t value_end = end_of_value(object, value);
+    const std::size_t value_end = end_of_value(object, value, known);
     std::string name = unescaped(spelt);
     const std::string_view text = object.substr(value, value_end - value);
-    const auto [known, is_new] = index_.try_emplace(name, list_.size());
+    const auto [same, is_new] = index_.try_emplace(name, list_.size());
     if (is_new) {
       list_.push_back({std::move(name), spelt, text});
     } else {
-      list_[known->second].value = text;
+      list_[same->second].value = text;
     }
     const std::size_t comma = object.find_first_not_of(k_white_space, value_end);
     if (comma == std::string_view::npos || object[comma] != ',') break;
@@ -163,53 +211,64 @@ members::members(std::string_view object) {
   }
 }
 
-void append_merged(std::string& out, std::string_view target, std::string_view patch);
+/// One target and one patch.
+class merging {
+ public:
+  merging(std::string_view target, std::string_view patch) : in_target_{target}, in_patch_{patch} {
+    out_.reserve(target.size() + patch.size());
+    append(target, patch);
+  }
+  [[nodiscard]] std::string take() && noexcept { return std::move(out_); }
 
-void append_member(std::string& out, std::string_view spelt) {
-  if (out.back() != '{') out.push_back(',');
-  out.append(spelt);
-  out.push_back(':');
-}
+ private:
+  void append(std::string_view target, std::string_view patch);
+  void append_member(std::string_view spelt) {
+    if (out_.back() != '{') out_.push_back(',');
+    out_.append(spelt);
+    out_.push_back(':');
+  }
+
+  long_values in_target_;
+  long_values in_patch_;
+  std::string out_;
+};
 
 /// RFC 7396, section 2: MergePatch(Target, Patch).
-void append_merged(std::string& out, std::string_view target, std::string_view patch) {
+void merging::append(std::string_view target, std::string_view patch) {
   if (!is_object(patch)) {
-    out.append(patch);
+    out_.append(patch);
     return;
   }
-  members changes{patch};
-  out.push_back('{');
+  members changes{patch, in_patch_};
+  out_.push_back('{');
   if (is_object(target)) {
-    members kept{target};
+    members kept{target, in_target_};
     for (const member& old : kept.list()) {
       member* change = changes.find(old.name);
       if (change == nullptr) {
-        append_member(out, old.spelt);
-        out.append(old.value);
+        append_member(old.spelt);
+        out_.append(old.value);
         continue;
       }
       if (change->value != "null") {
-        append_member(out, old.spelt);
-        append_merged(out, old.value, change->value);
+        append_member(old.spelt);
+        append(old.value, change->value);
       }
       change->value = "null";  // done: what is left below is new
     }
   }
   for (const member& added : changes.list()) {
     if (added.value == "null") continue;
-    append_member(out, added.spelt);
-    append_merged(out, {}, added.value);
+    append_member(added.spelt);
+    append({}, added.value);
   }
-  out.push_back('}');
+  out_.push_back('}');
 }
 
 }  // namespace
 
 std::string merge_patch(std::string_view target, std::string_view patch) {
-  std::string out;
-  out.reserve(target.size() + patch.size());
-  append_merged(out, trimmed(target), trimmed(patch));
-  return out;
+  return merging{trimmed(target), trimmed(patch)}.take();
 }
 
 outcome merge_patch_reducer::apply(const event& e, state& s, effects&) const {
