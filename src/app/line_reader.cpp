@@ -16,6 +16,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t k_read_bytes = std::size_t{256} << 10;
+/// For a pipe that gives nothing: its reader must get to look whether it is told to stop.
+constexpr int k_longest_wait_ms = 250;
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -89,13 +91,13 @@ reported<bool> line_reader::wait_for_input(bool may_wait) {
   if (regular_) return true;
   pollfd waited[2] = {{fd_, POLLIN, 0}, {interrupt_, POLLIN, 0}};  // a negative descriptor is passed over
   for (;;) {
-    const int count = ::poll(waited, 2, may_wait ? -1 : 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed(errno);
-    if ((waited[0].revents & POLLNVAL) != 0) return failed(EBADF);
-    if (waited[1].revents != 0 && may_wait) {
-      return problem{errc::aborted, "reading " + name_ + " was interrupted", "", {}};
+    const int count = ::poll(waited, 2, may_wait ? k_longest_wait_ms : 0);
+    if (count < 0 && errno == EINTR && !may_wait) continue;
+    if (count < 0 && errno != EINTR) return failed(errno);
+    if (may_wait && (count <= 0 || waited[1].revents != 0)) {
+      return problem{errc::aborted, "waiting for " + name_ + " was interrupted", "", {}};
     }
+    if ((waited[0].revents & POLLNVAL) != 0) return failed(EBADF);
     return waited[0].revents != 0;
   }
 }

@@ -54,7 +54,8 @@ class line_reader {
   /// Fills `out` with the next lines: at most `max_lines`, and no further one once they hold `max_bytes`.
   /// Waits for at least one; returns what there is rather than waiting for more, so that a slow pipe is
   /// handled as it flows. False at the end of the input, with `out` empty.
-  /// Errors: io, naming the file and the byte; aborted, by the interrupt: nothing is lost, call again.
+  /// Errors: io, naming the file and the byte; aborted, where a wait was ended by the interrupt or a signal,
+  /// or nothing came for a quarter of a second: nothing is lost, look whether to stop, and call again.
   [[nodiscard]] reported<bool> next_batch(line_batch& out, std::size_t max_lines, std::size_t max_bytes);
 
   /// Bytes that were taken from the input so far, and of a regular file how many there are; else 0.
