@@ -85,8 +85,9 @@ std::optional<problem> applying::choose_stream() {
     stream_ = static_cast<std::size_t>(at - streams.begin());
   }
   pipeline_.set_plain_stream(streams[stream_].get());
-  if (!request_.records) {
-    for (const auto& s : streams) s->decode.time_stands_for_record = true;
+  for (const auto& s : streams) {
+    s->decode.time_stands_for_record = !request_.records;
+    s->decode.max_value_bytes = k_apply_value_bytes;
   }
   stage_.emplace(streams);
   stage_->set_plain_stream(stream_);

@@ -43,6 +43,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   decode.order = config.order;
   decode.ids = config.dedup.ids;
   decode.payload_from = config.reducer.from;
+  decode.bytes_allowed = config.reducer.kind != reducer_config::kind_of::merge_patch;
 }
 
 reported<stream_list> make_streams(const config& c, const reducers& own) {

@@ -21,6 +21,8 @@ struct command_line {
 void add_config_commands(CLI::App& root, command_line&);    ///< init, validate, version
 void add_run_commands(CLI::App& root, command_line&);       ///< run, apply
 void add_read_commands(CLI::App& root, command_line&);      ///< get, scan, status, verify
-void add_workload_commands(CLI::App& root, command_line&);  ///< gen, demo, bench
+void add_workload_commands(CLI::App& root, command_line&);  ///< gen, demo
+
+void add_bench_command(CLI::App& root, command_line&);  ///< bench
 
 }  // namespace ratchet::cli

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_read_commands(root, line);
   ratchet::cli::add_workload_commands(root, line);
+  ratchet::cli::add_bench_command(root, line);
   root.footer("Each command explains itself: ratchet COMMAND --help");
   try {
     root.parse(argc, argv);
