@@ -2,12 +2,14 @@
 #include "app/control_server.hpp"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <list>
@@ -40,6 +42,22 @@ void drain(const unique_fd& event) noexcept {
   std::uint64_t count = 0;
   static_cast<void>(!::read(event.get(), &count, sizeof count));
 }
+
+/// While it lives, threads that are started take no signals: those are for the program's own threads.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 /// A thread that answers one connection.
 struct worker {
@@ -202,6 +220,7 @@ reported<std::unique_ptr<control_server>> control_server::start(const std::files
   }
   RATCHET_TRY(self->listener, listen_in(state_dir, limits.backlog));
   try {
+    const signals_blocked blocked;
     self->acceptor = std::thread{[&s = *self] { s.accept_until_stopped(); }};
   } catch (const std::system_error& e) {
     remove_socket_in(state_dir);
