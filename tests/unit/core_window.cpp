@@ -106,6 +106,15 @@ TEST(window, takes_no_record_time_past_the_cap) {
   EXPECT_EQ(f.partition(0).highest_time, at_ms(6000)) << "the capped time is what is kept";
 }
 
+TEST(window, does_not_move_back_when_the_clock_does) {
+  floor_of f{1};
+  window_floor w{f.state, k_window};
+  w.handled(f.partition(0), at_ms(9000), at_ms(8000));
+  w.handled(f.partition(0), at_ms(9500), at_ms(6000));
+  EXPECT_EQ(f.partition(0).highest_time, at_ms(8000));
+  EXPECT_EQ(w.floor(), at_ms(7000));
+}
+
 TEST(window, leaves_out_an_idle_partition) {
   floor_of f{2};
   window_floor w{f.state, k_window};
