@@ -28,8 +28,9 @@ struct control_limits {
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
 /// Of the store it calls view(), durable_step() and request_sync() only. Nothing a client does makes the
-/// owner thread wait. Lifetime: store and board must outlive it. Where the store has to be opened again, end
-/// this first.
+/// owner thread wait.
+///
+/// Lifetime: store and board must outlive it. Where the store has to be opened again, end this first.
 class control_server {
  public:
   /// Starts listening. `streams` are the configured ones. The caller holds the directory's lock.
