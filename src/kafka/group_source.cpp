@@ -141,7 +141,7 @@ void group_source::close(std::chrono::milliseconds deadline) noexcept {
   run_bounded(
       [client = std::move(client), reader = std::shared_ptr<record_reader>{std::move(reader_)},
        owes_answer]() mutable {
-        // The close would wait for the answer to a notice that nobody will give any more.
+        // Nobody answers the notice any more.
         if (owes_answer) rd_kafka_assign(client->get(), nullptr);
         rd_kafka_consumer_close(client->get());
         reader.reset();

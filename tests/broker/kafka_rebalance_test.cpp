@@ -144,5 +144,27 @@ TEST(kafka_rebalance, closes_in_time_with_a_notice_that_was_never_answered) {
   EXPECT_EQ(join_and_assign(*second, {topic}).size(), 2U);
 }
 
+TEST(kafka_rebalance, closes_in_time_with_a_revoke_that_was_never_answered) {
+  const std::string brokers = shared_brokers();
+  const std::string topic = fresh_name("topic");
+  const std::string group = fresh_name("group");
+  ASSERT_TRUE(create_topic(brokers, topic, 2));
+  const kafka_config patient{
+      {brokers}, group, {{"session.timeout.ms", "300000"}, {"heartbeat.interval.ms", "300"}}};
+  auto first = open_source(patient);
+  join_and_assign(*first, {topic});
+  auto second = open_source(patient);
+  ASSERT_TRUE(second->join(std::vector{topic}));
+  collected seen_first;
+  collected seen_second;
+  ASSERT_TRUE(poll_until(*first, seen_first, [&] {
+    seen_second.add(second->poll(1, 10ms).value());
+    return seen_first.has<notice::revoked>();
+  }));
+  first->close(10s);
+  ASSERT_TRUE(poll_until(*second, seen_second, [&] { return seen_second.has<notice::assigned>(); }));
+  EXPECT_EQ(seen_second.all<notice::assigned>().back().partitions.size(), 2U);
+}
+
 }  // namespace
 }  // namespace ratchet::testing
