@@ -206,6 +206,7 @@ std::optional<problem> applying::finish() {
 
 std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (auto wrong = choose_stream()) return wrong;
+  engine_.board().set_ready(true);
   for (const std::string& path : request_.files) {
     if (stop.load(std::memory_order_relaxed)) break;
     if (auto failed = read_file(path, stop)) {

@@ -54,6 +54,7 @@ class engine {
   [[nodiscard]] store& state() noexcept { return *store_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return *options_.clock; }
+  [[nodiscard]] live_board& board() noexcept { return board_; }
   [[nodiscard]] const log_ptr& log() const noexcept { return options_.log; }
 
   /// Lets get, scan and status ask this process. Errors: state_busy; io.
