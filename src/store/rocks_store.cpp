@@ -30,12 +30,14 @@ std::error_code indeterminate() {
 class rocks_store final : public store {
  public:
   rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
-              std::shared_ptr<durable_floors> floors, synced_file synced, std::uint64_t step)
+              memory_by_stream memory, std::shared_ptr<durable_floors> floors, synced_file synced,
+              std::uint64_t step)
       : lock_{std::move(lock)},
         db_{std::move(db)},
         known_{std::move(known)},
         rejected_{std::move(rejected)},
-        lookup_{*db_},
+        memory_{std::move(memory)},
+        lookup_{*db_, memory_},
         writer_{*db_},
         sync_{*db_, std::move(synced), std::move(floors), step} {}
 
@@ -51,13 +53,17 @@ class rocks_store final : public store {
 
   [[nodiscard]] result<void> lookup(stream_id stream, const step_plan& plan, step_rows& out) override {
     if (failed()) return indeterminate();
+    if (!memory_.contains(stream)) return make_error_code(errc::internal);
     return lookup_.run(stream, plan, out);
   }
 
   [[nodiscard]] result<void> write(const step_batch& step) override {
     if (failed()) return indeterminate();
     if (step.step != last_step() + 1) return make_error_code(errc::internal);
-    RATCHET_TRY(rocksdb::WriteBatch * batch, writer_.build(step, lookup_, rejected_));
+    for (const step_part& part : step.parts) {
+      if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
+    }
+    RATCHET_TRY(rocksdb::WriteBatch * batch, writer_.build(step, lookup_, memory_, rejected_));
     RATCHET_TRY(commit(*batch));
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
@@ -144,6 +150,7 @@ class rocks_store final : public store {
   std::unique_ptr<database> db_;
   catalog known_;
   rejected_index rejected_;
+  memory_by_stream memory_;
   row_lookup lookup_;
   step_writer writer_;
   std::map<stream_id, timestamp> noted_floors_;
@@ -320,9 +327,11 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
     done = synced.assume_value().write(found.step);
   }
   if (!done) return failed_read(options.path, done.error());
+  auto memory = make_memory(*db, ids_of(wanted.known), options.memory_bytes / 8);
+  if (!memory) return failed_read(options.path, memory.error());
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
-      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected), settings.floors,
-      std::move(synced).assume_value(), found.step)};
+      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
+      std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step)};
 }
 
 }  // namespace
@@ -332,7 +341,7 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
   database_settings settings;
   settings.path = options.path;
-  settings.memory_bytes = options.memory_bytes / 2;
+  settings.memory_bytes = options.memory_bytes / 8 * 3;  // with make_memory()'s eighth a half
   settings.env = env;
   RATCHET_TRY(inspected found, inspect_directory(settings));
   if (found.is_new && !options.create) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 #include "store/layout.hpp"
 
@@ -45,6 +44,29 @@ std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& agg
   return order;
 }
 
+result<memory_by_stream> make_memory(const database& db, const std::vector<stream_id>& streams,
+                                     std::uint64_t bytes) {
+  memory_by_stream out;
+  for (const stream_id stream : streams) {
+    const std::string begin = layout::stream_prefix(stream);
+    const std::string end = layout::end_of_prefix(begin);
+    const rocksdb::Slice upper{end};
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &upper;
+    const std::unique_ptr<rocksdb::Iterator> at{db.db().NewIterator(options, db.handle(family::dedup))};
+    std::optional<event_id> highest;
+    at->SeekToLast();
+    if (at->Valid() && at->key().starts_with(begin)) {
+      RATCHET_TRY(const auto key, layout::parse_id_key(at->key().ToStringView()));
+      highest = key.id;
+    }
+    if (!at->status().ok()) return read_error(at->status());
+    const std::uint64_t share = bytes / streams.size() / 2;
+    out.emplace(stream, stream_memory{recent_ids{highest, share}, recent_rows{share}});
+  }
+  return out;
+}
+
 void row_lookup::prepare(std::size_t keys, std::size_t key_bytes) {
   key_bytes_.clear();
   key_bytes_.reserve(key_bytes);  // keys_ points into it: it must not move
@@ -57,7 +79,9 @@ void row_lookup::add_key(std::size_t begin) {
 }
 
 void row_lookup::multi_get(family f) {
-  // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer behind unset.
+  if (keys_.empty()) return;
+  // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer
+  // behind unset.
   if (values_.size() < keys_.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys_.size());
   for (std::size_t i = 0; i < keys_.size(); ++i) values_[i].Reset();
   statuses_.assign(keys_.size(), rocksdb::Status{});
@@ -91,10 +115,21 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   last_.count = plan.aggregates.size();
   last_.order = order_by_key(plan.aggregates);
   last_.is_external.assign(plan.aggregates.size(), 0);
+  recent_rows& recent = memory_->at(stream).rows;
+  asked_.clear();
   std::size_t bytes = 0;
-  for (const std::string_view a : plan.aggregates) bytes += layout::aggregate_key_size(a.size());
-  prepare(plan.aggregates.size(), bytes);
   for (const std::uint32_t index : last_.order) {
+    const std::string_view aggregate = plan.aggregates[index];
+    const row_head* head = plan.needs_snapshots ? nullptr : recent.find(aggregate);
+    if (head) {
+      remember(index, *head, out);
+      continue;
+    }
+    asked_.push_back(index);
+    bytes += layout::aggregate_key_size(aggregate.size());
+  }
+  prepare(asked_.size(), bytes);
+  for (const std::uint32_t index : asked_) {
     const std::size_t begin = key_bytes_.size();
     layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
     add_key(begin);
@@ -104,18 +139,23 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     if (statuses_[i].IsNotFound()) continue;
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(values_[i].ToStringView()));
-    const std::uint32_t index = last_.order[i];
-    last_.is_external[index] = value.external ? 1 : 0;
-    if (!out) continue;
-    aggregate_row& row = out->aggregates[index].emplace();
-    row.last = value.last;
-    row.id = value.id;
-    row.payload_hash = value.payload_hash;
-    row.time = value.time;
-    row.deleted = value.deleted;
-    if (plan.needs_snapshots) row.snapshot = value.snapshot;
+    const row_head head{value.last, value.id, value.payload_hash, value.time, value.deleted, value.external};
+    remember(asked_[i], head, out);
+    if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot = value.snapshot;
+    if (!plan.needs_snapshots) recent.put(plan.aggregates[asked_[i]], head);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_rows* out) {
+  last_.is_external[aggregate] = head.external ? 1 : 0;
+  if (!out) return;
+  aggregate_row& row = out->aggregates[aggregate].emplace();
+  row.last = head.last;
+  row.id = head.id;
+  row.payload_hash = head.payload_hash;
+  row.time = head.time;
+  row.deleted = head.deleted;
 }
 
 result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, step_rows& out) {
@@ -146,18 +186,23 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
 
 result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  std::vector<std::uint32_t> order(plan.ids.size());
-  std::iota(order.begin(), order.end(), 0U);
+  const recent_ids& recent = memory_->at(stream).ids;
+  std::vector<std::uint32_t>& order = asked_;
+  order.clear();
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
+    const std::string_view aggregate = plan.aggregates[plan.ids[i].aggregate];
+    if (recent.surely_absent(plan.ids[i].id, aggregate)) continue;
+    order.push_back(i);
+    bytes += layout::id_key_size(aggregate.size());
+  }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const id_of_aggregate& x = plan.ids[a];
     const id_of_aggregate& y = plan.ids[b];
     if (x.id != y.id) return x.id < y.id;
     return plan.aggregates[x.aggregate] < plan.aggregates[y.aggregate];
   });
-  std::size_t bytes = 0;
-  for (const id_of_aggregate& id : plan.ids)
-    bytes += layout::id_key_size(plan.aggregates[id.aggregate].size());
-  prepare(plan.ids.size(), bytes);
+  prepare(order.size(), bytes);
   for (const std::uint32_t index : order) {
     const std::size_t begin = key_bytes_.size();
     const id_of_aggregate& id = plan.ids[index];

@@ -2,17 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/step.hpp"
 #include "store/column_families.hpp"
+#include "store/recent_ids.hpp"
+#include "store/recent_rows.hpp"
 
 namespace ratchet {
 
 /// The order of a plan's aggregates by their bytes, which is the order of their keys.
 [[nodiscard]] std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates);
+
+/// What is remembered of a stream in memory.
+struct stream_memory {
+  recent_ids ids;
+  recent_rows rows;
+};
+using memory_by_stream = std::map<stream_id, stream_memory>;
+
+/// Starts with empty memories that together take at most `bytes`. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<memory_by_stream> make_memory(const database&, const std::vector<stream_id>&,
+                                                   std::uint64_t bytes);
 
 /// What the last look-up of a plan found, for the write that follows it.
 struct looked_up {
@@ -31,7 +45,7 @@ struct looked_up {
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:
-  explicit row_lookup(const database& db) : db_{&db} {}
+  row_lookup(const database& db, memory_by_stream& memory) : db_{&db}, memory_{&memory} {}
   /// Errors: state_damaged; of RocksDB.
   [[nodiscard]] result<void> run(stream_id, const step_plan&, step_rows& out);
   /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
@@ -42,6 +56,7 @@ class row_lookup {
 
  private:
   result<void> get_aggregates(stream_id, const step_plan&, step_rows* out);
+  void remember(std::uint32_t aggregate, const row_head&, step_rows* out);
   result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
   result<void> get_ids(stream_id, const step_plan&, step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
@@ -49,8 +64,10 @@ class row_lookup {
   void multi_get(family);
 
   const database* db_;
+  memory_by_stream* memory_;
   looked_up last_;
   std::string key_bytes_;
+  std::vector<std::uint32_t> asked_;  ///< whose keys keys_ are
   std::vector<rocksdb::Slice> keys_;
   std::vector<rocksdb::PinnableSlice> values_;
   std::vector<rocksdb::Status> statuses_;

@@ -34,14 +34,15 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 }
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
-                                                rejected_index& rejected) {
+                                                memory_by_stream& memory, rejected_index& rejected) {
   batch_.Clear();
   put_step(batch_, *db_, step.step);
   for (const step_part& part : step.parts) {
     if (part.change) {
       put_stream(part);
-      RATCHET_TRY(put_rows(part, lookup));
-      put_ids(part);
+      stream_memory& remembered = memory.at(part.stream);
+      RATCHET_TRY(put_rows(part, lookup, remembered.rows));
+      put_ids(part, remembered.ids);
     }
     rejected.add(batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
   }
@@ -64,7 +65,7 @@ void step_writer::put_stream(const step_part& part) {
   }
 }
 
-result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup) {
+result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, recent_rows& recent) {
   const std::vector<aggregate_change>& rows = part.change->rows;
   if (rows.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const step_plan& plan = *part.plan;
@@ -78,8 +79,10 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup) {
   const looked_up& known = lookup.last();
   for (const std::uint32_t aggregate : known.order) {
     if (row_of_[aggregate] == k_none) continue;
-    put_row(part.stream, plan.aggregates[aggregate], rows[row_of_[aggregate]].row,
-            known.is_external[aggregate] != 0);
+    const aggregate_row& row = rows[row_of_[aggregate]].row;
+    recent.put(plan.aggregates[aggregate],
+               {row.last, row.id, row.payload_hash, row.time, row.deleted, layout::is_external(row)});
+    put_row(part.stream, plan.aggregates[aggregate], row, known.is_external[aggregate] != 0);
   }
   lookup.forget();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -101,12 +104,13 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   }
 }
 
-void step_writer::put_ids(const step_part& part) {
+void step_writer::put_ids(const step_part& part, recent_ids& recent) {
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::dedup);
   for (const id_of_aggregate& id : part.change->ids) {
     key_.clear();
     layout::append_id_key(key_, part.stream, k_instance_slot, id.id, part.plan->aggregates[id.aggregate]);
     put(batch_, family, key_, layout::encode_presence());
+    recent.add(id.id, part.plan->aggregates[id.aggregate]);
   }
 }
 

@@ -21,15 +21,16 @@ void put_step(rocksdb::WriteBatch&, const database&, std::uint64_t step);
 class step_writer {
  public:
   explicit step_writer(const database& db) : db_{&db} {}
-  /// The batch is valid until the next call. `rejected` moves on with it, so a batch that was built must be
-  /// written. Errors: state_damaged and of RocksDB, where rows must be looked up first.
-  [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, rejected_index& rejected);
+  /// The batch is valid until the next call. `memory` and `rejected` move on with it, so a batch that was
+  /// built must be written. Errors: state_damaged and of RocksDB, where rows must be looked up first.
+  [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_stream& memory,
+                                                   rejected_index& rejected);
 
  private:
   void put_stream(const step_part&);
-  result<void> put_rows(const step_part&, row_lookup&);
+  result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
-  void put_ids(const step_part&);
+  void put_ids(const step_part&, recent_ids&);
 
   const database* db_;
   rocksdb::WriteBatch batch_;
