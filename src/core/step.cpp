@@ -78,6 +78,8 @@ class pass {
         id_in_step_(plan.ids.size()) {
     change_.after = before;
     change_.decisions.resize(events.size());
+    change_.ids.reserve(plan.ids.size());
+    to_run_.reserve(events.size());
   }
 
   /// The partition and reason of a failed event, or none.
@@ -283,7 +285,7 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   const event view{.stream = rules_.stream,
                    .aggregate = e.aggregate,
                    .sequence = to_run.sequence,
-                   .id = e.has_id ? std::optional{e.id} : std::nullopt,
+                   .id = e.has_id && rules_.dedup ? std::optional{e.id} : std::nullopt,
                    .type = e.type,
                    .time = e.time,
                    .payload = e.payload,
@@ -311,6 +313,7 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
 }
 
 stream_change pass::take(const stream_state& before) {
+  change_.rows.reserve(aggregates_.size());
   for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
     aggregate_in_step& a = aggregates_[i];
     if (!a.changed) continue;

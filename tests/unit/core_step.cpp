@@ -91,6 +91,13 @@ TEST(step, shows_the_reducer_the_number_given_on_arrival_and_the_position) {
   EXPECT_EQ(w.snapshot(), "1i@t0:5 2@t3:7 ");
 }
 
+TEST(step, shows_the_reducer_no_id_where_dedup_is_off) {
+  world w{shows_sequence{}, order::arrival};
+  w.rules.dedup = false;
+  w.step({{.id = k_id1, .offset = 5}});
+  EXPECT_EQ(w.snapshot(), "1@t0:5 ");
+}
+
 TEST(step, finds_a_repeated_id_across_steps_and_inside_one) {
   world w{folding{}, order::arrival};
   EXPECT_EQ(verdicts_of(w.step({{.id = k_id1, .payload = "x", .offset = 0},
@@ -208,6 +215,28 @@ TEST(step, deletes_where_the_reducer_erases) {
   EXPECT_EQ(w.snapshot(), "-");
   w.step({{.payload = "y", .offset = 2}});
   EXPECT_EQ(w.snapshot(), "y;");
+}
+
+struct tells_new_from_known {
+  static constexpr reducer_traits traits{.name = "tells", .version = 1};
+  outcome apply(const event&, ratchet::state& s, effects&) const {
+    s.assign(s.exists() ? "known" : "new");
+    return done();
+  }
+};
+
+TEST(step, shows_the_reducer_that_a_deleted_snapshot_does_not_exist) {
+  world w{tells_new_from_known{}};
+  w.step({{.sequence = seq(1)}});
+  EXPECT_EQ(w.snapshot(), "new");
+  w.step({{.sequence = seq(2), .offset = 1}});
+  EXPECT_EQ(w.snapshot(), "known");
+  w.step({{.sequence = seq(3), .kind = decoded_kind::tombstone, .offset = 2}});
+  w.step({{.sequence = seq(4), .offset = 3}});
+  EXPECT_EQ(w.snapshot(), "new") << "in a later step";
+  w.step({{.sequence = seq(5), .kind = decoded_kind::tombstone, .offset = 4},
+          {.sequence = seq(6), .offset = 5}});
+  EXPECT_EQ(w.snapshot(), "new") << "in the same step";
 }
 
 // Superseding.
