@@ -1,12 +1,19 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "kafka/record_reader.hpp"
 
+#include <algorithm>
+
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
 
 namespace ratchet {
 
 namespace {
+
+/// A broker's thread that sleeps looks for partitions to fetch from once a second; a request of any kind
+/// wakes it.
+constexpr std::chrono::milliseconds k_wake_after{5};
+constexpr int k_wake_wait_ms = 1000;
 
 std::optional<std::string> copy_of(const void* data, std::size_t size) {
   if (data == nullptr) return std::nullopt;
@@ -51,8 +58,13 @@ result<std::optional<owned_record>> record_reader::first_from(
     std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     const kafka_handle<rd_kafka_message_t> message{
-        rd_kafka_consume(topic, partition, to_ms(until(deadline)))};
-    if (message != nullptr) {
+        rd_kafka_consume(topic, partition, to_ms(std::min(until(deadline), k_wake_after)))};
+    if (message == nullptr) {
+      std::int64_t start = 0;
+      std::int64_t end = 0;
+      rd_kafka_query_watermark_offsets(client_->get(), rd_kafka_topic_name(topic), partition, &start, &end,
+                                       std::min(to_ms(until(deadline)), k_wake_wait_ms));
+    } else {
       switch (message->err) {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
           if (message->offset < offset) break;  // never delivered, but cheap to be sure
