@@ -27,7 +27,8 @@ struct campaign_plan {
   std::uint32_t kills{5};
   std::uint64_t seed{42};  ///< of the moments
   std::size_t step_records{5'000};
-  bool verify{false};  ///< run `ratchet verify` after each kill
+  std::chrono::milliseconds restart_delay{0};  ///< from a kill to the next start, at least
+  bool verify{false};                          ///< run `ratchet verify` after each kill
 };
 
 /// One SIGKILL. Offsets are summed over the partitions, so that they count the records of the topic.

@@ -39,7 +39,7 @@ std::string kill_rows(const campaign_outcome& outcome) {
   }
   if (outcome.missed != 0) {
     text += "  (" + std::to_string(outcome.missed) +
-            " more landed when nothing was in flight, and were repeated)\n";
+            " more landed when nothing was in flight, and do not count)\n";
   }
   return text;
 }
