@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t k_batch_bytes_least = std::size_t{1} << 20;
 constexpr std::size_t k_batch_share = 8;
 constexpr std::size_t k_reserve_most = 16'384;
-/// librdkafka's own memory for a queued record, beside its key and value; measured as 320 to 360 bytes.
+/// What librdkafka is taken to keep for a queued record beside its key and value; an estimate, not measured.
 constexpr double k_record_overhead = 350;
 
 }  // namespace

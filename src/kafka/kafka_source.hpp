@@ -14,7 +14,7 @@ namespace ratchet {
 
 struct kafka_source_options {
   /// For records that were fetched and not yet given out. librdkafka counts their keys and values, and may
-  /// overshoot by one fetch per broker; small records need about 350 bytes each beside that.
+  /// overshoot by one fetch per broker; what it keeps beside each record (taken as 350 bytes) comes on top.
   std::size_t memory_bytes{std::size_t{256} << 20};
   bool wants_headers{false};
   /// librdkafka's own lines, with syslog's levels (3 error, 4 warning, 6 info). Called on any thread, until
