@@ -63,6 +63,10 @@ struct spec {
   friend bool operator==(const spec&, const spec&) = default;
 };
 
+inline spec bad(std::int64_t offset, int partition = 0) {
+  return {.kind = decoded_kind::malformed, .partition = partition, .offset = offset};
+}
+
 /// Decoded events that borrow from specs. The specs must outlive it.
 class batch {
  public:

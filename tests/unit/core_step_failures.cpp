@@ -1,0 +1,262 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/step.hpp"
+#include "ratchet/error.hpp"
+#include "unit/core_print.hpp"
+#include "unit/core_world.hpp"
+
+namespace ratchet {
+namespace {
+
+using testing::at_ms;
+using testing::bad;
+using testing::folding;
+using testing::id_at;
+using testing::replacing;
+using testing::spec;
+using testing::verdicts_of;
+using testing::world;
+
+constexpr verdict k_applied = verdict::applied;
+constexpr verdict k_duplicate = verdict::duplicate;
+constexpr verdict k_rejected = verdict::rejected;
+constexpr verdict k_unhandled = verdict::unhandled;
+using verdicts = std::vector<verdict>;
+
+const event_id k_id1 = id_at(5000, 1);
+
+/// Events of one aggregate with these sequences and payloads, one behind the other on partition 0.
+std::vector<spec> in_a_row(std::initializer_list<std::pair<std::uint64_t, const char*>> events) {
+  std::vector<spec> out;
+  for (const auto& [number, payload] : events) {
+    out.push_back({.sequence = seq(number), .payload = payload, .offset = std::ssize(out)});
+  }
+  return out;
+}
+
+// Failing reducers.
+
+TEST(failing, cuts_its_partition_and_lets_the_others_go_on) {
+  world w{folding{}};
+  const auto change = w.step({{.aggregate = "a", .partition = 0, .offset = 0},
+                              {.aggregate = "b", .payload = "!", .partition = 0, .offset = 1},
+                              {.aggregate = "c", .partition = 1, .offset = 0},
+                              {.aggregate = "d", .partition = 0, .offset = 2},
+                              {.aggregate = "e", .partition = 1, .offset = 1}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_applied, k_unhandled, k_applied, k_unhandled, k_applied}));
+  EXPECT_EQ(w.partition(0).next_offset, 1);
+  EXPECT_EQ(w.partition(1).next_offset, 2);
+  EXPECT_EQ(w.snapshot("b"), "?");
+  EXPECT_EQ(w.snapshot("d"), "?") << "behind the failed one";
+  EXPECT_EQ(w.state.counters.consumed, 3U);
+  ASSERT_EQ(change.stops.size(), 1U);
+  const partition_stop& stop = change.stops[0];
+  EXPECT_EQ(stop.where, (topic_partition{"t", partition_id{0}}));
+  EXPECT_EQ(stop.offset, 1);
+  EXPECT_EQ(stop.code, make_error_code(errc::reducer_failed));
+  EXPECT_EQ(stop.cause, std::make_error_code(std::errc::invalid_argument));
+  EXPECT_EQ(stop.aggregate, "b");
+}
+
+TEST(failing, decides_as_if_the_cut_records_had_not_been_read) {
+  // Partition 0 fails at its first record; what it would have said of "a" behind that must not count.
+  world w{folding{}};
+  const auto change =
+      w.step({{.aggregate = "z", .payload = "!", .time = 90'000, .partition = 0, .offset = 0},
+              {.sequence = seq(9), .id = k_id1, .partition = 0, .offset = 1},
+              {.sequence = seq(2), .id = k_id1, .payload = "y", .time = 5000, .partition = 1}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_unhandled, k_unhandled, k_applied}));
+  EXPECT_EQ(w.rows.at("a").last, seq(2));
+  EXPECT_EQ(w.state.floor, at_ms(4000)) << "its time did not move the floor";
+  EXPECT_FALSE(w.state.partitions.contains({"t", partition_id{0}}))
+      << "nothing of it was handled: a next offset of 0 would be taken for a position";
+  EXPECT_EQ(change.touched, (std::vector{topic_partition{"t", partition_id{1}}}));
+}
+
+TEST(failing, goes_on_from_the_stored_offset_when_it_is_tried_again) {
+  world w{folding{}};
+  w.step(in_a_row({{1, "a"}, {2, "!b"}, {3, "c"}}));
+  EXPECT_EQ(w.snapshot(), "a;");
+  w.step(
+      {{.sequence = seq(2), .payload = "b", .offset = 1}, {.sequence = seq(3), .payload = "c", .offset = 2}});
+  EXPECT_EQ(w.snapshot(), "a;b;c;");
+  EXPECT_EQ(w.state.counters.consumed, 3U);
+}
+
+TEST(failing, throws_away_what_a_failing_event_did_to_the_state) {
+  struct dirty {
+    outcome apply(const event& e, ratchet::state& s, effects&) const {
+      s.assign("half done");
+      return e.payload == "!" ? stop(std::make_error_code(std::errc::io_error)) : done();
+    }
+  };
+  world w{reducer{{.name = "dirty", .version = 1}, dirty{}}};
+  w.rows["a"] = {
+      .last = seq(1), .id = {}, .payload_hash = {}, .time = {}, .deleted = false, .snapshot = "whole"};
+  EXPECT_TRUE(w.step({{.sequence = seq(2), .payload = "!"}}).rows.empty());
+  EXPECT_EQ(w.snapshot(), "whole");
+}
+
+struct misbehaving {
+  static constexpr reducer_traits traits{
+      .name = "misbehaving", .version = 1, .full_state = true, .has_effects = false};
+  outcome apply(const event& e, ratchet::state& s, effects& fx) const {
+    if (e.payload == "throw") throw std::runtime_error{"out of cheese"};
+    if (e.payload == "throw 7") throw 7;
+    if (e.payload == "retry") return retry(std::make_error_code(std::errc::timed_out));
+    if (e.payload == "give_up") return give_up(std::make_error_code(std::errc::invalid_argument));
+    if (e.payload == "stop") return stop(std::make_error_code(std::errc::io_error));
+    if (e.payload == "publish") fx.publish({});
+    if (e.payload == "put") fx.put("t", "k", "v");
+    if (e.payload == "erase") fx.erase("t", "k");
+    s.assign(e.payload);
+    return done();
+  }
+};
+
+struct ending_row {
+  const char* payload;
+  std::error_code cause;
+  std::string effect;
+  std::string what;
+};
+
+TEST(failing, says_how_it_failed) {
+  const std::error_code not_built = make_error_code(errc::not_built_yet);
+  const ending_row rows[] = {
+      {"retry", std::make_error_code(std::errc::timed_out), "", ""},
+      {"give_up", std::make_error_code(std::errc::invalid_argument), "", ""},
+      {"stop", std::make_error_code(std::errc::io_error), "", ""},
+      {"publish", not_built, "publish", ""},
+      {"put", not_built, "put", ""},
+      {"erase", not_built, "erase", ""},
+      {"throw", make_error_code(errc::reducer_failed), "", "out of cheese"},
+      {"throw 7", make_error_code(errc::reducer_failed), "", "an exception that is not a std::exception"},
+  };
+  for (const ending_row& row : rows) {
+    SCOPED_TRACE(row.payload);
+    world w{misbehaving{}};
+    const auto change = w.step({{.payload = row.payload, .offset = 5}});
+    EXPECT_EQ(verdicts_of(change), verdicts{k_unhandled});
+    ASSERT_EQ(change.stops.size(), 1U);
+    EXPECT_EQ(change.stops[0].code, make_error_code(errc::reducer_failed));
+    EXPECT_EQ(change.stops[0].cause, row.cause);
+    EXPECT_EQ(change.stops[0].effect != nullptr ? change.stops[0].effect : "", row.effect);
+    EXPECT_EQ(change.stops[0].what, row.what);
+    EXPECT_EQ(change.stops[0].offset, 5);
+    EXPECT_EQ(w.state, stream_state{}) << "nothing changed";
+    EXPECT_TRUE(change.rows.empty());
+  }
+}
+
+struct counts_runs {
+  std::shared_ptr<std::uint64_t> runs{std::make_shared<std::uint64_t>(0)};
+  outcome apply(const event&, ratchet::state&, effects&) const {
+    ++*runs;
+    return give_up(std::make_error_code(std::errc::invalid_argument));
+  }
+};
+
+TEST(failing, does_not_fall_back_without_bound) {
+  const counts_runs counting;
+  world w{reducer{replacing::traits, counting}};
+  std::vector<spec> events;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    events.push_back({.sequence = seq(i + 1), .offset = static_cast<std::int64_t>(i)});
+  }
+  const auto change = w.step(events);
+  EXPECT_EQ(change.stops.size(), 1U);
+  EXPECT_EQ(change.stops[0].offset, 0);
+  EXPECT_LT(*counting.runs, 100U) << "a reducer that fails always must not cost a pass an event";
+}
+
+// Poison.
+
+TEST(poison, rejects_and_counts_up_to_the_limit) {
+  world w{folding{}};
+  w.rules.poison_limit = 3;
+  const auto change = w.step({bad(0), bad(1)});
+  EXPECT_EQ(change.decisions[1], (decision{k_rejected, reject_reason::malformed}));
+  EXPECT_EQ(change.rejected, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(w.partition(0).malformed_run, 2U);
+  EXPECT_EQ(w.partition(0).next_offset, 2);
+  EXPECT_TRUE(change.stops.empty());
+}
+
+TEST(poison, does_not_handle_the_record_that_reaches_the_limit) {
+  world w{folding{}};
+  w.rules.poison_limit = 3;
+  w.step({bad(0), bad(1)});
+  const auto change = w.step({bad(2), {.offset = 3}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_unhandled, k_unhandled}));
+  EXPECT_EQ(w.partition(0).next_offset, 2) << "the offset stays";
+  EXPECT_EQ(w.state.counters.rejected_malformed, 2U);
+  ASSERT_EQ(change.stops.size(), 1U);
+  EXPECT_EQ(change.stops[0].code, make_error_code(errc::poisoned));
+  EXPECT_EQ(change.stops[0].offset, 2);
+  EXPECT_EQ(change.stops[0].malformed.reason, malformed_reason::invalid_json);
+  EXPECT_EQ(change.stops[0].malformed.byte_offset, 7U);
+  EXPECT_EQ(w.step({bad(2)}).stops.size(), 1U) << "and stops again after a restart: the count is state";
+}
+
+TEST(poison, begins_anew_behind_a_record_that_is_well_formed) {
+  for (const decoded_kind kind : {decoded_kind::event, decoded_kind::tombstone, decoded_kind::ignored}) {
+    world w{folding{}};
+    w.rules.poison_limit = 3;
+    const auto change = w.step({bad(0), bad(1), {.kind = kind, .offset = 2}, bad(3), bad(4)});
+    EXPECT_TRUE(change.stops.empty());
+    EXPECT_EQ(w.partition(0).malformed_run, 2U);
+  }
+}
+
+TEST(poison, counts_each_partition_by_itself) {
+  world w{folding{}};
+  w.rules.poison_limit = 2;
+  const auto change = w.step({bad(0, 0), bad(0, 1), bad(1, 1), {.partition = 1, .offset = 2}, {.offset = 1}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_rejected, k_rejected, k_unhandled, k_unhandled, k_applied}));
+  ASSERT_EQ(change.stops.size(), 1U);
+  EXPECT_EQ(change.stops[0].where.partition, partition_id{1});
+}
+
+TEST(poison, is_not_advanced_by_records_read_again) {
+  world w{folding{}};
+  w.rules.poison_limit = 3;
+  w.step({bad(0), bad(1)});
+  EXPECT_EQ(verdicts_of(w.step({bad(0), bad(1)})), (verdicts{k_duplicate, k_duplicate}));
+  EXPECT_EQ(w.partition(0).malformed_run, 2U);
+}
+
+TEST(poison, can_be_off) {
+  world w{folding{}};
+  w.rules.poison_limit = 0;
+  std::vector<spec> events;
+  for (int i = 0; i < 500; ++i) events.push_back(bad(i));
+  EXPECT_TRUE(w.step(events).stops.empty());
+  EXPECT_EQ(w.state.counters.rejected_malformed, 500U);
+}
+
+TEST(poison, of_one_knows_nothing_of_the_partition) {
+  world w{folding{}};
+  w.rules.poison_limit = 1;
+  const auto change = w.step({bad(500)});
+  EXPECT_EQ(change.stops.size(), 1U);
+  EXPECT_EQ(w.state, stream_state{}) << "nothing was handled";
+  EXPECT_TRUE(change.touched.empty());
+}
+
+TEST(poison, and_a_failing_reducer_stop_two_partitions) {
+  world w{folding{}};
+  w.rules.poison_limit = 2;
+  const auto change = w.step({bad(0, 0), {.payload = "!", .partition = 1}, bad(1, 0)});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_rejected, k_unhandled, k_unhandled}));
+  EXPECT_EQ(change.stops.size(), 2U);
+}
+
+}  // namespace
+}  // namespace ratchet
