@@ -41,6 +41,12 @@ constexpr resume_decision rebuild_or(const resume_facts& f, resume_row row,
 
 /// No stored offset: the directory is new, was lost, or has not met this partition yet.
 constexpr resume_decision resolve_without_store(const resume_facts& f) noexcept {
+  if (f.committed && f.owner == commit_owner::ours) {
+    // A start is durable before it is claimed, so the store has let go of it: see started_over.
+    const bool from_start = f.start == start_position::earliest;
+    const std::int64_t committed = std::clamp(*f.committed, f.log_start, f.log_end);
+    return audited(resume_at(resume_row::started_over, from_start ? f.log_start : committed));
+  }
   if (f.committed) {
     if (f.option == resume_option::rebuild) {
       return skipping(audited(resume_at(resume_row::store_lost, f.log_start)), 0, f.log_start);
@@ -73,7 +79,8 @@ constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
 constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
   const std::int64_t stored = *f.stored;
   if (f.committed && f.owner == commit_owner::other_store) {
-    return end_with(resume_row::other_store, resume_action::refuse);
+    // A rebuild that was killed before its claim looks like this too.
+    return rebuild_or(f, resume_row::other_store, resume_action::refuse);
   }
   if (stored < f.log_start) {
     if (f.option == resume_option::kafka) {

@@ -64,7 +64,7 @@ constexpr resume_case k_cases[] = {
     {"other_store",                500, 500, owner::other_store, last::same,  option::none,     end(row::other_store, action::refuse)},
     {"other_store_store",          500, 500, owner::other_store, last::same,  option::store,    end(row::other_store, action::refuse)},
     {"other_store_kafka",          500, 500, owner::other_store, last::same,  option::kafka,    end(row::other_store, action::refuse)},
-    {"other_store_rebuild",        500, 500, owner::other_store, last::same,  option::rebuild,  end(row::other_store, action::refuse)},
+    {"other_store_rebuild",        500, 500, owner::other_store, last::same,  option::rebuild,  end(row::other_store, action::rebuild)},
     {"other_store_takeover",       500, 500, owner::other_store, last::same,  option::takeover, end(row::other_store, action::refuse)},
     {"other_store_before_bounds",   50, 500, owner::other_store, last::other, option::kafka,    end(row::other_store, action::refuse)},
 
@@ -113,6 +113,9 @@ constexpr resume_case k_cases[] = {
     {"skipped_store",              500, 700, owner::foreign, last::same, option::store,    go(row::skipped_ahead, 500, true)},
     {"skipped_kafka",              500, 700, owner::foreign, last::same, option::kafka,    skip(row::skipped_ahead, 700, 500, 700)},
     {"skipped_kafka_past_the_end", 500, 950, owner::foreign, last::same, option::kafka,    skip(row::skipped_ahead, 900, 500, 900)},
+
+    // The stream never applied anything and was given another meaning: its offsets went, our commits did not.
+    {"started_over",               none, 500, owner::ours,        last::not_checked, option::none,     go(row::started_over, 100, true)},
 
     // The state directory is gone.
     {"lost",                       none, 500, owner::other_store, last::not_checked, option::none,     end(row::store_lost, action::refuse)},
