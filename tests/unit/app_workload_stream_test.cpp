@@ -63,13 +63,17 @@ TEST(workload_stream, gives_exactly_as_many_records_as_asked_for_and_forgets_no_
   for (std::uint64_t events = 1; events < 200; ++events) {
     auto d = dials(events);
     d.late = 0.9;
+    d.aggregates = 5;
     const auto records = all(d);
     ASSERT_EQ(records.size(), events);
     std::map<std::uint32_t, std::set<std::uint64_t>> numbers;
     for (const auto& r : records) {
       if (r.kind != workload_kind::malformed) numbers[r.event.payment].insert(r.event.number);
     }
-    for (const auto& [payment, seen] : numbers) EXPECT_EQ(*seen.rbegin(), seen.size()) << payment;
+    for (const auto& [payment, seen] : numbers) {
+      EXPECT_EQ(*seen.begin(), 1U) << payment;
+      EXPECT_EQ(*seen.rbegin(), seen.size()) << payment;
+    }
   }
 }
 
