@@ -132,8 +132,8 @@ reported<bool> campaign::flow_until(workload_process& process, std::uint64_t tar
       if (!flowing_since) flowing_since = now;
       progress_at = now;
       at = position;
-      if (watch_.progress) watch_.progress(at);
     }
+    if (watch_.progress) watch_.progress(at);
     if (ended || at >= target) {
       if (flowing_since) outcome_.flow += now - *flowing_since;
       outcome_.records_read += at - from;
