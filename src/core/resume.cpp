@@ -154,6 +154,8 @@ const char* name_of(resume_row row) noexcept {
       return "power_loss";
     case resume_row::store_lost:
       return "store_lost";
+    case resume_row::started_over:
+      return "started_over";
     case resume_row::fresh:
       return "fresh";
   }

@@ -71,6 +71,7 @@ enum class resume_row : std::uint8_t {
   behind_or_absent,  ///< C <= S ours, or C absent
   power_loss,        ///< C > S, ours
   store_lost,        ///< S absent, C present
+  started_over,      ///< S absent, C ours: the stream never applied anything, and its meaning was changed
   fresh,             ///< both absent
 };
 
