@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,10 +28,12 @@ struct kafka_target {
 /// The start of a stream whose last record is to be of now: older ones a real broker deletes by their time.
 [[nodiscard]] timestamp start_for_end_now(const workload_dials&);
 
-/// A session time-out for consumers that are killed: so long about they stay in their group. The embedded
-/// broker's first join takes 3 s, in which its members must not expire. Real brokers refuse less than 6 s,
-/// unless their group.min.session.timeout.ms allows it.
-inline constexpr const char* k_embedded_session_ms = "4500";
+/// For consumers of an embedded broker that are killed and started again. Its first join takes 3 s, in which
+/// a member must not expire; a later one takes the session less a second, and starts over (8 s and more)
+/// where the killed member, which it may take for the leader, has not expired by then: at the latest a second
+/// after its session, as the broker looks once a second. With this delay from kill to start it has.
+inline constexpr const char* k_embedded_session_ms = "3500";
+inline constexpr std::chrono::milliseconds k_embedded_restart_delay{2'000};
 
 /// A broker inside this process, with the target's topic, and sets the target's brokers.
 /// Errors: those of librdkafka.

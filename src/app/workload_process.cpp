@@ -91,6 +91,10 @@ std::optional<int> workload_process::wait(std::chrono::milliseconds timeout) {
   return status_;
 }
 
+bool workload_process::signal(int number) {
+  return !ended() && ::kill(pid_, number) == 0;
+}
+
 bool workload_process::kill() {
   if (ended()) return false;
   ::kill(pid_, SIGKILL);

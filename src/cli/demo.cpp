@@ -83,6 +83,7 @@ reported<void> produce(workload_sink& sink, workload_stream& stream, workload_or
 /// Killed members stay in their group until their session is over, and so long the next run waits.
 reported<std::map<std::string, std::string>> consumer_properties(const demo_options& options) {
   RATCHET_TRY(auto properties, parse_properties(options.kafka_properties));
+  // Real brokers refuse less than 6 s, unless their group.min.session.timeout.ms allows it.
   properties.emplace("session.timeout.ms", options.brokers.empty() ? k_embedded_session_ms : "6000");
   properties.emplace("heartbeat.interval.ms", "300");
   return properties;
@@ -147,6 +148,7 @@ campaign_plan plan_of(const demo_options& options, const fs::path& directory, co
   plan.topic = plan.group = target.topic;
   plan.kills = options.kills;
   plan.seed = options.dials.seed;
+  if (options.brokers.empty()) plan.restart_delay = k_embedded_restart_delay;
   return plan;
 }
 
@@ -172,7 +174,8 @@ reported<void> run_demo(const demo_options& options) {
   say("Consumer: ratchet run, killed with SIGKILL " + std::to_string(plan.kills) +
       " times while records flow.");
   const auto outcome = consume(plan, oracle);
-  if (!outcome || !outcome.value().fault.empty()) directory.keep();
+  const bool stopped = !outcome && outcome.error().code == errc::aborted;
+  if (!stopped && (!outcome || !outcome.value().fault.empty())) directory.keep();
   if (!outcome) return outcome.error();
   say("\n" + demo_table(outcome.value(), oracle) + "\n" + outcome.value().verdict);
   if (const auto& fault = outcome.value().fault; !fault.empty()) {
