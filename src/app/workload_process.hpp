@@ -31,6 +31,8 @@ class workload_process {
   [[nodiscard]] std::optional<int> ended();
   /// Waits for its end. None: the time is over and it still runs.
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds timeout);
+  /// Sends a signal, such as SIGTERM. False: it had ended.
+  bool signal(int number);
   /// SIGKILL, and waits until it is gone. False: it had ended by itself.
   bool kill();
 
