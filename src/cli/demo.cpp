@@ -104,15 +104,23 @@ reported<campaign_outcome> consume(const campaign_plan& plan, const workload_ora
   return run_campaign(plan, oracle, watch);
 }
 
+/// The program as one would type it here.
+std::string program_to_type(const std::string& program) {
+  const std::filesystem::path relative =
+      std::filesystem::path{program}.lexically_proximate(std::filesystem::current_path());
+  return relative.string().starts_with("..") ? program : relative.string();
+}
+
 void say_what_next(const demo_options& options, const campaign_plan& plan, bool kept) {
+  const std::string program = program_to_type(options.program);
   if (kept) {
     say("The state is in " + plan.state.string() + ", the logs of the runs are in " +
         plan.directory.string() + ".");
-    say("\nNext, look at what is stored:\n\n  " + options.program + " scan --state " + plan.state.string() +
+    say("\nNext, look at what is stored:\n\n  " + program + " scan --state " + plan.state.string() +
         " payments | head -3");
     return;
   }
-  say("\nNext, write a config for a stream of your own:\n\n  " + options.program + " init > ratchet.yaml");
+  say("\nNext, write a config for a stream of your own:\n\n  " + program + " init > ratchet.yaml");
 }
 
 /// The broker is the first to be made and the last to go.

@@ -19,6 +19,8 @@ client_callbacks* callbacks_of(const rd_kafka_t* handle) noexcept {
 
 void log_trampoline(const rd_kafka_t* handle, int level, const char* facility, const char* text) {
   if (client_callbacks* callbacks = handle != nullptr ? callbacks_of(handle) : nullptr) {
+    // Said at every start, while it does not know the broker's version yet; consumers never create topics.
+    if (std::string_view{facility} == "AUTOCREATE") return;
     callbacks->log(level, std::string{facility} + ": " + text);
   }
 }
