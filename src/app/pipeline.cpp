@@ -22,9 +22,10 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
     const record& r = *events[i].from;
     if (change.decisions[i].verdict == verdict::unhandled || r.where->topic.empty()) continue;
     if (std::find(seen.begin(), seen.end(), r.where) != seen.end()) continue;
-    seen.push_back(r.where);
     partition_state& partition = change.after.partitions.at(*r.where);
-    if (partition.next_offset == r.offset + 1) partition.last_record_hash = record_hash(r.key, r.value);
+    if (partition.next_offset != r.offset + 1) continue;  // files may repeat older ones behind it
+    seen.push_back(r.where);
+    partition.last_record_hash = record_hash(r.key, r.value);
   }
 }
 

@@ -1,0 +1,315 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/apply_files.hpp"
+#include "app/engine.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr const char* k_noon = "2024-01-01T12:00:00Z";
+constexpr timestamp k_noon_time{std::chrono::milliseconds{1'704'110'400'000}};
+
+std::string line(const std::string& aggregate, int n, const std::string& time = k_noon) {
+  return R"({"p":")" + aggregate + R"(","n":)" + std::to_string(n) + R"(,"at":")" + time + R"(","v":)" +
+         std::to_string(n) + "}\n";
+}
+
+/// The same as `kcat -C -J` prints it.
+std::string kcat(const std::string& topic, int partition, int offset, const std::string& aggregate, int n) {
+  std::string payload;
+  for (const char c : line(aggregate, n)) {
+    if (c == '"') payload += '\\';
+    if (c != '\n') payload += c;
+  }
+  return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"offset":)" +
+         std::to_string(offset) +
+         R"(,"tstype":"create","ts":1704110400000,"broker":0,"key":null,"payload":")" + payload + "\"}\n";
+}
+
+stream_config stream_named(const std::string& name, const std::string& topic) {
+  stream_config s;
+  s.name = name;
+  s.topics = {topic};
+  s.start = start_position::earliest;
+  s.envelope = {.event_id = {},
+                .aggregate = "/p",
+                .sequence = "/n",
+                .sequence_bits = 64,
+                .epoch = {},
+                .type = {},
+                .time = "/at"};
+  s.dedup.ids = id_kind::none;
+  s.reducer.from = "/v";
+  return s;
+}
+
+struct failing_for_bad {
+  static constexpr reducer_traits traits{.name = "failing", .version = 1};
+  outcome apply(const event& e, state& s, effects&) const {
+    if (e.aggregate == "bad") return give_up(make_error_code(errc::internal));
+    s.assign(e.payload);
+    return done();
+  }
+};
+
+/// A state directory and files beside it; both go with the test.
+class apply_command : public ::testing::Test {
+ protected:
+  apply_command() {
+    std::string name = (std::filesystem::temp_directory_path() / "ratchet-apply-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    settings_.state.path = root_ / "state";
+    settings_.kafka.group = "g";
+    settings_.streams = {stream_named("payments", "t")};
+    settings_.memory_limit = std::uint64_t{64} << 20;
+    settings_.step_records = 3;
+  }
+  ~apply_command() override {
+    engine_.reset();
+    std::filesystem::remove_all(root_);
+  }
+
+  std::string file(const std::string& name, const std::string& content) {
+    const std::filesystem::path path = root_ / name;
+    std::ofstream{path, std::ios::binary} << content;
+    return path.string();
+  }
+  engine& opened() {
+    if (!engine_) {
+      auto made = engine::open(settings_, own_, {});
+      EXPECT_TRUE(made) << made.error().message;
+      engine_ = std::move(*made);
+    }
+    return *engine_;
+  }
+  void reopen() { engine_.reset(); }
+  std::optional<problem> apply(std::vector<std::string> files, bool records = false) {
+    request_.files = std::move(files);
+    request_.records = records;
+    return apply_files(opened(), request_, stop_);
+  }
+  void expect_applied(std::vector<std::string> files, bool records = false) {
+    const auto failed = apply(std::move(files), records);
+    EXPECT_FALSE(failed) << failed->message;
+  }
+  const stream_state& state(std::size_t stream = 0) { return opened().streams()[stream]->state; }
+  const counters& counted(std::size_t stream = 0) { return state(stream).counters; }
+  std::string read(const std::string& aggregate, const std::string& stream = "payments") {
+    const auto found = opened().read(stream, aggregate);
+    return found ? found.value().value.value_or("deleted") : "nothing";
+  }
+  std::vector<rejected_row> rejected() {
+    const auto view = opened().state().view();
+    return view.value()->rejected(opened().streams()[0]->id, 100).value();
+  }
+
+  config settings_;
+  reducers own_;
+  apply_request request_;
+  std::atomic<bool> stop_{false};
+
+ private:
+  std::filesystem::path root_;
+  std::unique_ptr<engine> engine_;
+};
+
+const topic_partition k_plain{"", partition_id{0}};
+
+TEST_F(apply_command, takes_plain_lines_and_finds_the_repeats) {
+  const std::string input = file("in", line("a", 1) + line("a", 3) + "\n" + line("a", 2) + line("b", 1));
+  expect_applied({input});
+  EXPECT_EQ(read("a"), "3");
+  EXPECT_EQ(counted().consumed, 4U) << "blank lines are not counted";
+  EXPECT_EQ(counted().applied + counted().superseded, 3U);
+  EXPECT_EQ(counted().stale, 1U);
+
+  reopen();
+  const counters before = counted();
+  expect_applied({input});
+  const counters again = counted().since(before);
+  EXPECT_EQ(again.applied + again.superseded, 0U);
+  EXPECT_EQ(again.duplicate + again.stale, 4U);
+  EXPECT_EQ(read("a"), "3");
+}
+
+TEST_F(apply_command, takes_two_files_as_one_partition_and_leaves_it_out_of_the_floor_at_the_end) {
+  expect_applied({file("one", line("a", 1)), file("two", line("a", 2, "2024-01-01T13:00:00Z"))});
+  EXPECT_EQ(counted().consumed, 2U);
+  ASSERT_EQ(state().partitions.size(), 1U);
+  EXPECT_TRUE(state().partitions.at(k_plain).idle);
+  EXPECT_EQ(state().floor, k_noon_time + std::chrono::hours{1} - std::chrono::hours{24});
+  EXPECT_EQ(opened().state().durable_step(), opened().state().last_step()) << "synced at the end";
+}
+
+TEST_F(apply_command, resumes_records_by_position) {
+  const std::string first = kcat("t", 0, 5, "a", 1) + kcat("t", 1, 9, "b", 1);
+  const std::string rest = kcat("t", 0, 6, "a", 2);
+  expect_applied({file("one", first)}, true);
+  reopen();
+  expect_applied({file("all", first + rest)}, true);
+  EXPECT_EQ(counted().consumed, 5U);
+  EXPECT_EQ(counted().applied + counted().superseded, 3U);
+  EXPECT_EQ(counted().duplicate, 2U);
+  EXPECT_EQ(state().partitions.at({"t", partition_id{0}}).next_offset, 7);
+  EXPECT_EQ(state().partitions.at({"t", partition_id{1}}).next_offset, 10);
+  EXPECT_FALSE(state().partitions.at({"t", partition_id{0}}).idle) << "Kafka has more of them";
+}
+
+TEST_F(apply_command, remembers_the_last_record_also_where_older_ones_are_repeated_behind_it) {
+  settings_.step_records = 10;
+  const topic_partition where{"t", partition_id{0}};
+  expect_applied({file("one", kcat("t", 0, 5, "a", 1) + kcat("t", 0, 6, "a", 2))}, true);
+  const auto expected = state().partitions.at(where).last_record_hash;
+  ASSERT_TRUE(expected);
+
+  reopen();
+  expect_applied({file("two", kcat("t", 0, 7, "a", 3))}, true);
+  const auto other = state().partitions.at(where).last_record_hash;
+  EXPECT_NE(other, expected);
+  expect_applied({file("three", kcat("t", 0, 8, "a", 2) + kcat("t", 0, 5, "a", 1))}, true);
+  const auto last = state().partitions.at(where).last_record_hash;
+  EXPECT_EQ(state().partitions.at(where).next_offset, 9);
+  EXPECT_EQ(last, expected) << "8 has the bytes of 6; a stale hash would tell of a topic made anew";
+}
+
+TEST_F(apply_command, rejects_lines_that_kcat_did_not_print_and_goes_on) {
+  expect_applied({file("in", kcat("t", 0, 1, "a", 1) + "{\"topic\":\"t\"}\n" + "not json\n" +
+                                 kcat("foreign", 0, 7, "x", 1) + kcat("t", 0, 2, "a", 2))},
+                 true);
+  EXPECT_EQ(counted().consumed, 5U);
+  EXPECT_EQ(counted().rejected_malformed, 3U);
+  EXPECT_EQ(read("a"), "2");
+  EXPECT_EQ(read("x"), "nothing");
+  ASSERT_EQ(rejected().size(), 3U);
+  std::set<std::string> details;
+  bool names_topic = false;
+  for (const rejected_row& row : rejected()) {
+    details.insert(row.detail);
+    names_topic = names_topic || row.pointer == "/topic";
+  }
+  EXPECT_EQ(details, (std::set<std::string>{"invalid_json", "position_invalid"}));
+  EXPECT_TRUE(names_topic) << "of the foreign topic it says where";
+}
+
+TEST_F(apply_command, rejects_a_line_that_is_too_large_and_goes_on) {
+  for (const bool records : {false, true}) {
+    const std::string good = records ? kcat("t", 0, 1, "a", 1) : line("a", 1);
+    const counters before = counted();
+    expect_applied({file("in", std::string((std::size_t{64} << 20) + 1, 'x') + "\n" + good)}, records);
+    EXPECT_EQ(counted().since(before).rejected_malformed, 1U);
+    EXPECT_EQ(counted().since(before).consumed, 2U);
+    EXPECT_EQ(rejected().front().detail, "too_large");
+  }
+}
+
+TEST_F(apply_command, ends_with_exit_code_1_where_too_many_lines_in_a_row_are_malformed) {
+  settings_.streams[0].poison = 3;
+  const auto failed =
+      apply({file("in", line("a", 1) + "x\nx\nx\n" + line("a", 2)), file("two", line("a", 3))});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->code, errc::partition_stopped);
+  EXPECT_EQ(exit_code(failed->code), 1);
+  EXPECT_NE(failed->message.find("line 4"), std::string::npos) << failed->message;
+  EXPECT_EQ(counted().consumed, 3U) << "the record that reaches the limit is not handled, nor any behind it";
+  EXPECT_EQ(read("a"), "1");
+}
+
+TEST_F(apply_command, stops_one_partition_of_the_records_and_takes_the_others) {
+  own_.add("payments", failing_for_bad{});
+  settings_.streams[0].reducer.kind = reducer_config::kind_of::custom;
+  const std::string input =
+      file("in", kcat("t", 0, 1, "a", 1) + kcat("t", 0, 2, "bad", 1) + kcat("t", 0, 3, "a", 2) +
+                     kcat("t", 1, 1, "b", 1) + kcat("t", 0, 4, "a", 3) + kcat("t", 1, 2, "b", 2));
+  const auto failed = apply({input}, true);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(exit_code(failed->code), 1);
+  EXPECT_NE(failed->message.find("t[0] at offset 2"), std::string::npos) << failed->message;
+  EXPECT_EQ(read("a"), "1");
+  EXPECT_EQ(read("b"), "2");
+  EXPECT_EQ(state().partitions.at({"t", partition_id{0}}).next_offset, 2);
+}
+
+TEST_F(apply_command, keeps_what_was_read_before_a_file_that_is_missing) {
+  const auto failed = apply({file("one", line("a", 1)), "/nowhere/at/all"});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(exit_code(failed->code), 74);
+  EXPECT_NE(failed->message.find("/nowhere/at/all"), std::string::npos);
+  EXPECT_EQ(read("a"), "1");
+  EXPECT_EQ(opened().state().durable_step(), opened().state().last_step());
+}
+
+TEST_F(apply_command, wants_to_know_the_stream_where_there_are_several) {
+  settings_.streams.push_back(stream_named("refunds", "u"));
+  auto failed = apply({file("in", line("a", 1))});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(exit_code(failed->code), 64);
+  request_.stream = "nothing";
+  failed = apply({file("in", line("a", 1))});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(exit_code(failed->code), 64);
+  EXPECT_NE(failed->hint.find("payments, refunds"), std::string::npos);
+  request_.stream = "refunds";
+  expect_applied({file("in", line("a", 1))});
+  EXPECT_EQ(read("a", "refunds"), "1");
+  EXPECT_EQ(counted(0).consumed, 0U);
+}
+
+TEST_F(apply_command, feeds_each_stream_from_its_topics) {
+  settings_.streams.push_back(stream_named("refunds", "u"));
+  expect_applied({file("in", kcat("u", 0, 1, "b", 7) + kcat("t", 0, 1, "a", 1) + kcat("u", 0, 2, "b", 8))},
+                 true);
+  EXPECT_EQ(read("a"), "1");
+  EXPECT_EQ(read("b", "refunds"), "8");
+  EXPECT_EQ(counted(1).consumed, 2U);
+}
+
+TEST_F(apply_command, explains_each_record_in_order) {
+  std::vector<std::string> told;
+  request_.explain = [&](const stream_runtime& s, const decoded_event& e, decision d) {
+    told.push_back(s.config.name + " " + std::to_string(e.from->offset) + " " + name_of(d.verdict));
+  };
+  settings_.step_records = 1;
+  expect_applied({file("in", line("a", 2) + "x\n" + line("a", 1) + line("a", 2))});
+  EXPECT_EQ(told, (std::vector<std::string>{"payments 1 applied", "payments 2 rejected", "payments 3 stale",
+                                            "payments 4 duplicate"}));
+}
+
+TEST_F(apply_command, reads_nothing_once_it_is_told_to_stop) {
+  stop_ = true;
+  expect_applied({file("in", line("a", 1))});
+  EXPECT_EQ(counted().consumed, 0U);
+}
+
+TEST_F(apply_command, forgets_neither_floor_nor_counters_when_opened_again) {
+  expect_applied({file("in", line("a", 1) + "x\n")});
+  const stream_state before = state();
+  reopen();
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(apply_command, has_the_directory_to_itself) {
+  opened();
+  auto second = engine::open(settings_, own_, {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, errc::state_busy);
+}
+
+TEST_F(apply_command, says_where_there_is_nothing_to_consume) {
+  const auto failed = opened().run(true, stop_);
+  ASSERT_TRUE(failed) << "there are no brokers in the config";
+  EXPECT_EQ(exit_code(failed->code), 78);
+  EXPECT_NE(failed->message.find("kafka.brokers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet
