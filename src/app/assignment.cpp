@@ -70,14 +70,13 @@ constexpr std::chrono::milliseconds k_query_timeout{10'000};
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
            const resume_facts& f, const pipeline& p, timestamp now) {
   switch (d.action) {
-    case resume_action::refuse:
-      if (!out.refused) out.refused = describe(d.row, c.where, f, c.metadata);
-      return;
     case resume_action::rebuild:
       out.rebuild = true;
       return;
+    case resume_action::refuse:
     case resume_action::stop: {
       problem why = describe(d.row, c.where, f, c.metadata);
+      if (d.action == resume_action::refuse && !out.refused) out.refused = why;
       out.stopped.emplace_back(c.where, why.message);
       out.stops.push_back(std::move(why));
       return;
@@ -176,6 +175,7 @@ problem describe(resume_row row, const topic_partition& where, const resume_fact
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:
     case resume_row::power_loss:
+    case resume_row::started_over:
     case resume_row::fresh:
       p.message += name_of(row);
       break;

@@ -22,7 +22,7 @@ struct resolved_assignment {
   std::vector<problem> stops;  ///< one a stopped partition, for the log
   std::vector<std::pair<topic_partition, std::string>> stopped;
   std::vector<std::string> warnings;
-  std::optional<problem> refused;  ///< do not start at all
+  std::optional<problem> refused;  ///< do not start at all; who has claimed stops that partition instead
   bool rebuild{false};             ///< put the directory aside and start over
   bool takeover{false};            ///< draw a new incarnation past `takeover_counter`
   std::uint64_t takeover_counter{0};

@@ -16,36 +16,45 @@ constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 
 }  // namespace
 
-std::optional<problem> consumer_session::must_leave(const std::vector<topic_partition>& held) {
-  if (held.size() == all_partitions_.size()) return std::nullopt;
-  const auto committed = around_.from.committed(all_partitions_, k_query_timeout);
-  if (!committed || has_own_claim(around_.to, committed.value()))
-    return std::nullopt;  // who has claimed stays
+result<std::optional<problem>> consumer_session::must_leave(const std::vector<topic_partition>& held) {
+  const std::optional<problem> stays;
+  if (held.size() == all_partitions_.size()) return stays;
+  RATCHET_TRY(const auto committed, around_.from.committed(all_partitions_, k_query_timeout));
+  if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
   const auto lowest = std::min_element(all_partitions_.begin(), all_partitions_.end());
-  if (std::find(held.begin(), held.end(), *lowest) != held.end()) return std::nullopt;
-  return problem{make_error_code(errc::group_taken),
-                 "another instance is joining group `" + around_.settings.kafka.group +
-                     "` with a state directory of its own and holds " + to_string(*lowest),
-                 "run one instance for each state directory, and give each its own `kafka.group`",
-                 {}};
+  if (std::find(held.begin(), held.end(), *lowest) != held.end()) return stays;
+  return std::optional{
+      problem{make_error_code(errc::group_taken),
+              "another instance is joining group `" + around_.settings.kafka.group +
+                  "` with a state directory of its own and holds " + to_string(*lowest),
+              "run one instance for each state directory, and give each its own `kafka.group`",
+              {}}};
+}
+
+session_result consumer_session::questions_failed(std::error_code code) const {
+  return {session_end::client_lost,
+          problem{code, "where to resume cannot be found out: " + code.message(), "", {}}};
 }
 
 std::optional<session_result> consumer_session::on_assigned(const notice::assigned& a) {
+  // Partitions may have been added to a topic since the start.
+  for (const topic_partition& where : a.partitions) {
+    const auto at = std::lower_bound(all_partitions_.begin(), all_partitions_.end(), where);
+    if (at == all_partitions_.end() || *at != where) all_partitions_.insert(at, where);
+  }
   if (!assigned_once_) {
-    if (auto leave = must_leave(a.partitions)) return session_result{session_end::refused, std::move(*leave)};
+    auto leave = must_leave(a.partitions);
+    if (!leave) return questions_failed(leave.error());
+    if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
   }
   // What the operator said holds for the first assignment of this start, and only there.
   const resume_option option = assigned_once_ ? resume_option::none : options_.resume;
   auto resolved =
       resolve_assignment(around_.from, around_.to, pipeline_, a.partitions, option, around_.clock.now());
-  if (!resolved) {
-    return session_result{
-        session_end::client_lost,
-        problem{
-            resolved.error(), "where to resume cannot be found out: " + resolved.error().message(), "", {}}};
-  }
+  if (!resolved) return questions_failed(resolved.error());
   resolved_assignment& r = resolved.value();
-  if (r.refused) return session_result{session_end::refused, std::move(*r.refused)};
+  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
+  if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
   if (r.rebuild) return session_result{session_end::rebuild, std::nullopt};
   if (r.takeover) {
     if (auto failed = draw(r.takeover_counter)) return failed;
@@ -62,15 +71,18 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   if (!r.start.empty()) {
     const auto claim = committer_->claim(r.start, around_.to.durable_step());
     if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
-      around_.log->warn("the claim on the group was not committed ({}); waiting for the next assignment",
-                        claimed.error().message());
-      return std::nullopt;
+      // An assignment that is not answered blocks the member, and one without a claim must not be read.
+      return session_result{session_end::client_lost,
+                            problem{claimed.error(), "the claim on the group was not committed", "", {}}};
     }
     for (const commit_request& c : claim)
       around_.board.set_committed(stream_name(c.where), c.where, c.next_offset);
   }
   pipeline_.forget_stops();
+  for (const position& p : r.start) around_.board.clear_stopped(stream_name(p.where), p.where);
   reported_stops_.clear();
+  read_again_.clear();
+  unassigned_since_.reset();
   at_end_.clear();
   assigned_.clear();
   for (const position& p : r.start) assigned_[p.where] = p.offset;
@@ -102,7 +114,7 @@ void consumer_session::show_assignment() {
     }
     around_.board.set_assigned(s->config.name, held);
   }
-  const std::size_t missing = all_partitions_.size() - assigned_.size();
+  const std::size_t missing = all_partitions_.size() - assigned_.size();  // it holds every assigned one
   if (missing == 0) {
     around_.board.set_ready(true);
     return;
@@ -127,6 +139,7 @@ std::optional<session_result> consumer_session::on_revoked(const notice::revoked
   committer_->unassigned();
   assigned_.clear();
   at_end_.clear();
+  unassigned_since_ = around_.clock.steady();
   if (const auto done = around_.from.unassign(); !done) {
     return session_result{
         session_end::client_lost,
@@ -141,13 +154,41 @@ std::optional<session_result> consumer_session::on_end_of_partition(const notice
   if (const auto moved = pipeline_.move_to(e.where, e.offset); !moved) return store_failed(moved.error());
   note_moves();
   around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
-  at_end_[e.where] = {e.offset, around_.clock.steady()};
+  at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady()}).first->second;
+  if (end.next_offset != e.offset) end = {e.offset, around_.clock.steady()};
   const auto goal = end_at_start_.find(e.where);
   if (goal != end_at_start_.end() && e.offset >= goal->second) reached_.insert(e.where);
   return std::nullopt;
 }
 
+std::optional<session_result> consumer_session::on_out_of_range(const notice::out_of_range& o) {
+  if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return std::nullopt;
+  const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
+                                           resume_option::none, around_.clock.now());
+  const std::int64_t offset = pipeline_.find(o.where)->next_offset;
+  const auto before = read_again_.find(o.where);
+  // The same offset twice: the log and its bounds contradict each other, and it would never end.
+  const bool again = before != read_again_.end() && before->second == offset;
+  if (!resolved || !resolved.value().stops.empty() || again) {
+    on_dead_partition(o.where, o.text);
+    return std::nullopt;
+  }
+  read_again_[o.where] = offset;
+  around_.log->warn("{} was out of range ({}); the log has its offset {}, and it is read again from there",
+                    to_string(o.where), o.text, offset);
+  std::vector<position> positions;
+  for (const auto& [where, unused] : assigned_) {
+    if (!reported_stops_.contains(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
+  }
+  if (const auto begun = around_.from.assign(positions); !begun) return questions_failed(begun.error());
+  return std::nullopt;
+}
+
 void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text) {
+  if (!assigned_.contains(where)) {  // a notice of a whole topic names none of its partitions
+    around_.log->warn("{} cannot be read: {}", where.topic, text);
+    return;
+  }
   std::string why = to_string(where) + " cannot be read any more: " + text;
   std::string hint = "start again: the offsets are then checked, and what can be done is said";
   const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&where, 1},

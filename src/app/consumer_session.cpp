@@ -21,8 +21,17 @@ constexpr seconds k_idle_after{10};
 constexpr seconds k_idle_check_interval{1};
 /// Of the broker's troubles one line in so many seconds is logged.
 constexpr seconds k_trouble_interval{10};
+/// A member that waits for partitions for so long was forgotten by its client: no rebalance takes longer than
+/// the slowest member's `max.poll.interval.ms`, by default as long.
+constexpr std::chrono::minutes k_unassigned_limit{5};
 
 }  // namespace
+
+bool log_pace::due(std::chrono::steady_clock::time_point now) {
+  if (++count_ != 1 && now - last_ < k_trouble_interval) return false;
+  last_ = now;
+  return true;
+}
 
 consumer_session::consumer_session(surroundings around, session_options options)
     : around_{std::move(around)},
@@ -37,6 +46,8 @@ consumer_session::consumer_session(surroundings around, session_options options)
 }
 
 session_result consumer_session::run() {
+  if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed))
+    return finish(session_end::drained);
   around_.board.set_ready(false, "connecting");
   if (auto ended = connect()) return std::move(*ended);
   for (;;) {
@@ -98,8 +109,14 @@ std::optional<session_result> consumer_session::connect() {
   auto refusal = refusal_before_joining(around_.from, around_.to, pipeline_, all_partitions_, options_.resume,
                                         around_.settings.kafka.group);
   if (!refusal) {
-    return session_result{session_end::client_lost,
-                          problem{refusal.error(), "the group's offsets cannot be read", "", {}}};
+    const bool passing = refusal.error() == make_error_code(errc::source_unavailable);
+    return session_result{
+        passing ? session_end::client_lost : session_end::refused,
+        problem{refusal.error(),
+                "the offsets of group `" + around_.settings.kafka.group +
+                    "` cannot be read: " + refusal.error().message(),
+                passing ? "" : "check what this user may read (ACL: Read on the group and the topics)",
+                {}}};
   }
   if (refusal.value()) return session_result{session_end::refused, std::move(*refusal.value())};
   if (auto failed = draw(0)) return failed;
@@ -113,6 +130,7 @@ std::optional<session_result> consumer_session::connect() {
   }
   around_.log->info("joining group `{}` for {} partitions of {} topics", around_.settings.kafka.group,
                     all_partitions_.size(), topics_.size());
+  unassigned_since_ = around_.clock.steady();
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   return std::nullopt;
 }
@@ -203,6 +221,12 @@ std::optional<session_result> consumer_session::on_timers() {
     last_sync_ = now;
   }
   commit_due(now);
+  if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
+    return session_result{
+        session_end::client_lost,
+        problem{
+            make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
+  }
   if (now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
   last_idle_check_ = now;
   return leave_out_idle(now);
@@ -215,21 +239,22 @@ void consumer_session::commit_due(time_point now) {
   last_commit_ = now;
   if (const auto begun = around_.from.commit(requests)) {
     committer_->started();
-  } else {
+  } else if (commit_failures_.due(now)) {
     around_.log->warn("offsets were not committed and will be tried again: {}", begun.error().message());
   }
 }
 
 std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
   std::vector<topic_partition> idle;
-  for (auto& [where, end] : at_end_) {
-    const partition_state* state = pipeline_.find(where);
-    if (state == nullptr || state->idle) continue;
-    if (state->next_offset != end.next_offset) {
-      end = {state->next_offset, now};
-    } else if (now - end.since >= k_idle_after) {
-      idle.push_back(where);
-    }
+  // One that moved on is told its next end. One that is stopped has more to read, so that its events may
+  // still come: it holds the floor back.
+  std::erase_if(at_end_, [this](const auto& entry) {
+    const partition_state* state = pipeline_.find(entry.first);
+    return state == nullptr || state->next_offset != entry.second.next_offset ||
+           reported_stops_.contains(entry.first);
+  });
+  for (const auto& [where, end] : at_end_) {
+    if (!pipeline_.find(where)->idle && now - end.since >= k_idle_after) idle.push_back(where);
   }
   if (idle.empty()) return std::nullopt;
   if (const auto done = pipeline_.leave_out_of_floor(idle); !done) return store_failed(done.error());
@@ -276,31 +301,31 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
   if (const auto* a = std::get_if<notice::assigned>(&n)) return on_assigned(*a);
   if (const auto* r = std::get_if<notice::revoked>(&n)) return on_revoked(*r);
   if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
-  if (const auto* o = std::get_if<notice::out_of_range>(&n)) on_dead_partition(o->where, o->text);
+  if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
   if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_dead_partition(g->where, g->text);
-  if (const auto* c = std::get_if<notice::commit_done>(&n)) {
-    committer_->finished(c->offsets, !c->code);
-    if (c->code) {
-      around_.log->warn("a commit of offsets failed and will be tried again: {}", c->code.message());
-      return std::nullopt;
-    }
-    for (const committed_offset& o : c->offsets) {
-      if (o.offset) around_.board.set_committed(stream_name(o.where), o.where, *o.offset);
-    }
-  }
-  if (const auto* t = std::get_if<notice::trouble>(&n)) {
-    ++troubles_;
-    const time_point now = around_.clock.steady();
-    if (troubles_ == 1 || now - last_trouble_ >= k_trouble_interval) {
-      around_.log->warn("brokers: {} (so far {} such notices; it goes on by itself)", t->text, troubles_);
-      last_trouble_ = now;
-    }
+  if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
+  if (const auto* t = std::get_if<notice::trouble>(&n);
+      t != nullptr && troubles_.due(around_.clock.steady())) {
+    around_.log->warn("brokers: {} (so far {} such notices; it goes on by itself)", t->text,
+                      troubles_.count());
   }
   if (const auto* f = std::get_if<notice::fatal>(&n)) {
     return session_result{session_end::client_lost,
                           problem{f->code, "the Kafka client gave up: " + f->text, "", {}}};
   }
   return std::nullopt;
+}
+
+void consumer_session::on_commit_done(const notice::commit_done& c) {
+  committer_->finished(c.offsets, !c.code);
+  if (c.code) {
+    if (commit_failures_.due(around_.clock.steady()))
+      around_.log->warn("a commit of offsets failed and will be tried again: {}", c.code.message());
+    return;
+  }
+  for (const committed_offset& o : c.offsets) {
+    if (o.offset) around_.board.set_committed(stream_name(o.where), o.where, *o.offset);
+  }
 }
 
 }  // namespace ratchet

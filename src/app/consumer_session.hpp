@@ -52,6 +52,17 @@ struct session_options {
   std::uint64_t random{0};                 ///< for the incarnation
 };
 
+/// Lets one line through in a while, of those that a broker's outage repeats.
+class log_pace {
+ public:
+  [[nodiscard]] bool due(std::chrono::steady_clock::time_point now);
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::chrono::steady_clock::time_point last_;
+  std::uint64_t count_{0};
+};
+
 /// One life of a Kafka client in front of one open store: joins, resolves where to resume, claims, and takes
 /// batch after batch through the pipeline until it is told to stop or something ends it. Rebalances, commits
 /// and timers act between steps, on the one thread that calls run(); the next batch is fetched and decoded
@@ -71,6 +82,8 @@ class consumer_session {
   consumer_session(surroundings, session_options);
   [[nodiscard]] session_result run();
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
+  /// True once an assignment was resolved and claimed: `options.resume` has done its work.
+  [[nodiscard]] bool was_assigned() const noexcept { return assigned_once_; }
 
  private:
   using time_point = std::chrono::steady_clock::time_point;
@@ -98,10 +111,13 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> on_notice(const source_notice&);
   [[nodiscard]] std::optional<session_result> on_assigned(const notice::assigned&);
   [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool first);
-  [[nodiscard]] std::optional<problem> must_leave(const std::vector<topic_partition>&);
+  [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>&);
+  [[nodiscard]] session_result questions_failed(std::error_code) const;
   [[nodiscard]] std::optional<session_result> on_revoked(const notice::revoked&);
   [[nodiscard]] std::optional<session_result> on_end_of_partition(const notice::end_of_partition&);
+  [[nodiscard]] std::optional<session_result> on_out_of_range(const notice::out_of_range&);
   void on_dead_partition(const topic_partition&, const std::string& text);
+  void on_commit_done(const notice::commit_done&);
   void show_assignment();
   void stop_partition(const topic_partition&, const std::string& why);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
@@ -121,12 +137,14 @@ class consumer_session {
   };
   std::map<topic_partition, at_end> at_end_;
   std::set<topic_partition> reported_stops_;
+  std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};
+  std::optional<time_point> unassigned_since_;
   time_point last_sync_;
   time_point last_commit_;
   time_point last_idle_check_;
-  time_point last_trouble_;
-  std::uint64_t troubles_{0};
+  log_pace troubles_;
+  log_pace commit_failures_;
   flow_times times_;
   delivered_trace trace_;
   decode_worker worker_;  // last: its batches borrow from the source, and it stops first

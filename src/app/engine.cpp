@@ -173,6 +173,10 @@ session_result engine::one_session(bool until_end, const std::atomic<bool>& stop
                            {until_end, options_.resume, &stop, draw_random()}};
   session_result ended = session.run();
   times_ = session.times();
+  if (session.was_assigned()) {
+    has_consumed_ = true;
+    options_.resume = resume_option::none;  // it holds for the first assignment
+  }
   return ended;
 }
 
@@ -195,7 +199,11 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
       case session_end::caught_up:
         return stopped_partitions();
       case session_end::refused:
-        return std::move(ended.why);
+        if (!has_consumed_ || ended.why->code != make_error_code(errc::source_unavailable))
+          return std::move(ended.why);
+        options_.log->warn("{}; it is tried again", ended.why->message);  // an outage is ridden out
+        std::this_thread::sleep_for(k_new_client_pause);
+        break;
       case session_end::rebuild:
         failed = rebuild();
         break;

@@ -82,6 +82,7 @@ class engine {
   std::unique_ptr<store> store_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;
+  bool has_consumed_{false};  ///< a session of this engine got as far as an assignment
   int reopened_in_a_row_{0};
   std::uint64_t durable_at_reopen_{0};
 };
