@@ -1,0 +1,105 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "broker/app_main_job.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+/// A plain consumer in the same group, that reads what it is given and commits nothing.
+class foreign_member {
+ public:
+  explicit foreign_member(const main_job& job)
+      : source_{open_source(config_of(job.target().brokers, job.group()))} {
+    const auto joined = source_->join(std::vector{job.target().topic});
+    if (!joined) throw std::system_error{joined.error()};
+  }
+  /// Serves the group until it holds partitions.
+  bool comes_to_hold() {
+    return eventually([this] {
+      turn();
+      return held_ > 0;
+    });
+  }
+  void turn() {
+    const auto got = source_->poll(100, 50ms);
+    if (!got) throw std::system_error{got.error()};
+    for (const auto& n : got.value().notices) {
+      result<void> answered = BOOST_OUTCOME_V2_NAMESPACE::success();
+      if (const auto* a = std::get_if<notice::assigned>(&n)) {
+        std::vector<position> positions;
+        for (const auto& where : a->partitions) positions.push_back({where, 0});
+        held_ = positions.size();
+        answered = source_->assign(positions);
+      } else if (std::holds_alternative<notice::revoked>(n)) {
+        held_ = 0;
+        answered = source_->unassign();
+      }
+      if (!answered) throw std::system_error{answered.error()};
+    }
+  }
+  void leave() { source_->close(k_patience); }
+
+ private:
+  std::unique_ptr<source> source_;
+  std::size_t held_{0};
+};
+
+TEST(main_job_rebalance, goes_on_while_a_foreign_member_comes_and_goes) {
+  main_job job;
+  payment_feed feed{job.target(), main_job::dials(30'000, 11)};
+  feed.send(10'000);
+  auto daemon = job.start_daemon();
+  ASSERT_TRUE(job.comes_to(10'000)) << read_whole(job.log());
+  EXPECT_TRUE(job.status().get<bool>("ready"));
+
+  foreign_member other{job};
+  feed.send_in_background(10'000);
+  ASSERT_TRUE(other.comes_to_hold()) << read_whole(job.log());
+  ASSERT_TRUE(eventually([&] {
+    other.turn();
+    return job.status().get<std::string>("ready_reason", "") ==
+           "2 of 4 partitions are not read by this instance";
+  })) << read_whole(job.log());
+  feed.wait();
+  other.leave();
+
+  feed.send();
+  ASSERT_TRUE(job.comes_to(30'000)) << read_whole(job.log());
+  EXPECT_TRUE(job.status().get<bool>("ready"));
+  ASSERT_TRUE(daemon.signal(SIGTERM));
+  EXPECT_EQ(daemon.wait(k_patience), 0) << read_whole(job.log());
+  EXPECT_EQ(job.fault(feed.oracle()), "");
+  EXPECT_EQ(job.commit_fault(), "");
+}
+
+TEST(main_job_outage, rides_out_a_broker_that_is_killed_and_started_again) {
+  if (std::getenv("RATCHET_TEST_BROKERS") != nullptr) {
+    GTEST_SKIP() << "RATCHET_TEST_BROKERS names a cluster that is not ours to kill";
+  }
+  local_broker broker;
+  main_job job{broker.bootstrap()};
+  payment_feed feed{job.target(), main_job::dials(40'000, 12)};
+  feed.send(10'000);
+  auto daemon = job.start_daemon();
+  ASSERT_TRUE(eventually([&] { return job.consumed() > 0; })) << read_whole(job.log());
+  feed.send_in_background(20'000);
+  broker.kill();
+  ASSERT_TRUE(eventually([&] { return read_whole(job.log()).find("brokers: ") != std::string::npos; }))
+      << read_whole(job.log());
+  EXPECT_TRUE(job.status().get<bool>("running"));  // reads are answered all the same
+  broker.start();
+  feed.wait();
+  feed.send();
+  ASSERT_TRUE(job.comes_to(40'000)) << read_whole(job.log());
+  EXPECT_EQ(daemon.ended(), std::nullopt);
+  ASSERT_TRUE(daemon.signal(SIGTERM));
+  EXPECT_EQ(daemon.wait(k_patience), 0) << read_whole(job.log());
+  EXPECT_EQ(job.fault(feed.oracle()), "");
+  EXPECT_EQ(job.commit_fault(), "");
+  // The client meets the outage with every attempt to connect, twice a second and more.
+  const auto log = read_whole(job.log());
+  EXPECT_NE(log.find("it goes on by itself"), std::string::npos) << log;
+  EXPECT_LT(occurrences(log, "\n"), 60U) << log;
+}
+
+}  // namespace
+}  // namespace ratchet::testing
