@@ -1,0 +1,194 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The pieces beside the session: the pipeline's own promises, the decoding thread, signals and the trace of
+// crash tests.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "app/delivered_trace.hpp"
+#include "app/pipeline.hpp"
+#include "app/signals.hpp"
+#include "app_session_world.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+const topic_partition k_p0 = at("t", 0);
+
+struct publishing {
+  static constexpr reducer_traits traits{.name = "publishing", .version = 1};
+  outcome apply(const ratchet::event& e, state& s, effects& fx) const {
+    s.assign(e.payload);
+    fx.publish({.topic = "out", .key = e.aggregate, .payload = e.payload});
+    return done();
+  }
+};
+
+class pipeline_of_one : public ::testing::Test {
+ protected:
+  pipeline_of_one() {
+    settings_.streams = {payments()};
+    reduce_with({});
+  }
+  void reduce_with(const reducers& own) {
+    auto made = make_streams(settings_, own);
+    streams_ = std::move(*made);
+    EXPECT_TRUE(load_states(streams_, store_));
+  }
+  static std::unique_ptr<record_batch> batch(int from, int to) {
+    auto made = std::make_unique<fake_batch>();
+    for (int n = from; n <= to; ++n) made->add(&k_p0, {n - 1, event("a" + std::to_string(n), n), {}});
+    return made;
+  }
+  result<void> take(pipeline& p, int from, int to) {
+    decode_stage stage{streams_};
+    stage.run(batch(from, to), input_);
+    return p.handle(input_);
+  }
+
+  config settings_;
+  journal calls_;
+  fake_clock clock_;
+  watched_store store_{calls_, {"payments"}, k_own_uuid};
+  stream_list streams_;
+  decoded_input input_;
+};
+
+TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
+  pipeline p{streams_, store_, clock_};
+  int explained = 0;
+  p.on_record([&](const stream_runtime&, const decoded_event&, decision) { ++explained; });
+  const stream_state before = streams_[0]->state;
+  store_.writes_until_failure = 0;
+  EXPECT_EQ(take(p, 1, 3).error(), errc::write_indeterminate);
+  EXPECT_EQ(explained, 0);
+  EXPECT_EQ(streams_[0]->state, before);
+}
+
+TEST_F(pipeline_of_one, explains_a_record_only_when_it_is_written) {
+  pipeline p{streams_, store_, clock_};
+  std::vector<std::uint64_t> steps;
+  p.on_record(
+      [&](const stream_runtime&, const decoded_event&, decision) { steps.push_back(store_.last_step()); });
+  ASSERT_TRUE(take(p, 1, 3));
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{1, 1, 1}));
+}
+
+TEST_F(pipeline_of_one, writes_no_step_for_records_of_stopped_partitions_alone) {
+  pipeline p{streams_, store_, clock_};
+  partition_stop stop;
+  stop.where = k_p0;
+  p.stop_partition(stop);
+  ASSERT_TRUE(take(p, 1, 3));
+  EXPECT_EQ(store_.last_step(), 0U);
+  p.forget_stops();
+  ASSERT_TRUE(take(p, 1, 3));
+  EXPECT_EQ(p.find(k_p0)->next_offset, 3);
+}
+
+TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {
+  pipeline p{streams_, store_, clock_};
+  const std::vector<position> start{{k_p0, 7}};
+  ASSERT_TRUE(p.enter_positions(start, {{0, clock_.now(), "resume_fresh", "payments", "because"}}));
+  EXPECT_EQ(store_.last_step(), 1U);
+  EXPECT_EQ(p.find(k_p0)->next_offset, 7);
+  ASSERT_EQ(store_.audits().size(), 1U);
+  EXPECT_EQ(store_.audits()[0].step, 1U);
+}
+
+TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  ASSERT_TRUE(p.move_to(k_p0, 2));
+  EXPECT_EQ(p.find(k_p0)->next_offset, 3);
+  EXPECT_TRUE(p.find(k_p0)->last_record_hash);
+  EXPECT_EQ(store_.last_step(), 1U) << "and writes nothing where nothing moves";
+  ASSERT_TRUE(p.move_to(k_p0, 5));
+  EXPECT_EQ(p.find(k_p0)->next_offset, 5);
+}
+
+TEST_F(pipeline_of_one, refuses_effects_that_are_not_built_and_names_the_call) {
+  reduce_with(reducers{}.add("payments", publishing{}));
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  ASSERT_TRUE(p.stopped().contains(k_p0));
+  EXPECT_NE(describe(p.stopped().at(k_p0)).find("fx.publish, which is not built yet"), std::string::npos);
+  EXPECT_EQ(store_.snapshot_of("payments", "a1"), "nothing");
+}
+
+TEST_F(pipeline_of_one, handles_a_batch_while_the_next_one_is_decoded) {
+  pipeline p{streams_, store_, clock_};
+  decode_worker worker{streams_};
+  constexpr int k_batches = 200;
+  worker.submit(batch(1, 5));
+  for (int i = 1; i <= k_batches; ++i) {
+    decoded_input& ready = worker.take();
+    if (i < k_batches) worker.submit(batch(i * 5 + 1, i * 5 + 5));
+    ASSERT_TRUE(p.handle(ready));
+  }
+  EXPECT_FALSE(worker.busy());
+  EXPECT_EQ(streams_[0]->state.counters.consumed, k_batches * 5U);
+  EXPECT_EQ(streams_[0]->state.counters.applied, k_batches * 5U);
+}
+
+TEST_F(pipeline_of_one, can_end_while_a_batch_is_being_decoded) {
+  decode_worker worker{streams_};
+  worker.submit(batch(1, 1'000));
+  EXPECT_TRUE(worker.busy());
+}
+
+TEST(stop_signals, ask_first_and_leave_the_handlers_as_they_were) {
+  struct sigaction before {};
+  ::sigaction(SIGTERM, nullptr, &before);
+  {
+    const stop_signals signals;
+    EXPECT_FALSE(signals.requested());
+    ::raise(SIGTERM);
+    EXPECT_TRUE(signals.requested());
+  }
+  struct sigaction after {};
+  ::sigaction(SIGTERM, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
+  const stop_signals again;
+  EXPECT_FALSE(again.requested()) << "each life asks anew";
+}
+
+TEST(stop_signals_death, end_the_process_at_the_second) {
+  EXPECT_EXIT(
+      {
+        const stop_signals signals;
+        ::raise(SIGINT);
+        ::raise(SIGTERM);
+      },
+      ::testing::ExitedWithCode(69), "");
+}
+
+TEST(delivered_trace, says_how_far_each_partition_was_delivered_where_it_is_asked_to) {
+  std::string name = (std::filesystem::temp_directory_path() / "ratchet-trace-XXXXXX").string();
+  const std::filesystem::path root = ::mkdtemp(name.data());
+  fake_batch batch;
+  const topic_partition second = at("t", 1);
+  batch.add(&k_p0, {4, "x", {}});
+  batch.add(&second, {7, "x", {}});
+  batch.add(&k_p0, {5, "x", {}});
+  delivered_trace{root}.note(batch.records());
+  EXPECT_FALSE(std::filesystem::exists(root / "delivered")) << "off by default";
+  ::setenv("RATCHET_TRACE_DELIVERED", "1", 1);
+  delivered_trace{root}.note(batch.records());
+  ::unsetenv("RATCHET_TRACE_DELIVERED");
+  std::ifstream file{root / "delivered"};
+  std::set<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    EXPECT_EQ(line.size(), 255U);
+    lines.insert(line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+  EXPECT_EQ(lines, (std::set<std::string>{"t 0 6", "t 1 8"}));
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace ratchet::testing
