@@ -36,13 +36,6 @@ class stream_rules_check {
     if (usable("envelope.event_id") && stream_.envelope.event_id.empty()) {
       add("envelope.event_id", "is missing", "order: arrival tells repeats by the event's id alone");
     }
-    for (const char* key : {"sequence", "epoch"}) {
-      const std::string path = std::string{"envelope."} + key;
-      if (has(path)) {
-        add(path, "does nothing with order: arrival",
-            "leave it out, or use order: latest to let the newest win");
-      }
-    }
   }
   void check_latest() const {
     if (usable("envelope.sequence") && stream_.envelope.sequence.empty()) {

@@ -32,7 +32,7 @@ streams:
       # format: json
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
       event_id: /id               # not needed with dedup: off
-      sequence: /sequence         # a number that grows with each event of one payment; not with order: arrival.
+      sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
                                   # {from: /sequence, bits: 128} for numbers above 2^64-1
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
@@ -102,6 +102,9 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     }
   } else {
     limits.emplace_back("events of one aggregate that arrive in the wrong order are applied in that order");
+    if (!stream.envelope.sequence.empty()) {
+      limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
+    }
     limits.push_back("an event whose id is more than " + window +
                      " older than the stream is rejected (too_old): nobody can tell whether it was handled");
   }

@@ -158,6 +158,7 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
       "payments: reads t; aggregates by /a; each event once, as it arrives; ids /id (uuidv7) remembered for "
       "24h; merges the whole value into the snapshot");
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("more than 24h older than the stream is rejected (too_old)")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("the sequence /s is not read")));
 }
 
 }  // namespace
