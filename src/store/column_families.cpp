@@ -37,6 +37,9 @@ rocksdb::DBOptions db_options(const database_settings& settings) {
   o.track_and_verify_wals_in_manifest = true;
   o.avoid_flush_during_recovery = false;
   o.paranoid_checks = true;
+  // A background error stays one: RocksDB would else resume by itself behind the back of a store that has to
+  // stop, be opened again and read the truth.
+  o.max_bgerror_resume_count = 0;
   // One writer. WAL recycling, WAL compression, manual WAL flush and parallel memtable writes stay off: each
   // of them takes from what a recovered prefix means, or measured slower.
   o.allow_concurrent_memtable_write = false;

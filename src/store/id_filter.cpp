@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/id_filter.hpp"
 
+#include <rocksdb/convenience.h>
+
 #include "store/layout.hpp"
 
 namespace ratchet {
@@ -48,6 +50,22 @@ std::unique_ptr<rocksdb::CompactionFilter> id_filter_factory::CreateCompactionFi
 bool id_filter_factory::ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const {
   return reason == rocksdb::TableFileCreationReason::kCompaction ||
          reason == rocksdb::TableFileCreationReason::kFlush;
+}
+
+void drop_id_files(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* dedup, const floor_map& floors) {
+  for (const auto& [stream, floor] : floors) {
+    const std::int64_t milliseconds = floor.time_since_epoch().count();
+    if (milliseconds <= 0) continue;
+    const std::string begin = layout::stream_prefix(stream_id{stream});
+    std::string end;
+    layout::append_id_key(end, stream_id{stream}, k_instance_slot,
+                          {static_cast<std::uint64_t>(milliseconds) << 16U, 0}, {});
+    const rocksdb::Slice from{begin};
+    const rocksdb::Slice to{end};
+    constexpr bool k_with_end = false;  // ids at the floor itself are inside the window
+    // A saving only: what an error leaves is tried again.
+    rocksdb::DeleteFilesInRange(&db, dedup, &from, &to, k_with_end).PermitUncheckedError();
+  }
 }
 
 }  // namespace ratchet

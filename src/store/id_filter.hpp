@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rocksdb/compaction_filter.h>
+#include <rocksdb/db.h>
 
 #include <cstdint>
 #include <map>
@@ -42,5 +43,9 @@ class id_filter_factory final : public rocksdb::CompactionFilterFactory {
  private:
   std::shared_ptr<const durable_floors> floors_;
 };
+
+/// Deletes the table files of `dedup` that hold nothing but ids below their stream's floor, which must be
+/// durable. Files in level 0 stay; what stays is dropped by a later call, or by compaction.
+void drop_id_files(rocksdb::DB&, rocksdb::ColumnFamilyHandle* dedup, const floor_map&);
 
 }  // namespace ratchet

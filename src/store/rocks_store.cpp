@@ -63,8 +63,14 @@ class rocks_store final : public store {
     for (const step_part& part : step.parts) {
       if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
     }
-    RATCHET_TRY(rocksdb::WriteBatch * batch, writer_.build(step, lookup_, memory_, rejected_));
-    RATCHET_TRY(commit(*batch));
+    const auto batch = writer_.build(step, lookup_, memory_, rejected_);
+    lookup_.forget();
+    if (!batch) {
+      // What is remembered in memory has moved on already, and the batch will never be there.
+      write_failed_.store(true, std::memory_order_release);
+      return batch.error();
+    }
+    RATCHET_TRY(commit(*batch.assume_value()));
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
         note_floor(step.step, part.stream, *part.change->after.floor);

@@ -84,7 +84,6 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
                {row.last, row.id, row.payload_hash, row.time, row.deleted, layout::is_external(row)});
     put_row(part.stream, plan.aggregates[aggregate], row, known.is_external[aggregate] != 0);
   }
-  lookup.forget();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

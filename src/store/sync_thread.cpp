@@ -1,15 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/sync_thread.hpp"
 
-#include <rocksdb/convenience.h>
-
-#include "store/layout.hpp"
-
 namespace ratchet {
 
 namespace {
 
-/// Whole files of ids below the floor are looked for no more often than this: each find is a manifest write.
+/// Whole files of ids below the floor are looked for when the floor first moves, and then no more often than
+/// this: each find is a manifest write.
 constexpr std::chrono::seconds k_drop_interval{30};
 
 }  // namespace
@@ -21,7 +18,6 @@ sync_thread::sync_thread(database& db, synced_file file, std::shared_ptr<durable
       floors_{std::move(floors)},
       written_{recovered},
       durable_{recovered},
-      last_drop_{std::chrono::steady_clock::now()},
       thread_{[this] { run(); }} {}
 
 sync_thread::~sync_thread() {
@@ -77,7 +73,9 @@ bool sync_thread::sync_once() {
   if (step != file_.step() && !file_.write(step)) return false;
   durable_.store(step, std::memory_order_release);
   publish_floors(step);
-  if (floor_moved_ && std::chrono::steady_clock::now() - last_drop_ >= k_drop_interval) drop_files();
+  if (floor_moved_ && (!last_drop_ || std::chrono::steady_clock::now() - *last_drop_ >= k_drop_interval)) {
+    drop_files();
+  }
   return true;
 }
 
@@ -93,19 +91,7 @@ void sync_thread::publish_floors(std::uint64_t durable_step) {
 void sync_thread::drop_files() {
   floor_moved_ = false;
   last_drop_ = std::chrono::steady_clock::now();
-  for (const auto& [stream, floor] : *floors_->read()) {
-    const std::int64_t milliseconds = floor.time_since_epoch().count();
-    if (milliseconds <= 0) continue;
-    const std::string begin = layout::stream_prefix(stream_id{stream});
-    std::string end;
-    layout::append_id_key(end, stream_id{stream}, k_instance_slot,
-                          {static_cast<std::uint64_t>(milliseconds) << 16U, 0}, {});
-    const rocksdb::Slice from{begin};
-    const rocksdb::Slice to{end};
-    // A saving that is tried again: files that it leaves are dropped later, or by compaction.
-    rocksdb::DeleteFilesInRange(&db_->db(), db_->handle(family::dedup), &from, &to, false)
-        .PermitUncheckedError();
-  }
+  drop_id_files(db_->db(), db_->handle(family::dedup), *floors_->read());
 }
 
 }  // namespace ratchet

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "store/column_families.hpp"
@@ -66,7 +68,7 @@ class sync_thread {
   bool stop_{false};
   std::deque<pending_floor> pending_floors_;
 
-  std::chrono::steady_clock::time_point last_drop_;
+  std::optional<std::chrono::steady_clock::time_point> last_drop_;
   bool floor_moved_{false};
   std::thread thread_;  ///< last: it uses all of the above
 };

@@ -1,66 +1,19 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 
-#include <atomic>
-
+#include "store/layout.hpp"
+#include "store/synced_file.hpp"
+#include "store_faults.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
 namespace {
 
+using store_support::failing_file_system;
 using store_support::fixture;
 using store_support::must;
-
-/// Lets write-ahead logs fail when told: appends before or after the bytes reached the file, or syncs.
-struct switches {
-  std::atomic<bool> fail_append{false};
-  std::atomic<bool> append_reaches_the_file{false};
-  std::atomic<bool> fail_sync{false};
-};
-
-class failing_log final : public rocksdb::FSWritableFileOwnerWrapper {
- public:
-  failing_log(std::unique_ptr<rocksdb::FSWritableFile> file, switches& s)
-      : FSWritableFileOwnerWrapper(std::move(file)), switches_{&s} {}
-  using FSWritableFileOwnerWrapper::Append;
-  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& o,
-                           rocksdb::IODebugContext* d) override {
-    if (!switches_->fail_append) return FSWritableFileOwnerWrapper::Append(data, o, d);
-    if (switches_->append_reaches_the_file)
-      FSWritableFileOwnerWrapper::Append(data, o, d).PermitUncheckedError();
-    return rocksdb::IOStatus::IOError("told to fail");
-  }
-  rocksdb::IOStatus Sync(const rocksdb::IOOptions& o, rocksdb::IODebugContext* d) override {
-    if (switches_->fail_sync) return rocksdb::IOStatus::IOError("told to fail");
-    return FSWritableFileOwnerWrapper::Sync(o, d);
-  }
-  rocksdb::IOStatus Fsync(const rocksdb::IOOptions& o, rocksdb::IODebugContext* d) override {
-    if (switches_->fail_sync) return rocksdb::IOStatus::IOError("told to fail");
-    return FSWritableFileOwnerWrapper::Fsync(o, d);
-  }
-
- private:
-  switches* switches_;
-};
-
-class failing_file_system final : public rocksdb::FileSystemWrapper {
- public:
-  explicit failing_file_system(switches& s)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()), switches_{&s} {}
-  const char* Name() const override { return "failing_file_system"; }
-  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& o,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* out,
-                                    rocksdb::IODebugContext* d) override {
-    const rocksdb::IOStatus s = FileSystemWrapper::NewWritableFile(name, o, out, d);
-    if (s.ok() && name.ends_with(".log")) *out = std::make_unique<failing_log>(std::move(*out), *switches_);
-    return s;
-  }
-
- private:
-  switches* switches_;
-};
+using store_support::plan_of;
+using store_support::switches;
 
 class a_failed_write : public fixture {
  protected:
@@ -125,8 +78,86 @@ TEST_F(a_failed_write, that_was_a_sync_is_never_tried_again) {
   EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
   switches_.fail_sync = false;
   expect_that_everything_is_refused(*s);
+  EXPECT_EQ(must(synced_file::read(path())), 1U);
   s.reset();
   EXPECT_EQ(open()->last_step(), 2U);
+}
+
+TEST_F(a_failed_write, that_a_background_sync_met_stops_the_store) {
+  auto s = open_failing();
+  must(try_step(*s));
+  switches_.fail_sync = true;
+  s->request_sync();
+  EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
+  switches_.fail_sync = false;
+  expect_that_everything_is_refused(*s);
+}
+
+TEST_F(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
+  {
+    auto s = open_failing();
+    switches_.fail_sync = true;
+    EXPECT_EQ(s->draw_incarnation(0, 1).error(), make_error_code(errc::write_indeterminate));
+    EXPECT_TRUE(s->incarnations().empty());
+    switches_.fail_sync = false;
+  }
+  auto s = must(open_store(options(), env_.get()));
+  switches_.fail_sync = true;
+  EXPECT_EQ(s->set_cluster_id("c").error(), make_error_code(errc::write_indeterminate));
+  EXPECT_EQ(s->cluster_id(), "");
+}
+
+TEST_F(a_failed_write, of_the_identity_stops_the_creation) {
+  switches_.fail_sync = true;
+  EXPECT_EQ(open_store(options(), env_.get()).error().code, make_error_code(errc::write_indeterminate));
+  switches_.fail_sync = false;
+  EXPECT_EQ(open()->last_step(), 0U);
+}
+
+TEST_F(a_failed_write, whose_rows_cannot_be_read_first_stops_the_store) {
+  open_failing().reset();
+  auto s = open();  // nothing is remembered: the write must look the row up
+  const stream_id stream = s->id_of("payments");
+  database& db = database_of(*s);
+  std::string key;
+  layout::append_aggregate_key(key, stream, k_instance_slot, "p1");
+  ASSERT_TRUE(db.db().Put({}, db.handle(family::sequences), key, "damaged").ok());
+  const step_plan plan = plan_of({"p0", "p1"});
+  stream_change change;
+  change.after = must(s->load(stream));
+  change.rows = {{0, {}}, {1, {}}};
+  step_batch batch;
+  batch.step = 2;
+  batch.parts.push_back({stream, &plan, &change, {}});
+  EXPECT_EQ(s->write(batch).error(), make_error_code(errc::state_damaged));
+  expect_that_everything_is_refused(*s);
+}
+
+class a_sync : public a_failed_write {};
+
+TEST_F(a_sync, does_not_cover_a_step_that_was_written_while_it_ran) {
+  auto s = open_failing();
+  must(try_step(*s));
+  switches_.on_sync = [&] {
+    switches_.on_sync = nullptr;
+    must(try_step(*s));
+  };
+  must(s->sync());
+  EXPECT_EQ(s->last_step(), 3U);
+  EXPECT_EQ(s->durable_step(), 2U);
+  EXPECT_EQ(must(synced_file::read(path())), 2U);
+  must(s->sync());
+  EXPECT_EQ(s->durable_step(), 3U);
+}
+
+TEST_F(a_sync, of_a_recovery_is_written_to_the_file_synced) {
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    EXPECT_EQ(must(synced_file::read(path())), 0U);
+  }
+  open().reset();
+  EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
 class rejected_records : public fixture {};

@@ -93,27 +93,62 @@ TEST_F(a_state_directory, with_a_changed_meaning_is_refused_and_every_changed_li
 
 TEST_F(a_state_directory, whose_stream_never_applied_anything_takes_a_changed_meaning_and_starts_over) {
   stream_id id{0};
+  std::string uuid;
+  const topic_partition where{"payment-status", partition_id{0}};
   {
     auto s = open();
     id = s->id_of("payments");
-    write(*s, id, {}, [](step_batch& batch, stream_change& change) {
+    uuid = s->uuid();
+    ASSERT_TRUE(s->draw_incarnation(0, 5));
+    ASSERT_TRUE(s->set_cluster_id("cluster-1"));
+    write(*s, id, {}, [&](step_batch& batch, stream_change& change) {
       change.after.counters.rejected_malformed = change.after.counters.consumed = 1;
+      change.after.floor = timestamp{std::chrono::milliseconds{5}};
+      change.after.partitions[where].next_offset = 42;
+      change.after.partitions[where].highest_time = timestamp{std::chrono::milliseconds{7}};
       rejected_row r;
-      r.where = {"payment-status", partition_id{0}};
+      r.where = where;
       batch.parts[0].rejected.push_back(r);
+      batch.audits.push_back({1, timestamp{}, "offsets_skipped", "payments", "why"});
     });
+    const stream_state before = must(s->load(id));
+    ASSERT_EQ(before.partitions.size(), 1U);
+    ASSERT_TRUE(before.floor);
+    ASSERT_EQ(must(must(s->view())->rejected(id, 10)).size(), 1U);
   }
   store_options o = options();
   o.streams = {{"payments", {{"order", "arrival"}}}};
-  {
+  for (int opens = 0; opens < 2; ++opens) {
     auto s = must(open_store(o));
     EXPECT_EQ(s->id_of("payments"), id);
-    EXPECT_EQ(must(s->load(id)), stream_state{});
+    EXPECT_EQ(must(s->load(id)), stream_state{}) << "counters, floor and offsets are to go";
     EXPECT_TRUE(must(must(s->view())->rejected(id, 10)).empty());
+    EXPECT_EQ(s->uuid(), uuid);
+    EXPECT_EQ(s->cluster_id(), "cluster-1");
+    EXPECT_EQ(s->incarnations(), (std::vector<incarnation>{{1, 5}}));
     EXPECT_EQ(s->last_step(), 1U);
+    const auto audits = must(must(s->view())->audits());
+    ASSERT_EQ(audits.size(), 1U);
+    EXPECT_EQ(audits[0].text, "why");
   }
   EXPECT_TRUE(must(verify_store(path())).empty());
   EXPECT_EQ(must(open_store_read_only(path()))->streams()[0].meaning, o.streams[0].lines);
+}
+
+TEST_F(a_state_directory, whose_other_stream_applied_something_keeps_that_one_when_a_stream_starts_over) {
+  store_options o = options();
+  o.streams.push_back({"refunds", {{"order", "latest"}}});
+  stream_state payments;
+  {
+    auto s = must(open_store(o));
+    payments = write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    write(*s, s->id_of("refunds"), {});
+  }
+  o.streams[1].lines[0].second = "arrival";
+  auto s = must(open_store(o));
+  EXPECT_EQ(must(s->load(s->id_of("payments"))), payments);
+  EXPECT_EQ(must(must(s->view())->get(s->id_of("payments"), "p1")).snapshot, "one");
+  EXPECT_EQ(must(s->load(s->id_of("refunds"))), stream_state{});
 }
 
 TEST_F(a_state_directory, keeps_a_stream_that_the_config_has_no_more) {
