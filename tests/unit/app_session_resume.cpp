@@ -338,7 +338,7 @@ TEST(session_membership, leaves_where_a_second_fresh_instance_holds_the_lowest_p
   produce(w, k_p1, 1, 3);
   w.source.held_at_join = {k_p1};
   const session_result ended = w.run();
-  EXPECT_EQ(ended.end, session_end::refused);
+  ASSERT_EQ(ended.end, session_end::refused);
   EXPECT_EQ(ended.why->code, errc::group_taken);
   EXPECT_NE(ended.why->message.find("t[0]"), std::string::npos);
   EXPECT_EQ(w.calls.count("commit"), 0U) << "it leaves without a claim";
@@ -443,7 +443,7 @@ TEST(session_membership, says_what_a_user_may_not_read) {
   w.source.failing_committed_queries = 1;
   w.source.query_error = std::make_error_code(std::errc::permission_denied);
   const session_result ended = w.run();
-  EXPECT_EQ(ended.end, session_end::refused) << "trying again would not help";
+  ASSERT_EQ(ended.end, session_end::refused) << "trying again would not help";
   EXPECT_NE(ended.why->hint.find("ACL"), std::string::npos);
 }
 

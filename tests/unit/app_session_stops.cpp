@@ -39,8 +39,9 @@ stream_config poisoned_at(std::uint32_t limit) {
 
 TEST(session_stops, stops_a_poisoned_partition_before_the_record_that_reaches_the_limit) {
   session_world w{{poisoned_at(3)}};
+  w.source.most_per_poll = 1;  // so that it is paused long before its end
   produce(w, k_p0, 1, 2);
-  for (int i = 0; i < 4; ++i) w.source.produce(k_p0, "not json");
+  for (int i = 0; i < 8; ++i) w.source.produce(k_p0, "not json");
   produce(w, k_p1, 1, 5);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up) << "a stopped partition counts as ended";
   EXPECT_EQ(w.state_of(k_p0).next_offset, 4) << "two events and two malformed ones were handled";
@@ -307,7 +308,10 @@ TEST(session_floor, is_held_back_by_a_stopped_partition) {
   w.source.produce(k_p0, event("a", 1), w.early);
   w.source.produce(k_p1, event("b", 1), w.late);
   w.source.script = {
-      [&] { w.source.produce(k_p0, event("bad", 1), w.early); },  // it stops where it was at its end
+      [&] {
+        w.source.tells_ends = false;  // it is paused at once
+        w.source.produce(k_p0, event("bad", 1), w.early);
+      },
       [&] {
         EXPECT_TRUE(w.stop_of(k_p0));
         w.clock.advance(std::chrono::seconds{30});
