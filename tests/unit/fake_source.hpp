@@ -222,6 +222,14 @@ class fake_source final : public source {
     return done();
   }
 
+  result<void> resume(std::span<const topic_partition> partitions) override {
+    for (const topic_partition& where : partitions) {
+      paused_.erase(where);
+      calls_.add("resume " + place(where));
+    }
+    return done();
+  }
+
   result<polled> poll(std::size_t max_records, std::chrono::milliseconds) override {
     clock_.advance(tick);
     polled out;
