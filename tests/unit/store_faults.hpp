@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 /// Write-ahead logs that fail when told.
 namespace ratchet::store_support {
@@ -17,7 +18,7 @@ struct switches {
   std::atomic<bool> fail_append{false};
   std::atomic<bool> append_reaches_the_file{false};
   std::atomic<bool> fail_sync{false};
-  std::function<void()> on_sync;  ///< called while a sync is under way, on its thread
+  std::function<void()> on_sync;  ///< called once, while a sync is under way, on its thread
 };
 
 class failing_log final : public rocksdb::FSWritableFileOwnerWrapper {
@@ -33,12 +34,12 @@ class failing_log final : public rocksdb::FSWritableFileOwnerWrapper {
     return rocksdb::IOStatus::IOError("told to fail");
   }
   rocksdb::IOStatus Sync(const rocksdb::IOOptions& o, rocksdb::IODebugContext* d) override {
-    if (switches_->on_sync) switches_->on_sync();
+    if (switches_->on_sync) std::exchange(switches_->on_sync, nullptr)();
     if (switches_->fail_sync) return rocksdb::IOStatus::IOError("told to fail");
     return FSWritableFileOwnerWrapper::Sync(o, d);
   }
   rocksdb::IOStatus Fsync(const rocksdb::IOOptions& o, rocksdb::IODebugContext* d) override {
-    if (switches_->on_sync) switches_->on_sync();
+    if (switches_->on_sync) std::exchange(switches_->on_sync, nullptr)();
     if (switches_->fail_sync) return rocksdb::IOStatus::IOError("told to fail");
     return FSWritableFileOwnerWrapper::Fsync(o, d);
   }

@@ -138,6 +138,22 @@ TEST_F(ids_below_the_floor, stay_where_the_sync_of_its_step_failed) {
   EXPECT_EQ(ids, 2U);
 }
 
+TEST_F(ids_below_the_floor, stay_where_a_sync_ended_that_began_before_the_step_that_moved_it) {
+  switches faults;
+  const std::unique_ptr<rocksdb::Env> env =
+      rocksdb::NewCompositeEnv(std::make_shared<failing_file_system>(faults));
+  auto s = must(open_store(options(), env.get()));
+  step(*s, {id_at(0), id_at(10)}, std::nullopt);
+  faults.on_sync = [&] { step(*s, {}, at(10)); };
+  must(s->sync());
+  ASSERT_EQ(s->durable_step(), 1U);
+  compact(*s);
+  EXPECT_EQ(times(*s), (std::set<std::uint64_t>{0, 10}));
+  must(s->sync());
+  compact(*s);
+  EXPECT_EQ(times(*s), (std::set<std::uint64_t>{10}));
+}
+
 TEST_F(ids_below_the_floor, go_after_a_restart_by_the_floor_that_was_recovered) {
   {
     auto s = open();
