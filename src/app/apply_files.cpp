@@ -159,7 +159,11 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     e.malformed = lines.faults[i];
   }
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
-  if (engine_.state().last_step() > engine_.state().durable_step()) engine_.state().request_sync();
+  if (engine_.settings().state.sync == sync_mode::every_step) {
+    if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
+  } else if (engine_.state().last_step() > engine_.state().durable_step()) {
+    engine_.state().request_sync();
+  }
   return std::nullopt;
 }
 

@@ -19,6 +19,8 @@ constexpr milliseconds k_last_commit_timeout{10'000};
 /// A partition that had nothing to read for so long no longer holds the window's floor back.
 constexpr seconds k_idle_after{10};
 constexpr seconds k_idle_check_interval{1};
+/// Syncs in the background that bring nothing for so long are followed by one that is waited for.
+constexpr seconds k_sync_patience{10};
 /// Of the broker's troubles one line in so many seconds is logged.
 constexpr seconds k_trouble_interval{10};
 /// A member that waits for partitions for so long was forgotten by its client: no rebalance takes longer than
@@ -42,7 +44,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
   for (const auto& s : around_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
-  last_sync_ = last_commit_ = last_idle_check_ = around_.clock.steady();
+  last_sync_ = last_commit_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
 }
 
 session_result consumer_session::run() {
@@ -147,6 +149,7 @@ std::optional<session_result> consumer_session::turn() {
   decoded_input* ready = worker_.busy() ? &worker_.take() : nullptr;
   if (got.value().batch) {
     if (!times_.first_record) times_.first_record = around_.clock.steady();
+    if (std::exchange(in_trouble_, false)) around_.log->info("records flow again");
     trace_.note(got.value().batch->records());
     worker_.submit(std::move(got.value().batch));
   }
@@ -215,11 +218,7 @@ void consumer_session::note_new_stops() {
 
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
-  if (around_.to.last_step() > around_.to.durable_step() &&
-      now - last_sync_ >= around_.settings.state.commit_interval) {
-    around_.to.request_sync();
-    last_sync_ = now;
-  }
+  if (auto failed = keep_durable(now)) return failed;
   commit_due(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
     return session_result{
@@ -230,6 +229,25 @@ std::optional<session_result> consumer_session::on_timers() {
   if (now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
   last_idle_check_ = now;
   return leave_out_idle(now);
+}
+
+std::optional<session_result> consumer_session::keep_durable(time_point now) {
+  const std::uint64_t durable = around_.to.durable_step();
+  if (around_.to.last_step() <= durable || durable != durable_seen_) {
+    durable_seen_ = durable;
+    durable_moved_ = now;
+  }
+  if (around_.to.last_step() <= durable || now - last_sync_ < around_.settings.state.commit_interval) {
+    return std::nullopt;
+  }
+  last_sync_ = now;
+  if (now - durable_moved_ < k_sync_patience) {
+    around_.to.request_sync();
+    return std::nullopt;
+  }
+  // A sync in the background fails without a word; one that is waited for says so.
+  if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  return std::nullopt;
 }
 
 void consumer_session::commit_due(time_point now) {
@@ -306,6 +324,7 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
   if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
   if (const auto* t = std::get_if<notice::trouble>(&n);
       t != nullptr && troubles_.due(around_.clock.steady())) {
+    in_trouble_ = true;
     around_.log->warn("brokers: {} (so far {} such notices; it goes on by itself)", t->text,
                       troubles_.count());
   }

@@ -100,6 +100,7 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> settle();
   [[nodiscard]] std::optional<session_result> on_timers();
   [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
+  [[nodiscard]] std::optional<session_result> keep_durable(time_point now);
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
@@ -141,6 +142,9 @@ class consumer_session {
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
   time_point last_sync_;
+  time_point durable_moved_;
+  std::uint64_t durable_seen_{0};
+  bool in_trouble_{false};  ///< a trouble was logged, and no record came since
   time_point last_commit_;
   time_point last_idle_check_;
   log_pace troubles_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
@@ -30,6 +31,21 @@ const system_clock_port k_system_clock;
   std::random_device device;
   return (std::uint64_t{device()} << 32U) | device();
 }
+
+constexpr int k_syslog_error = 3;
+
+/// The client's own error lines, from any of its threads: one in a while is enough.
+class paced_errors {
+ public:
+  [[nodiscard]] bool due() {
+    const std::lock_guard lock{mutex_};
+    return pace_.due(std::chrono::steady_clock::now());
+  }
+
+ private:
+  std::mutex mutex_;
+  log_pace pace_;
+};
 
 /// Ends a client with its deadline, whichever way its session ended.
 class open_source_guard {
@@ -146,6 +162,8 @@ std::optional<problem> engine::rebuild() {
                    {}};
   }
   options_.log->warn("the old state is kept in {}; building a new one from the log's start", old.string());
+  // A rebuild begins at the log's start, also where a new stream would begin at its end.
+  for (const auto& s : streams_) s->config.start = start_position::earliest;
   if (auto failed = open_store()) return failed;
   if (auto serving = serve(); !serving) return std::move(serving.error());
   return std::nullopt;
@@ -160,11 +178,11 @@ session_result engine::one_session(bool until_end, const std::atomic<bool>& stop
       wanted.wants_headers = wanted.wants_headers || field.starts_with("header:");
     }
   }
-  wanted.log = [log = options_.log](int level, std::string_view text) {
-    log->log(level <= 3   ? spdlog::level::err
-             : level <= 4 ? spdlog::level::warn
-                          : spdlog::level::debug,
-             "librdkafka: {}", text);
+  // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
+  wanted.log = [log = options_.log, errors = std::make_shared<paced_errors>()](int level,
+                                                                               std::string_view text) {
+    const bool shown = text.starts_with("CONFWARN") || (level <= k_syslog_error && errors->due());
+    log->log(shown ? spdlog::level::warn : spdlog::level::debug, "librdkafka: {}", text);
   };
   auto made = make_kafka_source(config_.kafka, wanted);
   if (!made) return {session_end::refused, std::move(made.error())};

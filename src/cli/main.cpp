@@ -6,6 +6,18 @@ namespace {
 
 constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and the like
 
+[[nodiscard]] bool has_command(const CLI::App& root, const std::string& name) {
+  const auto commands = root.get_subcommands([&name](const CLI::App* c) { return c->get_name() == name; });
+  return !commands.empty();
+}
+
+[[nodiscard]] int no_such_command(const std::string& name) {
+  return ratchet::report({ratchet::make_error_code(ratchet::errc::usage),
+                          "there is no command `" + name + "`",
+                          "ratchet --help lists the commands",
+                          {}});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -22,6 +34,7 @@ int main(int argc, char** argv) {
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (argc > 1 && argv[1][0] != '-' && !has_command(root, argv[1])) return no_such_command(argv[1]);
     return root.exit(e) == 0 ? 0 : k_exit_usage;
   }
   return line.status;

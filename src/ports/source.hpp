@@ -126,16 +126,12 @@ class source {
   [[nodiscard]] virtual result<void> assign(std::span<const position>) = 0;
   [[nodiscard]] virtual result<void> unassign() = 0;
 
-  /// Stops delivery from these partitions of the assignment, keeping the position and the membership. What was
-  /// fetched of them is fetched again later: pause and resume with hysteresis. assign() and unassign() undo
-  /// it. Partitions that are not read, or are paused already, are passed over.
-  [[nodiscard]] virtual result<void> pause(std::span<const topic_partition>) {
-    return errc::not_built_yet;
-  }
+  /// Stops delivery from these partitions of the assignment, keeping the position and the membership. What
+  /// was fetched of them is fetched again later: pause and resume with hysteresis. assign() and unassign()
+  /// undo it. Partitions that are not read, or are paused already, are passed over.
+  [[nodiscard]] virtual result<void> pause(std::span<const topic_partition>) = 0;
   /// Goes on where pause() stopped. Partitions that are not paused are passed over.
-  [[nodiscard]] virtual result<void> resume(std::span<const topic_partition>) {
-    return errc::not_built_yet;
-  }
+  [[nodiscard]] virtual result<void> resume(std::span<const topic_partition>) = 0;
 
   /// Waits at most `timeout` for records; returns as soon as `max_records` are there or nothing more is at
   /// hand. No records is success. Stops collecting at the first assigned, revoked or fatal notice.
