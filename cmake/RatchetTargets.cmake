@@ -1,6 +1,6 @@
 # One target per folder of src/. A folder's headers are reached as "folder/name.hpp", and only by targets that
 # link it: each folder gets an include root of its own that holds nothing but a link to itself. So the build
-# refuses an include against the direction  public types <- core <- ports <- {decode, store, kafka} <- app <- cli.
+# refuses an include against the direction  public types <- core <- ports <- {decode, store, kafka} <- app <- workload <- cli.
 
 add_library(ratchet_options INTERFACE)
 target_compile_options(ratchet_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor

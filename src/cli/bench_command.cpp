@@ -15,14 +15,14 @@
 #include "app/engine.hpp"
 #include "app/json_writer.hpp"
 #include "app/signals.hpp"
-#include "app/workload_kafka.hpp"
-#include "app/workload_oracle.hpp"
-#include "app/workload_sink.hpp"
-#include "app/workload_stream.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
 #include "cli/progress_bar.hpp"
 #include "kafka/raw_consume.hpp"
+#include "workload/workload_kafka.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_sink.hpp"
+#include "workload/workload_stream.hpp"
 
 namespace ratchet::cli {
 

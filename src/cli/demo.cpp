@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
-#include "app/workload_kafka.hpp"
 #include "cli/progress_bar.hpp"
+#include "workload/workload_kafka.hpp"
 
 namespace ratchet::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/workload_campaign.hpp"
-#include "app/workload_oracle.hpp"
-#include "app/workload_stream.hpp"
 #include "ratchet/error.hpp"
+#include "workload/workload_campaign.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_stream.hpp"
 
 namespace ratchet::cli {
 

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "app/json_writer.hpp"
-#include "app/workload_kafka.hpp"
-#include "app/workload_oracle.hpp"
-#include "app/workload_sink.hpp"
-#include "app/workload_stream.hpp"
-#include "app/workload_text.hpp"
 #include "cli/command.hpp"
 #include "cli/demo.hpp"
 #include "cli/progress_bar.hpp"
+#include "workload/workload_kafka.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_sink.hpp"
+#include "workload/workload_stream.hpp"
+#include "workload/workload_text.hpp"
 
 namespace ratchet::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workload_stream.hpp"
+#include "workload/workload_stream.hpp"
 
 namespace ratchet {
 

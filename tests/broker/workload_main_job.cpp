@@ -1,13 +1,13 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "broker/app_main_job.hpp"
+#include "broker/workload_main_job.hpp"
 
 #include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "app/workload_campaign.hpp"
-#include "app/workload_random.hpp"
+#include "workload/workload_campaign.hpp"
+#include "workload/workload_random.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_stored.hpp"
+#include "workload/workload_stored.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,11 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "workload/workload_oracle.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "app/workload_oracle.hpp"
 
 namespace ratchet {
 namespace {

@@ -22,13 +22,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/workload_kafka.hpp"
-#include "app/workload_process.hpp"
-#include "app/workload_stored.hpp"
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
 #include "store/rocks_store.hpp"
 #include "unit/kafka_testing.hpp"
+#include "workload/workload_kafka.hpp"
+#include "workload/workload_process.hpp"
+#include "workload/workload_stored.hpp"
 
 /// The whole main job with the real binary on a real broker: a topic, a group and a state directory of the
 /// test's own, and what an operator does with them.

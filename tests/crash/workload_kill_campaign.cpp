@@ -9,10 +9,10 @@
 #include <memory>
 #include <string>
 
-#include "app/workload_campaign.hpp"
-#include "app/workload_kafka.hpp"
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
+#include "workload/workload_campaign.hpp"
+#include "workload/workload_kafka.hpp"
 
 /// The real binary, killed with SIGKILL at random moments while records flow; after every kill `ratchet
 /// verify` must find nothing, and at the end the state must be the oracle's. tools/crash sets these:

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "app/workload_sink.hpp"
 #include "kafka/embedded_broker.hpp"
 #include "ratchet/error.hpp"
+#include "workload/workload_sink.hpp"
 
 namespace ratchet {
 

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_sink.hpp"
+#include "workload/workload_sink.hpp"
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "app/workload_campaign.hpp"
-#include "app/workload_oracle.hpp"
 #include "ratchet/error.hpp"
+#include "workload/workload_campaign.hpp"
+#include "workload/workload_oracle.hpp"
 
 namespace ratchet {
 

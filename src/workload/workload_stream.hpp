@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workload_random.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/types.hpp"
+#include "workload/workload_random.hpp"
 
 /// Made-up streams of payment statuses: out of order, with repeats, late events and bad records, as the real
 /// ones are. For `gen`, `demo`, `bench` and the crash test.

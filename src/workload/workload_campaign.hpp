@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "app/workload_oracle.hpp"
-#include "app/workload_random.hpp"
 #include "ratchet/error.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_random.hpp"
 
 namespace ratchet {
 

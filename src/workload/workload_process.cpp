@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_process.hpp"
+#include "workload/workload_process.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

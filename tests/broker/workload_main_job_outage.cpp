@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "broker/app_main_job.hpp"
+#include "broker/workload_main_job.hpp"
 
 namespace ratchet::testing {
 namespace {

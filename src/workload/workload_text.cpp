@@ -1,12 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_text.hpp"
+#include "workload/workload_text.hpp"
 
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <string_view>
 
-#include "app/workload_stream.hpp"
+#include "workload/workload_stream.hpp"
 
 namespace ratchet {
 namespace {

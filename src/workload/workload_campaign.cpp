@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_campaign.hpp"
+#include "workload/workload_campaign.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "app/workload_process.hpp"
-#include "app/workload_stored.hpp"
+#include "workload/workload_process.hpp"
+#include "workload/workload_stored.hpp"
 
 namespace ratchet {
 namespace {

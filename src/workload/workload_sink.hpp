@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workload_oracle.hpp"
-#include "app/workload_stream.hpp"
 #include "ratchet/error.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_stream.hpp"
 
 namespace ratchet {
 

@@ -1,4 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "workload/workload_stream.hpp"
+
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -7,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "app/workload_oracle.hpp"
-#include "app/workload_stream.hpp"
-#include "app/workload_text.hpp"
+#include "workload/workload_oracle.hpp"
+#include "workload/workload_text.hpp"
 
 namespace ratchet {
 namespace {

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_oracle.hpp"
+#include "workload/workload_oracle.hpp"
 
 #include <charconv>
 #include <utility>

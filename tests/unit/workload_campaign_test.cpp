@@ -1,4 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "workload/workload_campaign.hpp"
+
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -8,10 +10,9 @@
 #include <fstream>
 #include <string>
 
-#include "app/workload_campaign.hpp"
-#include "app/workload_kafka.hpp"
-#include "app/workload_process.hpp"
-#include "app/workload_stored.hpp"
+#include "workload/workload_kafka.hpp"
+#include "workload/workload_process.hpp"
+#include "workload/workload_stored.hpp"
 
 namespace ratchet {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workload_process.hpp"
+#include "workload/workload_process.hpp"
 
 namespace ratchet {
 namespace {

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/workload_stream.hpp"
+#include "workload/workload_stream.hpp"
 
 #include <algorithm>
 #include <cmath>
