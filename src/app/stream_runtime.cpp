@@ -47,7 +47,8 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
 }
 
 reported<stream_list> make_streams(const config& c, const reducers& own) {
-  for (const auto& [name, unused] : own.all()) {
+  for (const auto& added : own.all()) {
+    const std::string& name = added.first;
     const bool known = std::any_of(c.streams.begin(), c.streams.end(),
                                    [&](const stream_config& s) { return s.name == name; });
     if (!known) {
