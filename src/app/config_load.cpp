@@ -20,11 +20,8 @@ problem invalid(std::vector<diagnostic> findings, const std::string& name) {
   return p;
 }
 
-problem unreadable(const std::filesystem::path& file, const std::string& why) {
-  return {errc::io,
-          "cannot read the config " + file.string() + ": " + why,
-          "ratchet init > ratchet.yaml writes one to start from",
-          {}};
+problem unreadable(const std::filesystem::path& file, const std::string& why, const char* hint = "") {
+  return {errc::io, "cannot read the config " + file.string() + ": " + why, hint, {}};
 }
 
 }  // namespace
@@ -54,7 +51,11 @@ reported<config> load_config(const std::filesystem::path& file, const config_ove
   if (std::filesystem::is_directory(file, code)) return unreadable(file, "it is a directory");
   errno = 0;
   std::ifstream stream{file, std::ios::binary};
-  if (!stream) return unreadable(file, std::generic_category().message(errno));
+  if (!stream) {
+    // Only where there is none: elsewhere the hint would tell people to overwrite the one they have.
+    return unreadable(file, std::generic_category().message(errno),
+                      errno == ENOENT ? "ratchet init > ratchet.yaml writes one to start from" : "");
+  }
   std::string text(k_largest_file + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) return unreadable(file, std::generic_category().message(errno));

@@ -91,6 +91,10 @@ std::string versions() {
 }  // namespace
 
 void add_config_commands(CLI::App& root, command_line& line) {
+  std::string version_text = versions();
+  version_text.pop_back();  // CLI11 ends the line
+  root.set_version_flag("--version", version_text, "Print the versions and exit");
+
   CLI::App* init = root.add_subcommand("init", "Print a commented config to start from");
   init->footer("Example:\n  ratchet init > ratchet.yaml");
   init->callback([] { print(std::string{config_template()}); });
@@ -100,6 +104,7 @@ void add_config_commands(CLI::App& root, command_line& line) {
   add_config_option(*check, options->config);
   add_output_option(*check, options->output);
   check->footer(
+      "Names and values of librdkafka's own properties are checked by librdkafka, when run starts.\n"
       "Exit codes: 0 valid, 74 the file cannot be read, 78 it has errors.\n"
       "Example:\n  ratchet validate -c ratchet.yaml --set memory_limit=2GiB");
   check->callback([options, &line] { line.status = validate(*options); });

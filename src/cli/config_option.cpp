@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/config_option.hpp"
 
-#include <map>
 #include <string>
 
 namespace ratchet::cli {
@@ -25,10 +24,14 @@ CLI::Option* add_config_option(CLI::App& command, config_option& option, config_
 }
 
 void add_output_option(CLI::App& command, output_format& output) {
-  const std::map<std::string, output_format> words{{"text", output_format::text},
-                                                   {"json", output_format::json}};
-  command.add_option("--output", output, "How to print: text (default) or json")
-      ->transform(CLI::CheckedTransformer(words))
+  command
+      .add_option_function<std::string>(
+          "--output",
+          [&output](const std::string& word) {
+            output = word == "json" ? output_format::json : output_format::text;
+          },
+          "How to print: text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}))
       ->option_text("text|json");
 }
 

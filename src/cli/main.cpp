@@ -1,4 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
 #include "cli/command.hpp"
 #include "ratchet/error.hpp"
 
@@ -18,6 +23,26 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
                           {}});
 }
 
+/// CLI11's own words for a usage error, as ratchet says everything else: what, and what to type next.
+[[nodiscard]] std::string usage_error(const CLI::App* root, const CLI::Error& e) {
+  const auto given = root->get_subcommands();
+  const std::string command = given.empty() ? "" : " " + given.front()->get_name();
+  const std::string what = command.empty() && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr
+                               ? "a command is required"
+                               : e.what();
+  return "ratchet: " + what + "\n  -> see ratchet" + command + " --help\n";
+}
+
+/// `status`, or the exit code of an output that could not be written. A reader that has gone is no error.
+[[nodiscard]] int end_of_output(int status) {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || status != 0 || errno == EPIPE) return status;
+  const std::string why = errno == 0 ? "" : std::string{": "} + std::strerror(errno);
+  return ratchet::report(
+      {ratchet::make_error_code(ratchet::errc::io), "cannot write to standard output" + why, "", {}});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -25,6 +50,7 @@ int main(int argc, char** argv) {
   line.arguments.assign(argv, argv + argc);
   CLI::App root{"Ratchet: from a Kafka topic to state that is right.", "ratchet"};
   root.require_subcommand(1);
+  root.failure_message(usage_error);
   ratchet::cli::add_config_commands(root, line);
   ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_read_commands(root, line);
@@ -37,5 +63,5 @@ int main(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-' && !has_command(root, argv[1])) return no_such_command(argv[1]);
     return root.exit(e) == 0 ? 0 : k_exit_usage;
   }
-  return line.status;
+  return end_of_output(line.status);
 }

@@ -100,7 +100,7 @@ void print_report(const engine& e, output_format output) {
   if (!a.strict || rejected == 0) return 0;
   return report({make_error_code(errc::check_failed),
                  std::to_string(rejected) + " records were rejected (--strict)",
-                 "list them with `ratchet status --rejected`",
+                 "`ratchet status -c " + a.config.file.string() + " --rejected` lists them",
                  {}});
 }
 
@@ -120,6 +120,10 @@ void add_run(CLI::App& root, command_line& line) {
   command->footer(
       "The first SIGINT or SIGTERM drains: what was handled is made durable and committed. The second "
       "aborts.\n"
+      "--resume acts once, on what this start finds amiss; where nothing is amiss it does nothing.\n"
+      "Exit codes: 0 stopped or ended, 1 a partition is stopped, 69 no broker answers, 74 I/O, 78 the config "
+      "or "
+      "the state\ndoes not fit.\n"
       "Example: ratchet run -c ratchet.yaml --set kafka.group=test -X session.timeout.ms=6000");
   command->callback([a, &line] { line.status = run(*a); });
 }
@@ -140,6 +144,10 @@ void add_apply(CLI::App& root, command_line& line) {
   add_log_option(*command, a->log);
   command->add_option("FILE", a->request.files, "Files to read; - is standard input")->required();
   command->footer(
+      "Plain files may be given again: the gate finds the repeats. With --records handled positions are "
+      "passed "
+      "over.\nThe counters are of this run; --explain as text prints its lines alone.\n"
+      "Exit codes: 0 done, also where records were rejected; 1 stopped by the poison rule, or --strict.\n"
       "Example: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain -");
   command->callback([a, &line] { line.status = apply(*a); });
 }

@@ -112,6 +112,24 @@ TEST_F(config_command, without_what_it_needs_exits_64) {
   EXPECT_EQ(run("validate -c r.yaml --banana").status, 64);
 }
 
+TEST_F(config_command, says_what_is_wrong_in_the_words_of_a_command_line_and_where_help_is) {
+  EXPECT_EQ(run("").err, "ratchet: a command is required\n  -> see ratchet --help\n");
+  EXPECT_EQ(run("validate").err, "ratchet: --config is required\n  -> see ratchet validate --help\n");
+  EXPECT_EQ(run("validate -c r.yaml --output xml").err,
+            "ratchet: --output: xml not in {text,json}\n  -> see ratchet validate --help\n");
+}
+
+TEST_F(config_command, exits_74_where_standard_output_takes_no_more) {
+  const finished init = run("init >/dev/full");
+  EXPECT_EQ(init.status, 74);
+  EXPECT_THAT(init.err, StartsWith("ratchet: cannot write to standard output"));
+}
+
+TEST_F(config_command, names_init_only_where_there_is_no_config) {
+  EXPECT_THAT(run("validate -c nope.yaml").err, HasSubstr("ratchet init"));
+  EXPECT_THAT(run("validate -c .").err, Not(HasSubstr("ratchet init")));
+}
+
 TEST_F(config_command, shows_an_example_in_its_help) {
   for (const std::string command : {"init", "validate", "version"}) {
     const finished help = run(command + " --help");
@@ -123,6 +141,7 @@ TEST_F(config_command, shows_an_example_in_its_help) {
 TEST_F(config_command, version_names_ratchet_and_its_libraries) {
   const finished version = run("version");
   EXPECT_EQ(version.status, 0);
+  EXPECT_EQ(run("--version").out, version.out);
   EXPECT_THAT(version.out, testing::ContainsRegex("^ratchet [0-9]+\\.[0-9]+\\.[0-9]+"));
   for (const char* library : {"librdkafka 2", "RocksDB ", "simdjson ", "yaml-cpp 0"}) {
     EXPECT_THAT(version.out, HasSubstr(library));
