@@ -167,9 +167,9 @@ problem describe(resume_row row, const topic_partition& where, const resume_fact
           "somebody else's" +
           (metadata.empty() ? std::string{} : " (" + metadata + ")");
       p.hint =
-          "put the right state directory back; or start with `--resume rebuild` to build the state anew from "
-          "the "
-          "log's start, or with `--resume kafka` to accept the loss and go on at " +
+          "put the right state directory back; or, when you are sure that no instance with another directory "
+          "runs in this group, start with `--resume rebuild` to build the state anew from the log's start, "
+          "or with `--resume kafka` to accept the loss and go on at " +
           committed + "; or use another `kafka.group`";
       break;
     case resume_row::equal_foreign:
