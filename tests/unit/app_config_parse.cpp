@@ -276,8 +276,11 @@ TEST_F(config_file, that_cannot_be_read_is_an_io_error_that_names_it) {
     ASSERT_FALSE(loaded.has_value());
     EXPECT_EQ(loaded.error().code, errc::io);
     EXPECT_THAT(to_text(loaded.error()), HasSubstr(file.string()));
-    EXPECT_THAT(to_text(loaded.error()), HasSubstr("ratchet init"));
   }
+}
+
+TEST_F(config_file, that_is_missing_is_told_how_to_be_made) {
+  EXPECT_THAT(to_text(load_config(directory_ / "nope.yaml").error()), HasSubstr("ratchet init"));
 }
 
 TEST(config_override, sets_a_value_by_index_and_by_name) {
