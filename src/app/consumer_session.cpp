@@ -11,7 +11,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// How long a start waits for brokers before it gives up; a supervisor tries again.
+/// How long a start waits for brokers before it gives up, 30 s in all; a supervisor tries again. Between the
+/// attempts it looks whether it is told to stop.
+constexpr milliseconds k_connect_attempt{1'000};
+constexpr int k_connect_attempts = 30;
 constexpr milliseconds k_connect_timeout{30'000};
 /// The longest wait for records; bounds how late a stop is seen.
 constexpr milliseconds k_poll_timeout{100};
@@ -48,8 +51,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
 }
 
 session_result consumer_session::run() {
-  if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed))
-    return finish(session_end::drained);
+  if (stop_requested()) return finish(session_end::drained);
   around_.board.set_ready(false, "connecting");
   if (auto ended = connect()) return std::move(*ended);
   for (;;) {
@@ -58,7 +60,11 @@ session_result consumer_session::run() {
 }
 
 std::optional<session_result> consumer_session::check_cluster() {
-  const auto cluster = around_.from.cluster_id(k_connect_timeout);
+  auto cluster = around_.from.cluster_id(k_connect_attempt);
+  for (int attempt = 1; !cluster && attempt < k_connect_attempts; ++attempt) {
+    if (stop_requested()) return finish(session_end::drained);
+    cluster = around_.from.cluster_id(k_connect_attempt);
+  }
   std::string brokers;
   for (const std::string& b : around_.settings.kafka.brokers) brokers += (brokers.empty() ? "" : ",") + b;
   if (!cluster) {
@@ -138,8 +144,7 @@ std::optional<session_result> consumer_session::connect() {
 }
 
 std::optional<session_result> consumer_session::turn() {
-  if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed))
-    return finish(session_end::drained);
+  if (stop_requested()) return finish(session_end::drained);
   const milliseconds wait =
       worker_.busy() ? milliseconds{0} : std::min(k_poll_timeout, around_.settings.state.commit_interval);
   auto got = around_.from.poll(around_.settings.step_records, wait);
@@ -277,6 +282,10 @@ std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
   if (idle.empty()) return std::nullopt;
   if (const auto done = pipeline_.leave_out_of_floor(idle); !done) return store_failed(done.error());
   return std::nullopt;
+}
+
+bool consumer_session::stop_requested() const {
+  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
 }
 
 bool consumer_session::caught_up() const {

@@ -104,6 +104,7 @@ class consumer_session {
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
+  [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool caught_up() const;
   void note_moves();
   void note_new_stops();

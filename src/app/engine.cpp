@@ -47,6 +47,14 @@ class paced_errors {
   log_pace pace_;
 };
 
+/// True where a store cannot be opened because of what is in it: damaged, or made with another meaning (whose
+/// changed lines are listed). Another group's directory, or something that is no store at all, is not put
+/// aside.
+[[nodiscard]] bool rebuild_mends(const problem& p) {
+  return p.code == make_error_code(errc::state_damaged) ||
+         (p.code == make_error_code(errc::state_foreign) && !p.diagnostics.empty());
+}
+
 /// Ends a client with its deadline, whichever way its session ended.
 class open_source_guard {
  public:
@@ -77,7 +85,13 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   if (options.clock == nullptr) options.clock = &k_system_clock;
   RATCHET_TRY(auto streams, make_streams(c, own));
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
-  if (auto failed = made->open_store()) return std::move(*failed);
+  auto failed = made->open_store();
+  if (failed && made->options_.resume == resume_option::rebuild && rebuild_mends(*failed)) {
+    made->options_.log->warn("{}", failed->message);
+    failed = made->move_aside();
+    if (!failed) failed = made->open_store();
+  }
+  if (failed) return std::move(*failed);
   return made;
 }
 
@@ -145,8 +159,7 @@ std::optional<problem> engine::reopen_store(const problem& why) {
   return std::nullopt;
 }
 
-std::optional<problem> engine::rebuild() {
-  close_store();
+std::optional<problem> engine::move_aside() {
   const auto stamp =
       std::chrono::duration_cast<std::chrono::seconds>(options_.clock->now().time_since_epoch()).count();
   std::filesystem::path old = config_.state.path;
@@ -164,6 +177,12 @@ std::optional<problem> engine::rebuild() {
   options_.log->warn("the old state is kept in {}; building a new one from the log's start", old.string());
   // A rebuild begins at the log's start, also where a new stream would begin at its end.
   for (const auto& s : streams_) s->config.start = start_position::earliest;
+  return std::nullopt;
+}
+
+std::optional<problem> engine::rebuild() {
+  close_store();
+  if (auto failed = move_aside()) return failed;
   if (auto failed = open_store()) return failed;
   if (auto serving = serve(); !serving) return std::move(serving.error());
   return std::nullopt;

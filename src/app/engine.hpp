@@ -70,6 +70,8 @@ class engine {
   [[nodiscard]] std::optional<problem> open_store();
   void close_store();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);
+  /// Moves the state directory to `<path>.old-<time>`; nothing is deleted.
+  [[nodiscard]] std::optional<problem> move_aside();
   [[nodiscard]] std::optional<problem> rebuild();
   [[nodiscard]] session_result one_session(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;

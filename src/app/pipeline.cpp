@@ -85,9 +85,14 @@ std::string describe(const partition_stop& stop) {
     std::string text = place + ": stopped, as too many records in a row are malformed; this one is " +
                        name_of(stop.malformed.reason);
     if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
-    return text + " (byte " + std::to_string(stop.malformed.byte_offset) +
-           "): most likely the envelope of the config does not fit the topic; see `ratchet status "
-           "--rejected`; correct "
+    text += " (byte " + std::to_string(stop.malformed.byte_offset) + "): ";
+    if (stop.malformed.reason == malformed_reason::position_invalid) {
+      return text +
+             "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
+    }
+    return text +
+           "most likely the envelope of the config does not fit the topic; see `ratchet status --rejected`; "
+           "correct "
            "the config, or set `poison: off` for the stream to pass over such records";
   }
   if (stop.code == make_error_code(errc::reducer_failed)) {

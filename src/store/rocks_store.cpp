@@ -188,7 +188,9 @@ problem changed_meaning(const store_options& options, std::vector<diagnostic> li
   return {make_error_code(errc::state_foreign),
           "the state in " + options.path.string() +
               " was made with other settings; what is stored would not mean the same. No file was changed.",
-          "change the settings back, or build the state anew from the log: ratchet run --resume rebuild",
+          "change the settings back; or build the state anew: from Kafka with `ratchet run --resume "
+          "rebuild`, from "
+          "files by moving the directory away and applying them again",
           std::move(lines)};
 }
 
@@ -290,6 +292,8 @@ reported<void> make_directory(const store_options& options) {
     return problem{
         code, "cannot make the state directory " + options.path.string() + ": " + code.message(), "", {}};
   }
+  // Snapshots are nobody else's business. A directory that was there before keeps its mode.
+  std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, code);
   const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
   if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
   return BOOST_OUTCOME_V2_NAMESPACE::success();

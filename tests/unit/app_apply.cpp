@@ -304,6 +304,42 @@ TEST_F(apply_command, has_the_directory_to_itself) {
   EXPECT_EQ(second.error().code, errc::state_busy);
 }
 
+TEST_F(apply_command, puts_a_state_of_another_meaning_aside_only_where_a_rebuild_is_asked_for) {
+  expect_applied({file("in", line("a", 1))});
+  reopen();
+  settings_.streams[0].reducer.from = "/n";
+  auto refused = engine::open(settings_, own_, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(exit_code(refused.error().code), 78);
+  EXPECT_FALSE(refused.error().diagnostics.empty()) << "each changed line is told";
+  auto rebuilt =
+      engine::open(settings_, own_, {.log = nullptr, .resume = resume_option::rebuild, .clock = nullptr});
+  ASSERT_TRUE(rebuilt) << to_text(rebuilt.error());
+  EXPECT_EQ((*rebuilt)->streams().front()->state.counters.consumed, 0U);
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{settings_.state.path.parent_path()}) {
+    kept += entry.path().filename().string().starts_with("state.old-") ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 1) << "the old directory is moved, not deleted";
+}
+
+TEST_F(apply_command, never_puts_aside_what_is_no_state_directory_of_this_group) {
+  expect_applied({file("in", line("a", 1))});
+  reopen();
+  settings_.kafka.group = "another";
+  const auto refused =
+      engine::open(settings_, own_, {.log = nullptr, .resume = resume_option::rebuild, .clock = nullptr});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::state_foreign);
+  EXPECT_TRUE(std::filesystem::exists(settings_.state.path / "CURRENT"));
+}
+
+TEST_F(apply_command, makes_a_directory_that_others_cannot_read) {
+  opened();
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(settings_.state.path).permissions(), perms::owner_all);
+}
+
 TEST_F(apply_command, says_where_there_is_nothing_to_consume) {
   const auto failed = opened().run(true, stop_);
   ASSERT_TRUE(failed) << "there are no brokers in the config";
