@@ -8,6 +8,7 @@
 
 #include "app/config_meaning.hpp"
 #include "core/reducers.hpp"
+#include "decode/field_source.hpp"
 
 namespace ratchet {
 
@@ -27,6 +28,32 @@ namespace {
 
 [[nodiscard]] problem config_problem(std::string message, std::string hint) {
   return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
+}
+
+/// A config made in code has not gone through load_config(): what must not get past here.
+[[nodiscard]] std::optional<problem> refuse(const stream_config& s) {
+  if (s.order == order::strict) {
+    return problem{make_error_code(errc::not_built_yet),
+                   "stream `" + s.name + "`: order strict is not built yet in this version",
+                   "use latest or arrival",
+                   {}};
+  }
+  if (s.order == order::arrival && s.dedup.ids == id_kind::none) {
+    return config_problem("stream `" + s.name + "`: order arrival tells repeats by event ids alone",
+                          "name the kind of ids");
+  }
+  const envelope_config& e = s.envelope;
+  for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
+    if (!field.empty() && !parse_field_source(field)) {
+      return config_problem("stream `" + s.name + "`: `" + field + "` names no field",
+                            "write /a/json/pointer, key or header:NAME");
+    }
+  }
+  if (!parse_json_pointer(s.reducer.from)) {
+    return config_problem("stream `" + s.name + "`: `" + s.reducer.from + "` is no JSON Pointer",
+                          "see RFC 6901");
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -59,6 +86,7 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
   }
   stream_list streams;
   for (const stream_config& s : c.streams) {
+    if (auto refused = refuse(s)) return std::move(*refused);
     const reducer* found = own.find(s.name);
     std::optional<reducer> reduce = found != nullptr ? std::optional{*found} : built_in(s.reducer.kind);
     if (!reduce) {

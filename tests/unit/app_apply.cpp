@@ -334,6 +334,24 @@ TEST_F(apply_command, never_puts_aside_what_is_no_state_directory_of_this_group)
   EXPECT_TRUE(std::filesystem::exists(settings_.state.path / "CURRENT"));
 }
 
+TEST_F(apply_command, refuses_a_config_made_in_code_as_one_from_a_file) {
+  settings_.streams[0].order = order::strict;
+  const auto strict = engine::open(settings_, own_, {});
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().code, errc::not_built_yet);
+  settings_.streams[0].order = order::arrival;  // without ids
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  settings_.streams[0].order = order::latest;
+  settings_.streams[0].envelope.sequence = "n";
+  const auto no_field = engine::open(settings_, own_, {});
+  ASSERT_FALSE(no_field);
+  EXPECT_NE(no_field.error().message.find("`n` names no field"), std::string::npos);
+  settings_.streams[0].envelope.sequence = "/n";
+  settings_.streams[0].reducer.from = "v";
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  EXPECT_FALSE(std::filesystem::exists(settings_.state.path)) << "nothing was made";
+}
+
 TEST_F(apply_command, makes_a_directory_that_others_cannot_read) {
   opened();
   using std::filesystem::perms;
