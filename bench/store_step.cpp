@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <random>
 
 #include "store/rocks_store.hpp"
@@ -70,17 +71,22 @@ void prepare(prepared_step& out, std::mt19937_64& random, std::uint64_t& event, 
             [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
-void bm_step(benchmark::State& state) {
-  const scratch room;
+/// Null, with the reason told, where it cannot be opened.
+std::unique_ptr<store> open_scratch(const scratch& room, benchmark::State& state) {
   store_options options;
   options.path = room.path;
   options.streams = {{"payments", {}}};
   auto opened = open_store(options);
-  if (!opened) {
-    state.SkipWithError(opened.error().message.c_str());
-    return;
-  }
-  store& s = *opened.assume_value();
+  if (opened) return std::move(*opened);
+  state.SkipWithError(opened.error().message.c_str());
+  return nullptr;
+}
+
+void bm_step(benchmark::State& state) {
+  const scratch room;
+  const auto opened = open_scratch(room, state);
+  if (!opened) return;
+  store& s = *opened;
   const stream_id stream = s.id_of("payments");
   std::mt19937_64 random{42};
   std::uint64_t event = 0;
@@ -105,15 +111,9 @@ BENCHMARK(bm_step)->ArgName("snapshots_read")->Arg(0)->Arg(1)->Iterations(400)->
 
 void bm_lookup(benchmark::State& state) {
   const scratch room;
-  store_options options;
-  options.path = room.path;
-  options.streams = {{"payments", {}}};
-  auto opened = open_store(options);
-  if (!opened) {
-    state.SkipWithError(opened.error().message.c_str());
-    return;
-  }
-  store& s = *opened.assume_value();
+  const auto opened = open_scratch(room, state);
+  if (!opened) return;
+  store& s = *opened;
   const stream_id stream = s.id_of("payments");
   std::mt19937_64 random{42};
   std::uint64_t event = 0;

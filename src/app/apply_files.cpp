@@ -17,6 +17,9 @@ namespace {
 /// The bytes of one batch at most, so that lines of 64 MiB do not add up.
 constexpr std::size_t k_batch_bytes = std::size_t{64} << 20U;
 
+/// Where the lines of plain files come from: one partition, without positions.
+const topic_partition k_plain{"", partition_id{0}};
+
 /// Lines and the records that point into them. A line that is no record keeps its fault beside it.
 class file_batch final : public record_batch {
  public:
@@ -100,7 +103,7 @@ const topic_partition* applying::intern(const std::string& topic, partition_id p
 
 void applying::add_line(file_batch& batch, const input_line& line) {
   record r;
-  r.where = intern("", partition_id{0});
+  r.where = &k_plain;
   r.offset = static_cast<std::int64_t>(lines_before_ + line.number);
   r.value = line.text;
   batch.records_.push_back(r);
@@ -147,7 +150,7 @@ problem applying::write_failed(std::error_code code) const {
 std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   const file_batch& lines = *batch;
   stage_->run(std::move(batch), input_);
-  // The records of a part keep the batch's order, so that the faults can be matched by address of the bytes.
+  // The records of a part keep the batch's order, so that each fault finds its event by counting.
   std::vector<std::size_t> next(input_.parts.size());
   for (std::size_t i = 0; i < lines.records_.size(); ++i) {
     decoded_part& part = input_.parts[stage_->stream_of(lines.records_[i].where)];
@@ -172,7 +175,6 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   if (!opened) return std::move(opened.error());
   line_reader reader = std::move(opened.value());
   std::uint64_t lines = 0;
-  const topic_partition plain{"", partition_id{0}};
   while (!stop.load(std::memory_order_relaxed)) {
     auto batch = std::make_unique<file_batch>();
     auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
@@ -187,17 +189,16 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
     }
     if (auto failed = handle(std::move(batch))) return failed;
     if (request_.progress) request_.progress(reader.bytes_read(), reader.bytes_total());
-    if (pipeline_.stopped().contains(plain)) break;
+    if (pipeline_.stopped().contains(k_plain)) break;
   }
   lines_before_ += lines;
   return std::nullopt;
 }
 
 std::optional<problem> applying::finish() {
-  const topic_partition plain{"", partition_id{0}};
-  const partition_state* state = pipeline_.find(plain);
+  const partition_state* state = pipeline_.find(k_plain);
   if (state != nullptr && !state->idle) {
-    if (const auto done = pipeline_.leave_out_of_floor(std::span{&plain, 1}); !done)
+    if (const auto done = pipeline_.leave_out_of_floor(std::span{&k_plain, 1}); !done)
       return write_failed(done.error());
   }
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
@@ -218,7 +219,7 @@ std::optional<problem> applying::run(const std::atomic<bool>& stop) {
       if (auto also = finish()) return also;
       return failed;
     }
-    if (pipeline_.stopped().contains({"", partition_id{0}})) break;
+    if (pipeline_.stopped().contains(k_plain)) break;
   }
   return finish();
 }

@@ -105,10 +105,6 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
 
 }  // namespace
 
-std::string to_string(const topic_partition& where) {
-  return where.topic + "[" + std::to_string(static_cast<std::int32_t>(where.partition)) + "]";
-}
-
 problem describe(resume_row row, const topic_partition& where, const resume_facts& f,
                  const std::string& metadata) {
   const std::string place = to_string(where);

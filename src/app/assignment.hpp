@@ -47,7 +47,4 @@ struct resolved_assignment {
 [[nodiscard]] problem describe(resume_row, const topic_partition&, const resume_facts&,
                                const std::string& metadata);
 
-/// "topic[3]", as people write it.
-[[nodiscard]] std::string to_string(const topic_partition&);
-
 }  // namespace ratchet

@@ -75,12 +75,14 @@ const partition_state* pipeline::find(const topic_partition& where) const {
   return at == stream->state.partitions.end() ? nullptr : &at->second;
 }
 
+std::string to_string(const topic_partition& where) {
+  return where.topic + "[" + std::to_string(static_cast<std::int32_t>(where.partition)) + "]";
+}
+
 std::string describe(const partition_stop& stop) {
-  const std::string place = stop.where.topic.empty()
-                                ? "line " + std::to_string(stop.offset)
-                                : stop.where.topic + "[" +
-                                      std::to_string(static_cast<std::int32_t>(stop.where.partition)) +
-                                      "] at offset " + std::to_string(stop.offset);
+  const std::string offset = std::to_string(stop.offset);
+  const std::string place =
+      stop.where.topic.empty() ? "line " + offset : to_string(stop.where) + " at offset " + offset;
   if (stop.code == make_error_code(errc::poisoned)) {
     std::string text = place + ": stopped, as too many records in a row are malformed; this one is " +
                        name_of(stop.malformed.reason);

@@ -65,6 +65,9 @@ class pipeline {
   stream_runtime* plain_stream_{nullptr};
 };
 
+/// "topic[3]", as people write it.
+[[nodiscard]] std::string to_string(const topic_partition&);
+
 /// What happened to a stopped partition, where, and what to do: for logs and status.
 [[nodiscard]] std::string describe(const partition_stop&);
 

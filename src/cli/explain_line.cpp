@@ -1,8 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/explain_line.hpp"
 
-#include "app/assignment.hpp"
 #include "app/json_writer.hpp"
+#include "app/pipeline.hpp"
 
 namespace ratchet::cli {
 
