@@ -14,6 +14,7 @@ namespace {
 void bm_window(benchmark::State& state) {
   stream_state s;
   std::vector<partition_state*> partitions;
+  partitions.reserve(static_cast<std::size_t>(state.range(0)));
   for (std::int32_t i = 0; i < state.range(0); ++i) {
     partitions.push_back(&s.partitions[{"payments", static_cast<partition_id>(i)}]);
   }

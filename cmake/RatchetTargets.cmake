@@ -43,6 +43,13 @@ function(ratchet_folder name)
   endif()
 endfunction()
 
+# ratchet_seen_threads(TARGET): a program whose libraries make threads that ThreadSanitizer would not see.
+function(ratchet_seen_threads target)
+  if(RATCHET_SANITIZE MATCHES "thread")
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/tsan_threads.cpp)
+  endif()
+endfunction()
+
 # ratchet_test(NAME LABEL SOURCES... LINKS...): a GoogleTest program; every test in it is a CTest test with that label.
 function(ratchet_test name label)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
@@ -50,6 +57,7 @@ function(ratchet_test name label)
     set(arg_TIMEOUT 300)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  ratchet_seen_threads(${name})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX ${label}. DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT})

@@ -9,6 +9,7 @@
 
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
+#include "ratchet/export.hpp"
 #include "ratchet/reducer.hpp"
 #include "ratchet/types.hpp"
 
@@ -32,11 +33,11 @@ class until {
 
 /// Until SIGINT or SIGTERM; a second one ends the process at once. The only call that installs signal
 /// handlers, and only while run() lasts.
-[[nodiscard]] until until_signal() noexcept;
+[[nodiscard]] RATCHET_EXPORT until until_signal() noexcept;
 /// Until every partition has reached the end it had when it was assigned.
-[[nodiscard]] until until_end() noexcept;
+[[nodiscard]] RATCHET_EXPORT until until_end() noexcept;
 /// Until another thread sets the flag, which must outlive the run.
-[[nodiscard]] until until_set(const std::atomic<bool>&) noexcept;
+[[nodiscard]] RATCHET_EXPORT until until_set(const std::atomic<bool>&) noexcept;
 
 /// What is stored of an aggregate.
 struct snapshot {
@@ -48,11 +49,11 @@ struct snapshot {
 
 /// Ratchet inside a program: one open state directory, and the streams that feed it. Never prints, never
 /// exits, logs nothing. Thread-safety: run() on one thread; read() on any, also while run() lasts.
-class app {
+class RATCHET_EXPORT app {
  public:
   /// Opens or makes the state directory. `own` are the program's reducers; other streams use the config's.
   /// Errors: config_invalid; state_busy, state_foreign, state_newer_schema, state_damaged; io.
-  [[nodiscard]] static reported<app> open(const config&, reducers own = {});
+  [[nodiscard]] static reported<app> open(const config&, const reducers& own = {});
   ~app();
   app(app&&) noexcept;
   app& operator=(app&&) noexcept;

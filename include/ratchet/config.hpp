@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ratchet/error.hpp"
+#include "ratchet/export.hpp"
 #include "ratchet/gate.hpp"
 #include "ratchet/types.hpp"
 
@@ -27,14 +28,20 @@ enum class id_kind : std::uint8_t { none, uuidv7 };
 struct kafka_config {
   std::vector<std::string> brokers;
   std::string group;
-  /// librdkafka properties, as given; those that Ratchet must own are refused by load_config().
+  /// librdkafka properties; those that Ratchet must own are refused by load_config(). What was given as
+  /// {file: PATH} or {env: NAME} is here as read: passwords are among them, so never print the values.
   std::map<std::string, std::string> properties;
+  std::chrono::milliseconds connect_timeout{
+      30'000};  ///< how long a start waits for the brokers' first answer
 };
 
 struct state_config {
   std::filesystem::path path;
   std::chrono::milliseconds commit_interval{100};
   sync_mode sync{sync_mode::interval};
+  /// Bytes to keep free on the file system of `path`: below, nothing more is consumed until there is room
+  /// again. None: chosen by the memory limit and the file system's size. 0: never looked at.
+  std::optional<std::uint64_t> min_free;
 };
 
 /// Where each field of the `json` envelope comes from: `/json/pointer` (RFC 6901) into the value, `key`, or
@@ -71,14 +78,30 @@ struct stream_config {
   std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off
 };
 
+/// Where /livez, /readyz and /metrics are answered while it runs.
+struct http_config {
+  std::string host{"127.0.0.1"};  ///< a numeric address, IPv4 or IPv6 (without brackets)
+  std::uint16_t port{0};          ///< 0: a free one, which the log names
+};
+
 struct config {
   std::filesystem::path file;  ///< where it was read from; may be empty
   kafka_config kafka;
   state_config state;
   std::vector<stream_config> streams;
+  std::optional<http_config> http;  ///< none: nothing listens
   std::uint64_t memory_limit{std::uint64_t{1}
                              << 30};  ///< bytes: indexes, caches, memtables and the prefetch queue
   std::size_t step_records{5000};     ///< the most records of one step
+  std::vector<diagnostic>
+      warnings;  ///< what is allowed but should be looked at, such as a secret's file mode
+};
+
+/// What a config is loaded for. Commands that only read a state directory need no secrets, and must work
+/// where nobody has them.
+enum class config_use : std::uint8_t {
+  everything,
+  state_only,  ///< properties that are given as {file: …} or {env: …} are not read, and are left out
 };
 
 /// What overrides a file: `--set a.b=c` and `-X property=value`, in the order given.
@@ -89,11 +112,14 @@ struct config_overrides {
 
 /// Reads and checks a YAML file strictly: unknown and duplicate keys, wrong types, impossible choices and
 /// what is not built yet are errors, all of them found at once. Errors: config_invalid (with diagnostics);
-/// io, where the file cannot be read.
-[[nodiscard]] reported<config> load_config(const std::filesystem::path& file, const config_overrides& = {});
+/// io, where the file cannot be read. Names and values of librdkafka properties are checked by librdkafka.
+[[nodiscard]] RATCHET_EXPORT reported<config> load_config(const std::filesystem::path& file,
+                                                          const config_overrides& = {},
+                                                          config_use = config_use::everything);
 
 /// The same from text; `name` stands for the file in diagnostics.
-[[nodiscard]] reported<config> parse_config(const std::string& text, const std::string& name,
-                                            const config_overrides& = {});
+[[nodiscard]] RATCHET_EXPORT reported<config> parse_config(const std::string& text, const std::string& name,
+                                                           const config_overrides& = {},
+                                                           config_use = config_use::everything);
 
 }  // namespace ratchet

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "ratchet/export.hpp"
 #include "ratchet/types.hpp"
 
 /// Leaves an enclosing function with the error of EXPR, or goes on with its value.
@@ -45,10 +46,11 @@ enum class errc {
   io = 20,                   ///< a file could not be read or written.
   aborted = 21,              ///< told to stop at once (second signal).
   internal = 22,             ///< an invariant of Ratchet's own does not hold. Please report it.
+  access_denied = 23,  ///< the brokers refuse this user: login, certificate or ACL. Somebody has to act.
 };
 
-[[nodiscard]] const std::error_category& ratchet_category() noexcept;
-[[nodiscard]] std::error_code make_error_code(errc) noexcept;
+[[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;
+[[nodiscard]] RATCHET_EXPORT std::error_code make_error_code(errc) noexcept;
 
 /// One finding in a config file. line and column start at 1; 0 means that the finding has no place.
 struct diagnostic {
@@ -86,16 +88,16 @@ class [[nodiscard]] reported
 
 /// The exit code that `ratchet` ends with: 0 ok, 1 check failed, 64 usage, 69 unavailable, 70 internal, 74
 /// I/O, 78 config (sysexits.h).
-[[nodiscard]] int exit_code(const std::error_code&) noexcept;
+[[nodiscard]] RATCHET_EXPORT int exit_code(const std::error_code&) noexcept;
 [[nodiscard]] inline int exit_code(const reported<void>& r) noexcept {
   return r ? 0 : exit_code(r.error().code);
 }
 
 /// Prints the problem to standard error and returns its exit code. The one call of the library that prints.
-int report(const problem&);
+RATCHET_EXPORT int report(const problem&);
 
 /// The problem as report() prints it, ending in a line feed.
-[[nodiscard]] std::string to_text(const problem&);
+[[nodiscard]] RATCHET_EXPORT std::string to_text(const problem&);
 
 }  // namespace ratchet
 

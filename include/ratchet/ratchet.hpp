@@ -7,6 +7,7 @@
 #include "ratchet/effects.hpp"      // IWYU pragma: export
 #include "ratchet/error.hpp"        // IWYU pragma: export
 #include "ratchet/event.hpp"        // IWYU pragma: export
+#include "ratchet/export.hpp"       // IWYU pragma: export
 #include "ratchet/gate.hpp"         // IWYU pragma: export
 #include "ratchet/reducer.hpp"      // IWYU pragma: export
 #include "ratchet/test_driver.hpp"  // IWYU pragma: export

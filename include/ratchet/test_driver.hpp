@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ratchet/error.hpp"
+#include "ratchet/export.hpp"
 #include "ratchet/reducer.hpp"
 #include "ratchet/types.hpp"
 
@@ -17,7 +18,7 @@ namespace ratchet {
 
 /// One event to be piped through a test_driver. ev() makes it; change what you like. Two that agree in
 /// aggregate, sequence, type and payload are one event that was sent twice, unless `id` says otherwise.
-struct test_event {
+struct RATCHET_EXPORT test_event {
   std::string aggregate;
   ratchet::sequence sequence{};  ///< not looked at in `arrival` order
   std::string type{};
@@ -44,9 +45,10 @@ struct test_event {
 };
 
 /// An event of an aggregate. Without a payload it gets a JSON object that names the three.
-[[nodiscard]] test_event ev(std::string aggregate, std::uint64_t number, std::string type = {});
-[[nodiscard]] test_event ev(std::string aggregate, std::uint64_t number, std::string type,
-                            std::string payload);
+[[nodiscard]] RATCHET_EXPORT test_event ev(std::string aggregate, std::uint64_t number,
+                                           std::string type = {});
+[[nodiscard]] RATCHET_EXPORT test_event ev(std::string aggregate, std::uint64_t number, std::string type,
+                                           std::string payload);
 
 /// What of a stream's config matters to a test.
 struct test_options {
@@ -67,7 +69,7 @@ struct test_options {
 ///
 /// Thread-safety: one thread at a time. Not built yet: `strict` order, where nothing is handled and
 /// last_stop() says errc::not_built_yet.
-class test_driver {
+class RATCHET_EXPORT test_driver {
  public:
   test_driver(test_options, reducer);
   ~test_driver();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "ratchet/export.hpp"
+
 /// The vocabulary of Ratchet: plain values without behaviour of their own.
 namespace ratchet {
 
@@ -91,8 +93,8 @@ struct decision {
 };
 
 /// The names used in output, in counters and in documents; never changed, as people grep for them.
-[[nodiscard]] const char* name_of(order) noexcept;
-[[nodiscard]] const char* name_of(verdict) noexcept;
-[[nodiscard]] const char* name_of(reject_reason) noexcept;
+[[nodiscard]] RATCHET_EXPORT const char* name_of(order) noexcept;
+[[nodiscard]] RATCHET_EXPORT const char* name_of(verdict) noexcept;
+[[nodiscard]] RATCHET_EXPORT const char* name_of(reject_reason) noexcept;
 
 }  // namespace ratchet

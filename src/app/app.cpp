@@ -27,7 +27,7 @@ app::~app() = default;
 app::app(app&&) noexcept = default;
 app& app::operator=(app&&) noexcept = default;
 
-reported<app> app::open(const config& c, reducers own) {
+reported<app> app::open(const config& c, const reducers& own) {
   RATCHET_TRY(auto opened, engine::open(c, own, {}));
   return app{std::make_unique<implementation>(implementation{std::move(opened)})};
 }

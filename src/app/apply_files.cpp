@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/line_reader.hpp"
+#include "app/space_guard.hpp"
 #include "decode/kcat_line.hpp"
 
 namespace ratchet {
@@ -38,7 +39,10 @@ class file_batch final : public record_batch {
 class applying {
  public:
   applying(engine& e, const apply_request& request)
-      : engine_{e}, request_{request}, pipeline_{e.streams(), e.state(), e.clock()} {
+      : engine_{e},
+        request_{request},
+        pipeline_{e.streams(), e.state(), e.clock()},
+        space_{e.settings(), e.space()} {
     pipeline_.on_record(request.explain);
   }
 
@@ -57,6 +61,7 @@ class applying {
   engine& engine_;
   const apply_request& request_;
   pipeline pipeline_;
+  space_guard space_;
   std::size_t stream_{0};
   std::optional<decode_stage> stage_;
   decoded_input input_;
@@ -141,8 +146,9 @@ void applying::add_kcat_line(file_batch& batch, const input_line& line) {
 
 problem applying::write_failed(std::error_code code) const {
   const std::string path = engine_.settings().state.path.string();
+  const std::string why = engine_.state().failure();
   return {code,
-          "a step could not be written to " + path + ": " + code.message(),
+          "a step could not be written to " + path + ": " + (why.empty() ? code.message() : why),
           "look at the disk and run the same command again: nothing is applied twice",
           {}};
 }
@@ -176,6 +182,7 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   line_reader reader = std::move(opened.value());
   std::uint64_t lines = 0;
   while (!stop.load(std::memory_order_relaxed)) {
+    engine_.serve_others();
     auto batch = std::make_unique<file_batch>();
     auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
     if (!more) {
@@ -183,6 +190,7 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
       return std::move(more.error());
     }
     if (!more.value()) break;
+    if (space_.look(engine_.clock().steady()) && space_.low()) return space_.refusal();
     for (const input_line& line : batch->lines.lines) {
       lines = line.number;
       request_.records ? add_kcat_line(*batch, line) : add_line(*batch, line);

@@ -5,13 +5,12 @@
 #include <limits>
 #include <utility>
 
+#include "app/audit_rows.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
 
 namespace {
-
-constexpr std::chrono::milliseconds k_query_timeout{10'000};
 
 [[nodiscard]] commit_owner owner_of(const store& s, const committed_offset& c) {
   if (!c.offset) return commit_owner::none;
@@ -30,12 +29,18 @@ constexpr std::chrono::milliseconds k_query_timeout{10'000};
   if (const partition_state* state = p.find(c.where)) f.stored = state->next_offset;
   f.committed = c.offset;
   f.owner = owner_of(s, c);
+  f.copy = s.copy();
   f.log_end = std::numeric_limits<std::int64_t>::max();
   f.option = option;
   if (const stream_runtime* stream = p.stream_of(c.where.topic)) {
     f.store_is_new = stream->state.partitions.empty();
     f.start = stream->config.start.value_or(start_position::earliest);
   }
+  return f;
+}
+
+[[nodiscard]] resume_facts without_option(resume_facts f) {
+  f.option = resume_option::none;
   return f;
 }
 
@@ -53,22 +58,23 @@ constexpr std::chrono::milliseconds k_query_timeout{10'000};
                                                                           : last_record::other;
 }
 
-[[nodiscard]] std::string range(std::int64_t from, std::int64_t to) {
-  return "[" + std::to_string(from) + ", " + std::to_string(to) + ")";
-}
-
-[[nodiscard]] audit_row audit_of(const resume_decision& d, const topic_partition& where, const pipeline& p,
-                                 timestamp now) {
-  std::string text = to_string(where) + ": resumed at offset " + std::to_string(d.offset);
-  if (d.lost_to > d.lost_from) text += ", offsets " + range(d.lost_from, d.lost_to) + " were not handled";
-  if (d.new_identity) text += ", the directory took over from the one it was copied from";
-  const stream_runtime* stream = p.stream_of(where.topic);
-  return {0, now, std::string{"resume_"} + name_of(d.row), stream != nullptr ? stream->config.name : "",
-          text};
+void note_takeover(resolved_assignment& out, const committed_offset& c, const store& s) {
+  out.takeover = true;
+  const auto mark = parse_metadata(c.metadata);
+  if (!mark) return;
+  out.takeover_counter = std::max(out.takeover_counter, mark->incarnation.counter);
+  const auto known = s.incarnations();
+  const auto has = [&](const std::vector<incarnation>& list) {
+    return std::find(list.begin(), list.end(), mark->incarnation) != list.end();
+  };
+  if (!has(known) && !has(out.taken_over)) out.taken_over.push_back(mark->incarnation);
 }
 
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
-           const resume_facts& f, const pipeline& p, timestamp now) {
+           const resume_facts& f, const pipeline& p, const store& s, timestamp now) {
+  const stream_runtime* of = p.stream_of(c.where.topic);
+  const std::string stream = of != nullptr ? of->config.name : "";
+  if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
   switch (d.action) {
     case resume_action::rebuild:
       out.rebuild = true;
@@ -79,13 +85,18 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
       if (d.action == resume_action::refuse && !out.refused) out.refused = why;
       out.stopped.emplace_back(c.where, why.message);
       out.stops.push_back(std::move(why));
+      if (d.new_identity && d.action == resume_action::stop) {
+        // Else what answers the stop could not be said: the copy's mark comes first.
+        out.only_claimed.push_back({c.where, *f.stored});
+        out.audits.push_back(audit_of_resume(d, f, c.where, stream, now));
+      }
       return;
     }
     case resume_action::resume:
       break;
   }
   out.start.push_back({c.where, d.offset});
-  if (d.audit) out.audits.push_back(audit_of(d, c.where, p, now));
+  if (d.audit) out.audits.push_back(audit_of_resume(d, f, c.where, stream, now));
   if (d.lost_to > d.lost_from) {
     out.warnings.push_back(to_string(c.where) + ": offsets " + range(d.lost_from, d.lost_to) +
                            " are not handled");
@@ -95,126 +106,78 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
         to_string(c.where) + ": the record at offset " + std::to_string(d.offset - 1) +
         " is gone (compacted or expired), so it cannot be told whether the topic is still the same");
   }
-  if (d.new_identity) {
-    out.takeover = true;
-    if (const auto mark = parse_metadata(c.metadata)) {
-      out.takeover_counter = std::max(out.takeover_counter, mark->incarnation.counter);
-    }
-  }
 }
 
 }  // namespace
 
-problem describe(resume_row row, const topic_partition& where, const resume_facts& f,
-                 const std::string& metadata) {
-  const std::string place = to_string(where);
-  const std::string stored = f.stored ? std::to_string(*f.stored) : "nothing";
-  const std::string committed = f.committed ? std::to_string(*f.committed) : "nothing";
-  problem p{make_error_code(errc::resume_refused), place + ": ", "", {}};
-  switch (row) {
-    case resume_row::copied_directory:
-      p.message += "the group's committed offset " + committed +
-                   " was written by another copy of this state directory (" + metadata + ")";
-      p.hint = "make sure that the other copy is stopped for good, then start with `--resume takeover`";
-      break;
-    case resume_row::other_store:
-      p.code = make_error_code(errc::group_taken);
-      p.message += "the consumer group is held by another state directory (" + metadata + ")";
-      p.hint =
-          "use a `kafka.group` of its own for each state directory, or start with the directory that holds "
-          "it";
-      break;
-    case resume_row::below_log_start:
-      p.message += "the state ends at offset " + stored + ", but the log begins at " +
-                   std::to_string(f.log_start) + ": offsets " + range(f.stored.value_or(0), f.log_start) +
-                   " were deleted before they were handled";
-      p.hint =
-          "start with `--resume kafka` to accept that gap (an audit row is kept), or with `--resume rebuild` "
-          "to "
-          "build the state anew from what the log still has";
-      break;
-    case resume_row::past_log_end:
-      p.message += "the state ends at offset " + stored + ", but the log ends at " +
-                   std::to_string(f.log_end) + ": the topic was truncated or made anew";
-      p.hint =
-          "start with `--resume rebuild` to build the state anew, or point the config at the right cluster";
-      break;
-    case resume_row::other_record:
-      p.message += "the record at offset " + std::to_string(f.stored.value_or(1) - 1) +
-                   " is not the one that was handled there: the topic was made anew";
-      p.hint =
-          "start with `--resume rebuild` to build the state anew, or point the config at the right cluster";
-      break;
-    case resume_row::rewound:
-      p.message += "somebody set the group's offset back to " + committed + "; the state ends at " + stored;
-      p.hint = "start with `--resume store` to go on at " + stored +
-               ", or with `--resume rebuild` to handle everything again into a new state";
-      break;
-    case resume_row::skipped_ahead:
-      p.message += "somebody set the group's offset ahead to " + committed + "; the state ends at " + stored;
-      p.hint = "start with `--resume store` to handle " +
-               range(f.stored.value_or(0), f.committed.value_or(0)) +
-               " after all, or with `--resume kafka` to skip them (an audit row is kept)";
-      break;
-    case resume_row::store_lost:
-      p.message +=
-          "the group has a committed offset (" + committed +
-          ") but this state directory knows nothing of the partition: the state was lost, or the group is "
-          "somebody else's" +
-          (metadata.empty() ? std::string{} : " (" + metadata + ")");
-      p.hint =
-          "put the right state directory back; or, when you are sure that no instance with another directory "
-          "runs in this group, start with `--resume rebuild` to build the state anew from the log's start, "
-          "or with `--resume kafka` to accept the loss and go on at " +
-          committed + "; or use another `kafka.group`";
-      break;
-    case resume_row::equal_foreign:
-    case resume_row::behind_or_absent:
-    case resume_row::power_loss:
-    case resume_row::started_over:
-    case resume_row::fresh:
-      p.message += name_of(row);
-      break;
-  }
-  return p;
-}
-
 result<resolved_assignment> resolve_assignment(source& from, const store& s, const pipeline& p,
                                                std::span<const topic_partition> partitions,
-                                               resume_option option, timestamp now) {
+                                               const resume_wish& wish, timestamp now) {
   resolved_assignment out;
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
-    resume_facts f = facts_without_log(s, p, c, option);
+    resume_facts f = facts_without_log(s, p, c, wish.option);
     RATCHET_TRY(const log_bounds log, from.bounds(c.where, k_query_timeout));
     f.log_start = log.start;
     f.log_end = log.end;
     if (const partition_state* state = p.find(c.where)) {
       RATCHET_TRY(f.last, check_last_record(from, *state, c.where, log));
     }
-    enter(out, resolve_resume(f), c, f, p, now);
+    const resume_decision d = resolve_resume(f);
+    out.option_used = out.option_used || d != resolve_resume(without_option(f));
+    enter(out, d, c, f, p, s, now);
   }
   return out;
 }
 
-result<std::optional<problem>> refusal_before_joining(source& from, const store& s, const pipeline& p,
-                                                      std::span<const topic_partition> partitions,
-                                                      resume_option option, const std::string& group) {
+std::optional<committed_offset> overridden_claim(const store& s, const pipeline& p,
+                                                 std::span<const committed_offset> committed,
+                                                 const resume_wish& wish) {
+  for (const committed_offset& c : committed) {
+    const resume_facts f = facts_without_log(s, p, c, wish.option);
+    if (resolve_resume(f).action == resume_action::refuse) continue;
+    if (resolve_resume(without_option(f)).action != resume_action::refuse) continue;
+    const auto mark = parse_metadata(c.metadata);
+    if (mark && mark->store_uuid == wish.replaced_uuid) continue;
+    return c;
+  }
+  return std::nullopt;
+}
+
+result<joining_check> check_before_joining(source& from, const store& s, const pipeline& p,
+                                           std::span<const topic_partition> partitions,
+                                           const resume_wish& wish, const std::string& group) {
+  joining_check found;
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
-    const resume_facts f = facts_without_log(s, p, c, option);
+    const resume_facts f = facts_without_log(s, p, c, wish.option);
     const resume_decision d = resolve_resume(f);
     if (d.action != resume_action::refuse) continue;
-    problem why = describe(d.row, c.where, f, c.metadata);
-    why.message = "group `" + group + "` was not joined: " + why.message;
-    return std::optional{std::move(why)};
+    found.refused = describe(d.row, c.where, f, c.metadata);
+    found.refused->message = "group `" + group + "` was not joined: " + found.refused->message;
+    return found;
   }
-  return std::optional<problem>{};
+  found.overridden = overridden_claim(s, p, committed, wish);
+  return found;
 }
 
 bool has_own_claim(const store& s, std::span<const committed_offset> committed) {
+  if (s.copy()) return false;  // they are of the store that it was taken of
   return std::any_of(committed.begin(), committed.end(),
                      [&](const committed_offset& c) { return owner_of(s, c) == commit_owner::ours; });
+}
+
+result<std::optional<problem>> claim_of_a_copy(source& from, const store& s, const pipeline& p,
+                                               std::span<const topic_partition> partitions) {
+  std::optional<problem> found;
+  RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
+  for (const committed_offset& c : committed) {
+    if (owner_of(s, c) != commit_owner::ours_unknown) continue;
+    const resume_facts f = facts_without_log(s, p, c, resume_option::none);
+    found = describe(resume_row::copied_directory, c.where, f, c.metadata);
+    break;
+  }
+  return found;
 }
 
 }  // namespace ratchet

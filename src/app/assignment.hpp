@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,9 +16,19 @@
 
 namespace ratchet {
 
+/// How long one question to the brokers may take.
+inline constexpr std::chrono::milliseconds k_query_timeout{10'000};
+
+/// What the operator said with `--resume`, and what this process has made of it.
+struct resume_wish {
+  resume_option option{resume_option::none};
+  std::string replaced_uuid;  ///< of the store that was put aside for a rebuild: who held its claims is us
+};
+
 /// What was decided for the partitions of an assignment, before anything is written or claimed.
 struct resolved_assignment {
-  std::vector<position> start;  ///< where to read on
+  std::vector<position> start;         ///< where to read on
+  std::vector<position> only_claimed;  ///< stopped, but taken over: the mark becomes ours
   std::vector<audit_row> audits;
   std::vector<problem> stops;  ///< one a stopped partition, for the log
   std::vector<std::pair<topic_partition, std::string>> stopped;
@@ -26,22 +37,45 @@ struct resolved_assignment {
   bool rebuild{false};             ///< put the directory aside and start over
   bool takeover{false};            ///< draw a new incarnation past `takeover_counter`
   std::uint64_t takeover_counter{0};
+  std::vector<incarnation> taken_over;  ///< whose commits count as this store's own from now on
+  bool option_used{false};              ///< some partition was decided otherwise than without the option
+};
+
+/// What stands against joining the group.
+struct joining_check {
+  std::optional<problem> refused;
+  /// The option goes over a claim that this store knows nothing of, as on this partition. Whoever made it
+  /// must not be alive.
+  std::optional<committed_offset> overridden;
 };
 
 /// Looks up the facts of each partition (stored and committed offset, bounds of the log, the last record) and
 /// applies the resume rules. Changes nothing. Errors: source_unavailable; topic_missing.
 [[nodiscard]] result<resolved_assignment> resolve_assignment(source&, const store&, const pipeline&,
-                                                             std::span<const topic_partition>, resume_option,
-                                                             timestamp now);
+                                                             std::span<const topic_partition>,
+                                                             const resume_wish&, timestamp now);
 
 /// The rows that refuse, judged before the group is joined, so that an incumbent sees no rebalance: needs no
-/// look at the log. None where nothing stands against joining. Errors: source_unavailable.
-[[nodiscard]] result<std::optional<problem>> refusal_before_joining(source&, const store&, const pipeline&,
-                                                                    std::span<const topic_partition>,
-                                                                    resume_option, const std::string& group);
+/// look at the log. Errors: source_unavailable.
+[[nodiscard]] result<joining_check> check_before_joining(source&, const store&, const pipeline&,
+                                                         std::span<const topic_partition>, const resume_wish&,
+                                                         const std::string& group);
+
+/// The first of these claims that the option goes over, and that the store knows nothing of.
+[[nodiscard]] std::optional<committed_offset> overridden_claim(const store&, const pipeline&,
+                                                               std::span<const committed_offset>,
+                                                               const resume_wish&);
 
 /// True where some committed offset carries this store's own mark.
 [[nodiscard]] bool has_own_claim(const store&, std::span<const committed_offset>);
+
+/// What says that another copy of this state directory has claimed one of these partitions; none where none
+/// has. Errors: source_unavailable.
+[[nodiscard]] result<std::optional<problem>> claim_of_a_copy(source&, const store&, const pipeline&,
+                                                             std::span<const topic_partition>);
+
+/// Offsets from `from` on and below `to`, as in "[5, 9)".
+[[nodiscard]] std::string range(std::int64_t from, std::int64_t to);
 
 /// What a person reads of a row of the table: what was found on this partition, and what can be typed.
 [[nodiscard]] problem describe(resume_row, const topic_partition&, const resume_facts&,

@@ -17,7 +17,6 @@ void committer::unassigned() {
   waiting_.clear();
   durable_.clear();
   committed_.clear();
-  under_way_ = false;
 }
 
 void committer::moved(std::uint64_t step, std::span<const position> positions) {
@@ -49,6 +48,14 @@ std::vector<commit_request> committer::claim(std::span<const position> positions
   std::vector<commit_request> requests;
   requests.reserve(positions.size());
   for (const position& p : positions) requests.push_back(request(p.where, p.offset, durable_step));
+  return requests;
+}
+
+std::vector<commit_request> committer::again(std::uint64_t durable_step) {
+  std::vector<commit_request> requests;
+  if (under_way_) return requests;
+  (void)all_due(durable_step);
+  for (const auto& [where, offset] : durable_) requests.push_back(request(where, offset, durable_step));
   return requests;
 }
 

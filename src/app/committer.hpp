@@ -21,7 +21,8 @@ class committer {
  public:
   committer(std::string store_uuid, incarnation);
 
-  /// A new assignment begins, at these positions; everything of the one before is forgotten.
+  /// A new assignment begins, at these positions; everything of the one before is forgotten, but for a commit
+  /// that is still under way: its end will come, and there is one at a time.
   void assigned(std::span<const position>);
   void unassigned();
 
@@ -36,6 +37,10 @@ class committer {
   /// Every assigned partition as it stands: the claim.
   [[nodiscard]] std::vector<commit_request> claim(std::span<const position>,
                                                   std::uint64_t durable_step) const;
+
+  /// What is durable of every assigned partition, also where it is committed: to find out whether a commit is
+  /// possible at all. Empty where one is under way.
+  [[nodiscard]] std::vector<commit_request> again(std::uint64_t durable_step);
 
   void started() noexcept { under_way_ = true; }
   void finished(std::span<const committed_offset>, bool ok);

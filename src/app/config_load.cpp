@@ -1,4 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -24,11 +26,11 @@ problem unreadable(const std::filesystem::path& file, const std::string& why, co
   return {errc::io, "cannot read the config " + file.string() + ": " + why, hint, {}};
 }
 
-}  // namespace
-
-reported<config> parse_config(const std::string& text, const std::string& name,
-                              const config_overrides& overrides) {
+/// `open_to_all`: the file can be read by every user.
+reported<config> parse(const std::string& text, const std::string& name, const config_overrides& overrides,
+                       config_use use, bool open_to_all) {
   config_findings findings;
+  findings.reads_secrets = use == config_use::everything;
   config read;
   config_node root = parse_tree(text, name, findings.list);
   // What follows a syntax error was not read: anything said about it would be a guess.
@@ -42,11 +44,26 @@ reported<config> parse_config(const std::string& text, const std::string& name,
     findings.sort(name);
     return invalid(std::move(findings.list), name);
   }
+  for (const std::string& path : findings.plain_secrets) {
+    if (!open_to_all) break;
+    findings.warn(root.at, path, "is a secret in a file that every user of this machine can read",
+                  "chmod 600 " + name + ", or name {file: PATH} or {env: NAME} in its place");
+  }
   read.file = name;
+  read.warnings = std::move(findings.warnings);
   return read;
 }
 
-reported<config> load_config(const std::filesystem::path& file, const config_overrides& overrides) {
+}  // namespace
+
+reported<config> parse_config(const std::string& text, const std::string& name,
+                              const config_overrides& overrides, config_use use) {
+  constexpr bool k_open_to_all = false;
+  return parse(text, name, overrides, use, k_open_to_all);
+}
+
+reported<config> load_config(const std::filesystem::path& file, const config_overrides& overrides,
+                             config_use use) {
   std::error_code code;
   if (std::filesystem::is_directory(file, code)) return unreadable(file, "it is a directory");
   errno = 0;
@@ -61,7 +78,9 @@ reported<config> load_config(const std::filesystem::path& file, const config_ove
   if (stream.bad()) return unreadable(file, std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > k_largest_file) return unreadable(file, "it is larger than 4 MiB, which no config is");
-  return parse_config(text, file.string(), overrides);
+  struct ::stat info {};
+  const bool open_to_all = ::stat(file.c_str(), &info) == 0 && (info.st_mode & S_IROTH) != 0;
+  return parse(text, file.string(), overrides, use, open_to_all);
 }
 
 }  // namespace ratchet

@@ -53,6 +53,10 @@ void config_findings::add(const config_place& at, std::string path, std::string 
   list.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
 }
 
+void config_findings::warn(const config_place& at, std::string path, std::string message, std::string hint) {
+  warnings.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
+}
+
 namespace {
 
 /// True where `inner` is `outer`, or lies below it.
@@ -81,6 +85,10 @@ std::string not_built(std::string_view what) {
 
 void config_value::error(std::string message, std::string hint) const {
   findings_->add(node_->at, path_, std::move(message), std::move(hint));
+}
+
+void config_value::warn(std::string message, std::string hint) const {
+  findings_->warn(node_->at, path_, std::move(message), std::move(hint));
 }
 
 bool config_value::expect(kind_of kind, std::string_view what) const {
@@ -203,7 +211,10 @@ void config_map::check_key(const config_node& key, std::span<const known_key> ke
   const std::size_t colon = key.text.find(':');
   const auto glued = std::find(names.begin(), names.end(), std::string_view{key.text}.substr(0, colon));
   std::string hint = "known here: " + joined(names);
-  if (colon != std::string::npos && glued != names.end()) {
+  if (key.text == "<<") {
+    hint = "merging maps is not supported: write the values out";
+    for (const std::string_view name : names) findings().guess(path_of(name));
+  } else if (colon != std::string::npos && glued != names.end()) {
     hint = "YAML wants a space behind the colon of \"" + std::string{*glued} + ":\"";
     findings().guess(path_of(*glued));
   } else if (const std::string_view guess = did_you_mean(key.text, names); !guess.empty()) {

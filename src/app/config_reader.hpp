@@ -21,8 +21,12 @@ namespace ratchet {
 class config_findings {
  public:
   std::vector<diagnostic> list;
+  std::vector<diagnostic> warnings;        ///< what is allowed but should be looked at
+  std::vector<std::string> plain_secrets;  ///< paths of secrets that stand in the file itself
+  bool reads_secrets{true};                ///< else {file: …} and {env: …} are checked in form alone
 
   void add(const config_place&, std::string path, std::string message, std::string hint = {});
+  void warn(const config_place&, std::string path, std::string message, std::string hint = {});
   /// A key that was probably meant: it is not reported as missing as well.
   void guess(std::string path) { guessed_.insert(std::move(path)); }
   [[nodiscard]] bool guessed(const std::string& path) const { return guessed_.contains(path); }
@@ -52,6 +56,8 @@ class config_value {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Reports at this value.
   void error(std::string message, std::string hint = {}) const;
+  void warn(std::string message, std::string hint = {}) const;
+  [[nodiscard]] config_findings& findings() const noexcept { return *findings_; }
 
   [[nodiscard]] bool is_word(std::string_view word) const noexcept;
   bool text(std::string& out) const;

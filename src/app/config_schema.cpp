@@ -4,8 +4,9 @@
 #include <limits>
 #include <optional>
 
+#include "app/config_sections.hpp"
 #include "app/config_values.hpp"
-#include "kafka/properties.hpp"
+#include "app/memory_budget.hpp"
 
 namespace ratchet {
 
@@ -22,12 +23,12 @@ constexpr known_key k_top_keys[] = {
     {"step"},
     {"memory_limit"},
     {"dead_letter", "leave it out; rejected records are kept, and ratchet status --rejected lists them"},
-    {"http", "leave it out; ratchet status asks a running ratchet"},
+    {"http"},
     {"emit", "leave it out; a reducer cannot publish yet"},
     {"shard", "leave it out; one instance serves the whole group"},
 };
-constexpr known_key k_kafka_keys[] = {{"brokers"}, {"group"}, {"properties"}};
-constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}};
+constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}, {"min_free"}};
+constexpr known_key k_http_keys[] = {{"listen"}};
 constexpr known_key k_step_keys[] = {{"records"}};
 constexpr known_key k_stream_keys[] = {
     {"name"},
@@ -55,41 +56,6 @@ constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 constexpr known_key k_reducer_keys[] = {{"kind"}, {"from"}};
 
-void read_kafka(const config_value& value, kafka_config& out) {
-  const config_map map{value, k_kafka_keys};
-  if (!map.valid()) return;
-  if (const auto brokers = map.require("brokers", "as in brokers: [localhost:9092]")) {
-    for (const config_value& item : brokers->list("broker addresses")) {
-      std::string address;
-      if (!item.text(address)) continue;
-      if (!is_broker_address(address)) item.error("is not a broker's address", "as in localhost:9092");
-      out.brokers.push_back(std::move(address));
-    }
-    if (brokers->node().kind == config_node::kind_of::list && brokers->node().items.empty()) {
-      brokers->error("names no broker", "as in brokers: [localhost:9092]");
-    }
-  }
-  if (const auto group =
-          map.require("group", "the consumer group; it belongs to this state directory alone")) {
-    constexpr std::size_t k_longest = 249;
-    if (group->text(out.group) && (out.group.empty() || out.group.size() > k_longest)) {
-      group->error("has " + std::to_string(out.group.size()) + " characters", "a group's name has 1 to 249");
-    }
-  }
-  if (const auto properties = map.get("properties")) {
-    const config_map given{*properties, {}};
-    for (std::size_t i = 0; given.valid() && i < properties->node().keys.size(); ++i) {
-      const std::string& name = properties->node().keys[i].text;
-      std::string text;
-      // Values are never shown: passwords are among them.
-      if (const auto property = given.get(name); property && property->text(text)) {
-        if (const auto why = refused_property(name, text)) property->error("is not for you to set", *why);
-        out.properties.emplace(name, std::move(text));
-      }
-    }
-  }
-}
-
 void read_state(const config_value& value, state_config& out) {
   const config_map map{value, k_state_keys};
   if (!map.valid()) return;
@@ -109,6 +75,10 @@ void read_state(const config_value& value, state_config& out) {
   if (const auto sync = map.get("sync")) {
     constexpr std::string_view k_words[] = {"interval", "every-step"};
     if (const int at = sync->word(k_words); at >= 0) out.sync = static_cast<sync_mode>(at);
+  }
+  if (const auto min_free = map.get("min_free")) {
+    std::uint64_t bytes = 0;
+    if (min_free->is_word("off") || min_free->size(bytes)) out.min_free = bytes;
   }
 }
 
@@ -205,6 +175,23 @@ void read_poison(const config_value& value, std::uint32_t& out) {
   }
 }
 
+void read_http(const config_value& value, std::optional<http_config>& out) {
+  const config_map map{value, k_http_keys};
+  if (!map.valid()) return;
+  const auto listen = map.require("listen", "as in http: {listen: 127.0.0.1:9187}");
+  std::string text;
+  if (!listen || !listen->text(text)) return;
+  const auto where = parse_listen_address(text);
+  if (!where) {
+    return listen->error("is not HOST:PORT with a numeric address",
+                         "as in 127.0.0.1:9187, or \"[::1]:9187\" with its quotes; port 0 picks a free one");
+  }
+  out = http_config{where->host, where->port};
+  if (is_loopback(where->host)) return;
+  listen->warn("others than this machine can reach it, and http has no authentication and no encryption",
+               "use 127.0.0.1, or let only your monitoring through");
+}
+
 /// The size of a step is one number for the whole instance, since a step spans all streams. It may stand at
 /// the top or under streams, where everybody looks for it; then all of them must agree.
 class step_reader {
@@ -295,6 +282,7 @@ void read_schema(const config_node& root, config& out, config_findings& findings
     read_state(*state, out.state);
   }
   step.read(top);
+  if (const auto http = top.get("http")) read_http(*http, out.http);
   if (const auto streams = top.require("streams", "at least one stream: ratchet init shows how")) {
     for (const config_value& item : streams->list("streams")) {
       read_stream(item, out.streams.emplace_back(), step);
@@ -305,10 +293,11 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   }
   if (step.found()) out.step_records = *step.found();
   if (const auto limit = top.get("memory_limit")) {
-    constexpr std::uint64_t k_least = std::uint64_t{64} << 20;
-    constexpr std::uint64_t k_most = std::uint64_t{16} << 40;
-    if (limit->size(out.memory_limit) && (out.memory_limit < k_least || out.memory_limit > k_most)) {
-      limit->error(limit->node().text + " is out of range", "it goes from 64MiB to 16TiB");
+    if (limit->size(out.memory_limit) &&
+        (out.memory_limit < k_least_memory_limit || out.memory_limit > k_most_memory_limit)) {
+      limit->error(
+          limit->node().text + " is out of range",
+          "it goes from " + format_size(k_least_memory_limit) + " to " + format_size(k_most_memory_limit));
     }
   }
 }

@@ -17,12 +17,16 @@ version: 1
 kafka:                            # may be left out where no stream has topics (ratchet apply alone)
   brokers: [localhost:9092]
   group: payments-read-model      # the consumer group; it belongs to this state directory alone
-  properties: {}                  # librdkafka's own, as in {session.timeout.ms: 45000, security.protocol: ssl}
+  properties: {}                  # librdkafka's own, as in {session.timeout.ms: 45000, security.protocol: ssl}.
+                                  # A secret: sasl.password: {file: /run/secrets/kafka}, or {env: KAFKA_PASSWORD}
+  # connect_timeout: 30s          # how long a start waits for the brokers' first answer
 
 state:
   path: ratchet-state             # a directory; a relative path starts at the working directory
   # commit_interval: 100ms        # how long a power cut may send the position back: 1ms to 1m
   # sync: interval                # interval: sync once per commit interval. every-step: after each step
+  # min_free: 512MiB              # with less free on the disk nothing is consumed until there is room; or off.
+                                  # Default: half of memory_limit, but at most a tenth of the file system
 
 streams:
   - name: payments                # what get, scan and status call it
@@ -47,6 +51,7 @@ streams:
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
 # step: {records: 5000}           # the most records of one atomic write, over all streams
+# http: {listen: 127.0.0.1:9187}  # answers /livez, /readyz and /metrics while it runs; without it nothing listens
 # memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
 )";
 
@@ -116,6 +121,11 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     limits.emplace_back("records from before the first start are never read");
   }
   return limits;
+}
+
+std::string to_text(const http_config& http) {
+  const bool v6 = http.host.find(':') != std::string::npos;
+  return (v6 ? "[" + http.host + "]" : http.host) + ":" + std::to_string(http.port);
 }
 
 }  // namespace ratchet

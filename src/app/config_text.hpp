@@ -18,4 +18,7 @@ namespace ratchet {
 /// What a stream's choices cannot do, a sentence each.
 [[nodiscard]] std::vector<std::string> limits_of(const stream_config&);
 
+/// HOST:PORT, or [HOST]:PORT for IPv6.
+[[nodiscard]] std::string to_text(const http_config&);
+
 }  // namespace ratchet

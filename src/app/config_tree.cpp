@@ -6,6 +6,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <cstdio>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -157,8 +159,69 @@ diagnostic finding_at(const config_place& at, std::string path, std::string mess
           std::move(hint)};
 }
 
+namespace {
+
+/// How many bytes the UTF-8 sequence at the front has; 0 where it is none (RFC 3629, without its finer
+/// rules).
+std::size_t length_of_utf8(std::string_view text) noexcept {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80U   ? 1
+                             : lead < 0xC2U ? 0
+                             : lead < 0xE0U ? 2
+                             : lead < 0xF0U ? 3
+                             : lead < 0xF5U ? 4
+                                            : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return 0;
+  }
+  return length;
+}
+
+/// A byte that no text has: then this is some other kind of file, and nothing else that is said of it helps.
+std::optional<diagnostic> fault_of_text(std::string_view text, const config_place& file) {
+  config_place at{file.file, 1, 1};
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const std::size_t length = length_of_utf8(text.substr(i));
+    const bool control = (byte < 0x20U && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7FU;
+    if (length == 0 || control) {
+      char hex[8];
+      std::snprintf(hex, sizeof hex, "0x%02X", byte);
+      return finding_at(at, {}, std::string{"not YAML: the byte "} + hex + " is not text",
+                        "a config is text in UTF-8");
+    }
+    if (byte == '\n') {
+      ++at.line;
+      at.column = 1;
+    } else {
+      ++at.column;
+    }
+    i += length;
+  }
+  return std::nullopt;
+}
+
+/// Tabs in front of a line are the usual cause of what YAML parsers explain badly.
+std::string hint_of_syntax(const std::string& text, int line) {
+  std::istringstream lines{text};
+  int number = 0;
+  for (std::string one; std::getline(lines, one) && ++number <= line;) {
+    const std::size_t indent = one.find_first_not_of(" \t");
+    if (one.substr(0, indent).find('\t') == std::string::npos) continue;
+    return "line " + std::to_string(number) + " is indented with a tab: YAML wants spaces";
+  }
+  return {};
+}
+
+}  // namespace
+
 config_node parse_tree(const std::string& text, const std::string& file, std::vector<diagnostic>& findings) {
   const auto name = std::make_shared<const std::string>(file);
+  if (auto fault = fault_of_text(text, {name, 0, 0})) {
+    findings.push_back(std::move(*fault));
+    return {};
+  }
   tree_builder builder{name, findings};
   try {
     std::istringstream stream{text};
@@ -170,7 +233,8 @@ config_node parse_tree(const std::string& text, const std::string& file, std::ve
                                     "a second YAML document begins here", "a config is one document"));
     }
   } catch (const YAML::Exception& e) {
-    findings.push_back(finding_at({name, e.mark.line + 1, e.mark.column + 1}, {}, "not YAML: " + e.msg));
+    findings.push_back(finding_at({name, e.mark.line + 1, e.mark.column + 1}, {}, "not YAML: " + e.msg,
+                                  hint_of_syntax(text, e.mark.line + 1)));
   }
   return builder.take();
 }

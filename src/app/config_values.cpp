@@ -1,6 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/config_values.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -137,6 +140,28 @@ bool is_broker_address(std::string_view address) noexcept {
   if (port.front() != ':') return false;
   const auto number = parse_whole_number(port.substr(1));
   return number && *number > 0 && *number <= k_highest_port;
+}
+
+std::optional<listen_address> parse_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto port = parse_whole_number(text.substr(colon + 1));
+  if (!port || *port > std::numeric_limits<std::uint16_t>::max()) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  if (host == "localhost") host = "127.0.0.1";
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  listen_address found{std::string{host}, static_cast<std::uint16_t>(*port)};
+  in6_addr address{};  // large enough for both
+  if (::inet_pton(bracketed ? AF_INET6 : AF_INET, found.host.c_str(), &address) != 1) return std::nullopt;
+  return found;
+}
+
+bool is_loopback(const std::string& host) noexcept {
+  in_addr v4{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4) == 1) return (::ntohl(v4.s_addr) >> 24U) == 127;
+  in6_addr v6{};
+  return ::inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 const char* fault_of_pointer(std::string_view pointer) noexcept {

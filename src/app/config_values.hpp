@@ -29,6 +29,17 @@ namespace ratchet {
 /// host or host:port, with or without a protocol before it; what librdkafka takes in bootstrap.servers.
 [[nodiscard]] bool is_broker_address(std::string_view) noexcept;
 
+struct listen_address {
+  std::string host;
+  std::uint16_t port{0};
+};
+
+/// HOST:PORT, the host a numeric IPv4 address, a numeric IPv6 address in brackets, or localhost, which is
+/// 127.0.0.1.
+[[nodiscard]] std::optional<listen_address> parse_listen_address(std::string_view);
+/// True for an address that only this machine can reach.
+[[nodiscard]] bool is_loopback(const std::string& host) noexcept;
+
 /// What is wrong with a JSON Pointer (RFC 6901) that is not empty; nullptr where nothing is.
 [[nodiscard]] const char* fault_of_pointer(std::string_view) noexcept;
 

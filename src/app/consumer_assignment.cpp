@@ -4,37 +4,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/audit_rows.hpp"
 #include "app/consumer_session.hpp"
+#include "app/counted.hpp"
 
 namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_query_timeout{10'000};
+/// Of one assignment; each rebalance says them again.
+constexpr std::size_t k_most_lines = 64;
 constexpr std::chrono::milliseconds k_claim_timeout{10'000};
 constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 
 }  // namespace
-
-result<std::optional<problem>> consumer_session::must_leave(const std::vector<topic_partition>& held) {
-  const std::optional<problem> stays;
-  if (held.size() == all_partitions_.size()) return stays;
-  RATCHET_TRY(const auto committed, around_.from.committed(all_partitions_, k_query_timeout));
-  if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
-  const auto lowest = std::min_element(all_partitions_.begin(), all_partitions_.end());
-  if (std::find(held.begin(), held.end(), *lowest) != held.end()) return stays;
-  return std::optional{
-      problem{make_error_code(errc::group_taken),
-              "another instance is joining group `" + around_.settings.kafka.group +
-                  "` with a state directory of its own and holds " + to_string(*lowest),
-              "run one instance for each state directory, and give each its own `kafka.group`",
-              {}}};
-}
-
-session_result consumer_session::questions_failed(std::error_code code) const {
-  return {session_end::client_lost,
-          problem{code, "where to resume cannot be found out: " + code.message(), "", {}}};
-}
 
 std::optional<session_result> consumer_session::on_assigned(const notice::assigned& a) {
   // Partitions may have been added to a topic since the start.
@@ -48,9 +31,9 @@ std::optional<session_result> consumer_session::on_assigned(const notice::assign
     if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
   }
   // What the operator said holds for the first assignment of this start, and only there.
-  const resume_option option = assigned_once_ ? resume_option::none : options_.resume;
+  const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
   auto resolved =
-      resolve_assignment(around_.from, around_.to, pipeline_, a.partitions, option, around_.clock.now());
+      resolve_assignment(around_.from, around_.to, pipeline_, a.partitions, wish, around_.clock.now());
   if (!resolved) return questions_failed(resolved.error());
   resolved_assignment& r = resolved.value();
   // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
@@ -62,21 +45,41 @@ std::optional<session_result> consumer_session::on_assigned(const notice::assign
   return start_reading(std::move(r), !assigned_once_);
 }
 
+store_change consumer_session::change_of_store(resolved_assignment& r) const {
+  store_change change;
+  if (r.takeover) {
+    // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
+    for (const incarnation& i : around_.to.incarnations()) {
+      change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
+    }
+    change.taken_over = r.taken_over;
+  }
+  const auto copy = around_.to.copy();
+  if (!copy || (!r.takeover && r.start.empty())) return change;
+  // In the very step that enters the positions: until it is durable this is a copy that may not start.
+  change.lift_copy_mark = true;
+  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
+  return change;
+}
+
 std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool first) {
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
-  if (const auto entered = pipeline_.enter_positions(r.start, std::move(r.audits)); !entered) {
+  store_change change = change_of_store(r);
+  if (const auto entered = pipeline_.enter_positions(r.start, std::move(r.audits), std::move(change));
+      !entered) {
     return store_failed(entered.error());
   }
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
-  if (!r.start.empty()) {
-    const auto claim = committer_->claim(r.start, around_.to.durable_step());
+  r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
+  if (!r.only_claimed.empty()) {
+    const auto claim = committer_->claim(r.only_claimed, around_.to.durable_step());
     if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
-      // An assignment that is not answered blocks the member, and one without a claim must not be read.
-      return session_result{session_end::client_lost,
-                            problem{claimed.error(), "the claim on the group was not committed", "", {}}};
+      return claim_failed(claimed.error());
     }
+    note_allowed();
     for (const commit_request& c : claim)
       around_.board.set_committed(stream_name(c.where), c.where, c.next_offset);
+    if (auto ended = meets_a_copy(claim.size(), first)) return ended;
   }
   pipeline_.forget_stops();
   for (const position& p : r.start) around_.board.clear_stopped(stream_name(p.where), p.where);
@@ -88,22 +91,39 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   for (const position& p : r.start) assigned_[p.where] = p.offset;
   committer_->assigned(r.start);
   show_assignment();
+  if (first) tell_of_option(r);
   for (const std::string& warning : r.warnings) around_.log->warn("{}", warning);
   for (const problem& stop : r.stops) around_.log->error("{} -> {}", stop.message, stop.hint);
   for (const auto& [where, why] : r.stopped) stop_partition(where, why);
+  const bool few = r.start.size() <= k_most_lines;
+  if (!few) around_.log->info("resuming {} partitions; at level debug each is named", r.start.size());
   for (const position& p : r.start) {
-    around_.log->info("resuming {} at offset {}", to_string(p.where), p.offset);
+    around_.log->log(few ? spdlog::level::info : spdlog::level::debug, "{}",
+                     located("resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset),
+                             p.where, p.offset));
     if (!first || !options_.until_end) continue;
     const auto log = around_.from.bounds(p.where, k_query_timeout);
     end_at_start_[p.where] = log ? log.value().end : p.offset;
   }
   assigned_once_ = true;
+  around_.meter.assigned();
   if (const auto begun = around_.from.assign(r.start); !begun) {
     return session_result{
         session_end::client_lost,
         problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
   }
   return std::nullopt;
+}
+
+/// Two copies of one directory that start at the same moment find only the claims that they share, and get a
+/// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
+std::optional<session_result> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
+  if (!first || claimed == all_partitions_.size()) return std::nullopt;
+  auto met = claim_of_a_copy(around_.from, around_.to, pipeline_, all_partitions_);
+  if (!met) return questions_failed(met.error());
+  if (!met.value()) return std::nullopt;
+  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
+  return session_result{session_end::refused, std::move(*met.value())};
 }
 
 void consumer_session::show_assignment() {
@@ -125,7 +145,8 @@ void consumer_session::show_assignment() {
 }
 
 std::optional<session_result> consumer_session::on_revoked(const notice::revoked& r) {
-  around_.log->info("{} partitions were {}", r.partitions.size(), r.lost ? "lost" : "revoked");
+  around_.log->info("{} {} {}", counted(r.partitions.size(), "partition"),
+                    r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !assigned_.empty()) {
     if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
@@ -164,13 +185,13 @@ std::optional<session_result> consumer_session::on_end_of_partition(const notice
 std::optional<session_result> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return std::nullopt;
   const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
-                                           resume_option::none, around_.clock.now());
+                                           resume_wish{}, around_.clock.now());
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
   const auto before = read_again_.find(o.where);
   // The same offset twice: the log and its bounds contradict each other, and it would never end.
   const bool again = before != read_again_.end() && before->second == offset;
   if (!resolved || !resolved.value().stops.empty() || again) {
-    on_dead_partition(o.where, o.text);
+    on_dead_partition(o.where, o.text, resolved);
     return std::nullopt;
   }
   read_again_[o.where] = offset;
@@ -184,20 +205,27 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
   return std::nullopt;
 }
 
-void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text) {
-  if (!assigned_.contains(where)) {  // a notice of a whole topic names none of its partitions
-    around_.log->warn("{} cannot be read: {}", where.topic, text);
+void consumer_session::on_topic_gone(const notice::topic_gone& g) {
+  if (!assigned_.contains(g.where)) {  // a notice of a whole topic names none of its partitions
+    if (topic_troubles_.due(around_.clock.steady()))
+      around_.log->warn("{} cannot be read: {}{}", g.where.topic, g.text, topic_troubles_.held_back());
     return;
   }
+  if (reported_stops_.contains(g.where)) return;
+  on_dead_partition(g.where, g.text,
+                    resolve_assignment(around_.from, around_.to, pipeline_, std::span{&g.where, 1},
+                                       resume_wish{}, around_.clock.now()));
+}
+
+void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text,
+                                         const result<resolved_assignment>& resolved) {
   std::string why = to_string(where) + " cannot be read any more: " + text;
   std::string hint = "start again: the offsets are then checked, and what can be done is said";
-  const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&where, 1},
-                                           resume_option::none, around_.clock.now());
   if (resolved && !resolved.value().stops.empty()) {
     why = resolved.value().stops.front().message;
     hint = resolved.value().stops.front().hint;
   }
-  around_.log->error("{} -> {}", why, hint);
+  around_.log->error("{}", located(why + " -> " + hint, where));
   partition_stop stop;
   stop.where = where;
   stop.code = make_error_code(errc::resume_refused);

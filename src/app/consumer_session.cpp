@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/access.hpp"
+#include "app/counted.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -11,39 +14,32 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// How long a start waits for brokers before it gives up, 30 s in all; a supervisor tries again. Between the
-/// attempts it looks whether it is told to stop.
-constexpr milliseconds k_connect_attempt{1'000};
-constexpr int k_connect_attempts = 30;
 constexpr milliseconds k_connect_timeout{30'000};
 /// The longest wait for records; bounds how late a stop is seen.
 constexpr milliseconds k_poll_timeout{100};
 constexpr milliseconds k_last_commit_timeout{10'000};
+/// While the brokers refuse this user, it is found out so often whether they still do.
+constexpr seconds k_denied_pause{5};
 /// A partition that had nothing to read for so long no longer holds the window's floor back.
 constexpr seconds k_idle_after{10};
 constexpr seconds k_idle_check_interval{1};
 /// Syncs in the background that bring nothing for so long are followed by one that is waited for.
 constexpr seconds k_sync_patience{10};
-/// Of the broker's troubles one line in so many seconds is logged.
-constexpr seconds k_trouble_interval{10};
 /// A member that waits for partitions for so long was forgotten by its client: no rebalance takes longer than
 /// the slowest member's `max.poll.interval.ms`, by default as long.
 constexpr std::chrono::minutes k_unassigned_limit{5};
 
 }  // namespace
 
-bool log_pace::due(std::chrono::steady_clock::time_point now) {
-  if (++count_ != 1 && now - last_ < k_trouble_interval) return false;
-  last_ = now;
-  return true;
-}
-
 consumer_session::consumer_session(surroundings around, session_options options)
     : around_{std::move(around)},
-      options_{options},
+      options_{std::move(options)},
       pipeline_{around_.streams, around_.to, around_.clock},
+      sampler_{around_.streams, around_.to, around_.meter},
+      space_{around_.settings, around_.space},
+      clock_watch_{around_.streams},
       trace_{around_.settings.state.path},
-      worker_{around_.streams} {
+      worker_{around_.streams, options_.decoding} {
   for (const auto& s : around_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
@@ -52,42 +48,16 @@ consumer_session::consumer_session(surroundings around, session_options options)
 
 session_result consumer_session::run() {
   if (stop_requested()) return finish(session_end::drained);
+  around_.board.clear_obstacle(space_guard::k_obstacle);  // of the session before; this one looks for itself
   around_.board.set_ready(false, "connecting");
-  if (auto ended = connect()) return std::move(*ended);
+  watch_clock();
+  {
+    const run_meter::long_work connecting{around_.meter, "connecting"};
+    if (auto ended = connect()) return std::move(*ended);
+  }
   for (;;) {
     if (auto ended = turn()) return std::move(*ended);
   }
-}
-
-std::optional<session_result> consumer_session::check_cluster() {
-  auto cluster = around_.from.cluster_id(k_connect_attempt);
-  for (int attempt = 1; !cluster && attempt < k_connect_attempts; ++attempt) {
-    if (stop_requested()) return finish(session_end::drained);
-    cluster = around_.from.cluster_id(k_connect_attempt);
-  }
-  std::string brokers;
-  for (const std::string& b : around_.settings.kafka.brokers) brokers += (brokers.empty() ? "" : ",") + b;
-  if (!cluster) {
-    return session_result{
-        session_end::refused,
-        problem{cluster.error(),
-                "no broker of " + brokers + " answered within 30 s: " + cluster.error().message(),
-                "check `kafka.brokers`, the network, and the security settings; then start again",
-                {}}};
-  }
-  const std::string known = around_.to.cluster_id();
-  if (known.empty()) {
-    if (const auto set = around_.to.set_cluster_id(cluster.value()); !set) return store_failed(set.error());
-    return std::nullopt;
-  }
-  if (known == cluster.value()) return std::nullopt;
-  return session_result{
-      session_end::refused,
-      problem{make_error_code(errc::state_foreign),
-              "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
-                  ", but " + brokers + " is the cluster " + cluster.value(),
-              "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this one",
-              {}}};
 }
 
 std::optional<session_result> consumer_session::draw(std::uint64_t past_counter) {
@@ -100,50 +70,23 @@ std::optional<session_result> consumer_session::draw(std::uint64_t past_counter)
 std::optional<session_result> consumer_session::connect() {
   if (auto refused = check_cluster()) return refused;
   auto all = around_.from.partitions(topics_, k_connect_timeout);
-  if (!all) {
-    std::string names;
-    for (const std::string& t : topics_) names += (names.empty() ? "`" : ", `") + t + "`";
-    const bool missing = all.error() == make_error_code(errc::topic_missing);
-    return session_result{
-        session_end::refused,
-        problem{all.error(),
-                "of the topics " + names + " at least one cannot be read: " + all.error().message(),
-                missing
-                    ? "create the topic, or correct `topics` in the config"
-                    : "check the brokers and what this user may read (ACL: Describe and Read on the topics)",
-                {}}};
-  }
+  if (!all) return topics_failed(all.error());
   all_partitions_ = std::move(all.value());
-  auto refusal = refusal_before_joining(around_.from, around_.to, pipeline_, all_partitions_, options_.resume,
-                                        around_.settings.kafka.group);
-  if (!refusal) {
-    const bool passing = refusal.error() == make_error_code(errc::source_unavailable);
-    return session_result{
-        passing ? session_end::client_lost : session_end::refused,
-        problem{refusal.error(),
-                "the offsets of group `" + around_.settings.kafka.group +
-                    "` cannot be read: " + refusal.error().message(),
-                passing ? "" : "check what this user may read (ACL: Read on the group and the topics)",
-                {}}};
-  }
-  if (refusal.value()) return session_result{session_end::refused, std::move(*refusal.value())};
+  if (auto refused = check_group()) return refused;
   if (auto failed = draw(0)) return failed;
   if (const auto joined = around_.from.join(topics_); !joined) {
-    return session_result{
-        session_end::refused,
-        problem{joined.error(),
-                "group `" + around_.settings.kafka.group + "` cannot be joined: " + joined.error().message(),
-                "check the brokers and what this user may read (ACL: Read on the group)",
-                {}}};
+    return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
+                           session_end::refused);
   }
-  around_.log->info("joining group `{}` for {} partitions of {} topics", around_.settings.kafka.group,
-                    all_partitions_.size(), topics_.size());
+  around_.log->info("joining group `{}` for {} of {}", around_.settings.kafka.group,
+                    counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
   unassigned_since_ = around_.clock.steady();
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   return std::nullopt;
 }
 
 std::optional<session_result> consumer_session::turn() {
+  around_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
   const milliseconds wait =
       worker_.busy() ? milliseconds{0} : std::min(k_poll_timeout, around_.settings.state.commit_interval);
@@ -156,30 +99,42 @@ std::optional<session_result> consumer_session::turn() {
     if (!times_.first_record) times_.first_record = around_.clock.steady();
     if (std::exchange(in_trouble_, false)) around_.log->info("records flow again");
     trace_.note(got.value().batch->records());
+    clock_watch_.look_at(got.value().batch->records(), around_.clock.now());
     worker_.submit(std::move(got.value().batch));
   }
   if (ready != nullptr) {
     if (auto ended = handle(*ready)) return ended;
   }
   if (!got.value().notices.empty()) {
+    const run_meter::long_work answering{around_.meter, "answering the group"};
     if (auto ended = settle()) return ended;
     for (const source_notice& n : got.value().notices) {
       if (auto ended = on_notice(n)) return ended;
     }
   }
   if (auto ended = on_timers()) return ended;
+  serve_others();
   if (options_.until_end && !worker_.busy() && caught_up()) return finish(session_end::caught_up);
   return std::nullopt;
 }
 
 std::optional<session_result> consumer_session::handle(decoded_input& input) {
+  const time_point begin = around_.clock.steady();
   if (const auto done = pipeline_.handle(input); !done) return store_failed(done.error());
+  around_.meter.step(around_.clock.steady() - begin, input.batch->records().size());
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {
     if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   }
   return std::nullopt;
+}
+
+void consumer_session::serve_others() {
+  if (around_.errands != nullptr) {
+    const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
+    around_.errands->serve(around_.to);
+  }
 }
 
 std::optional<session_result> consumer_session::settle() {
@@ -205,14 +160,13 @@ std::string_view consumer_session::stream_name(const topic_partition& where) con
 void consumer_session::stop_partition(const topic_partition& where, const std::string& why) {
   reported_stops_.insert(where);
   around_.board.set_stopped(stream_name(where), where, why);
-  around_.board.set_ready(false, to_string(where) + " is stopped: " + why);
 }
 
 void consumer_session::note_new_stops() {
   for (const auto& [where, stop] : pipeline_.stopped()) {
     if (reported_stops_.contains(where)) continue;
     const std::string why = describe(stop);
-    around_.log->error("{}", why);
+    around_.log->error("{}", located(why, where, stop.offset));
     stop_partition(where, why);
     // It keeps its place in the assignment; what still comes of it is passed over.
     if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused) {
@@ -224,15 +178,19 @@ void consumer_session::note_new_stops() {
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
   if (auto failed = keep_durable(now)) return failed;
+  if (auto ended = watch_space(now)) return ended;
   commit_due(now);
+  tell_health(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
     return session_result{
         session_end::client_lost,
         problem{
             make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
   }
-  if (now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
+  // What is paused for want of room may have more to read: it holds the floor back.
+  if (space_.low() || now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
   last_idle_check_ = now;
+  watch_clock();
   return leave_out_idle(now);
 }
 
@@ -257,13 +215,18 @@ std::optional<session_result> consumer_session::keep_durable(time_point now) {
 
 void consumer_session::commit_due(time_point now) {
   if (assigned_.empty() || now - last_commit_ < around_.settings.state.commit_interval) return;
-  const auto requests = committer_->due(around_.to.durable_step());
+  if (denied_ && now - last_commit_ < k_denied_pause)
+    return;  // each attempt is a question whether it may again
+  const auto requests =
+      denied_ ? committer_->again(around_.to.durable_step()) : committer_->due(around_.to.durable_step());
   if (requests.empty()) return;
   last_commit_ = now;
-  if (const auto begun = around_.from.commit(requests)) {
-    committer_->started();
-  } else if (commit_failures_.due(now)) {
-    around_.log->warn("offsets were not committed and will be tried again: {}", begun.error().message());
+  const auto begun = around_.from.commit(requests);
+  if (begun) return committer_->started();
+  around_.meter.commit_ended(false);
+  if (commit_failures_.due(now)) {
+    around_.log->warn("offsets were not committed and will be tried again: {}{}", begun.error().message(),
+                      commit_failures_.held_back());
   }
 }
 
@@ -296,9 +259,13 @@ bool consumer_session::caught_up() const {
 }
 
 session_result consumer_session::finish(session_end how) {
+  const run_meter::long_work draining{around_.meter, "draining"};
+  if (how == session_end::drained) around_.board.set_ready(false, "stopping");
   if (auto ended = settle()) return std::move(*ended);
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   times_.all_durable = around_.clock.steady();
+  sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before
+  sampler_.turn(*times_.all_durable, milliseconds{0});  // and the rest
   if (!assigned_.empty()) {
     const auto requests = committer_->all_due(around_.to.durable_step());
     if (!requests.empty()) {
@@ -317,11 +284,12 @@ session_result consumer_session::finish(session_end how) {
 }
 
 session_result consumer_session::store_failed(std::error_code code) const {
-  return {session_end::store_lost,
-          problem{code,
-                  "a write to " + around_.settings.state.path.string() + " failed: " + code.message(),
-                  "look at the disk; what was not durable is read from Kafka again",
-                  {}}};
+  const std::string why = around_.to.failure();
+  return {session_end::store_lost, problem{code,
+                                           "a write to " + around_.settings.state.path.string() +
+                                               " failed: " + (why.empty() ? code.message() : why),
+                                           "look at the disk; what was not durable is read from Kafka again",
+                                           {}}};
 }
 
 std::optional<session_result> consumer_session::on_notice(const source_notice& n) {
@@ -329,13 +297,19 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
   if (const auto* r = std::get_if<notice::revoked>(&n)) return on_revoked(*r);
   if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
   if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
-  if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_dead_partition(g->where, g->text);
+  if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_topic_gone(*g);
   if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
-  if (const auto* t = std::get_if<notice::trouble>(&n);
-      t != nullptr && troubles_.due(around_.clock.steady())) {
+  if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
+    // Of a login or a certificate another broker may think otherwise; what was joined shows.
+    const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
+    if (!assigned_once_ && of_all) {
+      return session_result{session_end::refused,
+                            describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
+    }
+    note_denied(*t->access, t->text);
+  } else if (t != nullptr && troubles_.due(around_.clock.steady())) {
     in_trouble_ = true;
-    around_.log->warn("brokers: {} (so far {} such notices; it goes on by itself)", t->text,
-                      troubles_.count());
+    around_.log->warn("brokers: {}; it goes on by itself{}", t->text, troubles_.held_back());
   }
   if (const auto* f = std::get_if<notice::fatal>(&n)) {
     return session_result{session_end::client_lost,
@@ -346,9 +320,13 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
 
 void consumer_session::on_commit_done(const notice::commit_done& c) {
   committer_->finished(c.offsets, !c.code);
+  around_.meter.commit_ended(!c.code);
+  if (c.access) return note_denied(*c.access, c.code.message());
+  if (!c.code) note_allowed();
   if (c.code) {
     if (commit_failures_.due(around_.clock.steady()))
-      around_.log->warn("a commit of offsets failed and will be tried again: {}", c.code.message());
+      around_.log->warn("a commit of offsets failed and will be tried again: {}{}", c.code.message(),
+                        commit_failures_.held_back());
     return;
   }
   for (const committed_offset& o : c.offsets) {

@@ -11,12 +11,17 @@
 #include <vector>
 
 #include "app/assignment.hpp"
+#include "app/clock_watch.hpp"
 #include "app/committer.hpp"
 #include "app/decode_worker.hpp"
 #include "app/delivered_trace.hpp"
 #include "app/live_board.hpp"
 #include "app/log.hpp"
+#include "app/owner_errands.hpp"
 #include "app/pipeline.hpp"
+#include "app/run_meter.hpp"
+#include "app/space_guard.hpp"
+#include "app/state_sampler.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
 #include "ports/store.hpp"
@@ -47,20 +52,10 @@ struct flow_times {
 
 struct session_options {
   bool until_end{false};
-  resume_option resume{resume_option::none};
+  resume_wish resume;                      ///< holds for the first assignment
   const std::atomic<bool>* stop{nullptr};  ///< set by others; looked at between steps
   std::uint64_t random{0};                 ///< for the incarnation
-};
-
-/// Lets one line through in a while, of those that a broker's outage repeats.
-class log_pace {
- public:
-  [[nodiscard]] bool due(std::chrono::steady_clock::time_point now);
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-
- private:
-  std::chrono::steady_clock::time_point last_;
-  std::uint64_t count_{0};
+  decode_on decoding{decode_on::own_thread};
 };
 
 /// One life of a Kafka client in front of one open store: joins, resolves where to resume, claims, and takes
@@ -76,7 +71,10 @@ class consumer_session {
     source& from;
     const clock_port& clock;
     live_board& board;
+    run_meter& meter;
     log_ptr log;
+    owner_errands* errands{nullptr};        ///< what others want done between steps; may be none
+    const disk_space_port* space{nullptr};  ///< none: the system's
   };
 
   consumer_session(surroundings, session_options);
@@ -91,6 +89,13 @@ class consumer_session {
   // Before the loop.
   [[nodiscard]] std::optional<session_result> connect();
   [[nodiscard]] std::optional<session_result> check_cluster();
+  [[nodiscard]] std::optional<session_result> check_group();
+  [[nodiscard]] std::optional<session_result> wait_until_alone(const committed_offset& overridden);
+  [[nodiscard]] session_result topics_failed(std::error_code);
+  /// A question found no answer: refused where the brokers refuse this user; a new client asks again where
+  /// that may pass; else it ends as said.
+  [[nodiscard]] session_result question_failed(const std::string& what, std::error_code,
+                                               session_end otherwise);
   [[nodiscard]] std::optional<session_result> draw(std::uint64_t past_counter);
 
   // The loop.
@@ -101,11 +106,18 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> on_timers();
   [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
   [[nodiscard]] std::optional<session_result> keep_durable(time_point now);
+  /// Stops reading while the disk is nearly full, and goes on when it no longer is.
+  [[nodiscard]] std::optional<session_result> watch_space(time_point now);
+  void read_on();
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool caught_up() const;
+  void tell_health(time_point now);
+  void tell_log_ends();
+  void tell_resources();
+  void serve_others();
   void note_moves();
   void note_new_stops();
 
@@ -113,13 +125,25 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> on_notice(const source_notice&);
   [[nodiscard]] std::optional<session_result> on_assigned(const notice::assigned&);
   [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool first);
+  /// Another copy of this directory has just claimed what this instance did not get.
+  [[nodiscard]] std::optional<session_result> meets_a_copy(std::size_t claimed, bool first);
+  /// What an assignment changes of the store as a whole; adds its audit rows.
+  [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>&);
-  [[nodiscard]] session_result questions_failed(std::error_code) const;
+  [[nodiscard]] session_result questions_failed(std::error_code);
+  [[nodiscard]] std::optional<session_result> claim_failed(std::error_code);
+  void tell_of_option(const resolved_assignment&) const;
   [[nodiscard]] std::optional<session_result> on_revoked(const notice::revoked&);
   [[nodiscard]] std::optional<session_result> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] std::optional<session_result> on_out_of_range(const notice::out_of_range&);
-  void on_dead_partition(const topic_partition&, const std::string& text);
+  void on_topic_gone(const notice::topic_gone&);
+  void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
   void on_commit_done(const notice::commit_done&);
+  /// The brokers refuse this user since it reads: not ready until a commit is taken again.
+  void note_denied(access_kind, const std::string& text);
+  void note_allowed();
+  /// Says what is wrong with the clock, and when that is over.
+  void watch_clock();
   void show_assignment();
   void stop_partition(const topic_partition&, const std::string& why);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
@@ -127,6 +151,9 @@ class consumer_session {
   surroundings around_;
   session_options options_;
   pipeline pipeline_;
+  state_sampler sampler_;
+  space_guard space_;
+  log_pace space_lines_;
   std::optional<committer> committer_;
   std::vector<std::string> topics_;
   std::vector<topic_partition> all_partitions_;
@@ -148,8 +175,15 @@ class consumer_session {
   bool in_trouble_{false};  ///< a trouble was logged, and no record came since
   time_point last_commit_;
   time_point last_idle_check_;
+  std::optional<time_point> last_log_ends_;
+  std::optional<time_point> last_resources_;
+  clock_watch clock_watch_;
+  bool clock_is_wrong_{false};
+  std::optional<std::string> denied_;  ///< why the brokers refuse this user, while they do
+  log_pace denials_;
   log_pace troubles_;
   log_pace commit_failures_;
+  log_pace topic_troubles_;
   flow_times times_;
   delivered_trace trace_;
   decode_worker worker_;  // last: its batches borrow from the source, and it stops first

@@ -13,7 +13,11 @@ reported<std::optional<control_client>> control_client::connect(const std::files
 }
 
 reported<void> control_client::ask(const read_request& request, const byte_sink& sink) {
-  const std::string bytes = encode_request(to_words(request));
+  return ask(to_words(request), sink);
+}
+
+reported<void> control_client::ask(std::span<const std::string> words, const byte_sink& sink) {
+  const std::string bytes = encode_request(words);
   const auto deadline = std::chrono::steady_clock::now() + timeouts_.first_byte;
   // Whether the request went out whole does not matter: the server may have said no before its end.
   static_cast<void>(write_exactly(socket_.get(), bytes.data(), bytes.size(), deadline, -1));

@@ -24,6 +24,10 @@ class control_client {
   /// Errors: those of answer_request(); source_unavailable, where the instance is too slow or ended the
   /// connection; then a part of the answer may have been passed on.
   [[nodiscard]] reported<void> ask(const read_request&, const byte_sink&);
+  /// The same for any request, as words.
+  [[nodiscard]] reported<void> ask(std::span<const std::string> words, const byte_sink&);
+  /// For what takes longer than a read: in place of the timeouts given at connect().
+  void wait_longer(const response_timeouts& timeouts) noexcept { timeouts_ = timeouts; }
 
  private:
   control_client(unique_fd socket, const response_timeouts& timeouts)

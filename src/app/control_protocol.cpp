@@ -165,6 +165,13 @@ class response_reader {
   const response_timeouts& timeouts_;
 };
 
+/// The errc of a status. What is none of ours must not become one that nobody knows, least of all 0, "no
+/// error".
+errc errc_of(std::uint8_t status) {
+  const bool known = status != k_status_ok && status <= static_cast<std::uint8_t>(errc::access_denied);
+  return known ? static_cast<errc>(status) : errc::internal;
+}
+
 /// The problem that a response of another status than 0 speaks of.
 reported<void> read_failure(response_reader& reader, std::uint8_t status) {
   std::string text;
@@ -173,7 +180,7 @@ reported<void> read_failure(response_reader& reader, std::uint8_t status) {
     return text.size() <= k_max_error_bytes;
   }));
   const std::size_t nul = text.find('\0');
-  problem sent{static_cast<errc>(status), text.substr(0, nul), "", {}};
+  problem sent{errc_of(status), text.substr(0, nul), "", {}};
   if (nul != std::string::npos) sent.hint = text.substr(nul + 1);
   return sent;
 }

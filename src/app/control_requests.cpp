@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/explain_report.hpp"
 #include "app/json_writer.hpp"
 #include "app/status_report.hpp"
 #include "decode/event_id_text.hpp"
@@ -18,6 +19,9 @@ constexpr std::size_t k_piece_bytes = std::size_t{64} << 10;
 constexpr const char* k_get = "get";
 constexpr const char* k_scan = "scan";
 constexpr const char* k_status = "status";
+constexpr const char* k_explain = "explain";
+constexpr const char* k_aggregate = "aggregate";
+constexpr const char* k_event = "event";
 constexpr const char* k_json = "json";
 constexpr const char* k_text = "text";
 constexpr const char* k_deleted = "deleted";
@@ -162,6 +166,10 @@ reported<void> answer_status(const read_context& context, const read_request& re
   status_report report;
   report.source = context.live != nullptr ? report_source::instance : report_source::directory;
   if (context.live != nullptr) report.live = *context.live;
+  auto identity = context.view.identity();
+  if (!identity) return of_store(identity.error(), "cannot read what the store is");
+  report.store = std::move(identity).value();
+  report.step = context.view.step();
   report.lists_rejected = request.rejected.has_value();
   std::vector<std::string> empty_ones;
   RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
@@ -180,6 +188,42 @@ reported<void> answer_status(const read_context& context, const read_request& re
     report.audits = std::move(audits).value();
   }
   sink(request.json ? status_json(report) : status_text(report));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// The problem of an id that cannot be one.
+problem no_event_id(const std::string& text) {
+  return {errc::usage,
+          "\"" + text +
+              "\" is not an event id: UUIDv7 are 36 characters, hexadecimal digits in groups of 8, 4, 4, "
+              "4 and 12 with dashes between them, of version 7 and the variant 8, 9, a or b",
+          "give it as it stands in the event",
+          {}};
+}
+
+reported<void> answer_explain(const read_context& context, const read_request& request,
+                              const byte_sink& sink) {
+  const std::optional<event_id> event = parse_uuidv7(request.event);
+  if (!request.event.empty() && !event) return no_event_id(request.event);
+  RATCHET_TRY(const auto id, find_stream(context, request.stream));
+  result<explain_report> explained = explain_report{};
+  if (id) {
+    const auto known = context.view.streams();
+    if (!known) return of_store(known.error(), "cannot list the streams");
+    const auto stream = std::find_if(known.value().begin(), known.value().end(),
+                                     [&](const named_stream& s) { return s.id == *id; });
+    explained = event ? explain_event(context.view, *stream, *event)
+                      : explain_aggregate(context.view, *stream, request.aggregate);
+    if (!explained) return of_store(explained.error(), "cannot read stream \"" + request.stream + "\"");
+  } else {  // the config knows it, and nothing was ever handled
+    explained.value().stream = request.stream;
+    explained.value().event = event;
+    if (!event) explained.value().aggregate = request.aggregate;
+  }
+  const explain_report& report = explained.value();
+  if (request.json) sink(explain_json(report));
+  if (!report.is_known()) return nothing_known(report);
+  if (!request.json) sink(explain_text(report));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -207,6 +251,9 @@ std::vector<std::string> to_words(const read_request& request) {
     case read_request::kind_of::scan:
       if (request.deleted) return {k_scan, request.stream, k_deleted};
       return {k_scan, request.stream};
+    case read_request::kind_of::explain:
+      if (!request.event.empty()) return {k_explain, request.stream, k_event, request.event, form};
+      return {k_explain, request.stream, k_aggregate, request.aggregate, form};
     case read_request::kind_of::status:
       break;
   }
@@ -233,6 +280,14 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     request.deleted = words.size() == 3;
     return request;
   }
+  if (words.size() == 5 && words[0] == k_explain && form_fits(words[4]) &&
+      (words[2] == k_event || words[2] == k_aggregate)) {
+    request.kind = read_request::kind_of::explain;
+    request.stream = words[1];
+    (words[2] == k_event ? request.event : request.aggregate) = words[3];
+    request.json = words[4] == k_json;
+    return request;
+  }
   if (words.size() < 2 || words[0] != k_status || !form_fits(words[1])) return not_understood();
   request.kind = read_request::kind_of::status;
   request.json = words[1] == k_json;
@@ -249,6 +304,8 @@ reported<void> answer_request(const read_context& context, const read_request& r
       return answer_get(context, request, sink);
     case read_request::kind_of::scan:
       return answer_scan(context, request, sink);
+    case read_request::kind_of::explain:
+      return answer_explain(context, request, sink);
     case read_request::kind_of::status:
       return answer_status(context, request, sink);
   }

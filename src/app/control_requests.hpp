@@ -18,10 +18,11 @@
 namespace ratchet {
 
 struct read_request {
-  enum class kind_of : std::uint8_t { get, scan, status } kind{kind_of::status};
-  std::string stream;                   ///< get, scan
-  std::string aggregate;                ///< get
-  bool json{false};                     ///< get, status; scan is always JSON
+  enum class kind_of : std::uint8_t { get, scan, status, explain } kind{kind_of::status};
+  std::string stream;                   ///< get, scan, explain
+  std::string aggregate;                ///< get, explain
+  std::string event;                    ///< explain, in place of the aggregate: an event id, as text
+  bool json{false};                     ///< get, status, explain; scan is always JSON
   bool deleted{false};                  ///< scan: deleted aggregates, too
   std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream
   bool audit{false};                    ///< status
@@ -47,10 +48,11 @@ struct read_context {
 ///   scan: one such object a line, in byte order of the aggregate id; deleted ones have "deleted": true and
 ///   no
 ///     snapshot;
-///   status: see status_report.hpp.
+///   status: see status_report.hpp;
+///   explain: see explain_report.hpp. Where nothing is known, JSON says so too, and then it is not_found.
 /// A snapshot stands raw where it is JSON (in scan with line feeds as spaces), else as "snapshot_base64".
-/// Errors: not_found (get: there is no snapshot); usage (no such stream); state_damaged and other errors of
-/// the store, maybe after a part of the answer.
+/// Errors: not_found (get: there is no snapshot; explain: nothing is known); usage (no such stream, no event
+/// id); state_damaged and other errors of the store, maybe after a part of the answer.
 [[nodiscard]] reported<void> answer_request(const read_context&, const read_request&, const byte_sink&);
 
 }  // namespace ratchet

@@ -2,14 +2,12 @@
 #include "app/control_server.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <list>
@@ -19,6 +17,7 @@
 #include "app/control_protocol.hpp"
 #include "app/control_requests.hpp"
 #include "app/control_socket.hpp"
+#include "app/signals.hpp"
 
 namespace ratchet {
 
@@ -43,22 +42,6 @@ void drain(const unique_fd& event) noexcept {
   static_cast<void>(!::read(event.get(), &count, sizeof count));
 }
 
-/// While it lives, threads that are started take no signals: those are for the program's own threads.
-class signals_blocked {
- public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 /// A thread that answers one connection.
 struct worker {
   unique_fd connection;
@@ -70,14 +53,20 @@ struct worker {
 
 struct control_server::implementation {
   implementation(std::filesystem::path dir, store& s, std::vector<std::string> names, const live_board& b,
-                 const control_limits& l)
-      : state_dir{std::move(dir)}, from{s}, streams{std::move(names)}, board{b}, limits{l} {}
+                 const control_limits& l, checkpoint_taker* taker)
+      : state_dir{std::move(dir)},
+        from{s},
+        streams{std::move(names)},
+        board{b},
+        limits{l},
+        checkpoints{taker} {}
 
   std::filesystem::path state_dir;
   store& from;
   std::vector<std::string> streams;
   const live_board& board;
   control_limits limits;
+  checkpoint_taker* checkpoints;  ///< may be null
 
   unique_fd listener;
   unique_fd stop;             ///< readable for good once the server has to end; never read
@@ -91,6 +80,7 @@ struct control_server::implementation {
   void serve(int connection) noexcept;
   void answer(int connection);
   reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
+  reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
   reported<void> wait_until_durable(std::uint64_t step);
 };
 
@@ -178,12 +168,25 @@ void control_server::implementation::answer(int connection) {
 
 reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
                                                             const byte_sink& sink) {
+  if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
   RATCHET_TRY(const auto request, parse_words(words));
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
   RATCHET_TRY(wait_until_durable(view.value()->step()));
   const live_status live = board.snapshot();
   return answer_request({*view.value(), streams, &live}, request, sink);
+}
+
+reported<void> control_server::implementation::take_checkpoint(const checkpoint_request& request,
+                                                               const byte_sink& sink) {
+  if (checkpoints == nullptr) {
+    return problem{errc::usage, "this instance takes no checkpoints", "stop it, and ask again", {}};
+  }
+  RATCHET_TRY(const auto taken, checkpoints->take(request.target, [this] {
+    return stopped_before(steady_clock::now(), stop.get());
+  }));
+  sink(checkpoint_report(taken, request.json));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
@@ -211,8 +214,9 @@ control_server::control_server(std::unique_ptr<implementation> self) : self_{std
 reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
                                                                 store& from, std::vector<std::string> streams,
                                                                 const live_board& board,
-                                                                const control_limits& limits) {
-  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits);
+                                                                const control_limits& limits,
+                                                                checkpoint_taker* taker) {
+  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker);
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->stop.valid() || !self->finished.valid()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/checkpoint_request.hpp"
 #include "app/live_board.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -23,23 +24,22 @@ struct control_limits {
   std::chrono::milliseconds stall_timeout{30'000};  ///< for a reader to take one chunk
 };
 
-/// Answers get, scan and status on `control.sock` in the state directory, while the owner thread goes on: it
-/// reads from a view of the store, and answers only once that view's step is synced.
+/// Answers get, scan, status and explain on `control.sock` in the state directory, while the owner thread
+/// goes on: it reads from a view of the store, and answers only once that view's step is synced. A checkpoint
+/// is asked of its taker.
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
 /// Of the store it calls view(), durable_step() and request_sync() only. Nothing a client does makes the
-/// owner thread wait.
+/// owner thread wait, but for the flush of a checkpoint.
 ///
-/// Lifetime: store and board must outlive it. Where the store has to be opened again, end this first.
+/// Lifetime: store, board and taker must outlive it. Where the store has to be opened again, end this first.
 class control_server {
  public:
   /// Starts listening. `streams` are the configured ones. The caller holds the directory's lock.
   /// Errors: state_busy, where somebody else listens there; io.
-  [[nodiscard]] static reported<std::unique_ptr<control_server>> start(const std::filesystem::path& state_dir,
-                                                                       store&,
-                                                                       std::vector<std::string> streams,
-                                                                       const live_board&,
-                                                                       const control_limits& limits = {});
+  [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
+      const std::filesystem::path& state_dir, store&, std::vector<std::string> streams, const live_board&,
+      const control_limits& limits = {}, checkpoint_taker* = nullptr);
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the
   /// store.
   ~control_server();

@@ -149,7 +149,13 @@ reported<std::optional<unique_fd>> connect_in(const std::filesystem::path& state
                    "try again in a moment",
                    {}};
   }
-  if (error != 0) return io_problem(path, "cannot connect to", error);
+  if (error != 0) {
+    problem failed = io_problem(path, "cannot connect to", error);
+    if (error == EACCES) {
+      failed.hint = "it answers its owner alone: ask as the user that owns " + path.parent_path().string();
+    }
+    return failed;
+  }
   return std::optional<unique_fd>{std::move(made)};
 }
 

@@ -38,9 +38,12 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
   }
 }
 
-decode_worker::decode_worker(const stream_list& streams) : stage_{streams}, thread_{[this] { work(); }} {}
+decode_worker::decode_worker(const stream_list& streams, decode_on where) : stage_{streams} {
+  if (where == decode_on::own_thread) thread_ = std::thread{[this] { work(); }};
+}
 
 decode_worker::~decode_worker() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
@@ -61,8 +64,12 @@ void decode_worker::submit(std::unique_ptr<record_batch> batch) {
 }
 
 decoded_input& decode_worker::take() {
-  std::unique_lock lock{mutex_};
-  changed_.wait(lock, [this] { return done_; });
+  if (thread_.joinable()) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return done_; });
+  } else {
+    stage_.run(std::move(waiting_), inputs_[current_]);
+  }
   busy_ = false;
   return inputs_[current_];
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,11 +50,16 @@ class decode_stage {
   std::size_t plain_stream_{0};
 };
 
-/// Runs a decode_stage on a thread of its own, so that the next batch is decoded while this one is written.
-/// Holds at most one batch. All calls from the owner thread.
+/// Where batches are decoded.
+enum class decode_on : std::uint8_t {
+  own_thread,    ///< the next batch while this one is written
+  owner_thread,  ///< when it is taken: one thread does everything, in one order, as a simulation wants it
+};
+
+/// Runs a decode_stage beside the owner. Holds at most one batch. All calls from the owner thread.
 class decode_worker {
  public:
-  explicit decode_worker(const stream_list&);
+  explicit decode_worker(const stream_list&, decode_on = decode_on::own_thread);
   ~decode_worker();
   decode_worker(const decode_worker&) = delete;
   decode_worker& operator=(const decode_worker&) = delete;
@@ -79,7 +85,7 @@ class decode_worker {
   std::unique_ptr<record_batch> waiting_;
   bool done_{false};
   bool stopping_{false};
-  std::thread thread_;  // last, so that it starts when all the rest is there
+  std::thread thread_;  // last, so that it starts when all the rest is there; none with owner_thread
 };
 
 }  // namespace ratchet

@@ -9,7 +9,12 @@
 #include <thread>
 #include <utility>
 
+#include "app/audit_rows.hpp"
+#include "app/descriptors.hpp"
+#include "app/memory_budget.hpp"
+#include "app/state_sampler.hpp"
 #include "kafka/kafka_source.hpp"
+#include "store/open_files.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet {
@@ -18,13 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_close_deadline{10'000};
 constexpr std::chrono::milliseconds k_new_client_pause{1'000};
-/// Stores that were opened again without one durable step between them: the disk is not coming back by
-/// itself.
-constexpr int k_reopen_limit = 5;
-/// Of the memory limit, the share of fetched bytes; librdkafka's own overhead may double it. The store has
-/// half.
-constexpr std::uint64_t k_queue_share = 4;
-
+constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
 
 [[nodiscard]] std::uint64_t draw_random() {
@@ -32,27 +31,21 @@ const system_clock_port k_system_clock;
   return (std::uint64_t{device()} << 32U) | device();
 }
 
-constexpr int k_syslog_error = 3;
-
-/// The client's own error lines, from any of its threads: one in a while is enough.
-class paced_errors {
- public:
-  [[nodiscard]] bool due() {
-    const std::lock_guard lock{mutex_};
-    return pace_.due(std::chrono::steady_clock::now());
-  }
-
- private:
-  std::mutex mutex_;
-  log_pace pace_;
-};
-
 /// True where a store cannot be opened because of what is in it: damaged, or made with another meaning (whose
 /// changed lines are listed). Another group's directory, or something that is no store at all, is not put
 /// aside.
 [[nodiscard]] bool rebuild_mends(const problem& p) {
   return p.code == make_error_code(errc::state_damaged) ||
          (p.code == make_error_code(errc::state_foreign) && !p.diagnostics.empty());
+}
+
+/// Waits, or until `stop` is set.
+void wait(std::chrono::milliseconds time, const std::atomic<bool>& stop) {
+  constexpr std::chrono::milliseconds k_slice{100};
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (!stop.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(k_slice);
+  }
 }
 
 /// Ends a client with its deadline, whichever way its session ended.
@@ -76,13 +69,23 @@ engine::engine(config c, stream_list streams, engine_options options)
     : config_{std::move(c)},
       streams_{std::move(streams)},
       options_{std::move(options)},
-      board_{options_.clock->now()} {}
+      client_log_{std::make_shared<client_log>(options_.log)},
+      board_{options_.clock->now()},
+      meter_{*options_.clock},
+      pages_{board_, meter_},
+      checkpoints_{config_.state.path, errands_, *options_.clock, options_.log} {}
 
-engine::~engine() = default;
+engine::~engine() {
+  stop_serving();
+}
 
 reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, engine_options options) {
   if (!options.log) options.log = silent_log();
   if (options.clock == nullptr) options.clock = &k_system_clock;
+  for (const diagnostic& w : c.warnings) {
+    options.log->warn("{}: {}{}{}", w.path, w.message, w.hint.empty() ? "" : "; ", w.hint);
+  }
+  if (auto too_few = refusal_of_descriptors(descriptor_limit())) return std::move(*too_few);
   RATCHET_TRY(auto streams, make_streams(c, own));
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   auto failed = made->open_store();
@@ -100,7 +103,9 @@ std::optional<problem> engine::open_store() {
   wanted.path = config_.state.path;
   wanted.group = config_.kafka.group;
   wanted.streams = meanings_of(streams_);
-  wanted.memory_bytes = config_.memory_limit;  // it takes its half
+  const memory_budget shares = memory_budget::of(config_.memory_limit);
+  wanted.database_bytes = shares.database;
+  wanted.remembered_bytes = shares.remembered;
   auto opened = ratchet::open_store(wanted);
   if (!opened) return std::move(opened.error());
   {
@@ -114,11 +119,41 @@ std::optional<problem> engine::open_store() {
         "run `ratchet verify --state " + config_.state.path.string() + "`",
         {}};
   }
-  return std::nullopt;
+  return note_first_opening();
+}
+
+std::optional<problem> engine::note_first_opening() {
+  const auto copy = store_->copy();
+  if (!copy || copy->opened) return std::nullopt;
+  // Above every epoch that the store it was taken of can have drawn up to then: see outbox epochs at
+  // takeover.
+  std::uint64_t epoch = 1;
+  for (const incarnation& i : store_->incarnations()) epoch = std::max(epoch, i.counter + 1);
+  step_batch batch;
+  batch.step = store_->last_step() + 1;
+  batch.audits.push_back(audit_of_first_opening(*copy, epoch, options_.clock->now()));
+  batch.audits.back().step = batch.step;
+  batch.change.outbox_epoch = epoch;
+  batch.change.note_copy_opened = true;
+  auto written = store_->write(batch);
+  if (written) written = store_->sync();
+  if (written) {
+    options_.log->warn("{}", batch.audits.back().text);
+    return std::nullopt;
+  }
+  return problem{written.error(),
+                 "a write to " + config_.state.path.string() + " failed: " + written.error().message(),
+                 "look at the disk, and start again",
+                 {}};
+}
+
+void engine::stop_serving() {
+  errands_.close();  // who waits for this thread would else be waited for
+  control_.reset();
 }
 
 void engine::close_store() {
-  control_.reset();  // reads the store
+  stop_serving();  // it reads the store
   const std::unique_lock lock{store_mutex_};
   store_.reset();
 }
@@ -140,15 +175,29 @@ result<snapshot> engine::read(std::string_view stream, std::string_view aggregat
 reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
-  RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), board_));
+  RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), board_, {},
+                                              &checkpoints_));
+  errands_.open();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+std::optional<problem> engine::serve_http() {
+  if (!config_.http) return std::nullopt;
+  auto started = http_server::start(config_.http->host, config_.http->port,
+                                    [this](std::string_view path) { return pages_.answer(path); });
+  if (!started) return std::move(started.error());
+  http_ = std::move(started.value());
+  options_.log->info("/livez, /readyz and /metrics on http://{}", http_->address());
+  return std::nullopt;
+}
+
 std::optional<problem> engine::reopen_store(const problem& why) {
-  reopened_in_a_row_ = store_->durable_step() > durable_at_reopen_ ? 1 : reopened_in_a_row_ + 1;
-  durable_at_reopen_ = store_->durable_step();
-  if (reopened_in_a_row_ > k_reopen_limit) return why;
-  options_.log->error("{}; the store is opened again, and what it holds is taken for the truth", why.message);
+  const run_meter::long_work opening{meter_, "opening the state directory again"};
+  board_.set_ready(false, "opening the state directory again, as a write to it failed");
+  meter_.store_opened_again();
+  if (lost_stores_.due(options_.clock->steady()))
+    options_.log->error("{}; the store is opened again, and what it holds is taken for the truth{}",
+                        why.message, lost_stores_.held_back());
   std::vector<stream_state> starts;
   for (const auto& s : streams_) starts.push_back(s->at_start);
   close_store();
@@ -181,6 +230,9 @@ std::optional<problem> engine::move_aside() {
 }
 
 std::optional<problem> engine::rebuild() {
+  replaced_uuid_ = store_->uuid();
+  const run_meter::long_work opening{meter_, "making a new state directory"};
+  board_.set_ready(false, "making a new state directory");
   close_store();
   if (auto failed = move_aside()) return failed;
   if (auto failed = open_store()) return failed;
@@ -188,9 +240,9 @@ std::optional<problem> engine::rebuild() {
   return std::nullopt;
 }
 
-session_result engine::one_session(bool until_end, const std::atomic<bool>& stop) {
+engine::session_end_of engine::one_session(bool until_end, const std::atomic<bool>& stop) {
   kafka_source_options wanted;
-  wanted.memory_bytes = config_.memory_limit / k_queue_share;
+  wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
     const envelope_config& e = s->config.envelope;
     for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
@@ -198,23 +250,17 @@ session_result engine::one_session(bool until_end, const std::atomic<bool>& stop
     }
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
-  wanted.log = [log = options_.log, errors = std::make_shared<paced_errors>()](int level,
-                                                                               std::string_view text) {
-    const bool shown = text.starts_with("CONFWARN") || (level <= k_syslog_error && errors->due());
-    log->log(shown ? spdlog::level::warn : spdlog::level::debug, "librdkafka: {}", text);
-  };
+  wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
   auto made = make_kafka_source(config_.kafka, wanted);
-  if (!made) return {session_end::refused, std::move(made.error())};
+  if (!made) return {{session_end::refused, std::move(made.error())}, false};
   open_source_guard from{std::move(made.value())};
-  consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, options_.log},
-                           {until_end, options_.resume, &stop, draw_random()}};
+  consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, meter_,
+                            options_.log, &errands_, options_.space},
+                           {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
   session_result ended = session.run();
   times_ = session.times();
-  if (session.was_assigned()) {
-    has_consumed_ = true;
-    options_.resume = resume_option::none;  // it holds for the first assignment
-  }
-  return ended;
+  if (session.was_assigned()) options_.resume = resume_option::none;  // it holds for the first assignment
+  return {std::move(ended), session.was_assigned()};
 }
 
 std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop) {
@@ -227,29 +273,37 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
                    "add them to the config, or use `ratchet apply` for files",
                    {}};
   }
+  meter_.beat();  // opening the state may have taken its time
+  if (auto failed = serve_http()) return failed;
+  meter_.publish(sample_of(streams_, store_->last_step()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
   for (;;) {
-    session_result ended = one_session(until_end, stop);
+    auto [ended, was_assigned] = one_session(until_end, stop);
+    if (ended.end == session_end::refused || ended.end == session_end::client_lost)
+      board_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     std::optional<problem> failed;
-    switch (ended.end) {
-      case session_end::drained:
-      case session_end::caught_up:
+    switch (loop_.after(ended, was_assigned, store_->durable_step())) {
+      case next_move::end:
         return stopped_partitions();
-      case session_end::refused:
-        if (!has_consumed_ || ended.why->code != make_error_code(errc::source_unavailable))
-          return std::move(ended.why);
-        options_.log->warn("{}; it is tried again", ended.why->message);  // an outage is ridden out
-        std::this_thread::sleep_for(k_new_client_pause);
+      case next_move::give_up:
+        return std::move(ended.why);
+      case next_move::ride_out:
+        if (outages_.due(options_.clock->steady()))
+          options_.log->warn("{}; it is tried again{}", ended.why->message, outages_.held_back());
+        wait(ended.why->code == make_error_code(errc::access_denied) ? k_denied_pause : k_new_client_pause,
+             stop);
         break;
-      case session_end::rebuild:
+      case next_move::rebuild:
         failed = rebuild();
         break;
-      case session_end::store_lost:
+      case next_move::open_store:
         failed = reopen_store(*ended.why);
         break;
-      case session_end::client_lost:
-        options_.log->error("{} ({}); a new client goes on from the state", ended.why->message,
-                            ended.why->code.message());
+      case next_move::make_client:
+        meter_.client_made_anew();
+        if (lost_clients_.due(options_.clock->steady()))
+          options_.log->error("{} ({}); a new client goes on from the state{}", ended.why->message,
+                              ended.why->code.message(), lost_clients_.held_back());
         std::this_thread::sleep_for(k_new_client_pause);
         break;
     }

@@ -8,10 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "app/checkpoint_request.hpp"
 #include "app/consumer_session.hpp"
 #include "app/control_server.hpp"
+#include "app/health_pages.hpp"
+#include "app/http_server.hpp"
 #include "app/live_board.hpp"
 #include "app/log.hpp"
+#include "app/owner_errands.hpp"
+#include "app/run_meter.hpp"
+#include "app/session_loop.hpp"
 #include "app/status_report.hpp"
 #include "app/stream_runtime.hpp"
 #include "ports/clock.hpp"
@@ -25,7 +31,8 @@ namespace ratchet {
 struct engine_options {
   log_ptr log;  ///< none: silent
   resume_option resume{resume_option::none};
-  const clock_port* clock{nullptr};  ///< none: the system's
+  const clock_port* clock{nullptr};       ///< none: the system's
+  const disk_space_port* space{nullptr};  ///< none: the system's
 };
 
 /// An open state directory with its streams: what `run`, `apply` and the public app share. One owner thread;
@@ -54,11 +61,15 @@ class engine {
   [[nodiscard]] store& state() noexcept { return *store_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return *options_.clock; }
+  [[nodiscard]] const disk_space_port* space() const noexcept { return options_.space; }
   [[nodiscard]] live_board& board() noexcept { return board_; }
+  [[nodiscard]] const run_meter& meter() const noexcept { return meter_; }
   [[nodiscard]] const log_ptr& log() const noexcept { return options_.log; }
 
-  /// Lets get, scan and status ask this process. Errors: state_busy; io.
+  /// Lets get, scan, status, explain and checkpoint ask this process. Errors: state_busy; io.
   [[nodiscard]] reported<void> serve();
+  /// Does what others ask of the owner of the store; to be called between steps by whoever drives them.
+  void serve_others() { errands_.serve(*store_); }
   /// When the records of the last session of run() flowed.
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// What this run did so far, stream by stream.
@@ -68,25 +79,42 @@ class engine {
   engine(config, stream_list, engine_options);
 
   [[nodiscard]] std::optional<problem> open_store();
+  /// Answers /livez, /readyz and /metrics, where the config says so. Errors: io.
+  [[nodiscard]] std::optional<problem> serve_http();
+  /// A checkpoint that is opened for the first time gets an outbox epoch of its own.
+  [[nodiscard]] std::optional<problem> note_first_opening();
   void close_store();
+  void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);
   /// Moves the state directory to `<path>.old-<time>`; nothing is deleted.
   [[nodiscard]] std::optional<problem> move_aside();
   [[nodiscard]] std::optional<problem> rebuild();
-  [[nodiscard]] session_result one_session(bool until_end, const std::atomic<bool>& stop);
+  struct session_end_of {
+    session_result ended;
+    bool was_assigned{false};
+  };
+  [[nodiscard]] session_end_of one_session(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 
   config config_;
   stream_list streams_;
   engine_options options_;
+  std::shared_ptr<client_log> client_log_;
+  log_pace outages_;
+  log_pace lost_clients_;
+  log_pace lost_stores_;
   live_board board_;
+  run_meter meter_;
+  health_pages pages_;
   mutable std::shared_mutex store_mutex_;  ///< held by readers, and while the store is opened again
   std::unique_ptr<store> store_;
+  owner_errands errands_;
+  checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;
-  bool has_consumed_{false};  ///< a session of this engine got as far as an assignment
-  int reopened_in_a_row_{0};
-  std::uint64_t durable_at_reopen_{0};
+  session_loop loop_;
+  std::string replaced_uuid_;          ///< of the store that a rebuild has put aside
+  std::unique_ptr<http_server> http_;  ///< last: it answers from the board and the meter, until the end
 };
 
 }  // namespace ratchet

@@ -14,6 +14,16 @@ void live_board::set_ready(bool ready, std::string_view reason) {
   status_.ready_reason = reason;
 }
 
+void live_board::set_obstacle(std::string_view name, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  obstacles_.insert_or_assign(std::string{name}, std::string{reason});
+}
+
+void live_board::clear_obstacle(std::string_view name) {
+  const std::scoped_lock lock{mutex_};
+  if (const auto at = obstacles_.find(name); at != obstacles_.end()) obstacles_.erase(at);
+}
+
 void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
   const std::scoped_lock lock{mutex_};
   live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;
@@ -46,7 +56,19 @@ void live_board::clear_stopped(std::string_view stream, const topic_partition& w
 
 live_status live_board::snapshot() const {
   const std::scoped_lock lock{mutex_};
-  return status_;
+  live_status all = status_;
+  const auto add = [&all](std::string_view reason) {
+    if (!all.ready_reason.empty()) all.ready_reason += "; ";
+    all.ready_reason += reason;
+    all.ready = false;
+  };
+  for (const auto& [name, reason] : obstacles_) add(reason);
+  for (const auto& [stream, partitions] : all.streams) {
+    for (const auto& [where, partition] : partitions) {
+      if (partition.stopped) add(*partition.stopped);
+    }
+  }
+  return all;
 }
 
 live_partition& live_board::at(std::string_view stream, const topic_partition& where) {

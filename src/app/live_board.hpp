@@ -28,7 +28,7 @@ using live_partitions = std::map<topic_partition, live_partition>;
 struct live_status {
   timestamp started_at;
   bool ready{false};
-  std::string ready_reason;  ///< why it is not ready; may be empty
+  std::string ready_reason;  ///< why it is not ready, everything that stands against it; may be empty
   std::map<std::string, live_partitions, std::less<>> streams;
 };
 
@@ -39,8 +39,12 @@ class live_board {
  public:
   explicit live_board(timestamp started_at);
 
-  /// `reason` says why it is not ready.
+  /// `reason` says why it is not ready. A partition that is stopped makes it not ready by itself.
   void set_ready(bool ready, std::string_view reason = {});
+  /// Something else that stands against being ready, under a name, until it is cleared: a disk that is nearly
+  /// full, for one.
+  void set_obstacle(std::string_view name, std::string_view reason);
+  void clear_obstacle(std::string_view name);
   /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
   /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
   void set_assigned(std::string_view stream, std::span<const topic_partition>);
@@ -55,7 +59,8 @@ class live_board {
   live_partition& at(std::string_view stream, const topic_partition&);
 
   mutable std::mutex mutex_;
-  live_status status_;
+  live_status status_;  ///< its readiness is what set_ready() said
+  std::map<std::string, std::string, std::less<>> obstacles_;
 };
 
 }  // namespace ratchet

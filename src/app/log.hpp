@@ -1,9 +1,18 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ratchet/types.hpp"
 
 namespace ratchet {
 
@@ -12,5 +21,49 @@ using log_ptr = std::shared_ptr<spdlog::logger>;
 
 /// A logger that drops everything.
 [[nodiscard]] log_ptr silent_log();
+
+enum class log_format : std::uint8_t { text, json };
+
+/// One event a line, whatever the message holds: in text, line feeds become `; ` and other control characters
+/// \xNN, so that nothing out of a record can forge a line or steer a terminal; in JSON they are escaped.
+///     2026-11-20T16:00:00.000Z info  resuming payment-status/3 at offset 17
+///     {"time":"2026-11-20T16:00:00.000Z","level":"info","message":"resuming payment-status/3 at offset 17",
+///      "topic":"payment-status","partition":3,"offset":17}
+/// Levels are debug, info, warn and error.
+[[nodiscard]] std::unique_ptr<spdlog::formatter> make_log_formatter(log_format);
+
+/// The message with the place that it speaks of, which becomes members of a JSON line; in text it stays out.
+[[nodiscard]] std::string located(std::string_view message, const topic_partition&);
+[[nodiscard]] std::string located(std::string_view message, const topic_partition&, std::int64_t offset);
+
+/// Lets one line through in a while, of those that an outage repeats, and counts what it held back.
+class log_pace {
+ public:
+  /// True where a line is due.
+  [[nodiscard]] bool due(std::chrono::steady_clock::time_point now);
+  /// For the end of the line that is due: empty, or how many like it were held back since the last one.
+  [[nodiscard]] std::string held_back() const;
+
+ private:
+  std::chrono::steady_clock::time_point last_;
+  bool used_{false};
+  std::uint64_t waiting_{0};  ///< held back since the last line
+  std::uint64_t before_{0};   ///< held back before the line that is due
+};
+
+/// The Kafka client's own lines, on their way into the log. Outlives the clients, so that one which is made
+/// again and again says nothing twice. Thread-safety: any thread; the client has several.
+class client_log {
+ public:
+  explicit client_log(log_ptr);
+  /// `level` is syslog's.
+  void write(int level, std::string_view text);
+
+ private:
+  log_ptr log_;
+  std::mutex mutex_;
+  log_pace errors_;
+  std::set<std::string, std::less<>> warnings_;  ///< about the configuration, as already said
+};
 
 }  // namespace ratchet

@@ -18,10 +18,14 @@ using stream_contents = memory_store::stream_contents;
 /// A copy of the contents, so that the owner may go on writing.
 class memory_view final : public store_view {
  public:
-  memory_view(contents all, std::vector<std::string> names)
-      : all_{std::move(all)}, names_{std::move(names)} {}
+  memory_view(contents all, std::vector<std::string> names, std::string uuid)
+      : all_{std::move(all)}, names_{std::move(names)}, uuid_{std::move(uuid)} {}
 
   [[nodiscard]] std::uint64_t step() const override { return all_.step; }
+
+  [[nodiscard]] result<store_identity> identity() const override {
+    return store_identity{uuid_, {}, all_.cluster_id, all_.outbox_epoch, all_.copy};
+  }
 
   [[nodiscard]] result<std::vector<named_stream>> streams() const override {
     std::vector<named_stream> out;
@@ -56,6 +60,16 @@ class memory_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
+  [[nodiscard]] result<std::vector<std::string>> aggregates_with(stream_id id, event_id event,
+                                                                 std::size_t limit) const override {
+    std::vector<std::string> out;
+    const auto& ids = stream_of(all_, id).ids;
+    for (auto at = ids.lower_bound({event, {}}); at != ids.end() && at->first == event; ++at) {
+      if (out.size() < limit) out.push_back(at->second);
+    }
+    return out;
+  }
+
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
     std::vector<rejected_row> out;
     for (const auto& [position, row] : stream_of(all_, id).rejected) out.push_back(row);
@@ -70,25 +84,42 @@ class memory_view final : public store_view {
  private:
   contents all_;
   std::vector<std::string> names_;
+  std::string uuid_;
 };
 
-void write_part(stream_contents& into, const step_part& part) {
-  if (part.change != nullptr) {
-    into.state = part.change->after;
-    assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
-    for (const aggregate_change& changed : part.change->rows) {
-      into.rows.insert_or_assign(std::string{part.plan->aggregates.at(changed.aggregate)}, changed.row);
-    }
-    for (const id_of_aggregate& id : part.change->ids) {
-      into.ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
-    }
+}  // namespace
+
+void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& out) const {
+  out.aggregates.assign(plan.aggregates.size(), std::nullopt);
+  out.id_stored.assign(plan.ids.size(), 0);
+  for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
+    const auto at = rows.find(plan.aggregates[i]);
+    if (at == rows.end()) continue;
+    out.aggregates[i] = at->second;
+    if (!plan.needs_snapshots) out.aggregates[i]->snapshot.clear();  // as a store that saves the read
   }
-  for (const rejected_row& row : part.rejected) {
-    into.rejected.insert_or_assign(std::pair{row.where, row.offset}, row);
+  for (std::size_t i = 0; i < plan.ids.size(); ++i) {
+    const id_of_aggregate& id_of = plan.ids[i];
+    const auto key = std::pair{id_of.id, std::string{plan.aggregates.at(id_of.aggregate)}};
+    out.id_stored[i] = ids.contains(key) ? 1 : 0;
   }
 }
 
-}  // namespace
+void memory_store::stream_contents::enter(const step_part& part) {
+  if (part.change != nullptr) {
+    state = part.change->after;
+    assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
+    for (const aggregate_change& changed : part.change->rows) {
+      rows.insert_or_assign(std::string{part.plan->aggregates.at(changed.aggregate)}, changed.row);
+    }
+    for (const id_of_aggregate& id : part.change->ids) {
+      ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
+    }
+  }
+  for (const rejected_row& row : part.rejected) {
+    rejected.insert_or_assign(std::pair{row.where, row.offset}, row);
+  }
+}
 
 memory_store::memory_store(std::vector<std::string> streams, std::string uuid)
     : uuid_{std::move(uuid)}, names_{std::move(streams)} {
@@ -112,20 +143,7 @@ result<stream_state> memory_store::load(stream_id id) const {
 }
 
 result<void> memory_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
-  const stream_contents& stream = stream_of(written_, id);
-  out.aggregates.assign(plan.aggregates.size(), std::nullopt);
-  out.id_stored.assign(plan.ids.size(), 0);
-  for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
-    const auto at = stream.rows.find(plan.aggregates[i]);
-    if (at == stream.rows.end()) continue;
-    out.aggregates[i] = at->second;
-    if (!plan.needs_snapshots) out.aggregates[i]->snapshot.clear();  // as a store that saves the read
-  }
-  for (std::size_t i = 0; i < plan.ids.size(); ++i) {
-    const id_of_aggregate& id_of = plan.ids[i];
-    const auto key = std::pair{id_of.id, std::string{plan.aggregates.at(id_of.aggregate)}};
-    out.id_stored[i] = stream.ids.contains(key) ? 1 : 0;
-  }
+  stream_of(written_, id).look_up(plan, out);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -133,9 +151,19 @@ result<void> memory_store::write(const step_batch& batch) {
   const std::lock_guard lock{mutex_};
   if (batch.step != written_.step + 1) return make_error_code(errc::internal);
   for (const step_part& part : batch.parts) {
-    write_part(written_.streams.at(static_cast<std::size_t>(part.stream)), part);
+    written_.streams.at(static_cast<std::size_t>(part.stream)).enter(part);
   }
   written_.audits.insert(written_.audits.end(), batch.audits.begin(), batch.audits.end());
+  const store_change& change = batch.change;
+  if (change.outbox_epoch) {
+    written_.outbox_epoch = std::max(*change.outbox_epoch, written_.outbox_epoch + 1);
+  }
+  if (written_.copy) written_.copy->opened |= change.note_copy_opened;
+  if (change.lift_copy_mark) written_.copy.reset();
+  written_.incarnations.insert(written_.incarnations.end(), change.taken_over.begin(),
+                               change.taken_over.end());
+  std::stable_sort(written_.incarnations.begin(), written_.incarnations.end(),
+                   [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
   written_.step = batch.step;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -173,7 +201,7 @@ result<void> memory_store::set_cluster_id(std::string_view id) {
 
 result<incarnation> memory_store::draw_incarnation(std::uint64_t past_counter, std::uint64_t random) {
   const std::lock_guard lock{mutex_};
-  std::uint64_t highest = past_counter;
+  std::uint64_t highest = std::max(past_counter, written_.outbox_epoch);
   for (const incarnation& known : written_.incarnations) highest = std::max(highest, known.counter);
   const incarnation drawn{highest + 1, random};
   written_.incarnations.push_back(drawn);
@@ -185,9 +213,24 @@ std::vector<incarnation> memory_store::incarnations() const {
   return written_.incarnations;
 }
 
+std::optional<copy_mark> memory_store::copy() const {
+  const std::lock_guard lock{mutex_};
+  return written_.copy;
+}
+
+result<std::uint64_t> memory_store::checkpoint(const std::filesystem::path&) {
+  return std::make_error_code(std::errc::operation_not_supported);
+}
+
+void memory_store::become_copy(const copy_mark& mark) {
+  const std::lock_guard lock{mutex_};
+  written_.copy = mark;
+  durable_ = written_;
+}
+
 result<std::unique_ptr<store_view>> memory_store::view() const {
   const std::lock_guard lock{mutex_};
-  return std::unique_ptr<store_view>{std::make_unique<memory_view>(written_, names_)};
+  return std::unique_ptr<store_view>{std::make_unique<memory_view>(written_, names_, uuid_)};
 }
 
 }  // namespace ratchet

@@ -40,7 +40,13 @@ class memory_store final : public store {
   [[nodiscard]] result<incarnation> draw_incarnation(std::uint64_t past_counter,
                                                      std::uint64_t random) override;
   [[nodiscard]] std::vector<incarnation> incarnations() const override;
+  [[nodiscard]] std::optional<copy_mark> copy() const override;
+  /// Errors: operation_not_supported: it has no files.
+  [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path&) override;
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override;
+
+  /// What taking a checkpoint and putting it in this store's place does.
+  void become_copy(const copy_mark&);
 
   /// All that is kept of one stream.
   struct stream_contents {
@@ -48,6 +54,10 @@ class memory_store final : public store {
     std::map<std::string, aggregate_row, std::less<>> rows;
     std::set<std::pair<event_id, std::string>> ids;
     std::map<std::pair<topic_partition, std::int64_t>, rejected_row> rejected;
+    /// As store::lookup().
+    void look_up(const step_plan&, step_rows& out) const;
+    /// Enters what a step changes of this stream.
+    void enter(const step_part&);
     friend bool operator==(const stream_contents&, const stream_contents&) = default;
   };
   struct contents {
@@ -56,6 +66,8 @@ class memory_store final : public store {
     std::vector<audit_row> audits;
     std::vector<incarnation> incarnations;
     std::string cluster_id;
+    std::uint64_t outbox_epoch{0};
+    std::optional<copy_mark> copy;
   };
 
  private:

@@ -76,7 +76,7 @@ const partition_state* pipeline::find(const topic_partition& where) const {
 }
 
 std::string to_string(const topic_partition& where) {
-  return where.topic + "[" + std::to_string(static_cast<std::int32_t>(where.partition)) + "]";
+  return where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition));
 }
 
 std::string describe(const partition_stop& stop) {
@@ -164,7 +164,8 @@ result<void> pipeline::handle(const decoded_input& input) {
   return success();
 }
 
-result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits) {
+result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits,
+                             store_change change) {
   step_batch batch;
   batch.step = store_.last_step() + 1;
   for (step_part& part : parts) {
@@ -173,11 +174,13 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
   for (audit_row& row : audits) row.step = batch.step;
   batch.parts = std::move(parts);
   batch.audits = std::move(audits);
+  batch.change = std::move(change);
   return store_.write(batch);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): what it holds is moved out
 result<void> pipeline::write_states(std::map<stream_runtime*, stream_state> changed,
-                                    std::vector<audit_row> audits) {
+                                    std::vector<audit_row> audits, store_change of_store) {
   std::vector<stream_change> changes;
   changes.reserve(changed.size());
   std::vector<step_part> parts;
@@ -191,7 +194,7 @@ result<void> pipeline::write_states(std::map<stream_runtime*, stream_state> chan
     change.after = std::move(after);
     parts.push_back({.stream = stream->id, .plan = &nothing, .change = &change, .rejected = {}});
   }
-  RATCHET_TRY(write(std::move(parts), std::move(audits)));
+  RATCHET_TRY(write(std::move(parts), std::move(audits), std::move(of_store)));
   std::size_t next = 0;
   for (auto& [stream, unused] : changed) stream->state = std::move(changes[next++].after);
   return success();
@@ -219,7 +222,8 @@ result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> parti
   return changed.empty() ? success() : write_states(std::move(changed), {});
 }
 
-result<void> pipeline::enter_positions(std::span<const position> positions, std::vector<audit_row> audits) {
+result<void> pipeline::enter_positions(std::span<const position> positions, std::vector<audit_row> audits,
+                                       store_change of_store) {
   std::map<stream_runtime*, stream_state> changed;
   for (const position& p : positions) {
     stream_runtime* stream = stream_of(p.where.topic);
@@ -231,7 +235,7 @@ result<void> pipeline::enter_positions(std::span<const position> positions, std:
     partition.last_record_hash.reset();
     partition.malformed_run = 0;
   }
-  return write_states(std::move(changed), std::move(audits));
+  return write_states(std::move(changed), std::move(audits), std::move(of_store));
 }
 
 }  // namespace ratchet

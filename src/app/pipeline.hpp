@@ -34,8 +34,9 @@ class pipeline {
   /// Leaves these partitions out of their streams' floors.
   [[nodiscard]] result<void> leave_out_of_floor(std::span<const topic_partition>);
   /// Enters the positions found at assignment (a partition's state is made where there is none), with audit
-  /// rows.
-  [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>);
+  /// rows and what changes of the store as a whole, in one step.
+  [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>,
+                                             store_change = {});
 
   /// Partitions that a step stopped, and why. A stop is forgotten when the partition is assigned anew.
   [[nodiscard]] const std::map<topic_partition, partition_stop>& stopped() const noexcept { return stopped_; }
@@ -53,9 +54,10 @@ class pipeline {
   void on_record(explain_record explain) { explain_ = std::move(explain); }
 
  private:
-  [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>);
+  [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {});
   /// Writes states of streams that changed without any record.
-  [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>);
+  [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>,
+                                          store_change = {});
 
   stream_list& streams_;
   store& store_;
@@ -65,7 +67,7 @@ class pipeline {
   stream_runtime* plain_stream_{nullptr};
 };
 
-/// "topic[3]", as people write it.
+/// "topic/3", as logs, messages and status spell it.
 [[nodiscard]] std::string to_string(const topic_partition&);
 
 /// What happened to a stopped partition, where, and what to do: for logs and status.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/json_writer.hpp"
+#include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
 
 namespace ratchet {
@@ -67,40 +68,6 @@ void write_partition(json_writer& json, const partition_report& p) {
   json.end_object();
 }
 
-/// "NAME" with the text, or "NAME_base64" where the bytes are not UTF-8.
-void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
-  if (!bytes) {
-    json.key(name).null();
-  } else if (is_utf8(*bytes)) {
-    json.key(name).string(*bytes);
-  } else {
-    json.key(name + "_base64").base64(*bytes);
-  }
-}
-
-void write_rejected(json_writer& json, const rejected_row& row) {
-  json.begin_object();
-  if (row.where.topic.empty()) {
-    json.key("topic").null().key("partition").null().key("offset").null();
-    json.key("content_hash").string(content_hash_text(row));
-  } else {
-    json.key("topic").string(row.where.topic);
-    json.key("partition").number(static_cast<std::int32_t>(row.where.partition));
-    json.key("offset").number(row.offset);
-  }
-  json.key("step").number(row.step);
-  json.key("reason").string(name_of(row.reason));
-  json.key("detail").string(row.detail);
-  json.key("pointer");
-  row.pointer.empty() ? json.null() : json.string(row.pointer);
-  json.key("byte_offset").number(row.byte_offset);
-  json.key("time").time(row.record_time);
-  write_bytes(json, "key", row.key);
-  write_bytes(json, "value", row.value);
-  json.key("truncated").boolean(row.truncated);
-  json.end_object();
-}
-
 void write_stream(json_writer& json, const stream_report& stream, bool lists_rejected) {
   json.key(stream.name).begin_object();
   write_counters(json, stream.state.counters);
@@ -116,16 +83,15 @@ void write_stream(json_writer& json, const stream_report& stream, bool lists_rej
   json.end_object();
 }
 
-void write_audits(json_writer& json, const std::vector<audit_row>& audits) {
-  json.key("audit").begin_array();
-  for (const audit_row& row : audits) {
-    json.begin_object();
-    json.key("step").number(row.step).key("time").time(row.time).key("kind").string(row.kind);
-    json.key("stream");
-    row.stream.empty() ? json.null() : json.string(row.stream);
-    json.key("text").string(row.text).end_object();
+void write_store(json_writer& json, const status_report& report) {
+  json.key("store").string(report.store->uuid).key("step").number(report.step);
+  json.key("copy");
+  if (const auto& copy = report.store->copy) {
+    json.begin_object().key("of").string(report.store->uuid);
+    json.key("step").number(copy->step).key("taken_at").time(copy->taken_at).end_object();
+  } else {
+    json.null();
   }
-  json.end_array();
 }
 
 }  // namespace
@@ -141,10 +107,11 @@ std::string status_json(const status_report& report) {
     report.live.ready_reason.empty() ? json.null() : json.string(report.live.ready_reason);
     json.key("started_at").time(report.live.started_at);
   }
+  if (report.store) write_store(json, report);
   json.key("streams").begin_object();
   for (const stream_report& stream : report.streams) write_stream(json, stream, report.lists_rejected);
   json.end_object();
-  if (report.audits) write_audits(json, *report.audits);
+  if (report.audits) write_audits(json.key("audit"), *report.audits);
   json.end_object();
   return json.take() + "\n";
 }

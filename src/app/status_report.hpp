@@ -7,11 +7,13 @@
 
 #include "app/live_board.hpp"
 #include "core/stream_state.hpp"
+#include "ports/store.hpp"
 #include "ratchet/types.hpp"
 
 /// The status of a store, of a running instance, or of one run, as people and programs read it.
 ///
 ///     {"running": true, "ready": true, "ready_reason": null, "started_at": TIME,         status only
+///      "store": UUID, "step": N, "copy": {"of": UUID, "step": N, "taken_at": TIME} | null,
 ///      "streams": {NAME: {
 ///        "consumed": N,
 ///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
@@ -25,19 +27,14 @@
 ///                        "lag": N | null, "assigned": BOOL, "stopped": REASON}],
 ///        "rejected_records": [...]                                                       --rejected only
 ///      }},
-///      "audit": [{"step": N, "time": TIME, "kind": K, "stream": S | null, "text": T}]}   --audit only
+///      "audit": [...]}                                                                  --audit only
 ///
 /// TIME is RFC 3339 in UTC with milliseconds. Without Kafka `committed` and `lag` are null. `assigned` is
 /// there while an instance runs, `stopped` where it has stopped the partition. Without an instance `ready`
-/// and the two after it are missing. A run's own report (`apply`, `run --until-end`) is {"streams": ...}
-/// alone, its counters those of the run, its floor and offsets those at its end. A rejected record is
-///
-///     {"topic": T | null, "partition": N | null, "offset": N | null, "content_hash": HEX, "step": N,
-///      "reason": R, "detail": D, "pointer": P | null, "byte_offset": N, "time": TIME | null,
-///      "key": TEXT | null, "value": TEXT | null, "truncated": BOOL}
-///
-/// with `key_base64` or `value_base64` where the bytes are not UTF-8; one from a plain file has no position
-/// but a `content_hash`, which the others do not have.
+/// and the two after it are missing. `copy` is there in a checkpoint that was not started yet. A run's own
+/// report
+/// (`apply`, `run --until-end`) is {"streams": ...} alone, its counters those of the run, its floor and
+/// offsets those at its end. Rejected records and audit rows: see row_reports.hpp.
 namespace ratchet {
 
 /// One stream's part of a report.
@@ -56,6 +53,8 @@ enum class report_source : std::uint8_t {
 
 struct status_report {
   report_source source{report_source::run};
+  std::optional<store_identity> store;  ///< none: a run's own report
+  std::uint64_t step{0};                ///< at which the store stands
   live_status live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
   std::vector<stream_report> streams;
   bool lists_rejected{false};

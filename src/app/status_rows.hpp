@@ -50,7 +50,4 @@ struct partition_report {
 /// The partitions that the state or the running instance knows, in order. Plain files have none.
 [[nodiscard]] std::vector<partition_report> partitions_of(const stream_report&);
 
-/// What stands for the position of a record of a plain file: 16 hexadecimal digits.
-[[nodiscard]] std::string content_hash_text(const rejected_row&);
-
 }  // namespace ratchet

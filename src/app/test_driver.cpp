@@ -252,6 +252,7 @@ verdict test_driver::pipe(const test_event& e) {
 
 std::vector<verdict> test_driver::pipe_all(const std::vector<test_event>& events) {
   std::vector<logged*> batch;
+  batch.reserve(events.size());
   for (const test_event& e : events) batch.push_back(&self_->append(e));
   std::vector<verdict> answers;
   for (const decision& d : self_->handle(batch)) {

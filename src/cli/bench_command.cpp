@@ -17,6 +17,7 @@
 #include "app/signals.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "cli/descriptor_limit.hpp"
 #include "cli/progress_bar.hpp"
 #include "kafka/raw_consume.hpp"
 #include "workload/workload_kafka.hpp"
@@ -184,6 +185,7 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
 }
 
 [[nodiscard]] int run_bench(bench_arguments& a) {
+  lift_descriptor_limit();
   const bool own_directory = a.directory.empty();
   if (own_directory) {
     a.directory =

@@ -20,9 +20,13 @@ struct command_line {
 
 void add_config_commands(CLI::App& root, command_line&);    ///< init, validate, version
 void add_run_commands(CLI::App& root, command_line&);       ///< run, apply
-void add_read_commands(CLI::App& root, command_line&);      ///< get, scan, status, verify
+void add_read_commands(CLI::App& root, command_line&);      ///< get, scan, status
 void add_workload_commands(CLI::App& root, command_line&);  ///< gen, demo
 
-void add_bench_command(CLI::App& root, command_line&);  ///< bench
+void add_checkpoint_command(CLI::App& root, command_line&);  ///< checkpoint
+void add_explain_command(CLI::App& root, command_line&);     ///< explain
+void add_verify_command(CLI::App& root, command_line&);      ///< verify
+void add_bench_command(CLI::App& root, command_line&);       ///< bench
+void add_manual_commands(CLI::App& root, command_line&);     ///< completion, manual
 
 }  // namespace ratchet::cli

@@ -35,8 +35,8 @@ void add_output_option(CLI::App& command, output_format& output) {
       ->option_text("text|json");
 }
 
-reported<config> load(const config_option& option) {
-  return load_config(option.file, option.overrides);
+reported<config> load(const config_option& option, config_use use) {
+  return load_config(option.file, option.overrides, use);
 }
 
 }  // namespace ratchet::cli

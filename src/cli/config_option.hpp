@@ -28,6 +28,6 @@ CLI::Option* add_config_option(CLI::App& command, config_option& option,
 void add_output_option(CLI::App& command, output_format& output);
 
 /// Loads what the options name. Errors: as load_config().
-[[nodiscard]] reported<config> load(const config_option&);
+[[nodiscard]] reported<config> load(const config_option&, config_use = config_use::everything);
 
 }  // namespace ratchet::cli

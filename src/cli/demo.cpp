@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -100,6 +101,14 @@ reported<campaign_outcome> consume(const campaign_plan& plan, const workload_ora
     bar.say("kill " + std::to_string(++kills) + ": SIGKILL at offset " + std::to_string(kill.delivered) +
             ", " + std::to_string(kill.read_again) + " records to be read again");
   };
+  watch.bounced = [&](std::uint64_t at) {
+    bar.say("bounce: the broker was killed at offset " + std::to_string(at) + ", and is back");
+  };
+  watch.restored = [&](const campaign_restore& restore) {
+    bar.say("restore: the state directory is lost at offset " + std::to_string(restore.lost) +
+            "; a checkpoint of offset " + std::to_string(restore.taken) +
+            " in its place is refused, and then taken over");
+  };
   watch.stop = [] { return g_interrupted != 0; };
   return run_campaign(plan, oracle, watch);
 }
@@ -147,6 +156,12 @@ reported<cluster> prepare_cluster(const demo_options& options, const std::string
   return made;
 }
 
+reported<void> run_shell(const std::string& command) {
+  const int status = std::system(("{ " + command + "; } >/dev/null").c_str());
+  if (status == 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return problem{errc::check_failed, "`" + command + "` failed", "", {}};
+}
+
 campaign_plan plan_of(const demo_options& options, const fs::path& directory, const kafka_target& target) {
   campaign_plan plan;
   plan.binary = fs::read_symlink("/proc/self/exe");
@@ -155,6 +170,9 @@ campaign_plan plan_of(const demo_options& options, const fs::path& directory, co
   plan.brokers = target.brokers;
   plan.topic = plan.group = target.topic;
   plan.kills = options.kills;
+  plan.bounces = options.bounces;
+  plan.bounce = [command = options.bounce_with] { return run_shell(command); };
+  plan.restore = options.restore;
   plan.seed = options.dials.seed;
   if (options.brokers.empty()) plan.restart_delay = k_embedded_restart_delay;
   return plan;
@@ -167,6 +185,12 @@ reported<void> run_demo(const demo_options& options) {
   if (!options.state.empty() && fs::exists(options.state)) {
     return problem{
         errc::usage, options.state + " exists already", "Name a directory that does not exist yet.", {}};
+  }
+  if (options.bounces > 0 && (options.bounce_with.empty() || options.brokers.empty())) {
+    return problem{errc::usage,
+                   "--bounces wants --brokers, and --bounce-with: what kills the broker and starts it again",
+                   "tools/demo --kafka --bounces 3 does both",
+                   {}};
   }
   RATCHET_TRY(auto properties, consumer_properties(options));
   auto dials = options.dials;

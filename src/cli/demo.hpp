@@ -15,6 +15,9 @@ namespace ratchet::cli {
 struct demo_options {
   workload_dials dials;
   std::uint32_t kills{5};
+  std::uint32_t bounces{0};
+  std::string bounce_with;                    ///< a shell command that kills the broker and starts it again
+  bool restore{false};                        ///< lose the state once, and go on from a checkpoint
   std::string brokers;                        ///< empty: an embedded broker
   std::string state;                          ///< empty: in a temporary directory
   bool keep{false};                           ///< keep the temporary directory

@@ -55,11 +55,19 @@ std::string demo_table(const campaign_outcome& outcome, const workload_oracle& o
   text += row("stale", ledger.stale, "late: a newer event had been handled");
   text += row("rejected", ledger.rejected, grouped(ledger.malformed) + " of them malformed");
   text += kill_rows(outcome);
+  if (!outcome.bounces.empty()) {
+    text += "  the broker was killed and started again " + std::to_string(outcome.bounces.size()) +
+            (outcome.bounces.size() == 1 ? " time\n" : " times\n");
+  }
+  if (outcome.restore) {
+    text += "  the state directory was lost at offset " + grouped(outcome.restore->lost) +
+            "; a checkpoint of offset " + grouped(outcome.restore->taken) + " was put in its place\n";
+  }
   const auto seconds = outcome.flow.count();
   text += '\n';
-  text += row("read", outcome.records_read,
-              "in " + std::to_string(outcome.kills.size() + outcome.missed + 1) + " runs");
-  if (seconds > 0) {
+  text += row("read", outcome.records_read, "in " + std::to_string(outcome.runs) + " runs");
+  // While the broker is away the consumer goes on with what it had fetched: no rate can be told.
+  if (seconds > 0 && outcome.bounces.empty()) {
     text += row("throughput", static_cast<std::uint64_t>(static_cast<double>(outcome.records_read) / seconds),
                 "records/s while records flowed");
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/log.hpp"
+#include "ratchet/error.hpp"
 
 namespace ratchet::cli {
 
@@ -18,5 +19,9 @@ struct log_option {
 void add_log_option(CLI::App& command, log_option&);
 
 [[nodiscard]] log_ptr make_log(const log_option&);
+
+/// Says on standard error why the command ends, as its log is written: as report() does, or as one JSON
+/// object more. Returns the exit code.
+int report(const log_option&, const problem&);
 
 }  // namespace ratchet::cli

@@ -54,8 +54,12 @@ int main(int argc, char** argv) {
   ratchet::cli::add_config_commands(root, line);
   ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_read_commands(root, line);
+  ratchet::cli::add_explain_command(root, line);
+  ratchet::cli::add_checkpoint_command(root, line);
+  ratchet::cli::add_verify_command(root, line);
   ratchet::cli::add_workload_commands(root, line);
   ratchet::cli::add_bench_command(root, line);
+  ratchet::cli::add_manual_commands(root, line);
   root.footer("Each command explains itself: ratchet COMMAND --help");
   try {
     root.parse(argc, argv);

@@ -1,4 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -6,11 +7,13 @@
 #include <vector>
 
 #include "app/apply_files.hpp"
+#include "app/counted.hpp"
 #include "app/engine.hpp"
 #include "app/signals.hpp"
 #include "app/status_report.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "cli/descriptor_limit.hpp"
 #include "cli/explain_line.hpp"
 #include "cli/log_option.hpp"
 #include "cli/progress_bar.hpp"
@@ -55,27 +58,29 @@ void print_report(const engine& e, output_format output) {
 
 /// Leaves out the lock's wait and the rest: one place opens an engine for a command.
 [[nodiscard]] reported<std::unique_ptr<engine>> open_engine(const config_option& c, const log_option& l,
-                                                            resume_option resume) {
-  RATCHET_TRY(auto settings, load(c));
-  return engine::open(std::move(settings), {}, {make_log(l), resume, nullptr});
+                                                            resume_option resume, config_use use) {
+  RATCHET_TRY(auto settings, load(c, use));
+  lift_descriptor_limit();
+  return engine::open(std::move(settings), {}, {make_log(l), resume, nullptr, nullptr});
 }
 
 [[nodiscard]] int run(const run_arguments& a) {
-  auto opened = open_engine(a.config, a.log, resume_of(a.resume));
-  if (!opened) return report(opened.error());
+  auto opened = open_engine(a.config, a.log, resume_of(a.resume), config_use::everything);
+  if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
+  std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
   const stop_signals signals;
   const auto failed = e.run(a.until_end, signals.requested());
   const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
   if (a.until_end && ended_well) print_report(e, a.output);
-  return failed ? report(*failed) : 0;
+  return failed ? report(a.log, *failed) : 0;
 }
 
 [[nodiscard]] int apply(apply_arguments& a) {
-  auto opened = open_engine(a.config, a.log, resume_option::none);
-  if (!opened) return report(opened.error());
+  auto opened = open_engine(a.config, a.log, resume_option::none, config_use::state_only);
+  if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
-  if (auto serving = e.serve(); !serving) return report(serving.error());
+  if (auto serving = e.serve(); !serving) return report(a.log, serving.error());
   std::unique_ptr<progress_bar> bar;
   if (a.explain) {
     a.request.explain = [output = a.output](const stream_runtime& s, const decoded_event& event, decision d) {
@@ -94,12 +99,13 @@ void print_report(const engine& e, output_format output) {
   bar.reset();
   const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
   if (ended_well && !(a.explain && a.output == output_format::text)) print_report(e, a.output);
-  if (failed) return report(*failed);
+  if (failed) return report(a.log, *failed);
   std::uint64_t rejected = 0;
   for (const stream_report& r : e.reports()) rejected += r.state.counters.rejected();
   if (!a.strict || rejected == 0) return 0;
-  return report({make_error_code(errc::check_failed),
-                 std::to_string(rejected) + " records were rejected (--strict)",
+  return report(a.log,
+                {make_error_code(errc::check_failed),
+                 counted(rejected, "record") + (rejected == 1 ? " was" : " were") + " rejected (--strict)",
                  "`ratchet status -c " + a.config.file.string() + " --rejected` lists them",
                  {}});
 }

@@ -169,6 +169,10 @@ void add_demo(CLI::App& root, command_line& line) {
   add_dials(*demo, options->dials);
   demo->add_option("--kills", options->kills, "how many times SIGKILL must land while records flow")
       ->capture_default_str();
+  demo->add_option("--bounces", options->bounces, "how many times the broker is killed and started again");
+  demo->add_option("--bounce-with", options->bounce_with, "the shell command that does so");
+  demo->add_flag("--restore", options->restore,
+                 "lose the state directory once, and go on from a checkpoint taken before");
   demo->add_option("--brokers", options->brokers,
                    "a Kafka of yours, HOST:PORT,...; without it an embedded broker is started");
   demo->add_option("-X", options->kafka_properties, "a librdkafka property of the consumer: NAME=VALUE");

@@ -56,6 +56,8 @@ class ratchet_category_t final : public std::error_category {
         return "aborted";
       case errc::internal:
         return "an internal invariant does not hold";
+      case errc::access_denied:
+        return "the brokers refuse this user";
     }
     return "unknown";
   }
@@ -97,6 +99,7 @@ int exit_code_of(errc code) noexcept {
     case errc::resume_refused:
     case errc::group_taken:
     case errc::topic_missing:
+    case errc::access_denied:
       return k_exit_config;
   }
   return k_exit_internal;

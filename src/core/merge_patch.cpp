@@ -35,7 +35,7 @@ struct member {
 
 /// The position behind the string that starts at `at`. Valid JSON: the closing quote is there.
 [[nodiscard]] std::size_t end_of_string(std::string_view json, std::size_t at) noexcept {
-  for (++at; at < json.size() && json[at] != '"'; ++at) {
+  for (++at; at < json.size() && json[at] != '"'; ++at) {  // not covered: valid JSON ends its strings
     if (json[at] == '\\') ++at;
   }
   return at + 1;
@@ -75,7 +75,8 @@ long_values::long_values(std::string_view json) {
     if (c == '{' || c == '[') {
       open.push_back(extents_.size());
       extents_.push_back({here, nullptr});
-    } else if ((c == '}' || c == ']') && !open.empty()) {
+    } else if (c == '}' || c == ']') {
+      if (open.empty()) return;  // not covered: valid JSON opens what it closes
       extent& closed = extents_[open.back()];
       closed.end = here + 1;
       // All that is inside is shorter still and has gone already, so it is the last one.
@@ -91,11 +92,11 @@ long_values::long_values(std::string_view json) {
   if (json[at] == '"') return end_of_string(json, at);
   if (json[at] != '{' && json[at] != '[') {
     const std::size_t end = json.find_first_of(",]} \t\n\r", at);
-    return end == std::string_view::npos ? json.size() : end;
+    return end == std::string_view::npos ? json.size() : end;  // not covered: a member has an end
   }
   if (const char* end = known.end_of(json.data() + at)) return static_cast<std::size_t>(end - json.data());
   std::size_t depth = 0;
-  while (at < json.size()) {
+  while (at < json.size()) {  // not covered: valid JSON closes what it opens
     const char c = json[at];
     if (c == '"') {
       at = end_of_string(json, at);
@@ -105,7 +106,7 @@ long_values::long_values(std::string_view json) {
     if ((c == '}' || c == ']') && --depth == 0) return at + 1;
     ++at;
   }
-  return json.size();
+  return json.size();  // not covered: see the loop
 }
 
 void append_utf8(std::string& out, std::uint32_t code) {
@@ -191,7 +192,7 @@ class members {
 
 members::members(std::string_view object, const long_values& known) {
   std::size_t at = object.find_first_not_of(k_white_space, 1);
-  while (at < object.size() && object[at] == '"') {
+  while (at < object.size() && object[at] == '"') {  // not covered: valid JSON closes what it opens
     const std::size_t name_end = end_of_string(object, at);
     const std::string_view spelt = object.substr(at, name_end - at);
     const std::size_t colon = object.find(':', name_end);
@@ -206,7 +207,7 @@ members::members(std::string_view object, const long_values& known) {
       list_[same->second].value = text;
     }
     const std::size_t comma = object.find_first_not_of(k_white_space, value_end);
-    if (comma == std::string_view::npos || object[comma] != ',') break;
+    if (comma == std::string_view::npos || object[comma] != ',') break;  // not covered: as above
     at = object.find_first_not_of(k_white_space, comma + 1);
   }
 }

@@ -48,7 +48,10 @@ constexpr resume_decision resolve_without_store(const resume_facts& f) noexcept 
     return audited(resume_at(resume_row::started_over, from_start ? f.log_start : committed));
   }
   if (f.committed) {
-    if (f.option == resume_option::rebuild) {
+    // A copy that takes over (another one is not let through to here) was made before its origin met this
+    // partition: to it the partition is a later one.
+    const bool from_copy = f.owner == commit_owner::ours_unknown;
+    if (f.option == resume_option::rebuild || from_copy) {
       return skipping(audited(resume_at(resume_row::store_lost, f.log_start)), 0, f.log_start);
     }
     if (f.option == resume_option::kafka) {
@@ -79,8 +82,9 @@ constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
 constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
   const std::int64_t stored = *f.stored;
   if (f.committed && f.owner == commit_owner::other_store) {
-    // A rebuild that was killed before its claim looks like this too.
-    return rebuild_or(f, resume_row::other_store, resume_action::refuse);
+    // A start that was entered, and killed before its claim, looks like this too: at C with `kafka`.
+    const bool entered_there = f.option == resume_option::kafka && *f.committed == stored;
+    if (!entered_there) return rebuild_or(f, resume_row::other_store, resume_action::refuse);
   }
   if (stored < f.log_start) {
     if (f.option == resume_option::kafka) {
@@ -93,6 +97,7 @@ constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
     return rebuild_or(f, resume_row::other_record, resume_action::stop);
   }
   if (!f.committed) return resume_at(resume_row::behind_or_absent, stored);
+  if (f.owner == commit_owner::other_store) return audited(resume_at(resume_row::other_store, stored));
   if (f.owner == commit_owner::foreign) return resolve_foreign(f);
   return resume_at(*f.committed > stored ? resume_row::power_loss : resume_row::behind_or_absent, stored);
 }
@@ -100,7 +105,7 @@ constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
 template <class Number>
 [[nodiscard]] bool parse_whole(std::string_view text, int base, Number& out) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+  return error == std::errc{} && end == text.data() + text.size();  // no digits at all are an error too
 }
 
 /// 8-4-4-4-12 digits in lower-case hex.
@@ -114,7 +119,10 @@ template <class Number>
 
 }  // namespace
 
-resume_decision resolve_resume(const resume_facts& facts) noexcept {
+resume_decision resolve_resume(const resume_facts& found) noexcept {
+  resume_facts facts = found;
+  // The store that the checkpoint was taken of knows the same incarnations, and may have gone on with them.
+  if (facts.copy && facts.owner == commit_owner::ours) facts.owner = commit_owner::ours_unknown;
   bool new_identity = false;
   if (facts.committed && facts.owner == commit_owner::ours_unknown) {
     if (facts.option != resume_option::takeover) {
@@ -158,6 +166,22 @@ const char* name_of(resume_row row) noexcept {
       return "started_over";
     case resume_row::fresh:
       return "fresh";
+  }
+  return "?";
+}
+
+const char* name_of(resume_option option) noexcept {
+  switch (option) {
+    case resume_option::none:
+      return "none";
+    case resume_option::store:
+      return "store";
+    case resume_option::kafka:
+      return "kafka";
+    case resume_option::rebuild:
+      return "rebuild";
+    case resume_option::takeover:
+      return "takeover";
   }
   return "?";
 }

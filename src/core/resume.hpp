@@ -33,6 +33,15 @@ struct commit_mark {
 /// None where the text is not ours to the letter.
 [[nodiscard]] std::optional<commit_mark> parse_metadata(std::string_view);
 
+/// What a checkpoint carries until it has become a store of its own. As long as it is there, a commit of this
+/// store's is taken for that of the store it was taken from, which may have gone on since.
+struct copy_mark {
+  std::uint64_t step{0};  ///< at which it was taken
+  timestamp taken_at;
+  bool opened{false};  ///< it was opened for writing, and has drawn an outbox epoch of its own
+  friend bool operator==(const copy_mark&, const copy_mark&) = default;
+};
+
 /// Whose commit it is, as seen from this store.
 enum class commit_owner : std::uint8_t {
   none,          ///< nothing is committed
@@ -50,6 +59,7 @@ struct resume_facts {
   std::optional<std::int64_t> stored;     ///< S, the store's next offset
   std::optional<std::int64_t> committed;  ///< C
   commit_owner owner{commit_owner::none};
+  std::optional<copy_mark> copy{};  ///< the store is a checkpoint that was not started yet
   std::int64_t log_start{0};
   std::int64_t log_end{0};
   enum class last_record : std::uint8_t { same, other, absent, not_checked } last{last_record::not_checked};
@@ -60,7 +70,7 @@ struct resume_facts {
 
 /// The rows of the table, in the order in which they are tried.
 enum class resume_row : std::uint8_t {
-  copied_directory,  ///< ours_unknown
+  copied_directory,  ///< ours_unknown, or ours where the store is a checkpoint
   other_store,       ///< S present, another store's mark on C
   below_log_start,   ///< S < log start
   past_log_end,      ///< S > log end
@@ -88,13 +98,16 @@ struct resume_decision {
   std::int64_t offset{0};
   bool audit{false};           ///< leave an audit row
   bool warn_unchecked{false};  ///< the last record is gone, so that it could not be compared
-  bool new_identity{false};    ///< takeover: the next incarnation's counter goes past the one in C
-  std::int64_t lost_from{0};   ///< the range [lost_from, lost_to) that is skipped or lost, where there is one
+  bool new_identity{false};   ///< takeover: the next incarnation's counter goes past the one in C; also where
+                              ///< the partition is stopped for another reason
+  std::int64_t lost_from{0};  ///< the range [lost_from, lost_to) that is skipped or lost, where there is one
   std::int64_t lost_to{0};
   friend constexpr bool operator==(const resume_decision&, const resume_decision&) = default;
 };
 
 [[nodiscard]] resume_decision resolve_resume(const resume_facts&) noexcept;
 [[nodiscard]] const char* name_of(resume_row) noexcept;
+/// As it is typed behind `--resume`.
+[[nodiscard]] const char* name_of(resume_option) noexcept;
 
 }  // namespace ratchet

@@ -109,13 +109,22 @@ struct rejected_row {
   friend bool operator==(const rejected_row&, const rejected_row&) = default;
 };
 
+/// Offsets from `from` up to, but without, `to`.
+struct offset_range {
+  std::int64_t from{0};
+  std::int64_t to{0};
+  friend bool operator==(const offset_range&, const offset_range&) = default;
+};
+
 /// What an operator or a start decided: kept for ever, as it explains a hole in the ledger.
 struct audit_row {
   std::uint64_t step{0};
   timestamp time;
-  std::string kind;    ///< in snake_case, as in "offsets_skipped"
-  std::string stream;  ///< may be empty
-  std::string text;    ///< one line
+  std::string kind;                           ///< in snake_case, as in "resume_store_lost"
+  std::string stream;                         ///< empty: it is about the whole store
+  std::string text;                           ///< one line
+  std::optional<topic_partition> where{};     ///< the partition it is about, where it is about one
+  std::optional<offset_range> not_handled{};  ///< offsets that were passed over or lost
   friend bool operator==(const audit_row&, const audit_row&) = default;
 };
 

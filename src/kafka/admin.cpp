@@ -17,8 +17,10 @@ using clock = std::chrono::steady_clock;
 struct admin_deleter {
   void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
   void operator()(rd_kafka_DeleteTopic_t* p) const noexcept { rd_kafka_DeleteTopic_destroy(p); }
+  void operator()(rd_kafka_NewPartitions_t* p) const noexcept { rd_kafka_NewPartitions_destroy(p); }
+  void operator()(rd_kafka_ConfigResource_t* p) const noexcept { rd_kafka_ConfigResource_destroy(p); }
   void operator()(rd_kafka_DeleteRecords_t* p) const noexcept { rd_kafka_DeleteRecords_destroy(p); }
-  void operator()(rd_kafka_AdminOptions_t* p) const noexcept { rd_kafka_AdminOptions_destroy(p); }
+  void operator()(rd_kafka_AclBinding_t* p) const noexcept { rd_kafka_AclBinding_destroy(p); }
 };
 template <class T>
 using admin_handle = std::unique_ptr<T, admin_deleter>;
@@ -46,7 +48,7 @@ struct request {
     return kafka_handle<rd_kafka_event_t>{rd_kafka_queue_poll(queue.get(), wait_ms)};
   }
   int wait_ms;
-  admin_handle<rd_kafka_AdminOptions_t> options;
+  kafka_handle<rd_kafka_AdminOptions_t> options;
   kafka_handle<rd_kafka_queue_t> queue;
 };
 
@@ -128,6 +130,49 @@ result<void> delete_topic(const std::string& brokers, const std::string& topic,
   return outcome_of_topics(topics, count);
 }
 
+result<void> add_partitions(const std::string& brokers, const std::string& topic, int partitions,
+                            std::chrono::milliseconds timeout) {
+  const auto deadline = clock::now() + timeout;
+  RATCHET_TRY(auto&& client, connect(brokers));
+  std::array<char, 256> text{};
+  const admin_handle<rd_kafka_NewPartitions_t> wanted{rd_kafka_NewPartitions_new(
+      topic.c_str(), static_cast<std::size_t>(partitions), text.data(), text.size())};
+  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
+  const request asked{client, RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeout};
+  rd_kafka_NewPartitions_t* list[] = {wanted.get()};
+  rd_kafka_CreatePartitions(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* topics =
+      rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event.get()), &count);
+  RATCHET_TRY(outcome_of_topics(topics, count));
+  return wait_for_leaders(client, topic, partitions, deadline);
+}
+
+result<void> set_topic_config(const std::string& brokers, const std::string& topic,
+                              const std::map<std::string, std::string>& config,
+                              std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  const admin_handle<rd_kafka_ConfigResource_t> wanted{
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str())};
+  for (const auto& [name, value] : config) {
+    RATCHET_TRY(outcome(rd_kafka_ConfigResource_set_config(wanted.get(), name.c_str(), value.c_str())));
+  }
+  const request asked{client, RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeout};
+  rd_kafka_ConfigResource_t* list[] = {wanted.get()};
+  rd_kafka_AlterConfigs(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* done =
+      rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event.get()), &count);
+  return count == 1 ? outcome(rd_kafka_ConfigResource_error(done[0]))
+                    : result<void>{errc::source_unavailable};
+}
+
 result<void> delete_records(const std::string& brokers, const topic_partition& where, std::int64_t before,
                             std::chrono::milliseconds timeout) {
   RATCHET_TRY(auto&& client, connect(brokers));
@@ -142,6 +187,63 @@ result<void> delete_records(const std::string& brokers, const topic_partition& w
   RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
   const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
   return done->cnt == 1 ? outcome(done->elems[0].err) : result<void>{errc::source_unavailable};
+}
+
+namespace {
+
+rd_kafka_ResourceType_t type_of(const acl_rule& rule) {
+  return rule.resource == acl_rule::on::topic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_GROUP;
+}
+
+rd_kafka_AclOperation_t operation_of(const acl_rule& rule) {
+  return rule.operation == acl_rule::may::read ? RD_KAFKA_ACL_OPERATION_READ
+                                               : RD_KAFKA_ACL_OPERATION_DESCRIBE;
+}
+
+}  // namespace
+
+result<void> grant(const std::string& brokers, const acl_rule& rule, std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  std::array<char, 256> text{};
+  const admin_handle<rd_kafka_AclBinding_t> wanted{rd_kafka_AclBinding_new(
+      type_of(rule), rule.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal.c_str(), "*",
+      operation_of(rule), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, text.data(), text.size())};
+  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
+  const request asked{client, RD_KAFKA_ADMIN_OP_CREATEACLS, timeout};
+  rd_kafka_AclBinding_t* list[] = {wanted.get()};
+  rd_kafka_CreateAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* results =
+      rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event.get()), &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    RATCHET_TRY(outcome(rd_kafka_error_code(rd_kafka_acl_result_error(results[i]))));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> revoke(const std::string& brokers, const acl_rule& rule, std::chrono::milliseconds timeout) {
+  RATCHET_TRY(auto&& client, connect(brokers));
+  std::array<char, 256> text{};
+  const admin_handle<rd_kafka_AclBindingFilter_t> which{rd_kafka_AclBindingFilter_new(
+      type_of(rule), rule.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal.c_str(), "*",
+      operation_of(rule), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, text.data(), text.size())};
+  if (which == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
+  const request asked{client, RD_KAFKA_ADMIN_OP_DELETEACLS, timeout};
+  rd_kafka_AclBindingFilter_t* list[] = {which.get()};
+  rd_kafka_DeleteAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
+  const auto event = asked.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* results =
+      rd_kafka_DeleteAcls_result_responses(rd_kafka_event_DeleteAcls_result(event.get()), &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    RATCHET_TRY(outcome(rd_kafka_error_code(rd_kafka_DeleteAcls_result_response_error(results[i]))));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 result<log_bounds> log_bounds_of(const std::string& brokers, const topic_partition& where,

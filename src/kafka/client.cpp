@@ -21,6 +21,7 @@ void log_trampoline(const rd_kafka_t* handle, int level, const char* facility, c
   if (client_callbacks* callbacks = handle != nullptr ? callbacks_of(handle) : nullptr) {
     // Said at every start, while it does not know the broker's version yet; consumers never create topics.
     if (std::string_view{facility} == "AUTOCREATE") return;
+    if (std::string_view{facility} == "FAIL") callbacks->note_failure(text);
     callbacks->log(level, std::string{facility} + ": " + text);
   }
 }
@@ -38,21 +39,22 @@ void delivery_trampoline(rd_kafka_t*, const rd_kafka_message_t* message, void* o
   static_cast<client_callbacks*>(opaque)->on_delivery(*message);
 }
 
-problem config_problem(const std::string& text) {
+problem config_problem(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
   return {errc::config_invalid,
-          "librdkafka refuses the settings: " + text,
+          "librdkafka refuses the Kafka properties: " + text,
           "see its CONFIGURATION.md for names and ranges",
           {}};
 }
 
 reported<kafka_handle<rd_kafka_conf_t>> make_conf(rd_kafka_type_t type, const kafka_properties& properties,
-                                                  client_callbacks* callbacks) {
+                                                  client_callbacks* callbacks, const secret_mask& mask) {
   kafka_handle<rd_kafka_conf_t> conf{rd_kafka_conf_new()};
   std::array<char, 512> text{};
   for (const auto& [name, value] : properties) {
     if (rd_kafka_conf_set(conf.get(), name.c_str(), value.c_str(), text.data(), text.size()) !=
         RD_KAFKA_CONF_OK) {
-      return config_problem(text.data());
+      return config_problem(mask(text.data()));
     }
   }
   rd_kafka_conf_set_opaque(conf.get(), callbacks);
@@ -72,9 +74,25 @@ void client_callbacks::log(int level, std::string_view text) const noexcept {
   const std::lock_guard lock{mutex_};
   if (!log_) return;
   try {
-    log_(level, text);
+    log_(level, mask_(text));
   } catch (...) {  // NOLINT: a logger that throws must not unwind through librdkafka's C code
   }
+}
+
+std::string client_callbacks::last_failure() const {
+  const std::lock_guard lock{mutex_};
+  return last_failure_;
+}
+
+void client_callbacks::note_failure(std::string_view text) {
+  // "[thrd:HOST]: HOST: what happened (after 3ms in state CONNECT)"
+  if (const std::size_t thread = text.find("]: ");
+      text.starts_with("[thrd:") && thread != std::string_view::npos) {
+    text.remove_prefix(thread + 3);
+  }
+  std::string masked = mask_(text);
+  const std::lock_guard lock{mutex_};
+  last_failure_ = std::move(masked);
 }
 
 void client_callbacks::set_log(kafka_log log) {
@@ -85,10 +103,12 @@ void client_callbacks::set_log(kafka_log log) {
 reported<std::shared_ptr<kafka_client>> kafka_client::make(rd_kafka_type_t type,
                                                            const kafka_properties& properties,
                                                            std::shared_ptr<client_callbacks> callbacks) {
-  RATCHET_TRY(auto&& conf, make_conf(type, properties, callbacks.get()));
+  const secret_mask mask{properties};
+  callbacks->set_mask(mask);
+  RATCHET_TRY(auto&& conf, make_conf(type, properties, callbacks.get(), mask));
   std::array<char, 512> text{};
   rd_kafka_t* handle = rd_kafka_new(type, conf.get(), text.data(), text.size());
-  if (handle == nullptr) return config_problem(text.data());
+  if (handle == nullptr) return config_problem(mask(text.data()));
   static_cast<void>(conf.release());  // rd_kafka_new took it
   auto* client = new kafka_client{handle, std::move(callbacks)};
   if (type == RD_KAFKA_CONSUMER && properties.contains("group.id")) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kafka/handles.hpp"
+#include "kafka/secret_mask.hpp"
 #include "ports/source.hpp"
 #include "ratchet/error.hpp"
 
@@ -32,9 +33,17 @@ class client_callbacks {
   /// Any thread. set_log({}) returns once no call of the old function is under way.
   void log(int level, std::string_view text) const noexcept;
   void set_log(kafka_log);
+  /// Before the client is made: what log() and the callbacks show is masked from then on.
+  void set_mask(secret_mask mask) { mask_ = std::move(mask); }
+  [[nodiscard]] const secret_mask& mask() const noexcept { return mask_; }
+  /// Why a connection failed last, which some failures tell the log alone; empty where none did. Any thread.
+  [[nodiscard]] std::string last_failure() const;
+  void note_failure(std::string_view text);
 
  private:
+  secret_mask mask_;
   mutable std::mutex mutex_;
+  std::string last_failure_;
   kafka_log log_;
 };
 
@@ -45,7 +54,8 @@ class kafka_client {
  public:
   static constexpr std::chrono::milliseconds k_destroy_wait{5000};
 
-  /// Errors: config_invalid, with librdkafka's own text.
+  /// Errors: config_invalid, with librdkafka's own text. Secrets among the properties are masked in it, and
+  /// in whatever the callbacks show.
   [[nodiscard]] static reported<std::shared_ptr<kafka_client>> make(rd_kafka_type_t, const kafka_properties&,
                                                                     std::shared_ptr<client_callbacks>);
   kafka_client(const kafka_client&) = delete;

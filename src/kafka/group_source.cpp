@@ -67,7 +67,7 @@ result<void> group_source::assign(std::span<const position> wanted) {
   last_ = next_.end();
   // The checks come before the assignment; what served them is not kept, nor waited for.
   if (reader_) {
-    run_bounded([gone = std::shared_ptr<record_reader>{std::move(reader_)}]() mutable { gone.reset(); },
+    run_bounded([gone = std::shared_ptr<record_probe>{std::move(reader_)}]() mutable { gone.reset(); },
                 std::chrono::milliseconds{0});
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -139,7 +139,7 @@ void group_source::close(std::chrono::milliseconds deadline) noexcept {
   const bool owes_answer = events_->wanted() != source_events::answer::none;
   events_->start_closing();
   run_bounded(
-      [client = std::move(client), reader = std::shared_ptr<record_reader>{std::move(reader_)},
+      [client = std::move(client), reader = std::shared_ptr<record_probe>{std::move(reader_)},
        owes_answer]() mutable {
         // Nobody answers the notice any more.
         if (owes_answer) rd_kafka_assign(client->get(), nullptr);

@@ -14,7 +14,7 @@
 #include "kafka/batch.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_source.hpp"
-#include "kafka/record_reader.hpp"
+#include "kafka/record_probe.hpp"
 #include "kafka/source_events.hpp"
 
 namespace ratchet {
@@ -32,6 +32,7 @@ class group_source final : public source {
                                                   std::chrono::milliseconds timeout) override;
   result<std::vector<committed_offset>> committed(std::span<const topic_partition>,
                                                   std::chrono::milliseconds timeout) override;
+  result<std::vector<group_member>> members(std::chrono::milliseconds timeout) override;
   result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds timeout) override;
   result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t offset,
                                               std::chrono::milliseconds timeout) override;
@@ -48,6 +49,8 @@ class group_source final : public source {
   result<void> commit(std::span<const commit_request>) override;
   result<void> commit_and_wait(std::span<const commit_request>, std::chrono::milliseconds timeout) override;
 
+  [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition&) const override;
+  std::optional<complaint> take_complaint() override;
   [[nodiscard]] std::size_t queued_bytes() const noexcept override;
   void close(std::chrono::milliseconds deadline) noexcept override;
 
@@ -55,6 +58,8 @@ class group_source final : public source {
   using positions = std::map<const topic_partition*, std::int64_t>;
 
   [[nodiscard]] result<void> usable() const;
+  /// Notes the code for take_complaint(), and returns it as the port's.
+  [[nodiscard]] std::error_code failed(int code) const;
   [[nodiscard]] result<partition_list> commit_list(std::span<const commit_request>) const;
   [[nodiscard]] result<int> partition_count(const std::string& topic,
                                             std::chrono::milliseconds timeout) const;
@@ -67,7 +72,7 @@ class group_source final : public source {
   std::shared_ptr<source_events> events_;
   std::shared_ptr<kafka_client> client_;  ///< null once closed
   std::shared_ptr<partition_table> table_{std::make_shared<partition_table>()};
-  std::unique_ptr<record_reader> reader_;  ///< made for the first read_at(), dropped at assign()
+  std::unique_ptr<record_probe> reader_;  ///< made for the first read_at(), dropped at assign()
   bool joined_{false};
 
   /// What is read at the moment: the lowest offset that may still be given out, per partition. Guards against

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kafka/group_source.hpp"
@@ -21,6 +22,26 @@ void on_commit(rd_kafka_t*, rd_kafka_resp_err_t code, rd_kafka_topic_partition_l
 }
 
 }  // namespace
+
+std::error_code group_source::failed(int code) const {
+  events_->complain(kafka_error(code), kafka_error(code).message());
+  return to_port_error(kafka_error(code));
+}
+
+std::optional<complaint> group_source::take_complaint() {
+  // Errors are told to whoever polls. Nothing is assigned as long as questions are asked before it joins, so
+  // that no record can come; later the session polls by itself.
+  constexpr int k_most = 100;
+  if (client_ != nullptr && next_.empty()) {
+    for (int i = 0; i < k_most && !events_->barrier(); ++i) {
+      const kafka_handle<rd_kafka_message_t> message{rd_kafka_consumer_poll(client_->get(), 0)};
+      if (message == nullptr) break;
+      if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        events_->on_message_error(client_->get(), *message, false);
+    }
+  }
+  return events_->take_complaint();
+}
 
 result<std::string> group_source::cluster_id(std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
@@ -49,11 +70,11 @@ result<int> group_source::partition_count(const std::string& topic, std::chrono:
   if (handle == nullptr) return to_port_error(kafka_error(rd_kafka_last_error()));
   const rd_kafka_metadata_t* raw = nullptr;
   const auto code = rd_kafka_metadata(client_->get(), 0, handle.get(), &raw, to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(code);
   const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
   if (metadata->topic_cnt != 1) return errc::topic_missing;
   const rd_kafka_metadata_topic& found = metadata->topics[0];
-  if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(found.err));
+  if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(found.err);
   if (found.partition_cnt == 0) return errc::topic_missing;
   return found.partition_cnt;
 }
@@ -65,11 +86,11 @@ result<std::vector<committed_offset>> group_source::committed(std::span<const to
   const partition_list list{client_, partitions.size()};
   for (const topic_partition& where : partitions) list.add(where);
   const auto code = rd_kafka_committed(client_->get(), list.get(), to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(code);
   std::vector<committed_offset> all;
   for (int i = 0; i < list.get()->cnt; ++i) {
     const rd_kafka_topic_partition_t& entry = list.get()->elems[i];
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(entry.err));
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(entry.err);
     committed_offset found{to_topic_partition(entry), std::nullopt, {}};
     if (entry.offset >= 0) {
       found.offset = entry.offset;
@@ -82,16 +103,57 @@ result<std::vector<committed_offset>> group_source::committed(std::span<const to
   return all;
 }
 
+result<std::vector<group_member>> group_source::members(std::chrono::milliseconds timeout) {
+  RATCHET_TRY(usable());
+  const kafka_handle<rd_kafka_AdminOptions_t> options{
+      rd_kafka_AdminOptions_new(client_->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS)};
+  std::array<char, 256> text{};
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), text.data(), text.size());
+  const kafka_handle<rd_kafka_queue_t> queue{rd_kafka_queue_new(client_->get())};
+  const char* groups[] = {config_.group.c_str()};
+  rd_kafka_DescribeConsumerGroups(client_->get(), groups, 1, options.get(), queue.get());
+  const kafka_handle<rd_kafka_event_t> event{rd_kafka_queue_poll(queue.get(), to_ms(timeout))};
+  if (event == nullptr) return errc::source_unavailable;
+  if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return to_port_error(kafka_error(code));
+  }
+  std::size_t count = 0;
+  const auto* found = rd_kafka_DescribeConsumerGroups_result_groups(
+      rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
+  if (count != 1) return errc::source_unavailable;
+  if (const rd_kafka_error_t* failed = rd_kafka_ConsumerGroupDescription_error(found[0])) {
+    return to_port_error(kafka_error(rd_kafka_error_code(failed)));
+  }
+  std::vector<group_member> all;
+  for (std::size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(found[0]); ++i) {
+    const auto* member = rd_kafka_ConsumerGroupDescription_member(found[0], i);
+    all.push_back({rd_kafka_MemberDescription_consumer_id(member),
+                   rd_kafka_MemberDescription_client_id(member), rd_kafka_MemberDescription_host(member)});
+  }
+  return all;
+}
+
 result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
   return query_bounds(client_, where, timeout);
+}
+
+std::optional<std::int64_t> group_source::known_end(const topic_partition& where) const {
+  if (client_ == nullptr) return std::nullopt;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  // Out of the last fetch's answer. Negative until there was one.
+  const auto code = rd_kafka_get_watermark_offsets(client_->get(), where.topic.c_str(),
+                                                   static_cast<std::int32_t>(where.partition), &start, &end);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR || end < 0) return std::nullopt;
+  return end;
 }
 
 result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
                                                           std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
   if (reader_ == nullptr) {
-    auto made = record_reader::make(config_, options_.log);
+    auto made = record_probe::make(config_, options_.log);
     if (!made) return made.error().code;
     reader_ = std::move(made).value();
   }
@@ -139,7 +201,7 @@ result<void> group_source::commit_and_wait(std::span<const commit_request> reque
   if (event == nullptr) return errc::source_unavailable;  // it may still land
   const commit_result done =
       read_commit(rd_kafka_event_error(event.get()), rd_kafka_event_topic_partition_list(event.get()));
-  if (done.code) return to_port_error(done.code);
+  if (done.code) return failed(done.code.value());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

@@ -24,6 +24,7 @@ struct kafka_deleter {
   void operator()(rd_kafka_topic_partition_list_t* p) const noexcept {
     rd_kafka_topic_partition_list_destroy(p);
   }
+  void operator()(rd_kafka_AdminOptions_t* p) const noexcept { rd_kafka_AdminOptions_destroy(p); }
   void operator()(rd_kafka_headers_t* p) const noexcept { rd_kafka_headers_destroy(p); }
 };
 template <class T>

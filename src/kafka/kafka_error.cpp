@@ -114,6 +114,27 @@ bool is_missing_topic(const std::error_code& code) noexcept {
   }
 }
 
+std::optional<access_kind> access_kind_of(const std::error_code& code) noexcept {
+  if (!is_kafka(code)) return std::nullopt;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
+      return access_kind::login;
+    case RD_KAFKA_RESP_ERR__SSL:
+      return access_kind::tls;
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return access_kind::topic;
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return access_kind::group;
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return access_kind::cluster;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::error_code to_port_error(const std::error_code& code) noexcept {
   if (is_missing_topic(code)) return errc::topic_missing;
   if (is_fatal(code)) return errc::source_fatal;

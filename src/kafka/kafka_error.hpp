@@ -1,7 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <system_error>
+
+#include "ports/source.hpp"
 
 /// librdkafka's errors as std::error_code: the category "kafka" keeps the value of rd_kafka_resp_err_t.
 namespace ratchet {
@@ -23,6 +26,9 @@ namespace ratchet {
 
 /// The topic or partition does not exist.
 [[nodiscard]] bool is_missing_topic(const std::error_code&) noexcept;
+
+/// What the brokers hold against this client; none where the code says nothing of the kind.
+[[nodiscard]] std::optional<access_kind> access_kind_of(const std::error_code&) noexcept;
 
 /// The error that the source port promises: topic_missing, source_fatal or source_unavailable where the code
 /// means that, otherwise the code itself.

@@ -10,20 +10,25 @@ namespace ratchet {
 
 namespace {
 
-/// librdkafka counts keys and values, not the ~350 bytes that it keeps beside each record: half of the budget
-/// is left for those. Records much smaller than that overshoot the budget.
+/// librdkafka counts values, not the ~350 bytes that it keeps beside each record: half of the budget is for
+/// the one, half for the other.
 constexpr std::size_t k_share_of_queue = 2;
-/// One fetch of each broker may be under way when the queue is full.
-constexpr std::size_t k_share_of_fetch = 8;
+/// One fetch of each broker may be under way when the queue is full, and grows when it is decompressed.
+constexpr std::size_t k_share_of_fetch = 32;
 constexpr std::size_t k_queue_kbytes_least = 1024;
 constexpr std::size_t k_queue_kbytes_most = 2'097'151;  // librdkafka's limit
 constexpr std::size_t k_fetch_bytes_least = std::size_t{1} << 20;
 constexpr std::size_t k_fetch_bytes_most = 52'428'800;  // librdkafka's default
-/// A partition with fewer records at hand is fetched. A full queue stalls fetching for up to a second, so
-/// that the count must not be what fills it: large, where the budget allows.
-constexpr std::size_t k_bytes_per_queued_message = 256;
+/// A partition is fetched while fewer records than this are at hand, of all partitions together. The count
+/// bounds the overhead of small records, as the bytes bound the large ones.
+constexpr std::size_t k_bytes_per_queued_message = 700;  // twice what librdkafka adds
 constexpr std::size_t k_queued_messages_least = 10'000;
 constexpr std::size_t k_queued_messages_most = 1'000'000;
+
+/// How large a record may be is for the brokers to say: they hand over a batch of any size where it is the
+/// first one asked for. A response above this limit (by default 100 MB, less than brokers take by default)
+/// would be dropped together with its connection, and asked for again, for ever.
+constexpr const char* k_largest_response = "2147483647";
 
 kafka_properties defaults_for(std::size_t memory_bytes) {
   const auto text = [](std::size_t value, std::size_t least, std::size_t most) {
@@ -35,6 +40,7 @@ kafka_properties defaults_for(std::size_t memory_bytes) {
       // After an outage delivery goes on 0.3 s behind the broker; with the default of 10 s it may take 10 s.
       {"reconnect.backoff.max.ms", "500"},
       {"check.crcs", "true"},
+      {"receive.message.max.bytes", k_largest_response},
       // Once the queue is full, librdkafka looks at it again when the broker's thread wakes up, which it does
       // once a second unless there is something to send. A small question for the topics' metadata wakes it:
       // with a budget of 64 MiB and 2 us of work a record, 394,000 records/s instead of 150,000.
@@ -83,6 +89,14 @@ reported<kafka_properties> consumer_settings(const kafka_config& config, std::si
   return all;
 }
 
+reported<void> check_settings(const kafka_config& config, std::size_t memory_bytes) {
+  RATCHET_TRY(auto&& settings, consumer_settings(config, memory_bytes));
+  settings.erase("bootstrap.servers");
+  RATCHET_TRY(const auto client,
+              kafka_client::make(RD_KAFKA_CONSUMER, settings, std::make_shared<client_callbacks>()));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
 kafka_properties groupless_settings(const kafka_config& config) {
   kafka_properties all = config.properties;
   for (const char* of_a_group : {"group.id", "session.timeout.ms", "heartbeat.interval.ms",
@@ -92,6 +106,7 @@ kafka_properties groupless_settings(const kafka_config& config) {
   }
   all.try_emplace("client.id", "ratchet");
   all.try_emplace("reconnect.backoff.max.ms", "500");
+  all.try_emplace("receive.message.max.bytes", k_largest_response);
   for (auto& [name, value] : owned_by_ratchet()) all[name] = value;
   all["bootstrap.servers"] = join_brokers(config.brokers);
   return all;

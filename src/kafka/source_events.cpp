@@ -21,6 +21,13 @@ std::vector<topic_partition> partitions_of(const rd_kafka_topic_partition_list_t
   return all;
 }
 
+/// Without "(after 3ms in state CONNECT, 1 identical error(s) suppressed)", which helps nobody.
+std::string without_state(std::string text) {
+  if (const std::size_t at = text.rfind(" (after "); at != std::string::npos && text.ends_with(')'))
+    text.resize(at);
+  return text;
+}
+
 }  // namespace
 
 topic_partition to_topic_partition(const rd_kafka_topic_partition_t& entry) {
@@ -57,7 +64,7 @@ void source_events::fatal(rd_kafka_t* handle, const char* reason) {
   const rd_kafka_resp_err_t code = rd_kafka_fatal_error(handle, text.data(), text.size());
   notices_.emplace_back(notice::fatal{
       code != RD_KAFKA_RESP_ERR_NO_ERROR ? kafka_error(code) : kafka_error(RD_KAFKA_RESP_ERR__FATAL),
-      text[0] != '\0' ? text.data() : reason});
+      mask()(text[0] != '\0' ? text.data() : reason)});
   barrier_ = true;
 }
 
@@ -66,15 +73,36 @@ void source_events::on_error(rd_kafka_t* handle, rd_kafka_resp_err_t code, const
   if (code == RD_KAFKA_RESP_ERR__FATAL) {
     fatal(handle, reason);
   } else {
-    notices_.emplace_back(notice::trouble{kafka_error(code), reason});
+    std::string text = mask()(reason);
+    complain(kafka_error(code), text);
+    notices_.emplace_back(
+        notice::trouble{kafka_error(code), std::move(text), access_kind_of(kafka_error(code))});
   }
+}
+
+void source_events::complain(const std::error_code& code, std::string text) {
+  const auto access = access_kind_of(code);
+  // "1/1 brokers are down" follows on what brought them down, and says less.
+  const bool tells_less = code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
+  if (complaint_ && (tells_less || (complaint_->access && !access))) return;
+  complaint_ = complaint{code, access, without_state(std::move(text))};
+}
+
+std::optional<complaint> source_events::take_complaint() {
+  auto said = std::exchange(complaint_, std::nullopt);
+  const bool tells_more = said && said->code != kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
+  if (std::string failure = last_failure(); !tells_more && !failure.empty()) {
+    said =
+        complaint{kafka_error(RD_KAFKA_RESP_ERR__TRANSPORT), std::nullopt, without_state(std::move(failure))};
+  }
+  return said;
 }
 
 void source_events::on_commit(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* list) {
   if (closing_) return;
   commit_under_way = false;
   commit_result done = read_commit(code, list);
-  notices_.emplace_back(notice::commit_done{std::move(done.offsets), done.code});
+  notices_.emplace_back(notice::commit_done{std::move(done.offsets), done.code, access_kind_of(done.code)});
 }
 
 void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_t& message, bool assigned) {
@@ -92,7 +120,8 @@ void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_
   } else if (is_missing_topic(code)) {
     notices_.emplace_back(notice::topic_gone{std::move(where), text});
   } else {
-    notices_.emplace_back(notice::trouble{code, text});
+    complain(code, text);
+    notices_.emplace_back(notice::trouble{code, text, access_kind_of(code)});
   }
 }
 

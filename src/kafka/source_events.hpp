@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,11 @@ class source_events final : public client_callbacks {
   [[nodiscard]] bool barrier() const noexcept { return barrier_; }
   void clear_barrier() noexcept { barrier_ = false; }
 
+  /// See source::take_complaint().
+  [[nodiscard]] std::optional<complaint> take_complaint();
+  /// For errors that come as the answer of a question.
+  void complain(const std::error_code&, std::string text);
+
   [[nodiscard]] answer wanted() const noexcept { return wanted_; }
   void answered() noexcept { wanted_ = answer::none; }
   void start_closing() noexcept { closing_ = true; }
@@ -40,6 +47,7 @@ class source_events final : public client_callbacks {
   void fatal(rd_kafka_t*, const char* reason);
 
   std::vector<source_notice> notices_;
+  std::optional<complaint> complaint_;
   bool barrier_{false};
   answer wanted_{answer::none};
   std::atomic<bool> closing_{false};

@@ -47,9 +47,32 @@ struct owned_record {
   std::optional<std::string> value;
 };
 
+/// A member of the consumer group, as the brokers list it.
+struct group_member {
+  std::string id;  ///< the brokers' own, unique in the group
+  std::string client_id;
+  std::string host;
+};
+
 struct log_bounds {
   std::int64_t start{0};
   std::int64_t end{0};
+};
+
+/// What brokers can hold against a client. None of it is mended by trying again: somebody has to act.
+enum class access_kind : std::uint8_t {
+  login,    ///< user, password or mechanism
+  tls,      ///< certificates, or a port that does not speak TLS
+  topic,    ///< no right to the topic
+  group,    ///< no right to the group
+  cluster,  ///< no right to the cluster
+};
+
+/// Why it does not go on, in the words of the client.
+struct complaint {
+  std::error_code code;
+  std::optional<access_kind> access;  ///< none: the network, or the brokers themselves
+  std::string text;
 };
 
 /// What happened beside the records, in order. The owner acts on it between steps.
@@ -76,11 +99,13 @@ struct topic_gone {
 struct commit_done {
   std::vector<committed_offset> offsets;
   std::error_code code;
-};  ///< of the commit() under way
+  std::optional<access_kind> access{};  ///< as above, of `code`
+};                                      ///< of the commit() under way
 struct trouble {
   std::error_code code;
   std::string text;
-};  ///< brokers unreachable and the like; it goes on
+  std::optional<access_kind> access{};  ///< the brokers refuse this client: somebody has to act
+};                                      ///< brokers unreachable and the like; it goes on
 struct fatal {
   std::error_code code;
   std::string text;
@@ -110,6 +135,9 @@ class source {
   /// The group's committed offsets; needs no membership. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::vector<committed_offset>> committed(
       std::span<const topic_partition>, std::chrono::milliseconds timeout) = 0;
+  /// Who is in the group now; needs no membership. One that was killed stays listed until its session ends.
+  /// Errors: source_unavailable.
+  [[nodiscard]] virtual result<std::vector<group_member>> members(std::chrono::milliseconds timeout) = 0;
   /// Errors: source_unavailable; topic_missing.
   [[nodiscard]] virtual result<log_bounds> bounds(const topic_partition&,
                                                   std::chrono::milliseconds timeout) = 0;
@@ -144,6 +172,16 @@ class source {
   /// Commits and waits. For the claim and for the last commit.
   [[nodiscard]] virtual result<void> commit_and_wait(std::span<const commit_request>,
                                                      std::chrono::milliseconds timeout) = 0;
+
+  /// The offset behind the last record of the partition's log, as the brokers last said without being asked;
+  /// none where they have not yet. Asks nobody and does not wait.
+  [[nodiscard]] virtual std::optional<std::int64_t> known_end(const topic_partition&) const {
+    return std::nullopt;
+  }
+
+  /// What the client last complained of since the last call, of access before anything else; none where it
+  /// did not. For the words of an error that a question ended with.
+  [[nodiscard]] virtual std::optional<complaint> take_complaint() { return std::nullopt; }
 
   /// Bytes that were fetched and not yet given out.
   [[nodiscard]] virtual std::size_t queued_bytes() const noexcept = 0;

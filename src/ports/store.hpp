@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/histogram.hpp"
 #include "core/resume.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
@@ -34,16 +36,37 @@ struct step_part {
   std::vector<rejected_row> rejected;  ///< the rows of change->rejected, with their bytes
 };
 
+/// What a step changes of the store as a whole.
+struct store_change {
+  /// The outbox epoch becomes this, or one more than it is, whichever is higher.
+  std::optional<std::uint64_t> outbox_epoch{};
+  bool note_copy_opened{false};           ///< copy_mark::opened
+  bool lift_copy_mark{false};             ///< from now on this is a store of its own
+  std::vector<incarnation> taken_over{};  ///< of another copy: they count as this store's own from now on
+  friend bool operator==(const store_change&, const store_change&) = default;
+};
+
 /// All that one step writes, in one atomic batch.
 struct step_batch {
   std::uint64_t step{0};  ///< the store's last_step() + 1
   std::vector<step_part> parts;
   std::vector<audit_row> audits;
+  store_change change{};
 };
 
 struct named_stream {
   std::string name;
   stream_id id{0};
+  std::vector<std::pair<std::string, std::string>> meaning{};  ///< stream_meaning::lines
+};
+
+/// What a store is.
+struct store_identity {
+  std::string uuid;  ///< 36 characters
+  std::string group;
+  std::string cluster_id;
+  std::uint64_t outbox_epoch{0};
+  std::optional<copy_mark> copy{};  ///< it is a checkpoint that was not started yet
 };
 
 struct scanned_row {
@@ -58,6 +81,7 @@ class store_view {
   virtual ~store_view() = default;
   /// The step whose state this is.
   [[nodiscard]] virtual std::uint64_t step() const = 0;
+  [[nodiscard]] virtual result<store_identity> identity() const = 0;
   [[nodiscard]] virtual result<std::vector<named_stream>> streams() const = 0;
   [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
   /// Errors: not_found; state_damaged.
@@ -68,9 +92,22 @@ class store_view {
   /// Every id in the order of time, as (aggregate, id).
   [[nodiscard]] virtual result<void> scan_ids(
       stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const = 0;
+  /// The aggregates under which this id is filed, at most `limit`, in byte order. Ids below the window's
+  /// floor may be there or not.
+  [[nodiscard]] virtual result<std::vector<std::string>> aggregates_with(stream_id, event_id,
+                                                                         std::size_t limit) const = 0;
   /// The newest `limit` rejected records, newest first.
   [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
   [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
+};
+
+/// What a store takes up, and how long its syncs took; zero where it does not know.
+struct store_statistics {
+  std::uint64_t memtable_bytes{0};
+  std::uint64_t block_cache_bytes{0};
+  std::uint64_t table_reader_bytes{0};
+  std::uint64_t table_file_bytes{0};  ///< on disk
+  histogram_counts sync_seconds;
 };
 
 /// The durable state. One owner thread calls everything, but for view(), last_step(), durable_step() and
@@ -85,7 +122,8 @@ class store {
 
   /// Writes the step atomically, without a sync.
   /// Errors: write_indeterminate; the step may or may not be there. Drop this store, open it again, read the
-  /// truth.
+  /// truth. What had to be read first and could not be is told by its own code (state_damaged, of the
+  /// system); the same holds then.
   [[nodiscard]] virtual result<void> write(const step_batch&) = 0;
 
   /// The last step written (or recovered at open).
@@ -100,17 +138,32 @@ class store {
   /// again.
   [[nodiscard]] virtual result<void> sync() = 0;
 
+  /// Why this store cannot write any more, in the words of the system, for people; empty while it can.
+  [[nodiscard]] virtual std::string failure() const { return {}; }
+
   [[nodiscard]] virtual std::string uuid() const = 0;  ///< 36 characters
   /// The cluster this store reads from; empty until it was first connected.
   [[nodiscard]] virtual std::string cluster_id() const = 0;
   [[nodiscard]] virtual result<void> set_cluster_id(std::string_view) = 0;
 
-  /// Draws the next incarnation (counter one past the highest known, and `random`), and syncs it.
+  /// Draws the next incarnation (counter past all known and past the outbox epoch, and `random`); syncs it.
   [[nodiscard]] virtual result<incarnation> draw_incarnation(std::uint64_t past_counter,
                                                              std::uint64_t random) = 0;
   [[nodiscard]] virtual std::vector<incarnation> incarnations() const = 0;
 
+  /// None but in a checkpoint that was not started yet.
+  [[nodiscard]] virtual std::optional<copy_mark> copy() const = 0;
+
+  /// Flushes everything and links it into `directory`, an absolute path that must not exist: the state of
+  /// last_step(), which is returned. What lies there is no store yet: see finish_checkpoint(). Takes as long
+  /// as the flush, where the directory is on the same file system. Errors: operation_not_supported (this
+  /// store has no files); of RocksDB and the system. After an error the directory may be there in part.
+  [[nodiscard]] virtual result<std::uint64_t> checkpoint(const std::filesystem::path& directory) = 0;
+
   [[nodiscard]] virtual result<std::unique_ptr<store_view>> view() const = 0;
+
+  /// Cheap enough for every few seconds.
+  [[nodiscard]] virtual store_statistics statistics() const { return {}; }
 };
 
 }  // namespace ratchet

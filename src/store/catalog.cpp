@@ -23,6 +23,14 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
                             out.incarnations.push_back(i);
                             return true;
                           }));
+  RATCHET_TRY(const auto mark, db.get(options, family::standard, layout::copy_mark_key()));
+  if (mark) {
+    RATCHET_TRY(out.copy, layout::decode_copy_mark(*mark));
+  }
+  RATCHET_TRY(const auto epoch, db.get(options, family::standard, layout::outbox_epoch_key()));
+  if (epoch) {
+    RATCHET_TRY(out.outbox_epoch, layout::decode_outbox_epoch(*epoch));
+  }
   return out;
 }
 
@@ -37,7 +45,7 @@ result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOp
                           [&](std::string_view key, std::string_view value) -> result<bool> {
                             RATCHET_TRY(auto parsed, layout::parse_partition_key(key));
                             RATCHET_TRY(auto partition, layout::decode_partition(value));
-                            out.partitions.emplace(std::move(parsed.where), std::move(partition));
+                            out.partitions.emplace(std::move(parsed.where), partition);
                             return true;
                           }));
   return out;

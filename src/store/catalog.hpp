@@ -16,6 +16,8 @@ struct catalog {
   std::optional<layout::identity> identity;
   std::map<std::string, layout::stream_record, std::less<>> streams;
   std::vector<incarnation> incarnations;  ///< by counter
+  std::optional<copy_mark> copy;
+  std::uint64_t outbox_epoch{0};
 };
 
 /// Errors: state_damaged; of RocksDB. A newer schema version is no error here: then only the identity is

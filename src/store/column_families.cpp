@@ -4,13 +4,20 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <utility>
 
 #include "store/layout.hpp"
+#include "store/open_files.hpp"
 #include "store/rocksdb_error.hpp"
 
 namespace ratchet {
@@ -19,8 +26,42 @@ namespace {
 
 constexpr std::size_t k_stream_prefix_bytes = 8;  // stream and slot
 constexpr double k_bloom_bits = 10;
+constexpr int k_brief_open_files = 64;
 constexpr std::uint64_t k_least_write_buffer = std::uint64_t{1} << 20U;
 constexpr std::uint64_t k_most_write_buffer = std::uint64_t{64} << 20U;
+
+constexpr std::size_t k_most_log_bytes = std::size_t{4} << 20U;
+
+/// RocksDB's own LOG of one opening, up to a bound. A line that cannot be written is left out: RocksDB's own
+/// logger ends the process (in builds with assertions, as Debian's) when the disk is full.
+class bounded_logger final : public rocksdb::Logger {
+ public:
+  explicit bounded_logger(const std::filesystem::path& file) : file_{std::fopen(file.c_str(), "we")} {}
+  ~bounded_logger() override {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    if (file_ == nullptr) return;
+    const std::scoped_lock lock{mutex_};
+    if (written_ >= k_most_log_bytes) return;
+    std::array<char, 32> when{};
+    const std::time_t now = std::time(nullptr);
+    std::tm fields{};
+    if (gmtime_r(&now, &fields) != nullptr)
+      written_ += std::strftime(when.data(), when.size(), "%FT%TZ ", &fields);
+    std::fputs(when.data(), file_);
+    const int length = std::vfprintf(file_, format, arguments);
+    std::fputc('\n', file_);
+    std::fflush(file_);
+    written_ += static_cast<std::size_t>(std::max(length, 0)) + 1;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::FILE* file_;
+  std::size_t written_{0};
+};
 
 /// Says nothing. RocksDB would otherwise make a LOG file, in a directory that a read-only open must not
 /// touch.
@@ -32,7 +73,10 @@ class silent_logger final : public rocksdb::Logger {
 
 rocksdb::DBOptions db_options(const database_settings& settings) {
   rocksdb::DBOptions o;
-  if (settings.env) o.env = settings.env;
+  if (settings.env) {
+    o.env = settings.env;
+    o.max_file_opening_threads = 1;  // tests want to see the same calls in the same order each time
+  }
   o.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   o.track_and_verify_wals_in_manifest = true;
   o.avoid_flush_during_recovery = false;
@@ -45,12 +89,12 @@ rocksdb::DBOptions db_options(const database_settings& settings) {
   o.allow_concurrent_memtable_write = false;
   o.enable_write_thread_adaptive_yield = false;
   o.max_background_jobs = 2;
+  o.max_open_files = most_table_files(descriptor_limit(), settings.memory_bytes);
   // Idle column families would pin old logs for ever.
   o.max_total_wal_size = std::max<std::uint64_t>(settings.memory_bytes / 2, std::uint64_t{16} << 20U);
   o.bytes_per_sync = std::uint64_t{1} << 20U;
-  o.keep_log_file_num = 4;
-  o.max_log_file_size = std::size_t{4} << 20U;
   o.stats_dump_period_sec = 0;
+  if (settings.brief) o.max_open_files = k_brief_open_files;
   return o;
 }
 
@@ -63,6 +107,7 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
   o.level_compaction_dynamic_level_bytes = true;
   o.target_file_size_base = std::uint64_t{32} << 20U;
   o.compression = rocksdb::kNoCompression;
+  o.disable_auto_compactions = settings.brief;
 
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
@@ -101,6 +146,33 @@ std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::vector<std::
 
 }  // namespace
 
+/// Told by RocksDB of what fails behind the back of whoever writes.
+class database::error_watch final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+    if (error->severity() < rocksdb::Status::Severity::kHardError) return;
+    const std::scoped_lock lock{mutex_};
+    if (first_.empty()) first_ = error->ToString();
+  }
+  /// After a full disk RocksDB would, whatever it is told of resuming, look for space on a thread of its own
+  /// and go on by itself.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* automatic) override {
+    *automatic = false;
+  }
+  [[nodiscard]] std::string first() const {
+    const std::scoped_lock lock{mutex_};
+    return first_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string first_;
+};
+
+std::string database::stopped_by() const {
+  return errors_ ? errors_->first() : std::string{};
+}
+
 std::error_code read_error(const rocksdb::Status& status) noexcept {
   return status.IsCorruption() ? make_error_code(errc::state_damaged) : to_error_code(status);
 }
@@ -126,17 +198,20 @@ void database::keep(const std::vector<std::string>& names,
 rocksdb::Status database::open(const database_settings& settings, recovery_filter filter, bool create,
                                std::unique_ptr<database>& out) {
   auto self = std::make_unique<database>();
-  self->filter_ = filter;
+  self->filter_ = std::move(filter);
   rocksdb::DBOptions o = db_options(settings);
   o.create_if_missing = create;
   o.create_missing_column_families = create;
+  o.info_log = std::make_shared<bounded_logger>(settings.path / "LOG");
+  self->errors_ = std::make_shared<error_watch>();
+  o.listeners.push_back(self->errors_);
   o.wal_filter = &self->filter_;
   const auto cache = rocksdb::NewLRUCache(settings.memory_bytes);
   // Memtables are charged to the cache, so that both together stay inside the limit.
   o.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(settings.memory_bytes / 2, cache);
   const std::vector<std::string> names{k_family_names.begin(), k_family_names.end()};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status s =
+  rocksdb::Status s =
       rocksdb::DB::Open(o, settings.path.string(), descriptors(names, settings, cache), &handles, &self->db_);
   if (!s.ok()) return s;
   self->keep(names, handles);
@@ -148,7 +223,7 @@ rocksdb::Status database::open(const database_settings& settings, recovery_filte
 rocksdb::Status database::open_read_only(const database_settings& settings, recovery_filter filter,
                                          std::unique_ptr<database>& out) {
   auto self = std::make_unique<database>();
-  self->filter_ = filter;
+  self->filter_ = std::move(filter);
   rocksdb::DBOptions o = db_options(settings);
   o.wal_filter = &self->filter_;
   o.info_log = std::make_shared<silent_logger>();

@@ -32,6 +32,8 @@ struct database_settings {
   /// Memtables and block cache together.
   std::uint64_t memory_bytes{std::uint64_t{256} << 20U};
   rocksdb::Env* env{nullptr};  ///< none: the default one
+  /// Opened for a moment beside the work of others: holds few files open, and compacts nothing.
+  bool brief{false};
   std::shared_ptr<durable_floors> floors{std::make_shared<durable_floors>()};
 };
 
@@ -60,6 +62,9 @@ class database {
   [[nodiscard]] const recovery_filter& filter() const { return filter_; }
   /// Whether there are exactly our column families.
   [[nodiscard]] bool complete() const { return complete_; }
+  /// The first error after which RocksDB takes no more writes, in its words: also of a flush in the
+  /// background, and of the sync of a log that such a flush begins with. Empty: none. Any thread.
+  [[nodiscard]] std::string stopped_by() const;
 
   /// None where the key is absent. Errors: of RocksDB.
   [[nodiscard]] result<std::optional<std::string>> get(const rocksdb::ReadOptions&, family,
@@ -71,7 +76,9 @@ class database {
 
  private:
   void keep(const std::vector<std::string>& names, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
+  class error_watch;
   recovery_filter filter_;
+  std::shared_ptr<error_watch> errors_;
   rocksdb::DB* db_{nullptr};
   std::array<rocksdb::ColumnFamilyHandle*, k_family_names.size()> handles_{};
   bool complete_{false};

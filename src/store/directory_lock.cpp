@@ -15,6 +15,8 @@
 #include <string>
 #include <thread>
 
+#include "store/file_problem.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -34,7 +36,11 @@ std::optional<long> holder_of(int fd) {
   std::ifstream locks{"/proc/locks"};
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words{line};
-    std::string number, type, advisory, access, where;
+    std::string number;
+    std::string type;
+    std::string advisory;
+    std::string access;
+    std::string where;
     long pid = 0;
     if (words >> number >> type >> advisory >> access >> pid >> where && type == "FLOCK" && where == device) {
       return pid;
@@ -72,22 +78,14 @@ reported<directory_lock> directory_lock::take(const std::filesystem::path& direc
                      "name another, or run first",
                      {}};
     }
-    return problem{{code, std::system_category()},
-                   "cannot open the state directory " + directory.string() + ": " +
-                       std::generic_category().message(code),
-                   "",
-                   {}};
+    return file_problem("open the state directory", directory, {code, std::generic_category()});
   }
   const auto deadline = std::chrono::steady_clock::now() + k_wait_for_readers;
   while (::flock(lock.fd_, (m == mode::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
       const int code = errno;
-      return problem{{code, std::system_category()},
-                     "cannot lock the state directory " + directory.string() + ": " +
-                         std::generic_category().message(code),
-                     "",
-                     {}};
+      return file_problem("lock the state directory", directory, {code, std::generic_category()});
     }
     // A shared lock that can be had says that only readers are in the way.
     const bool only_readers = m == mode::exclusive && ::flock(lock.fd_, LOCK_SH | LOCK_NB) == 0;

@@ -44,6 +44,14 @@ std::string identity_key() {
   return prefix_of(kind::identity);
 }
 
+std::string copy_mark_key() {
+  return prefix_of(kind::copy_mark);
+}
+
+std::string outbox_epoch_key() {
+  return prefix_of(kind::outbox_epoch);
+}
+
 std::string stream_key(std::string_view name) {
   return prefix_of(kind::stream).append(name);
 }
@@ -119,6 +127,12 @@ void append_id_key(std::string& out, stream_id stream, slot s, const event_id& i
   char* at = put_number<4>(put_number<4>(head, raw(stream)), static_cast<std::uint32_t>(s));
   put_number<8>(put_number<8>(at, id.high), id.low);
   out.append(head, sizeof head).append(aggregate);
+}
+
+std::string id_prefix(stream_id stream, slot s, const event_id& id) {
+  std::string prefix;
+  append_id_key(prefix, stream, s, id, {});
+  return prefix;
 }
 
 result<parsed_aggregate_key> parse_aggregate_key(std::string_view key) {

@@ -34,7 +34,10 @@
 ///   identity        01                                     format, u32 schema version, bytes uuid (36
 ///   characters),
 ///                                                          bytes group, bytes cluster id
-///   copy mark       02                                     reserved for checkpoints
+///   copy mark       02                                     format, u8 flags (1 opened), u64 step, i64 time.
+///                                                          In a checkpoint, until it was started: see
+///                                                          copy_mark.
+///   outbox epoch    03                                     format, u64 epoch. Absent: 0
 ///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex
 ///   digits),
 ///                                                          u32 count, count times: bytes key, bytes value.
@@ -54,7 +57,10 @@
 ///                                                          detail, bytes pointer, optional bytes key,
 ///                                                          optional bytes value
 ///   audit           50 u64 step, u32 ordinal in the step   format, i64 time, bytes kind, bytes stream, bytes
-///   text
+///                                                          text. Format 2, of a row that names a partition
+///                                                          or a range: u8 flags (1 partition, 2 range), as
+///                                                          above, optional bytes topic and i32 partition,
+///                                                          optional i64 from and i64 to
 /// sequences:
 ///   aggregate       u32 stream, u32 slot, aggregate        format, u8 flags (1 id, 2 time, 4 deleted, 8
 ///   snapshot in
@@ -74,6 +80,7 @@ namespace ratchet::layout {
 
 constexpr std::uint32_t k_schema_version = 1;
 constexpr char k_format = 1;
+constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.
 constexpr std::size_t k_inline_snapshot_bytes = 1024;
 /// Of a rejected record's value as much is kept.
@@ -86,6 +93,7 @@ enum class kind : std::uint8_t {
   step = 0x00,
   identity = 0x01,
   copy_mark = 0x02,
+  outbox_epoch = 0x03,
   stream = 0x10,
   stream_state = 0x20,
   partition = 0x21,
@@ -129,6 +137,8 @@ struct aggregate_value {
 // Keys.
 [[nodiscard]] std::string step_key(bool in_default);
 [[nodiscard]] std::string identity_key();
+[[nodiscard]] std::string copy_mark_key();
+[[nodiscard]] std::string outbox_epoch_key();
 [[nodiscard]] std::string stream_key(std::string_view name);
 [[nodiscard]] std::string stream_state_key(stream_id);
 [[nodiscard]] std::string partition_key(stream_id, const topic_partition&);
@@ -145,6 +155,8 @@ struct aggregate_value {
 /// Appends to `out`, which many keys of a batch share.
 void append_aggregate_key(std::string& out, stream_id, slot, std::string_view aggregate);
 void append_id_key(std::string& out, stream_id, slot, const event_id&, std::string_view aggregate);
+/// All keys of an id in `dedup` start so.
+[[nodiscard]] std::string id_prefix(stream_id, slot, const event_id&);
 [[nodiscard]] constexpr std::size_t aggregate_key_size(std::size_t aggregate_bytes) {
   return 8 + aggregate_bytes;
 }
@@ -189,6 +201,10 @@ struct parsed_rejected_key {
 /// Reads the schema version of any later format, too: an identity with a higher one is returned with that
 /// alone.
 [[nodiscard]] result<identity> decode_identity(std::string_view);
+[[nodiscard]] std::string encode_copy_mark(const copy_mark&);
+[[nodiscard]] result<copy_mark> decode_copy_mark(std::string_view);
+[[nodiscard]] std::string encode_outbox_epoch(std::uint64_t);
+[[nodiscard]] result<std::uint64_t> decode_outbox_epoch(std::string_view);
 [[nodiscard]] std::string encode_stream(const stream_record&);
 [[nodiscard]] result<stream_record> decode_stream(std::string_view);
 [[nodiscard]] std::string encode_lines(std::span<const std::pair<std::string, std::string>>);

@@ -37,6 +37,8 @@ auto members(Counters& c) {
 static_assert(sizeof(counters) == 17 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
 constexpr unsigned k_floor = 1;
+constexpr unsigned k_copy_opened = 1;
+constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
@@ -78,6 +80,35 @@ result<identity> decode_identity(std::string_view value) {
   out.cluster_id = in.bytes();
   if (!in.done()) return damaged();
   return out;
+}
+
+std::string encode_copy_mark(const copy_mark& mark) {
+  std::string value = with_format();
+  byte_writer out{value};
+  out.u8(mark.opened ? k_copy_opened : 0U);
+  out.u64(mark.step);
+  out.time(mark.taken_at);
+  return value;
+}
+
+result<copy_mark> decode_copy_mark(std::string_view value) {
+  byte_reader in = after_format(value);
+  copy_mark out;
+  const unsigned flags = in.u8();
+  in.expect((flags & ~k_copy_opened) == 0);
+  out.opened = (flags & k_copy_opened) != 0;
+  out.step = in.u64();
+  out.taken_at = in.time();
+  if (!in.done()) return damaged();
+  return out;
+}
+
+std::string encode_outbox_epoch(std::uint64_t epoch) {
+  return encode_step(epoch);  // the same bytes
+}
+
+result<std::uint64_t> decode_outbox_epoch(std::string_view value) {
+  return decode_step(value);
 }
 
 std::string encode_lines(std::span<const std::pair<std::string, std::string>> lines) {
@@ -214,23 +245,46 @@ result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rej
 }
 
 std::string encode_audit(const audit_row& row) {
-  std::string value = with_format();
+  const unsigned flags = (row.where ? k_audit_partition : 0U) | (row.not_handled ? k_audit_range : 0U);
+  std::string value(1, flags != 0 ? k_audit_format_with_place : k_format);
   byte_writer out{value};
+  if (flags != 0) out.u8(flags);
   out.time(row.time);
   out.bytes(row.kind);
   out.bytes(row.stream);
   out.bytes(row.text);
+  if (row.where) {
+    out.bytes(row.where->topic);
+    out.i32(static_cast<std::int32_t>(row.where->partition));
+  }
+  if (row.not_handled) {
+    out.i64(row.not_handled->from);
+    out.i64(row.not_handled->to);
+  }
   return value;
 }
 
 result<audit_row> decode_audit(rejected_place key, std::string_view value) {
-  byte_reader in = after_format(value);
+  byte_reader in{value};
+  const unsigned format = in.u8();
+  const bool with_place = format == static_cast<unsigned>(k_audit_format_with_place);
+  in.expect(with_place || format == static_cast<unsigned>(k_format));
+  const unsigned flags = with_place ? in.u8() : 0U;
+  in.expect((flags & ~(k_audit_partition | k_audit_range)) == 0);
   audit_row row;
   row.step = key.step;
   row.time = in.time();
   row.kind = in.bytes();
   row.stream = in.bytes();
   row.text = in.bytes();
+  if ((flags & k_audit_partition) != 0) {
+    std::string topic{in.bytes()};
+    row.where = topic_partition{std::move(topic), partition_id{in.i32()}};
+  }
+  if ((flags & k_audit_range) != 0) {
+    const std::int64_t from = in.i64();
+    row.not_handled = offset_range{from, in.i64()};
+  }
   if (!in.done()) return damaged();
   return row;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "store/file_problem.hpp"
 #include "store/rocksdb_error.hpp"
 #include "store/synced_file.hpp"
 
@@ -89,6 +90,17 @@ reported<std::uint64_t> step_in_files(const database_settings& settings) {
   return lowest;
 }
 
+/// RocksDB keeps the system's reason in its text alone.
+std::string hint_of(const std::filesystem::path& path, const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  for (const std::errc reason :
+       {std::errc::permission_denied, std::errc::read_only_file_system, std::errc::no_space_on_device}) {
+    const std::error_code code = std::make_error_code(reason);
+    if (text.find(code.message()) != std::string::npos) return hint_for_file(path, code);
+  }
+  return {};
+}
+
 }  // namespace
 
 problem damaged_directory(const std::filesystem::path& path, const std::string& what) {
@@ -101,17 +113,19 @@ problem damaged_directory(const std::filesystem::path& path, const std::string& 
 }
 
 problem failed_open(const std::filesystem::path& path, const rocksdb::Status& status) {
-  if (status.IsCorruption()) return damaged_directory(path, status.ToString());
+  // A file that another one names and that is not there: CURRENT or the manifest is damaged, or the file
+  // gone.
+  if (status.IsCorruption() || status.IsPathNotFound()) return damaged_directory(path, status.ToString());
   return {to_error_code(status),
           "cannot open the state directory " + path.string() + ": " + status.ToString(),
-          "",
+          hint_of(path, status),
           {}};
 }
 
 problem failed_read(const std::filesystem::path& path, const std::error_code& code) {
   if (code == make_error_code(errc::state_damaged))
     return damaged_directory(path, "a value cannot be decoded");
-  return {code, "cannot read the state directory " + path.string() + ": " + code.message(), "", {}};
+  return file_problem("read the state directory", path, code);
 }
 
 reported<inspected> inspect_directory(const database_settings& settings) {

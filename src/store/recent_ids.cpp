@@ -12,6 +12,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t k_first_places = std::size_t{1} << 12U;
+constexpr std::size_t k_most_ahead = 1024;
 
 }  // namespace
 
@@ -48,11 +49,22 @@ void recent_ids::generation::add(std::uint64_t fingerprint) {
 bool recent_ids::surely_absent(const event_id& id, std::string_view aggregate) const noexcept {
   if (boundary_ && id <= *boundary_) return false;
   const std::uint64_t fingerprint = fingerprint_of(id, aggregate);
-  return !young_.has(fingerprint) && !old_.has(fingerprint);
+  return !young_.has(fingerprint) && !old_.has(fingerprint) && !ahead_.contains(fingerprint);
 }
 
-void recent_ids::add(const event_id& id, std::string_view aggregate) {
+bool recent_ids::keep_apart(const event_id& id, std::string_view aggregate) {
+  if (ahead_.size() >= k_most_ahead) {
+    // Those that the boundary has passed need no place of their own any more.
+    std::erase_if(ahead_, [this](const auto& entry) { return boundary_ && entry.second <= *boundary_; });
+    if (ahead_.size() >= k_most_ahead) return false;
+  }
+  ahead_[fingerprint_of(id, aggregate)] = id;
+  return true;
+}
+
+void recent_ids::add(const event_id& id, std::string_view aggregate, const std::optional<event_id>& horizon) {
   if (boundary_ && id <= *boundary_) return;
+  if (horizon && id > *horizon && keep_apart(id, aggregate)) return;
   if (young_.used * 2 >= young_.places.size()) grow_or_rotate();
   young_.add(fingerprint_of(id, aggregate));
   young_.highest = std::max(young_.highest, id);

@@ -6,14 +6,17 @@
 #include <optional>
 
 #include "store/catalog.hpp"
+#include "store/checkpoint.hpp"
 #include "store/column_families.hpp"
 #include "store/directory_lock.hpp"
+#include "store/file_problem.hpp"
 #include "store/layout.hpp"
 #include "store/meaning.hpp"
 #include "store/opening.hpp"
 #include "store/rejected_index.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_view.hpp"
+#include "store/rocksdb_error.hpp"
 #include "store/row_lookup.hpp"
 #include "store/step_writer.hpp"
 #include "store/sync_thread.hpp"
@@ -67,10 +70,13 @@ class rocks_store final : public store {
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
+      failure_ = batch.error().message();
       write_failed_.store(true, std::memory_order_release);
       return batch.error();
     }
+    if (step.change != store_change{}) put_store_change(*batch.assume_value(), step.change);
     RATCHET_TRY(commit(*batch.assume_value()));
+    if (step.change != store_change{}) known_ = known_after(step.change);
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
         note_floor(step.step, part.stream, *part.change->after.floor);
@@ -86,6 +92,8 @@ class rocks_store final : public store {
     if (failed()) return indeterminate();
     return sync_.sync_and_wait();
   }
+
+  [[nodiscard]] std::string failure() const override { return failure_.empty() ? sync_.failure() : failure_; }
 
   [[nodiscard]] std::string uuid() const override { return known_.identity->uuid; }
   [[nodiscard]] std::string cluster_id() const override { return known_.identity->cluster_id; }
@@ -105,7 +113,7 @@ class rocks_store final : public store {
   [[nodiscard]] result<incarnation> draw_incarnation(std::uint64_t past_counter,
                                                      std::uint64_t random) override {
     if (failed()) return indeterminate();
-    std::uint64_t highest = past_counter;
+    std::uint64_t highest = std::max(past_counter, known_.outbox_epoch);
     for (const incarnation& i : known_.incarnations) highest = std::max(highest, i.counter);
     const incarnation next{highest + 1, random};
     rocksdb::WriteBatch batch;
@@ -117,11 +125,34 @@ class rocks_store final : public store {
   }
   [[nodiscard]] std::vector<incarnation> incarnations() const override { return known_.incarnations; }
 
+  [[nodiscard]] std::optional<copy_mark> copy() const override { return known_.copy; }
+
+  [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
+    if (failed()) return indeterminate();
+    RATCHET_TRY(link_checkpoint(*db_, directory));
+    return last_step();
+  }
+
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
     if (failed()) return indeterminate();
     constexpr bool k_with_snapshot = true;
     RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot));
     return std::unique_ptr<store_view>{std::move(view)};
+  }
+
+  [[nodiscard]] store_statistics statistics() const override {
+    const auto sum = [this](const std::string& property) {
+      std::uint64_t bytes = 0;
+      return db_->db().GetAggregatedIntProperty(property, &bytes) ? bytes : 0;
+    };
+    store_statistics all;
+    all.memtable_bytes = sum(rocksdb::DB::Properties::kCurSizeAllMemTables);
+    // One cache serves all column families.
+    db_->db().GetIntProperty(rocksdb::DB::Properties::kBlockCacheUsage, &all.block_cache_bytes);
+    all.table_reader_bytes = sum(rocksdb::DB::Properties::kEstimateTableReadersMem);
+    all.table_file_bytes = sum(rocksdb::DB::Properties::kTotalSstFilesSize);
+    all.sync_seconds = sync_.durations();
+    return all;
   }
 
   [[nodiscard]] database& under() noexcept { return *db_; }
@@ -134,7 +165,10 @@ class rocks_store final : public store {
   /// Writes without a sync. Whether a write that failed is there nobody knows before the store was opened
   /// again.
   result<void> commit(rocksdb::WriteBatch& batch) {
-    if (db_->db().Write(rocksdb::WriteOptions{}, &batch).ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    const rocksdb::Status s = db_->db().Write(rocksdb::WriteOptions{}, &batch);
+    if (s.ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    failure_ = s.ToString();
+    sync_.write_failed();
     write_failed_.store(true, std::memory_order_release);
     return indeterminate();
   }
@@ -143,6 +177,36 @@ class rocks_store final : public store {
   result<void> commit_and_sync(rocksdb::WriteBatch& batch) {
     RATCHET_TRY(commit(batch));
     return sync();
+  }
+
+  /// What the store knows of itself once `change` is written.
+  [[nodiscard]] catalog known_after(const store_change& change) const {
+    catalog after = known_;
+    if (change.outbox_epoch) after.outbox_epoch = std::max(*change.outbox_epoch, known_.outbox_epoch + 1);
+    if (after.copy) after.copy->opened |= change.note_copy_opened;
+    if (change.lift_copy_mark) after.copy.reset();
+    after.incarnations.insert(after.incarnations.end(), change.taken_over.begin(), change.taken_over.end());
+    std::stable_sort(after.incarnations.begin(), after.incarnations.end(),
+                     [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
+    return after;
+  }
+
+  void put_store_change(rocksdb::WriteBatch& batch, const store_change& change) const {
+    rocksdb::ColumnFamilyHandle* family = db_->handle(family::standard);
+    const catalog after = known_after(change);
+    if (after.outbox_epoch != known_.outbox_epoch) {
+      batch.Put(family, layout::outbox_epoch_key(), layout::encode_outbox_epoch(after.outbox_epoch))
+          .PermitUncheckedError();
+    }
+    if (!after.copy && known_.copy) {
+      batch.Delete(family, layout::copy_mark_key()).PermitUncheckedError();
+    } else if (after.copy != known_.copy) {
+      batch.Put(family, layout::copy_mark_key(), layout::encode_copy_mark(*after.copy))
+          .PermitUncheckedError();
+    }
+    for (const incarnation& i : change.taken_over) {
+      batch.Put(family, layout::incarnation_key(i), layout::encode_presence()).PermitUncheckedError();
+    }
   }
 
   void note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
@@ -160,6 +224,7 @@ class rocks_store final : public store {
   row_lookup lookup_;
   step_writer writer_;
   std::map<stream_id, timestamp> noted_floors_;
+  std::string failure_;  ///< of the owner thread, with write_failed_
   std::atomic<bool> write_failed_{false};
   sync_thread sync_;  ///< last: it stops before the database closes
 };
@@ -185,13 +250,16 @@ problem other_group(const store_options& options, const std::string& stored) {
 }
 
 problem changed_meaning(const store_options& options, std::vector<diagnostic> lines) {
-  return {make_error_code(errc::state_foreign),
-          "the state in " + options.path.string() +
-              " was made with other settings; what is stored would not mean the same. No file was changed.",
-          "change the settings back; or build the state anew: from Kafka with `ratchet run --resume "
-          "rebuild`, from "
-          "files by moving the directory away and applying them again",
-          std::move(lines)};
+  return {
+      make_error_code(errc::state_foreign),
+      "the state in " + options.path.string() +
+          " was made with other settings; what is stored would not mean the same. No file was changed.",
+      "change the settings back; or keep this state and give the new settings a `state.path` and a "
+      "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
+      "files by moving the directory away and applying them again. What may change at any time: "
+      "`dedup.window`, `dedup.max_skew`, `poison`, `step`, `memory_limit`, `state.sync`, "
+      "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`",
+      std::move(lines)};
 }
 
 /// Compares the config with what is stored and says what must be written. `floors` gets the floors of all
@@ -267,7 +335,26 @@ result<void> write_adoption(const database& db, const adoption& wanted, rejected
   }
   rocksdb::WriteOptions synced;
   synced.sync = true;
-  if (!db.db().Write(synced, &batch).ok()) return indeterminate();
+  if (const rocksdb::Status s = db.db().Write(synced, &batch); !s.ok()) return to_error_code(s);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// A power cut can leave a log whose first record cannot be read. Recovery passes over it and keeps it, and
+/// no checkpoint could be made beside it until the start after next. It goes once a flush has left it behind
+/// and RocksDB looks through the directory. Few starts meet one.
+result<void> retire_spoilt_logs(const database& db, const layout::identity& identity) {
+  rocksdb::VectorLogPtr logs;
+  const rocksdb::Status read = db.db().GetSortedWalFiles(logs);
+  if (read.ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!read.IsCorruption()) return to_error_code(read);
+  rocksdb::ColumnFamilyHandle* family = db.handle(family::standard);
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  rocksdb::Status s = db.db().Put(synced, family, layout::identity_key(), layout::encode_identity(identity));
+  if (s.ok()) s = db.db().Flush({}, family);
+  if (s.ok()) s = db.db().DisableFileDeletions();
+  if (s.ok()) s = db.db().EnableFileDeletions(true);
+  if (!s.ok()) return to_error_code(s);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -288,10 +375,7 @@ reported<void> make_directory(const store_options& options) {
                    {}};
   }
   std::filesystem::create_directories(options.path, code);
-  if (code) {
-    return problem{
-        code, "cannot make the state directory " + options.path.string() + ": " + code.message(), "", {}};
-  }
+  if (code) return file_problem("make the state directory", options.path, code);
   // Snapshots are nobody else's business. A directory that was there before keeps its mode.
   std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, code);
   const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
@@ -308,10 +392,29 @@ result<void> publish_recovered_floors(const database& db, const catalog& known, 
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+/// Reads what a start reads, from the read-only database: damage that it meets must be met while it can still
+/// be refused with no file changed. Returns the rejected rows, which are the same when it is open for
+/// writing.
+reported<rejected_index> rehearse_reads(const store_options& options, const inspected& found) {
+  rejected_index rejected;
+  if (!found.db) return rejected;
+  const std::vector<stream_id> streams = ids_of(found.catalog);
+  if (const auto done = rejected.load(*found.db, streams); !done) {
+    return failed_read(options.path, done.error());
+  }
+  constexpr std::uint64_t k_kept_of_it = 0;
+  if (const auto memory = make_memory(*found.db, streams, k_kept_of_it); !memory) {
+    return failed_read(options.path, memory.error());
+  }
+  return rejected;
+}
+
 /// Everything behind the inspection: from here on files change.
 reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                                                 const database_settings& settings, directory_lock lock,
-                                                const inspected& found, adoption wanted) {
+                                                const inspected& found, adoption wanted,
+                                                rejected_index rejected) {
+  remove_unfinished_checkpoint(options.path);
   auto synced = synced_file::open(options.path);  // before the database: it marks a directory as ours
   if (!synced) return failed_read(options.path, synced.error());
   std::unique_ptr<database> db;
@@ -327,17 +430,17 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                    "please report it",
                    {}};
   }
-  rejected_index rejected;
-  auto done = rejected.load(*db, ids_of(wanted.known));
-  if (done && wanted.changed) done = write_adoption(*db, wanted, rejected);
+  result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (wanted.changed) done = write_adoption(*db, wanted, rejected);
   if (done && wanted.changed) done = sync_directory(options.path);
+  if (done) done = retire_spoilt_logs(*db, *wanted.known.identity);
   if (done) done = publish_recovered_floors(*db, wanted.known, *settings.floors);
   if (done && found.step != synced.assume_value().step()) {
     // What was recovered lies in synced table files now.
     done = synced.assume_value().write(found.step);
   }
   if (!done) return failed_read(options.path, done.error());
-  auto memory = make_memory(*db, ids_of(wanted.known), options.memory_bytes / 8);
+  auto memory = make_memory(*db, ids_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
       std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
@@ -349,9 +452,10 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
 reported<std::unique_ptr<store>> open_store(const store_options& options, rocksdb::Env* env) {
   RATCHET_TRY(make_directory(options));
   RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
+  RATCHET_TRY(check_writable(options.path));
   database_settings settings;
   settings.path = options.path;
-  settings.memory_bytes = options.memory_bytes / 8 * 3;  // with make_memory()'s eighth a half
+  settings.memory_bytes = options.database_bytes;
   settings.env = env;
   RATCHET_TRY(inspected found, inspect_directory(settings));
   if (found.is_new && !options.create) {
@@ -361,8 +465,9 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
                    {}};
   }
   RATCHET_TRY(adoption wanted, adopt(options, found));
+  RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
   found.db.reset();
-  return open_inspected(options, settings, std::move(lock), found, std::move(wanted));
+  return open_inspected(options, settings, std::move(lock), found, std::move(wanted), std::move(rejected));
 }
 
 database& database_of(store& s) {

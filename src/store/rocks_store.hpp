@@ -18,8 +18,10 @@ struct store_options {
   std::string group;
   /// The streams of the config. One that the store has and the config has not is kept and left alone.
   std::vector<stream_meaning> streams;
-  /// The program's memory limit; the store takes half of it, for memtables and block cache together.
-  std::uint64_t memory_bytes{std::uint64_t{1} << 30U};
+  /// For memtables and block cache together.
+  std::uint64_t database_bytes{std::uint64_t{384} << 20U};
+  /// For what is remembered of recent ids and rows, all streams together.
+  std::uint64_t remembered_bytes{std::uint64_t{128} << 20U};
   bool create{true};
 };
 

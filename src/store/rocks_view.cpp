@@ -22,8 +22,15 @@ rocks_view::~rocks_view() {
 result<std::vector<named_stream>> rocks_view::streams() const {
   RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
   std::vector<named_stream> out;
-  for (const auto& [name, record] : known.streams) out.push_back({name, record.id});
+  for (const auto& [name, record] : known.streams) out.push_back({name, record.id, record.lines});
   return out;
+}
+
+result<store_identity> rocks_view::identity() const {
+  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
+  if (!known.identity) return make_error_code(errc::state_damaged);
+  return store_identity{known.identity->uuid, known.identity->group, known.identity->cluster_id,
+                        known.outbox_epoch, known.copy};
 }
 
 result<stream_state> rocks_view::load(stream_id stream) const {
@@ -72,6 +79,20 @@ result<void> rocks_view::scan_ids(
                          RATCHET_TRY(layout::decode_presence(value));
                          return visit(parsed.aggregate, parsed.id);
                        });
+}
+
+result<std::vector<std::string>> rocks_view::aggregates_with(stream_id stream, event_id id,
+                                                             std::size_t limit) const {
+  std::vector<std::string> out;
+  RATCHET_TRY(db_->for_each(options_, family::dedup, layout::id_prefix(stream, k_instance_slot, id),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              if (out.size() >= limit) return false;
+                              RATCHET_TRY(const auto parsed, layout::parse_id_key(key));
+                              RATCHET_TRY(layout::decode_presence(value));
+                              out.emplace_back(parsed.aggregate);
+                              return true;
+                            }));
+  return out;
 }
 
 result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {

@@ -17,6 +17,7 @@ class rocks_view final : public store_view {
   rocks_view& operator=(const rocks_view&) = delete;
 
   [[nodiscard]] std::uint64_t step() const override { return step_; }
+  [[nodiscard]] result<store_identity> identity() const override;
   [[nodiscard]] result<std::vector<named_stream>> streams() const override;
   [[nodiscard]] result<stream_state> load(stream_id) const override;
   [[nodiscard]] result<aggregate_row> get(stream_id, std::string_view aggregate) const override;
@@ -24,6 +25,8 @@ class rocks_view final : public store_view {
                                   const std::function<bool(const scanned_row&)>& visit) const override;
   [[nodiscard]] result<void> scan_ids(
       stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const override;
+  [[nodiscard]] result<std::vector<std::string>> aggregates_with(stream_id, event_id,
+                                                                 std::size_t limit) const override;
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
   [[nodiscard]] result<std::vector<audit_row>> audits() const override;
 

@@ -52,7 +52,7 @@ const char* text_of(Status::Code code) {
 const char* text_of(Status::SubCode code) {
   switch (code) {
     case Status::kNoSpace:
-      return "no space left";
+      return "No space left on device";
     case Status::kMemoryLimit:
       return "memory limit";
     case Status::kSpaceLimit:

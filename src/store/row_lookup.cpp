@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
+#include "store/catalog.hpp"
 #include "store/layout.hpp"
 
 namespace ratchet {
@@ -44,6 +46,19 @@ std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& agg
   return order;
 }
 
+std::optional<event_id> id_horizon(const stream_state& state) {
+  constexpr std::chrono::hours k_ahead{1};
+  constexpr unsigned k_bits_below_the_time = 16;  // UUIDv7: 48 bits of milliseconds come first
+  std::optional<timestamp> highest;
+  for (const auto& [where, p] : state.partitions) {
+    if (p.highest_time && (!highest || *p.highest_time > *highest)) highest = p.highest_time;
+  }
+  if (!highest) return std::nullopt;
+  const auto milliseconds = (*highest + k_ahead).time_since_epoch().count();
+  return event_id{
+      static_cast<std::uint64_t>(std::max<std::int64_t>(milliseconds, 0)) << k_bits_below_the_time, 0};
+}
+
 result<memory_by_stream> make_memory(const database& db, const std::vector<stream_id>& streams,
                                      std::uint64_t bytes) {
   memory_by_stream out;
@@ -54,15 +69,19 @@ result<memory_by_stream> make_memory(const database& db, const std::vector<strea
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &upper;
     const std::unique_ptr<rocksdb::Iterator> at{db.db().NewIterator(options, db.handle(family::dedup))};
-    std::optional<event_id> highest;
-    at->SeekToLast();
-    if (at->Valid() && at->key().starts_with(begin)) {
+    RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
+    const std::optional<event_id> horizon = id_horizon(state);
+    const std::uint64_t share = bytes / streams.size() / 2;
+    stream_memory memory{recent_ids{std::nullopt, share}, recent_rows{share}};
+    // From the highest one down: those that are ahead are kept apart, the first honest one is the boundary.
+    for (at->SeekToLast(); at->Valid() && at->key().starts_with(begin); at->Prev()) {
       RATCHET_TRY(const auto key, layout::parse_id_key(at->key().ToStringView()));
-      highest = key.id;
+      if (horizon && key.id > *horizon && memory.ids.keep_apart(key.id, key.aggregate)) continue;
+      memory.ids.start_above(key.id);
+      break;
     }
     if (!at->status().ok()) return read_error(at->status());
-    const std::uint64_t share = bytes / streams.size() / 2;
-    out.emplace(stream, stream_memory{recent_ids{highest, share}, recent_rows{share}});
+    out.emplace(stream, std::move(memory));
   }
   return out;
 }

@@ -24,6 +24,10 @@ struct stream_memory {
 };
 using memory_by_stream = std::map<stream_id, stream_memory>;
 
+/// The highest id that is not ahead of the stream: an hour past the highest record time handled, which itself
+/// is never far past the clock. None where no record had a time.
+[[nodiscard]] std::optional<event_id> id_horizon(const stream_state&);
+
 /// Starts with empty memories that together take at most `bytes`. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<memory_by_stream> make_memory(const database&, const std::vector<stream_id>&,
                                                    std::uint64_t bytes);

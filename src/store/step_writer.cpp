@@ -105,11 +105,12 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
 
 void step_writer::put_ids(const step_part& part, recent_ids& recent) {
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::dedup);
+  const std::optional<event_id> horizon = id_horizon(part.change->after);
   for (const id_of_aggregate& id : part.change->ids) {
     key_.clear();
     layout::append_id_key(key_, part.stream, k_instance_slot, id.id, part.plan->aggregates[id.aggregate]);
     put(batch_, family, key_, layout::encode_presence());
-    recent.add(id.id, part.plan->aggregates[id.aggregate]);
+    recent.add(id.id, part.plan->aggregates[id.aggregate], horizon);
   }
 }
 

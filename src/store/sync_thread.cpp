@@ -1,6 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/sync_thread.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace ratchet {
 
 namespace {
@@ -8,6 +12,7 @@ namespace {
 /// Whole files of ids below the floor are looked for when the floor first moves, and then no more often than
 /// this: each find is a manifest write.
 constexpr std::chrono::seconds k_drop_interval{30};
+constexpr std::size_t k_most_pending_floors = 1024;
 
 }  // namespace
 
@@ -31,7 +36,24 @@ sync_thread::~sync_thread() {
 
 void sync_thread::note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
   const std::scoped_lock lock{mutex_};
+  if (pending_floors_.size() >= k_most_pending_floors) {
+    // Floors only grow, so that a later one says all that an earlier one does, only later.
+    const auto last = std::find_if(pending_floors_.rbegin(), pending_floors_.rend(),
+                                   [stream](const pending_floor& f) { return f.stream == stream; });
+    if (last != pending_floors_.rend()) pending_floors_.erase(std::prev(last.base()));
+  }
   pending_floors_.push_back({step, stream, floor});
+}
+
+std::string sync_thread::failure() const {
+  const std::scoped_lock lock{mutex_};
+  return failure_;
+}
+
+bool sync_thread::fail(std::string why) {
+  const std::scoped_lock lock{mutex_};
+  failure_ = std::move(why);
+  return false;
 }
 
 void sync_thread::request() {
@@ -58,7 +80,9 @@ void sync_thread::run() {
     if (stop_) return;
     const std::uint64_t mine = ++started_;
     lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
     const bool synced = sync_once();
+    seconds_.observe(std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count());
     lock.lock();
     if (!synced) failed_.store(true, std::memory_order_release);
     finished_ = mine;
@@ -68,9 +92,16 @@ void sync_thread::run() {
 }
 
 bool sync_thread::sync_once() {
+  if (write_failed_.load(std::memory_order_acquire)) return fail("a write had failed before");
+  // RocksDB syncs logs of its own accord before it flushes; what failed there must not be tried again here.
+  if (std::string why = db_->stopped_by(); !why.empty()) return fail(std::move(why));
   const std::uint64_t step = written();
-  if (!db_->db().SyncWAL().ok()) return false;
-  if (step != file_.step() && !file_.write(step)) return false;
+  if (const rocksdb::Status s = db_->db().SyncWAL(); !s.ok()) return fail(s.ToString());
+  if (step != file_.step()) {
+    if (const auto written = file_.write(step); !written) {
+      return fail("the file SYNCED cannot be written: " + written.error().message());
+    }
+  }
   durable_.store(step, std::memory_order_release);
   publish_floors(step);
   if (floor_moved_ && (!last_drop_ || std::chrono::steady_clock::now() - *last_drop_ >= k_drop_interval)) {

@@ -8,8 +8,10 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "core/histogram.hpp"
 #include "store/column_families.hpp"
 #include "store/synced_file.hpp"
 
@@ -31,7 +33,11 @@ class sync_thread {
   /// A write has returned.
   void wrote(std::uint64_t step) noexcept { written_.store(step, std::memory_order_release); }
   /// The step that comes next carries this floor; it may be used for dropping ids once that step is durable.
+  /// While nobody syncs only so many wait; then a stream's last one gives way to the new one.
   void note_floor(std::uint64_t step, stream_id, timestamp);
+
+  /// A write has failed, and so has its log: it is not touched any more.
+  void write_failed() noexcept { write_failed_.store(true, std::memory_order_release); }
 
   void request();
   /// Waits for a sync that began after this call. Errors: write_indeterminate.
@@ -39,7 +45,10 @@ class sync_thread {
 
   [[nodiscard]] std::uint64_t written() const noexcept { return written_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t durable() const noexcept { return durable_.load(std::memory_order_acquire); }
+  [[nodiscard]] histogram_counts durations() const { return seconds_.snapshot(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  /// Why, in the words of the system.
+  [[nodiscard]] std::string failure() const;
 
  private:
   struct pending_floor {
@@ -49,6 +58,7 @@ class sync_thread {
   };
   void run();
   bool sync_once();
+  [[nodiscard]] bool fail(std::string why);
   void publish_floors(std::uint64_t durable_step);
   void drop_files();
 
@@ -58,8 +68,11 @@ class sync_thread {
   std::atomic<std::uint64_t> written_;
   std::atomic<std::uint64_t> durable_;
   std::atomic<bool> failed_{false};
+  histogram<k_duration_bounds.size()> seconds_{k_duration_bounds};
+  std::atomic<bool> write_failed_{false};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::string failure_;
   std::condition_variable wake_;
   std::condition_variable done_;
   std::uint64_t requested_{0};  ///< the number of the last sync asked for

@@ -85,7 +85,7 @@ result<void> create(const std::filesystem::path& directory) {
   if (written) written = write_all(fd, empty.data(), empty.size(), k_slot_bytes);
   if (written && ::fsync(fd) != 0) written = last_error();
   ::close(fd);
-  RATCHET_TRY(std::move(written));
+  RATCHET_TRY(written);
   if (::rename(temporary.c_str(), (directory / synced_file::k_name).c_str()) != 0) return last_error();
   return sync_directory(directory);
 }

@@ -27,6 +27,7 @@ class workload_process {
   workload_process& operator=(workload_process&&) = delete;
   ~workload_process();
 
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   /// How it ended: its exit code, or 128 and the signal's number as a shell says it. None: it still runs.
   [[nodiscard]] std::optional<int> ended();
   /// Waits for its end. None: the time is over and it still runs.

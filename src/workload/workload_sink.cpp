@@ -34,7 +34,7 @@ class line_sink final : public workload_sink {
 
 class record_line_sink final : public workload_sink {
  public:
-  record_line_sink(std::FILE* file, std::string topic, std::uint32_t partitions)
+  record_line_sink(std::FILE* file, const std::string& topic, std::uint32_t partitions)
       : file_{file}, next_offset_(partitions, 0) {
     append_json_string(topic_, topic);
   }
@@ -66,9 +66,9 @@ std::unique_ptr<workload_sink> make_line_sink(std::FILE* file) {
   return std::make_unique<line_sink>(file);
 }
 
-std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, std::string topic,
+std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, const std::string& topic,
                                                      std::uint32_t partitions) {
-  return std::make_unique<record_line_sink>(file, std::move(topic), partitions);
+  return std::make_unique<record_line_sink>(file, topic, partitions);
 }
 
 reported<void> fill(workload_sink& sink, workload_stream& stream, workload_oracle& oracle,

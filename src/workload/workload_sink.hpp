@@ -30,7 +30,7 @@ class workload_sink {
 [[nodiscard]] std::unique_ptr<workload_sink> make_line_sink(std::FILE* file);
 
 /// One record a line as `kcat -C -J` prints it: what `ratchet apply --records` reads. `file` is borrowed.
-[[nodiscard]] std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, std::string topic,
+[[nodiscard]] std::unique_ptr<workload_sink> make_record_line_sink(std::FILE* file, const std::string& topic,
                                                                    std::uint32_t partitions);
 
 /// Draws the whole stream into the sink, and shows it to the oracle. `go_on` gets the number of records so

@@ -57,14 +57,14 @@ bool workload_stream::next(workload_record& out) {
   out.time = dials_.start + std::chrono::milliseconds{static_cast<std::int64_t>(elapsed_ms)};
   const bool only_held_fit = dials_.events - drawn_ <= held_.size();
   double roll = random_.unit();
-  if (only_held_fit) {
+  if (only_held_fit) {  // NOLINT(bugprone-branch-clone): the order of the branches is the order of the dice
     release_held(out);
   } else if ((roll -= dials_.malformed) < 0) {
     spoil(out);
   } else if ((roll -= dials_.duplicates) < 0 && !recent_.empty()) {
     out.kind = workload_kind::repeat;
     out.event = earlier();
-  } else if (roll >= 0 && (roll -= dials_.conflicts) < 0 && !recent_.empty()) {
+  } else if (roll >= 0 && roll < dials_.conflicts && !recent_.empty()) {
     conflict_with_earlier(out);
   } else if (!held_.empty() && held_.front().due <= drawn_) {
     release_held(out);

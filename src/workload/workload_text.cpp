@@ -135,8 +135,14 @@ void append_rfc3339(timestamp time, std::string& out) {
 
 bool parse_rfc3339(const std::string& text, timestamp& out) {
   using namespace std::chrono;
-  int y = 0, h = 0, mi = 0, s = 0, ms = 0, used = 0;
-  unsigned mo = 0, d = 0;
+  int y = 0;
+  unsigned mo = 0;
+  unsigned d = 0;
+  int h = 0;
+  int mi = 0;
+  int s = 0;
+  int ms = 0;
+  int used = 0;
   if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d%n", &y, &mo, &d, &h, &mi, &s, &used) != 6)
     return false;
   auto rest = std::string_view{text}.substr(static_cast<std::size_t>(used));

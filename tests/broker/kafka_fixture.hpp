@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "test_paths.hpp"
+
 extern char** environ;  // NOLINT: POSIX wants it declared
 
 /// A real Apache Kafka for tests, brought up by tools/kafka.
@@ -40,7 +42,7 @@ inline std::string read_bootstrap(const std::string& dir) {
   std::ifstream in{dir + "/broker.properties"};
   const std::string name = "advertised.listeners=PLAINTEXT://";
   for (std::string line; std::getline(in, line);) {
-    if (line.rfind(name, 0) == 0) return line.substr(name.size());
+    if (line.rfind(name, 0) == 0) return line.substr(name.size(), line.find(',') - name.size());
   }
   throw std::runtime_error{"no broker in " + dir};
 }

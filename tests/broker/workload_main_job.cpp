@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "test_paths.hpp"
 #include "workload/workload_campaign.hpp"
 #include "workload/workload_random.hpp"
 

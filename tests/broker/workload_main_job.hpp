@@ -25,6 +25,7 @@
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
 #include "store/rocks_store.hpp"
+#include "test_paths.hpp"
 #include "unit/kafka_testing.hpp"
 #include "workload/workload_kafka.hpp"
 #include "workload/workload_process.hpp"
@@ -161,15 +162,24 @@ class payment_feed {
 class main_job {
  public:
   static constexpr std::uint32_t k_partitions = 4;
+  static constexpr const char* k_payments_order =
+      "    envelope: {format: json, event_id: /id, aggregate: /payment/id, sequence: /sequence, type: "
+      "/type,\n"
+      "               time: /occurred_at}\n"
+      "    order: latest\n"
+      "    dedup: {ids: uuidv7, window: 24h, max_skew: 5m}\n"
+      "    reducer: {kind: replace, from: /payment}\n";
 
-  explicit main_job(std::string brokers = shared_brokers()) {
+  explicit main_job(std::string brokers = shared_brokers(),
+                    const std::map<std::string, std::string>& topic_config = {}) {
     std::string name = (std::filesystem::temp_directory_path() / "ratchet-main-job-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"mkdtemp failed"};
     directory_ = name;
     target_.brokers = std::move(brokers);
     target_.topic = fresh_name("main-job");
     target_.partitions = k_partitions;
-    must(create_target(target_));
+    const auto made = create_topic(target_.brokers, target_.topic, k_partitions, topic_config);
+    if (!made) throw std::system_error{made.error()};
     write_config(k_payments_order);
   }
   /// A failed test leaves its state and its logs to be looked at.
@@ -199,8 +209,9 @@ class main_job {
     return d;
   }
 
-  /// Writes the config anew, with the lines that say how events are ordered and reduced.
-  void write_config(const std::string& order_lines) const {
+  /// Writes the config anew, with the lines that say how events are ordered and reduced, and where it starts.
+  void write_config(const std::string& order_lines = k_payments_order,
+                    const std::string& start = "earliest") const {
     std::ofstream file{directory_ / "ratchet.yaml"};
     // Less than 6 s only our own brokers accept; a member that was killed stays that long.
     const char* session = std::getenv("RATCHET_TEST_BROKERS") != nullptr ? "6000" : "2000";
@@ -208,7 +219,7 @@ class main_job {
          << "\n  properties: {session.timeout.ms: " << session
          << ", heartbeat.interval.ms: 300, reconnect.backoff.max.ms: 500}\n"
          << "state: {path: \"" << state().string() << "\"}\nstep: {records: 500}\nstreams:\n"
-         << "  - name: payments\n    topics: [" << target_.topic << "]\n    start: earliest\n"
+         << "  - name: payments\n    topics: [" << target_.topic << "]\n    start: " << start << "\n"
          << order_lines;
   }
 
@@ -274,11 +285,13 @@ class main_job {
   }
 
   /// Empty where the stopped state is the oracle's and its ledger adds up; else what is wrong.
-  [[nodiscard]] std::string fault(const workload_oracle& oracle) const {
+  [[nodiscard]] std::string fault(const workload_oracle& oracle) const { return fault_of(state(), oracle); }
+  [[nodiscard]] static std::string fault_of(const std::filesystem::path& path,
+                                            const workload_oracle& oracle) {
     workload_comparison comparison{oracle};
-    must(compare_stored(state(), "payments", comparison));
+    must(compare_stored(path, "payments", comparison));
     if (!comparison.right()) return comparison.text();
-    return ledger_fault(oracle, must(read_stored(state(), "payments")).ledger);
+    return ledger_fault(oracle, must(read_stored(path, "payments")).ledger);
   }
   /// Empty where what is committed is what is stored, under the mark of this store.
   [[nodiscard]] std::string commit_fault() const {
@@ -302,14 +315,6 @@ class main_job {
   }
 
  private:
-  static constexpr const char* k_payments_order =
-      "    envelope: {format: json, event_id: /id, aggregate: /payment/id, sequence: /sequence, type: "
-      "/type,\n"
-      "               time: /occurred_at}\n"
-      "    order: latest\n"
-      "    dedup: {ids: uuidv7, window: 24h, max_skew: 5m}\n"
-      "    reducer: {kind: replace, from: /payment}\n";
-
   std::filesystem::path directory_;
   kafka_target target_;
   int commands_{0};

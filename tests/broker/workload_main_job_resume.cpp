@@ -1,29 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "broker/workload_main_job.hpp"
+#include "broker/workload_matrix.hpp"
 
 namespace ratchet::testing {
 namespace {
-
-constexpr std::uint64_t k_records = 2'000;
-
-std::int64_t stored_offset(const main_job& job, int partition) {
-  return must(read_stored(job.state(), "payments")).next_offsets.at(partition);
-}
-
-void expect_in(const std::string& what, const std::string& text) {
-  EXPECT_NE(text.find(what), std::string::npos) << "not said: " << what << "\nin: " << text;
-}
-
-/// A job that has handled the first half of what its feed has.
-struct half_done {
-  explicit half_done(std::uint64_t seed) : feed{job.target(), main_job::dials(2 * k_records, seed)} {
-    feed.send(k_records);
-    const auto done = job.run_until_end();
-    if (done.code != 0) throw std::runtime_error{done.output};
-  }
-  main_job job;
-  payment_feed feed;
-};
 
 TEST(main_job_resume, stops_and_explains_where_an_operator_rewound) {
   half_done half{21};
@@ -32,7 +11,7 @@ TEST(main_job_resume, stops_and_explains_where_an_operator_rewound) {
   half.feed.send();
   const auto stopped = half.job.run_until_end();
   EXPECT_EQ(stopped.code, 1) << stopped.output;
-  expect_in("[1]: somebody set the group's offset back to 5; the state ends at " + std::to_string(stored),
+  expect_in("/1: somebody set the group's offset back to 5; the state ends at " + std::to_string(stored),
             stopped.output);
   expect_in("--resume store", stopped.output);
   EXPECT_EQ(stored_offset(half.job, 1), stored);

@@ -11,6 +11,7 @@
 
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
+#include "test_paths.hpp"
 #include "workload/workload_campaign.hpp"
 #include "workload/workload_kafka.hpp"
 

@@ -44,7 +44,8 @@ TEST(keys_on_disk, are_these_bytes) {
   EXPECT_EQ(hex(step_key(true)), "00");
   EXPECT_EQ(hex(step_key(false)), "00000000");
   EXPECT_EQ(hex(identity_key()), "01");
-  EXPECT_EQ(hex(prefix_of(kind::copy_mark)), "02");
+  EXPECT_EQ(hex(copy_mark_key()), "02");
+  EXPECT_EQ(hex(outbox_epoch_key()), "03");
   EXPECT_EQ(hex(stream_key("pay")),
             "10"
             "706179");
@@ -105,6 +106,17 @@ TEST(keys_on_disk, keep_the_order_of_topics_whose_names_begin_alike) {
   EXPECT_LT(key("a\x01", 2), key("ab", 2));
 }
 
+TEST(keys_on_disk, with_a_prefix_lie_below_its_end_whatever_byte_it_ends_with) {
+  for (const std::uint32_t number : {1U, 0xFEU, 0xFFU, 0x100U, 0xFFFFU, 0xFFFFFFU}) {
+    const std::string prefix = prefix_of(kind::partition, stream_id{number});
+    const std::string next = prefix_of(kind::partition, stream_id{number + 1});
+    const std::string end = end_of_prefix(prefix);
+    EXPECT_LT(prefix + std::string(40, '\xFF'), end) << number;
+    EXPECT_LE(end, next) << number;
+  }
+  EXPECT_EQ(end_of_prefix("\xFF\xFF"), "") << "nothing lies behind it";
+}
+
 TEST(values_on_disk, are_these_bytes) {
   EXPECT_EQ(hex(encode_step(258)),
             "01"
@@ -151,6 +163,54 @@ TEST(values_on_disk, are_these_bytes) {
                                                                  "73"
                                                                  "00000002"
                                                                  "7478");
+}
+
+TEST(values_on_disk, hold_the_mark_of_a_copy_and_an_outbox_epoch) {
+  EXPECT_EQ(hex(encode_copy_mark({258, k_time, false})),
+            "01"
+            "00"
+            "0000000000000102" +
+                k_time_hex);
+  const std::string opened = encode_copy_mark({258, k_time, true});
+  EXPECT_EQ(hex(opened).substr(0, 4), "0101");
+  EXPECT_EQ(decode_copy_mark(opened).value(), (copy_mark{258, k_time, true}));
+  EXPECT_FALSE(decode_copy_mark(opened + "x"));
+  std::string unknown_flag = opened;
+  unknown_flag[1] = 2;
+  EXPECT_EQ(decode_copy_mark(unknown_flag).error(), make_error_code(errc::state_damaged));
+  EXPECT_EQ(hex(encode_outbox_epoch(3)),
+            "01"
+            "0000000000000003");
+  EXPECT_EQ(decode_outbox_epoch(encode_outbox_epoch(3)).value(), 3U);
+}
+
+TEST(values_on_disk, hold_an_audit_row_that_names_a_partition_and_a_range) {
+  audit_row row{9, k_time, "kd", "s", "tx", topic_partition{"tp", partition_id{5}}, offset_range{16, 258}};
+  const std::string texts = k_time_hex +
+                            "00000002"
+                            "6b64"
+                            "00000001"
+                            "73"
+                            "00000002"
+                            "7478";
+  const std::string value = encode_audit(row);
+  EXPECT_EQ(hex(value),
+            "02"
+            "03" +
+                texts +
+                "00000002"
+                "7470"
+                "00000005"
+                "0000000000000010"
+                "0000000000000102");
+  EXPECT_EQ(decode_audit({9, 0}, value).value(), row);
+  for (std::size_t size = 0; size < value.size(); ++size)
+    EXPECT_FALSE(decode_audit({9, 0}, value.substr(0, size)));
+  row.not_handled.reset();
+  EXPECT_EQ(hex(encode_audit(row)), "0201" + texts + "00000002" + "7470" + "00000005");
+  EXPECT_EQ(decode_audit({9, 0}, encode_audit(row)).value(), row);
+  row.where.reset();
+  EXPECT_EQ(decode_audit({9, 0}, encode_audit(row)).value(), row);
 }
 
 TEST(values_on_disk, hold_the_counters_in_this_order) {
@@ -212,6 +272,16 @@ TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
   EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
             "01"
             "07");
+}
+
+TEST(values_on_disk, hold_snapshots_of_up_to_1024_bytes_inline) {
+  aggregate_row row;
+  row.snapshot = std::string(1024, 'x');
+  EXPECT_FALSE(is_external(row));
+  row.snapshot += 'x';
+  EXPECT_TRUE(is_external(row));
+  row.deleted = true;
+  EXPECT_FALSE(is_external(row)) << "there is none to be kept";
 }
 
 TEST(values_on_disk, hold_a_rejected_record) {

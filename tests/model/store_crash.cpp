@@ -1,20 +1,16 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
-#include <set>
-#include <sstream>
 
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
-#include "store/synced_file.hpp"
+#include "store_steps.hpp"
 
 /// The fault model: the machine loses power. What was synced is there. Of the write-ahead log behind that,
 /// any part may be missing, zero or wrong, in any order. Column families may have been flushed at any moment
@@ -26,194 +22,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-class scratch {
- public:
-  scratch() {
-    // Memory, where there is a file system for it: thousands of syncs on a disk take minutes.
-    std::error_code code;
-    const fs::path base =
-        fs::is_directory("/dev/shm", code) ? fs::path{"/dev/shm"} : fs::temp_directory_path();
-    std::string name = (base / "ratchet-crash-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  ~scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-store_options options_for(const fs::path& path) {
-  store_options o;
-  o.path = path;
-  o.group = "group";
-  o.streams = {{"payments", {{"order", "latest"}}}};
-  o.memory_bytes = std::uint64_t{32} << 20U;
-  return o;
-}
-
-/// The state as one text, from the oracle or from a store: equal texts are equal states.
-struct oracle {
-  std::map<std::string, aggregate_row> rows;
-  std::set<std::pair<event_id, std::string>> ids;
-  stream_state state;
-  std::vector<std::string> audits;
-  std::map<std::uint64_t, std::string> rejected;  // by step
-};
-
-void print_row(std::ostream& out, std::string_view aggregate, const aggregate_row& row) {
-  out << "row " << aggregate << ' ' << row.last.number << ' ' << row.deleted << ' ' << row.snapshot.size()
-      << ' ' << std::hash<std::string>{}(row.snapshot) << '\n';
-}
-
-void print_state(std::ostream& out, const stream_state& s) {
-  out << "applied " << s.counters.applied << " consumed " << s.counters.consumed << '\n';
-  for (const auto& [where, p] : s.partitions)
-    out << "partition " << where.topic << ' ' << p.next_offset << '\n';
-}
-
-std::string text_of(const oracle& o) {
-  std::ostringstream out;
-  for (const auto& [aggregate, row] : o.rows) print_row(out, aggregate, row);
-  for (const auto& [id, aggregate] : o.ids)
-    out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
-  print_state(out, o.state);
-  for (auto at = o.rejected.rbegin(); at != o.rejected.rend(); ++at) out << "rejected " << at->second << '\n';
-  for (const std::string& a : o.audits) out << "audit " << a << '\n';
-  return out.str();
-}
+using store_steps::contents;
+using store_steps::from_environment;
+using store_steps::options_for;
+using store_steps::scratch;
+using store_steps::step_history;
 
 std::string text_of(const store& s) {
-  std::ostringstream out;
-  const stream_id stream = s.id_of("payments");
-  const auto view = s.view();
-  EXPECT_TRUE(view);
-  EXPECT_TRUE(view.assume_value()->scan(stream, [&](const scanned_row& r) {
-    print_row(out, r.aggregate, r.row);
-    return true;
-  }));
-  EXPECT_TRUE(view.assume_value()->scan_ids(stream, [&](std::string_view aggregate, event_id id) {
-    out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
-    return true;
-  }));
-  const auto state = view.assume_value()->load(stream);
-  EXPECT_TRUE(state);
-  print_state(out, state.assume_value());
-  const auto rejected = view.assume_value()->rejected(stream, 1000);
-  EXPECT_TRUE(rejected);
-  for (const rejected_row& r : rejected.assume_value()) out << "rejected " << r.detail << '\n';
-  const auto audits = view.assume_value()->audits();
-  EXPECT_TRUE(audits);
-  for (const audit_row& a : audits.assume_value()) out << "audit " << a.text << '\n';
-  return out.str();
+  const auto text = store_steps::text_of(s);
+  EXPECT_TRUE(text) << text.error().message();
+  return text ? text.assume_value() : "";
 }
 
-/// Takes random steps on a store and on the oracle alike.
+/// A history, and the random numbers that it comes of.
 class driver {
  public:
   explicit driver(std::mt19937_64& random) : random_{&random} {}
-
   std::uint64_t below(std::uint64_t bound) { return (*random_)() % bound; }
-
-  void step(store& s) {
-    const std::uint64_t number = s.last_step() + 1;
-    step_plan plan;
-    stream_change change;
-    std::vector<std::string> names;
-    std::set<std::uint64_t> chosen;
-    for (std::uint64_t i = 1 + below(6); i > 0; --i) chosen.insert(below(20));
-    for (const std::uint64_t c : chosen) names.push_back("p" + std::to_string(c));
-    for (std::uint32_t i = 0; i < names.size(); ++i) {
-      plan.aggregates.push_back(names[i]);
-      // The step's number is in everything that it writes, so that no part of a step can pass for another's.
-      aggregate_row row;
-      row.last = seq(number);
-      row.deleted = below(8) == 0;
-      if (!row.deleted) row.snapshot = std::string(snapshot_size(), static_cast<char>('a' + number % 26));
-      const event_id id{number << 16U, below(1U << 20U)};
-      change.rows.push_back({i, row});
-      change.ids.push_back({i, id});
-      now_.rows[names[i]] = row;
-      now_.ids.emplace(id, names[i]);
-    }
-    stream_state& after = now_.state;
-    after.counters.applied += names.size();
-    after.counters.consumed += names.size();
-    const topic_partition where{"topic", partition_id{static_cast<std::int32_t>(below(3))}};
-    after.partitions[where].next_offset = static_cast<std::int64_t>(number);
-    change.touched = {where};
-    change.after = after;
-    step_batch batch;
-    batch.step = number;
-    batch.parts.push_back({s.id_of("payments"), &plan, &change, {}});
-    if (below(3) == 0) {
-      rejected_row r;
-      r.where = where;
-      r.offset = static_cast<std::int64_t>(number);
-      r.step = number;
-      r.reason = reject_reason::malformed;
-      r.detail = "at " + std::to_string(number);
-      batch.parts[0].rejected.push_back(r);
-      now_.rejected[number] = r.detail;
-    }
-    if (below(5) == 0) {
-      batch.audits.push_back({number, timestamp{}, "test", "payments", "audit " + std::to_string(number)});
-      now_.audits.push_back(batch.audits.back().text);
-    }
-    ASSERT_TRUE(s.write(batch));
-    history_[number] = text_of(now_);
-    states_[number] = now_;
-  }
-
-  void start(const store& s) {
-    history_[s.last_step()] = text_of(now_);
-    states_[s.last_step()] = now_;
-  }
-  /// Goes on from what was recovered.
-  void rewind(std::uint64_t step) { now_ = states_.at(step); }
-  [[nodiscard]] const std::string& at(std::uint64_t step) const { return history_.at(step); }
-  [[nodiscard]] bool knows(std::uint64_t step) const { return history_.contains(step); }
+  void step(store& s) { ASSERT_TRUE(steps_.step(s, *random_)); }
+  void start(const store& s) { steps_.start(s.last_step()); }
+  void rewind(std::uint64_t step) { steps_.rewind(step); }
+  [[nodiscard]] std::string at(std::uint64_t step) const { return steps_.at(step); }
+  [[nodiscard]] bool knows(std::uint64_t step) const { return steps_.knows(step); }
 
  private:
-  std::size_t snapshot_size() {
-    switch (below(8)) {
-      case 0:
-        return 1025 + below(3000);
-      case 1:
-        return 20'000 + below(30'000);  // several blocks of the log
-      default:
-        return below(600);
-    }
-  }
   std::mt19937_64* random_;
-  oracle now_;
-  std::map<std::uint64_t, std::string> history_;
-  std::map<std::uint64_t, oracle> states_;
+  step_history steps_;
 };
 
 std::map<std::string, std::uintmax_t> log_sizes(const fs::path& directory) {
   std::map<std::string, std::uintmax_t> out;
   for (const auto& entry : fs::directory_iterator{directory}) {
     if (entry.path().extension() == ".log") out[entry.path().filename().string()] = entry.file_size();
-  }
-  return out;
-}
-
-std::map<std::string, std::string> contents(const fs::path& directory) {
-  std::map<std::string, std::string> out;
-  for (const auto& entry : fs::recursive_directory_iterator{directory}) {
-    std::ifstream in{entry.path(), std::ios::binary};
-    out[entry.path().filename().string()] = {std::istreambuf_iterator<char>{in}, {}};
   }
   return out;
 }

@@ -32,7 +32,8 @@ class world {
     options_.path = ::mkdtemp(name.data());
     options_.group = "group";
     options_.streams = {{"payments", {}}};
-    options_.memory_bytes = memory_bytes;
+    options_.database_bytes = memory_bytes / 8 * 3;
+    options_.remembered_bytes = memory_bytes / 8;
     reopen();
   }
   world(const world&) = delete;

@@ -201,6 +201,13 @@ TEST_F(apply_command, rejects_lines_that_kcat_did_not_print_and_goes_on) {
   EXPECT_TRUE(names_topic) << "of the foreign topic it says where";
 }
 
+TEST_F(apply_command, keeps_a_rejected_line_once_wherever_it_stands_in_a_file) {
+  expect_applied({file("once", "not json\n")});
+  expect_applied({file("again", line("a", 1) + line("a", 2) + "not json\n")});
+  EXPECT_EQ(counted().rejected_malformed, 2U) << "it is counted as often as it comes";
+  EXPECT_EQ(rejected().size(), 1U);
+}
+
 TEST_F(apply_command, rejects_a_line_that_is_too_large_and_goes_on) {
   for (const bool records : {false, true}) {
     const std::string good = records ? kcat("t", 0, 1, "a", 1) : line("a", 1);
@@ -233,7 +240,7 @@ TEST_F(apply_command, stops_one_partition_of_the_records_and_takes_the_others) {
   const auto failed = apply({input}, true);
   ASSERT_TRUE(failed);
   EXPECT_EQ(exit_code(failed->code), 1);
-  EXPECT_NE(failed->message.find("t[0] at offset 2"), std::string::npos) << failed->message;
+  EXPECT_NE(failed->message.find("t/0 at offset 2"), std::string::npos) << failed->message;
   EXPECT_EQ(read("a"), "1");
   EXPECT_EQ(read("b"), "2");
   EXPECT_EQ(state().partitions.at({"t", partition_id{0}}).next_offset, 2);

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string>
 
+#include "test_paths.hpp"
+
 namespace {
 
 using testing::HasSubstr;

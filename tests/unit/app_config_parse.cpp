@@ -46,6 +46,11 @@ std::string errors_of(const std::string& text, const config_overrides& overrides
   return parsed ? "no error" : to_text(parsed.error());
 }
 
+config must_parse(const std::string& text) {
+  const auto parsed = parse_config(text, "f.yaml");
+  return parsed ? parsed.value() : throw std::runtime_error{to_text(parsed.error())};
+}
+
 TEST(config, reads_the_example_of_the_reference) {
   const auto parsed = parse_config(k_example, "f.yaml");
   ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
@@ -128,14 +133,44 @@ streams:
   EXPECT_EQ(c.streams[2].poison, 1U);
 }
 
+TEST(config, reads_where_to_listen_for_http) {
+  EXPECT_FALSE(must_parse(k_example).http) << "off where it is not named";
+  struct {
+    const char* text;
+    const char* host;
+    int port;
+    const char* again;
+    bool loopback;
+  } const all[] = {
+      {"127.0.0.1:9187", "127.0.0.1", 9187, "127.0.0.1:9187", true},
+      {"localhost:0", "127.0.0.1", 0, "127.0.0.1:0", true},
+      {"\"[::1]:9187\"", "::1", 9187, "[::1]:9187", true},
+      {"0.0.0.0:80", "0.0.0.0", 80, "0.0.0.0:80", false},
+      {"'[::]:65535'", "::", 65535, "[::]:65535", false},
+  };
+  for (const auto& want : all) {
+    const config c = must_parse(std::string{k_example} + "http: {listen: " + want.text + "}\n");
+    ASSERT_TRUE(c.http) << want.text;
+    EXPECT_EQ(c.http->host, want.host);
+    EXPECT_EQ(c.http->port, want.port);
+    EXPECT_EQ(to_text(*c.http), want.again);
+    ASSERT_EQ(c.warnings.empty(), want.loopback) << "whoever can reach it may ask: that is said";
+    if (!want.loopback) {
+      EXPECT_EQ(c.warnings.front().path, "http.listen");
+    }
+  }
+}
+
 TEST(config, takes_scalars_as_they_are_written) {
   std::string text = k_example;
-  text.replace(text.find("session.timeout.ms: 45000"), 25, "a: 0123, b: no, c: 1e3, d: 'x: y', e: 0x1F");
+  text.replace(text.find("session.timeout.ms: 45000"), 25,
+               "client.id: 0123, client.rack: no, sasl.username: 1e3, "
+               "sasl.kerberos.principal: 'x: y'");
   const auto parsed = parse_config(text, "f.yaml");
   ASSERT_TRUE(parsed.has_value()) << to_text(parsed.error());
   EXPECT_THAT(parsed.value().kafka.properties,
-              ElementsAre(Pair("a", "0123"), Pair("b", "no"), Pair("c", "1e3"), Pair("d", "x: y"),
-                          Pair("e", "0x1F")));
+              ElementsAre(Pair("client.id", "0123"), Pair("client.rack", "no"),
+                          Pair("sasl.kerberos.principal", "x: y"), Pair("sasl.username", "1e3")));
 }
 
 TEST(config, needs_no_kafka_section_where_no_stream_has_topics) {
@@ -165,7 +200,7 @@ http: {}
   f.yaml:5:5: streams[0].start: is missing; say where a partition begins that nobody has read yet: earliest or latest
   f.yaml:7:27: streams[0].envelope.aggregate: is no source of a field; a field comes from /a/pointer, key or header:NAME
   f.yaml:8:12: streams[0].order: order: strict is not built yet in this version; use order: latest or arrival
-  f.yaml:9:1: http: http is not built yet in this version; leave it out; ratchet status asks a running ratchet
+  f.yaml:9:7: http.listen: is missing; as in http: {listen: 127.0.0.1:9187}
 )");
 }
 
@@ -199,6 +234,22 @@ TEST(config_document, names_the_place_of_a_syntax_error_and_no_more) {
   const std::string errors = errors_of("version: 1\nstate: {path: [}\nbanana: 1\n");
   EXPECT_THAT(errors, HasSubstr("f.yaml has an error"));
   EXPECT_THAT(errors, HasSubstr("f.yaml:2:16: not YAML: "));
+}
+
+TEST(config_document, indented_with_tabs_says_so) {
+  EXPECT_THAT(errors_of("version: 1\nstate:\n\tpath: x\n"),
+              HasSubstr("; line 3 is indented with a tab: YAML wants spaces"));
+  EXPECT_THAT(errors_of("version: 1\nstate: {path: [}\n"), Not(HasSubstr("tab")));
+}
+
+TEST(config_document, that_is_no_text_is_told_by_its_first_such_byte) {
+  EXPECT_THAT(errors_of(std::string{"version: 1\na\0b: 1\n", 18}),
+              HasSubstr("f.yaml:2:2: not YAML: the byte 0x00 is not text; a config is text in UTF-8"));
+  EXPECT_THAT(errors_of("\x7f"
+                        "ELF\x02"),
+              HasSubstr("f.yaml:1:1: not YAML: the byte 0x7F is not text"));
+  EXPECT_THAT(errors_of("version: \xff\xfe"), HasSubstr("f.yaml:1:10: not YAML: the byte 0xFF is not text"));
+  EXPECT_THAT(errors_of("version: 1\n\xc3\xa4: 1\n"), HasSubstr("\xc3\xa4: is not a known key"));
 }
 
 TEST(config_document, may_not_use_anchors_aliases_tags_or_a_second_document) {
@@ -386,6 +437,8 @@ TEST(config_messages, never_show_the_value_of_a_property) {
              .kafka_properties = {"group.id=hunter2", "hunter2"}});
   EXPECT_THAT(errors, HasSubstr("error"));
   EXPECT_THAT(errors, Not(HasSubstr("hunter2")));
+  EXPECT_THAT(errors_of(text), HasSubstr("f.yaml has 3 errors"));
+  EXPECT_THAT(errors_of(text), Not(HasSubstr("hunter2")));
 }
 
 }  // namespace

@@ -19,11 +19,14 @@ struct fake_stream {
   stream_state state;
   std::map<std::string, aggregate_row, std::less<>> rows;
   std::vector<rejected_row> rejected;
+  std::vector<std::pair<event_id, std::string>> ids;
+  std::vector<std::pair<std::string, std::string>> meaning;
 };
 
 struct fake_content {
   std::vector<fake_stream> streams;  ///< a stream's id is its index
   std::vector<audit_row> audits;
+  store_identity identity{"11111111-1111-4111-8111-111111111111", "group-1", "", 0, {}};
   std::error_code scan_fails_with;  ///< after the first row
   std::uint64_t endless_rows{0};    ///< rows of stream 0 that scan makes up
 };
@@ -33,10 +36,19 @@ class fake_view final : public store_view {
   fake_view(const fake_content& c, std::uint64_t step) : content_{c}, step_{step} {}
 
   std::uint64_t step() const override { return step_; }
+  result<store_identity> identity() const override { return content_.identity; }
+  result<std::vector<std::string>> aggregates_with(stream_id id, event_id event,
+                                                   std::size_t limit) const override {
+    std::vector<std::string> found;
+    for (const auto& [filed, aggregate] : at(id).ids) {
+      if (filed == event && found.size() < limit) found.push_back(aggregate);
+    }
+    return found;
+  }
   result<std::vector<named_stream>> streams() const override {
     std::vector<named_stream> named;
     for (std::uint32_t i = 0; i < content_.streams.size(); ++i) {
-      named.push_back({content_.streams[i].name, stream_id{i}});
+      named.push_back({content_.streams[i].name, stream_id{i}, content_.streams[i].meaning});
     }
     return named;
   }
@@ -103,6 +115,10 @@ class fake_store final : public store {
     return make_error_code(errc::internal);
   }
   std::vector<incarnation> incarnations() const override { return {}; }
+  std::optional<copy_mark> copy() const override { return content.identity.copy; }
+  result<std::uint64_t> checkpoint(const std::filesystem::path&) override {
+    return std::make_error_code(std::errc::operation_not_supported);
+  }
   result<std::unique_ptr<store_view>> view() const override {
     return std::unique_ptr<store_view>{std::make_unique<fake_view>(content, written)};
   }

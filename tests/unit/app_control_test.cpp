@@ -328,7 +328,7 @@ TEST_F(control, reports_a_server_that_does_not_answer_in_time) {
 TEST_F(control, status_of_an_instance_says_what_the_board_says) {
   const topic_partition where{"payment-status", partition_id{3}};
   store_.content.streams[0].state.partitions[where].next_offset = 40;
-  board_.set_ready(false, "1 partition is stopped");
+  board_.set_ready(false, "1 partition is missing");
   board_.set_assigned("payments", std::vector{where});
   board_.set_committed("payments", where, 38);
   board_.set_log_end("payments", where, 100);
@@ -338,7 +338,7 @@ TEST_F(control, status_of_an_instance_says_what_the_board_says) {
   request.json = true;
   const std::string answer = ask(request);
   EXPECT_TRUE(answer.starts_with(
-      R"({"running":true,"ready":false,"ready_reason":"1 partition is stopped","started_at":"1970-01-01T00:00:00.000Z")"))
+      R"({"running":true,"ready":false,"ready_reason":"1 partition is missing; poisoned","started_at":"1970-01-01T00:00:00.000Z")"))
       << answer;
   EXPECT_NE(
       answer.find(
@@ -382,6 +382,27 @@ TEST(control_protocol, never_takes_a_cut_answer_for_a_whole_one) {
     }
     const auto read = read_response(reader.get(), {}, [](std::string_view) { return true; });
     EXPECT_EQ(read.has_value(), cut == whole.size()) << cut;
+  }
+}
+
+TEST(control_protocol, takes_a_reason_that_is_no_error_of_ours_for_an_internal_one) {
+  using namespace std::string_literals;
+  const std::string text = "\0\0\0\x03why\0\0\0\0"s;
+  // Answers that fail half way for the reason 0, which would be success, and 200; and one that is 200 from
+  // its start.
+  for (const std::string& bytes :
+       {"\0\xFF\xFF\xFF\xFF\0"s + text, "\0\xFF\xFF\xFF\xFF\xC8"s + text, "\xC8"s + text}) {
+    std::array<int, 2> pair{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
+    const unique_fd reader{pair[0]};
+    {
+      const unique_fd writer{pair[1]};
+      ASSERT_EQ(::send(writer.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    }
+    const auto read = read_response(reader.get(), {}, [](std::string_view) { return true; });
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, errc::internal);
+    EXPECT_EQ(read.error().message, "why");
   }
 }
 

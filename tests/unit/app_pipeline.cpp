@@ -100,6 +100,27 @@ TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {
   EXPECT_EQ(store_.audits()[0].step, 1U);
 }
 
+TEST_F(pipeline_of_one, remembers_the_record_right_below_its_position_whatever_is_repeated_behind_it) {
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  const partition_state before = *p.find(k_p0);
+  ASSERT_TRUE(before.last_record_hash);
+  ASSERT_TRUE(take(p, 1, 2));
+  EXPECT_EQ(*p.find(k_p0), before);
+}
+
+TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_lies_elsewhere) {
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  streams_[0]->state.partitions.at(k_p0).malformed_run = 5;
+  const partition_state before = *p.find(k_p0);
+  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}));
+  EXPECT_EQ(*p.find(k_p0), before) << "the very place where it was";
+  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 9}}, {}));
+  EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "the record at offset 8 is another one";
+  EXPECT_EQ(p.find(k_p0)->malformed_run, 0U);
+}
+
 TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
   pipeline p{streams_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
@@ -109,6 +130,7 @@ TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
   EXPECT_EQ(store_.last_step(), 1U) << "and writes nothing where nothing moves";
   ASSERT_TRUE(p.move_to(k_p0, 5));
   EXPECT_EQ(p.find(k_p0)->next_offset, 5);
+  EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "what lies at offset 4 is no record";
 }
 
 TEST_F(pipeline_of_one, refuses_effects_that_are_not_built_and_names_the_call) {

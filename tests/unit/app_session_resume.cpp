@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app_session_world.hpp"
+#include "kafka/kafka_error.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -30,7 +31,7 @@ struct resumed : session_world {
   session_result run_to_end_with(resume_option option) {
     session_options options;
     options.until_end = true;
-    options.resume = option;
+    options.resume.option = option;
     return run(options);
   }
   void expect_start_at(std::int64_t offset) {
@@ -123,7 +124,7 @@ TEST(session_resume, stops_where_the_log_begins_behind_the_state) {
   EXPECT_EQ(w.logged("offsets [3, 5) are not handled"), 1U);
   EXPECT_EQ(w.counted().consumed, 6U);
   EXPECT_FALSE(w.stop_of(k_p0)) << "it is read again";
-  EXPECT_TRUE(w.board.snapshot().ready);
+  EXPECT_TRUE(w.live_at_stop.ready);
 }
 
 TEST(session_resume, stops_where_the_state_lies_behind_the_end_of_the_log) {
@@ -190,6 +191,7 @@ TEST(session_resume, stops_where_somebody_rewound_the_group) {
   EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
   ASSERT_EQ(w.run_to_end_with(resume_option::kafka).end, session_end::caught_up);
   EXPECT_TRUE(w.stop_of(k_p0)) << "the stored events cannot be taken back";
+  EXPECT_EQ(w.logged("`--resume kafka` is no answer to what was found"), 1U);
   ASSERT_EQ(w.run_to_end_with(resume_option::store).end, session_end::caught_up);
   w.expect_start_at(3);
   w.expect_audit("resume_rewound", "resumed at offset 3");
@@ -239,7 +241,7 @@ TEST(session_resume, builds_a_lost_state_anew_from_the_start_of_the_log_and_says
                                     w.source.logs[k_p0].records.begin() + 2);
   session_options options;
   options.until_end = true;
-  options.resume = resume_option::rebuild;
+  options.resume.option = resume_option::rebuild;
   ASSERT_EQ(w.run(options).end, session_end::caught_up);
   EXPECT_EQ(w.counted().consumed, 4U);
   EXPECT_EQ(w.logged("offsets [0, 2) are not handled"), 1U);
@@ -253,7 +255,7 @@ TEST(session_resume, accepts_a_lost_state_where_the_operator_says_so) {
   w.source.logs[k_p0].committed = 4;
   session_options options;
   options.until_end = true;
-  options.resume = resume_option::kafka;
+  options.resume.option = resume_option::kafka;
   ASSERT_EQ(w.run(options).end, session_end::caught_up);
   EXPECT_NE(w.calls.find("assign t[0]@4"), journal::npos);
   EXPECT_EQ(w.counted().consumed, 2U);
@@ -280,7 +282,7 @@ TEST(session_resume, starts_where_the_config_says_and_a_later_partition_at_its_b
   EXPECT_NE(w.calls.find("assign t[0]@4"), journal::npos);
   EXPECT_NE(w.calls.find("assign t[0]@6 t[1]@0"), journal::npos);
   EXPECT_EQ(w.counted().consumed, 5U);
-  EXPECT_TRUE(w.board.snapshot().ready) << "all partitions that there are now are read";
+  EXPECT_TRUE(w.live_at_stop.ready) << "all partitions that there are now are read";
 }
 
 TEST(session_resume, does_nothing_with_an_option_where_nothing_is_amiss) {
@@ -291,6 +293,7 @@ TEST(session_resume, does_nothing_with_an_option_where_nothing_is_amiss) {
     w.expect_start_at(3);
     EXPECT_TRUE(w.store.audits().empty());
     EXPECT_EQ(w.counted().consumed, 6U);
+    EXPECT_EQ(w.logged("had nothing to do"), 1U) << w.logged();
   }
 }
 
@@ -340,7 +343,7 @@ TEST(session_membership, leaves_where_a_second_fresh_instance_holds_the_lowest_p
   const session_result ended = w.run();
   ASSERT_EQ(ended.end, session_end::refused);
   EXPECT_EQ(ended.why->code, errc::group_taken);
-  EXPECT_NE(ended.why->message.find("t[0]"), std::string::npos);
+  EXPECT_NE(ended.why->message.find("t/0"), std::string::npos);
   EXPECT_EQ(w.calls.count("commit"), 0U) << "it leaves without a claim";
 }
 
@@ -360,7 +363,7 @@ TEST(session_membership, stays_where_it_holds_the_lowest_partition_and_is_not_re
   EXPECT_NE(w.calls.find("commit_and_wait t[0]@0"), journal::npos);
   EXPECT_EQ(w.counted().consumed, 3U);
   EXPECT_FALSE(w.board.snapshot().ready);
-  EXPECT_NE(w.board.snapshot().ready_reason.find("1 of 2"), std::string::npos);
+  EXPECT_NE(w.live_at_stop.ready_reason.find("1 of 2"), std::string::npos);
 }
 
 TEST(session_membership, does_not_decide_to_stay_where_the_claims_cannot_be_read) {
@@ -441,9 +444,12 @@ TEST(session_membership, says_what_a_user_may_not_read) {
   session_world w;
   produce(w, k_p0, 1, 3);
   w.source.failing_committed_queries = 1;
-  w.source.query_error = std::make_error_code(std::errc::permission_denied);
+  constexpr int k_group_authorization_failed = 30;
+  w.source.query_error = kafka_error(k_group_authorization_failed);
   const session_result ended = w.run();
   ASSERT_EQ(ended.end, session_end::refused) << "trying again would not help";
+  EXPECT_EQ(ended.why->code, make_error_code(errc::access_denied));
+  EXPECT_NE(ended.why->message.find("the consumer group `group-1`"), std::string::npos) << ended.why->message;
   EXPECT_NE(ended.why->hint.find("ACL"), std::string::npos);
 }
 

@@ -85,7 +85,7 @@ TEST(session_stops, stops_a_partition_before_the_event_that_its_reducer_cannot_h
   EXPECT_EQ(w.counted().consumed, 10U) << "nothing was lost";
   EXPECT_EQ(w.store.snapshot_of("payments", "bad"), "1");
   EXPECT_FALSE(w.stop_of(k_p0)) << "the board of the same process forgets it";
-  EXPECT_TRUE(w.board.snapshot().ready);
+  EXPECT_TRUE(w.live_at_stop.ready);
 }
 
 TEST(session_stops, stops_whatever_a_failing_reducer_says) {
@@ -140,7 +140,7 @@ TEST(session_stops, forgets_a_stop_when_the_partition_is_assigned_anew) {
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.counted().applied, 1U);
   EXPECT_FALSE(w.stop_of(k_p0));
-  EXPECT_TRUE(w.board.snapshot().ready);
+  EXPECT_TRUE(w.live_at_stop.ready);
 }
 
 TEST(session_stops, stops_a_partition_whose_log_moved_away_under_it_and_names_the_range) {
@@ -211,10 +211,14 @@ TEST(session_stops, stops_a_partition_whose_topic_is_gone) {
                      [&] {
                        w.source.say(notice::topic_gone{at("t", 0), "unknown topic"});
                      },
+                     [&] {
+                       w.source.say(notice::topic_gone{at("t", 0), "unknown topic"});
+                     },
                      [&] { produce(w, at("u", 0), 4, 5); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   ASSERT_TRUE(w.stop_of(at("t", 0)));
   EXPECT_NE(w.stop_of(at("t", 0))->find("cannot be read any more"), std::string::npos);
+  EXPECT_EQ(w.logged("t/0 cannot be read any more"), 1U) << "it is told once";
   EXPECT_EQ(w.counted("refunds").consumed, 5U);
 }
 
@@ -287,6 +291,7 @@ TEST(session_floor, leaves_out_a_partition_that_had_nothing_to_read_for_ten_seco
       },
       [&] {
         EXPECT_FALSE(w.state_of(k_p1).idle);
+        EXPECT_FALSE(w.state_of(k_p0).idle) << "nine seconds are not ten";
         w.clock.advance(std::chrono::seconds{2});
         w.source.produce(k_p1, event("b", 3), w.late + std::chrono::seconds{2});
       },

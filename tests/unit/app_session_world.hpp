@@ -13,6 +13,7 @@
 #include "app/consumer_session.hpp"
 #include "app/memory_store.hpp"
 #include "app/stream_runtime.hpp"
+#include "fake_disk_space.hpp"
 #include "fake_source.hpp"
 
 namespace ratchet::testing {
@@ -86,6 +87,11 @@ class watched_store final : public store {
     return drawn;
   }
   [[nodiscard]] std::vector<incarnation> incarnations() const override { return under_.incarnations(); }
+  [[nodiscard]] std::optional<copy_mark> copy() const override { return under_.copy(); }
+  [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
+    calls_.add("checkpoint");
+    return under_.checkpoint(directory);
+  }
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override { return under_.view(); }
 
  private:
@@ -120,26 +126,32 @@ class session_world {
         store{calls, names(settings), k_own_uuid},
         source{calls, clock},
         board{clock.now()},
+        meter{clock},
         log{std::make_shared<spdlog::logger>("test",
                                              std::make_shared<spdlog::sinks::ostream_sink_mt>(text_))} {
     auto made = make_streams(settings, own);
     streams_ = std::move(*made);
     source.on_commit = [this](const commit_request& r) { check(r); };
-    source.at_end = [this] { stop = true; };
+    source.at_end = [this] {
+      live_at_stop = board.snapshot();
+      stop = true;
+    };
   }
 
   session_result run(session_options options = {}) {
     EXPECT_TRUE(load_states(streams_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{{settings, streams_, store, source, clock, board, log}, options};
+    consumer_session session{{settings, streams_, store, source, clock, board, meter, log, nullptr, &disk},
+                             options};
     session_result ended = session.run();
     times = session.times();
+    if (!stop) live_at_stop = board.snapshot();
     return ended;
   }
   session_result run_with(resume_option option) {
     session_options options;
-    options.resume = option;
+    options.resume.option = option;
     return run(options);
   }
   session_result run_until_end() {
@@ -178,7 +190,10 @@ class session_world {
   watched_store store;
   fake_source source;
   live_board board;
+  run_meter meter;
+  fake_disk_space disk;
   std::atomic<bool> stop{false};
+  live_status live_at_stop;  ///< before it was told to stop, or where it ended by itself
   flow_times times;
 
  private:

@@ -134,7 +134,7 @@ TEST(status_json, lists_rejected_records_with_reason_place_and_bytes) {
   expect_json(json);
   EXPECT_NE(
       json.find(R"({"topic":"t","partition":1,"offset":17,"step":3,"reason":"malformed",)"
-                R"("detail":"missing_field","pointer":"/payment/id","byte_offset":12,)"
+                R"("detail":"missing_field","aggregate":null,"pointer":"/payment/id","byte_offset":12,)"
                 R"("time":"2026-01-01T12:00:00.000Z","key":"k","value":"{\"a\":\n","truncated":false})"),
       std::string::npos)
       << json;
@@ -148,15 +148,56 @@ TEST(status_json, lists_rejected_records_with_reason_place_and_bytes) {
 
 TEST(status_json, lists_audit_rows) {
   status_report report = report_with(some_stream());
-  report.audits = std::vector<audit_row>{{7, k_noon, "offsets_skipped", "payments", "t/0 5 to 9"},
+  report.audits = std::vector<audit_row>{{7, k_noon, "offsets_skipped", "payments", "t/3 5 to 9",
+                                          topic_partition{"t", partition_id{3}}, offset_range{5, 9}},
                                          {8, k_noon, "resumed", "", "at 9"}};
   const std::string json = status_json(report);
   expect_json(json);
   EXPECT_NE(json.find(R"("audit":[{"step":7,"time":"2026-01-01T12:00:00.000Z","kind":"offsets_skipped",)"
-                      R"("stream":"payments","text":"t/0 5 to 9"},{"step":8,)"),
+                      R"("stream":"payments","topic":"t","partition":3,"not_handled":{"from":5,"to":9},)"
+                      R"("text":"t/3 5 to 9"},{"step":8,)"),
             std::string::npos)
       << json;
-  EXPECT_NE(json.find(R"("stream":null,"text":"at 9"})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("stream":null,"topic":null,"partition":null,"not_handled":null,"text":"at 9"})"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(status_text(report).find("audit:\n  2026-01-01T12:00:00.000Z  step 7  offsets_skipped  payments  "
+                                     "t/3 5 to 9\n"),
+            std::string::npos);
+}
+
+TEST(status_json, names_the_aggregate_of_a_record_that_was_decoded_and_no_place_in_its_bytes) {
+  status_report report = report_with(some_stream());
+  report.lists_rejected = true;
+  rejected_row row = some_rejected("{}");
+  row.reason = reject_reason::conflict;
+  row.detail = "p1";
+  row.pointer.clear();
+  row.byte_offset = 0;
+  report.streams[0].rejected = {row};
+  EXPECT_NE(status_json(report).find(
+                R"("reason":"conflict","detail":null,"aggregate":"p1","pointer":null,"byte_offset":null,)"),
+            std::string::npos)
+      << status_json(report);
+  EXPECT_NE(status_text(report).find("    t/1@17  conflict of p1  key"), std::string::npos)
+      << status_text(report);
+}
+
+TEST(status_json, says_of_which_store_a_copy_is_and_at_which_step) {
+  status_report report = report_with(some_stream());
+  report.store = store_identity{"u-1", "g", "c", 3, {}};
+  report.step = 9;
+  EXPECT_TRUE(
+      status_json(report).starts_with(R"({"running":false,"store":"u-1","step":9,"copy":null,"streams":)"))
+      << status_json(report);
+  report.store->copy = copy_mark{7, k_noon, true};
+  EXPECT_NE(status_json(report).find(
+                R"("copy":{"of":"u-1","step":7,"taken_at":"2026-01-01T12:00:00.000Z"},"streams":)"),
+            std::string::npos)
+      << status_json(report);
+  EXPECT_NE(status_text(report).find(
+                "a checkpoint of the store u-1, of its step 7, taken at 2026-01-01T12:00:00.000Z\n"),
+            std::string::npos);
 }
 
 TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {

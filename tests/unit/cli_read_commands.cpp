@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "app/control_server.hpp"
+#include "decode/event_id_text.hpp"
 #include "store_support.hpp"
+#include "test_paths.hpp"
 
 extern char** environ;  // NOLINT: POSIX wants it declared by the program
 
@@ -22,7 +24,6 @@ namespace ratchet {
 namespace {
 
 using store_support::must;
-using store_support::put_row;
 
 struct ended {
   int status{-1};
@@ -169,7 +170,9 @@ TEST_F(read_commands, see_what_a_running_instance_wrote_since) {
 TEST_F(read_commands, status_prints_counters_and_positions_and_says_whether_an_instance_runs) {
   const ended stopped = ratchet({"status", "--output", "json", "--state", state()});
   EXPECT_EQ(stopped.status, 0) << stopped.err;
-  EXPECT_TRUE(stopped.out.starts_with(R"({"running":false,"streams":{"payments":{"consumed":3,)"))
+  EXPECT_TRUE(stopped.out.starts_with(R"({"running":false,"store":")"));
+  EXPECT_NE(stopped.out.find(R"("step":2,"copy":null,"streams":{"payments":{"consumed":3,)"),
+            std::string::npos)
       << stopped.out;
   EXPECT_NE(stopped.out.find(
                 R"([{"topic":"payment-status","partition":0,"next_offset":3,"committed":null,"lag":null}])"),
@@ -186,7 +189,7 @@ TEST_F(read_commands, status_prints_counters_and_positions_and_says_whether_an_i
 TEST_F(read_commands, status_lists_rejected_records_and_audit_rows_when_asked) {
   const ended got = ratchet({"status", "--state", state(), "--rejected", "--audit"});
   EXPECT_EQ(got.status, 0) << got.err;
-  EXPECT_NE(got.out.find("payment-status/0@1  conflict p2"), std::string::npos) << got.out;
+  EXPECT_NE(got.out.find("payment-status/0@1  conflict of p2"), std::string::npos) << got.out;
   EXPECT_NE(got.out.find("offsets_skipped  payments  payment-status/0 [5, 9)"), std::string::npos) << got.out;
   const ended none = ratchet({"status", "--state", state(), "--rejected", "0", "--output", "json"});
   EXPECT_NE(none.out.find("\"rejected_records\":[]"), std::string::npos) << none.out;
@@ -235,6 +238,82 @@ TEST_F(read_commands, report_an_output_that_cannot_be_written) {
   ::close(full);
   EXPECT_EQ(got.status, 74);
   EXPECT_NE(got.err.find("standard output"), std::string::npos) << got.err;
+}
+
+TEST_F(read_commands, explain_tells_of_an_aggregate_and_of_an_event_and_ends_with_1_where_nothing_is_known) {
+  const ended aggregate = ratchet({"explain", "--state", state(), "payments", "--aggregate", "p2"});
+  EXPECT_EQ(aggregate.status, 0) << aggregate.err;
+  EXPECT_NE(aggregate.out.find("last handled    sequence 2, event "), std::string::npos) << aggregate.out;
+  EXPECT_NE(aggregate.out.find("payment-status/0@1  conflict of p2"), std::string::npos) << aggregate.out;
+  EXPECT_NE(aggregate.out.find("offsets_skipped"), std::string::npos) << aggregate.out;
+  const std::string id = to_text(store_support::id_for("p2", 2));
+  const ended event = ratchet({"explain", "--state", state(), "payments", "--event", id, "--output", "json"});
+  EXPECT_EQ(event.status, 0) << event.err;
+  EXPECT_NE(event.out.find(R"("window":"inside","aggregates":[{"aggregate":"p2",)"), std::string::npos)
+      << event.out;
+  const ended unknown =
+      ratchet({"explain", "--state", state(), "payments", "--aggregate", "p9", "--output", "json"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_NE(unknown.out.find(R"("known":false)"), std::string::npos) << unknown.out;
+  EXPECT_NE(unknown.err.find("nothing is known of aggregate \"p9\""), std::string::npos) << unknown.err;
+  const ended no_id = ratchet({"explain", "--state", state(), "payments", "--event", "p2"});
+  EXPECT_EQ(no_id.status, 64);
+  EXPECT_NE(no_id.err.find("is not an event id"), std::string::npos) << no_id.err;
+  EXPECT_EQ(ratchet({"explain", "--state", state(), "payments"}).status, 64);
+  EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--aggregate", "p2", "--event", id}).status,
+            64);
+  // And the same from the instance that runs.
+  const auto running = open();
+  const live_board board{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--aggregate", "p2"}).out, aggregate.out);
+  EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--event", "p2"}).status, 64);
+  EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--aggregate", "p9", "--output", "json"}).out,
+            unknown.out);
+}
+
+TEST_F(read_commands, checkpoint_of_a_stopped_directory_is_read_by_all_of_them) {
+  const std::string copy = scratch("copy").string();
+  const ended taken = ratchet({"checkpoint", "--state", state(), copy});
+  EXPECT_EQ(taken.status, 0) << taken.err;
+  EXPECT_TRUE(taken.out.starts_with(copy + " is a checkpoint of step 2, taken at 20")) << taken.out;
+  EXPECT_NE(taken.out.find("    payment-status/0 up to offset 3\n"), std::string::npos) << taken.out;
+  EXPECT_EQ(ratchet({"get", "--state", copy, "payments", "p2"}).out, "{\n \"paid\": 2}");
+  EXPECT_EQ(ratchet({"scan", "--state", copy, "payments"}).out,
+            ratchet({"scan", "--state", state(), "payments"}).out);
+  EXPECT_EQ(ratchet({"verify", "--state", copy}).status, 0);
+  EXPECT_EQ(ratchet({"explain", "--state", copy, "payments", "--aggregate", "p2"}).status, 0);
+  const ended status = ratchet({"status", "--state", copy});
+  EXPECT_NE(status.out.find("\na checkpoint of the store "), std::string::npos) << status.out;
+  EXPECT_NE(status.out.find(", of its step 2, taken at "), std::string::npos) << status.out;
+  const ended again = ratchet({"checkpoint", "--state", state(), copy});
+  EXPECT_EQ(again.status, 64);
+  EXPECT_NE(again.err.find("is there already"), std::string::npos) << again.err;
+}
+
+TEST_F(read_commands, checkpoint_that_files_are_applied_to_stays_one) {
+  const auto file = scratch("ratchet.yaml");
+  std::ofstream{file} << "version: 1\nstate: {path: " << scratch("applied").string()
+                      << "}\nstreams:\n  - name: payments\n    envelope: {aggregate: /a, sequence: /s}\n"
+                         "    order: latest\n    dedup: off\n    reducer: {kind: replace}\n";
+  const auto apply = [&](const std::string& line, const std::string& to) {
+    std::ofstream{scratch("events")} << line << "\n";
+    const ended got =
+        ratchet({"apply", "-c", file.string(), "--set", "state.path=" + to, scratch("events").string()});
+    EXPECT_EQ(got.status, 0) << got.err;
+  };
+  apply(R"({"a":"p1","s":1})", scratch("applied").string());
+  const std::string copy = scratch("copy").string();
+  ASSERT_EQ(ratchet({"checkpoint", "-c", file.string(), copy}).status, 0);
+  apply(R"({"a":"p1","s":2})", copy);
+  apply(R"({"a":"p1","s":3})", copy);
+  EXPECT_EQ(ratchet({"get", "--state", copy, "payments", "p1"}).out, R"({"a":"p1","s":3})");
+  EXPECT_EQ(ratchet({"get", "-c", file.string(), "payments", "p1"}).out, R"({"a":"p1","s":1})");
+  const ended status = ratchet({"status", "--state", copy, "--audit", "--output", "json"});
+  EXPECT_NE(status.out.find(R"("copy":{"of":")"), std::string::npos) << status.out;
+  const std::size_t opened = status.out.find("copy_opened");
+  EXPECT_NE(opened, std::string::npos) << status.out;
+  EXPECT_EQ(status.out.find("copy_opened", opened + 1), std::string::npos) << "it is the first opening alone";
 }
 
 TEST_F(read_commands, verify_says_that_a_directory_is_clean_and_what_it_holds) {

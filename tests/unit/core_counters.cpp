@@ -48,6 +48,14 @@ TEST(counters, do_not_count_what_was_not_handled) {
   EXPECT_EQ(c, counters{});
 }
 
+TEST(counters, do_not_count_a_decision_that_is_none) {
+  counters c;
+  c.count({verdict::rejected, reject_reason::none});
+  c.count({verdict::rejected, static_cast<reject_reason>(99)});
+  c.count({static_cast<verdict>(99), reject_reason::none});
+  EXPECT_EQ(c, counters{}) << "or the ledger would not add up";
+}
+
 TEST(counters, account_for_what_an_operator_did) {
   counters c;
   c.count({verdict::parked, reject_reason::none});
@@ -105,6 +113,7 @@ TEST(names, tell_every_malformed_reason_apart) {
 }
 
 TEST(names, do_not_fail_on_a_value_that_is_none) {
+  EXPECT_STREQ(name_of(static_cast<order>(99)), "?");
   EXPECT_STREQ(name_of(static_cast<verdict>(99)), "?");
   EXPECT_STREQ(name_of(static_cast<reject_reason>(99)), "?");
   EXPECT_STREQ(name_of(static_cast<malformed_reason>(99)), "?");

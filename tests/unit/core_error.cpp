@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::internal);
+constexpr int k_last = static_cast<int>(errc::access_denied);
 
 struct exit_row {
   errc code;
@@ -42,6 +42,7 @@ constexpr exit_row k_exits[] = {
     {errc::io, 74},
     {errc::aborted, 69},
     {errc::internal, 70},
+    {errc::access_denied, 78},
 };
 
 TEST(exit_codes, are_those_of_the_document) {
@@ -116,6 +117,28 @@ TEST(problem_text, names_place_path_and_hint_of_each_finding) {
             "  ratchet.yaml:3:5: kafka.groop: unknown key; did you mean group?\n"
             "  no streams\n"
             "  -> see `ratchet validate --help`\n");
+}
+
+TEST(problem_text, names_the_line_of_a_text_that_has_no_file) {
+  EXPECT_EQ(
+      to_text({.code = errc::config_invalid,
+               .message = "the text has an error",
+               .hint = "",
+               .diagnostics =
+                   {{.file = "", .line = 2, .column = 7, .path = "", .message = "not YAML", .hint = ""}}}),
+      "ratchet: the text has an error\n"
+      "  2:7: not YAML\n");
+}
+
+TEST(problem_text, goes_to_standard_error_with_the_exit_code_as_answer) {
+  const problem p{
+      .code = errc::state_busy, .message = "it is in use", .hint = "stop the other one", .diagnostics = {}};
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  const int code = report(p);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), to_text(p));
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "") << "data go there";
+  EXPECT_EQ(code, 78);
 }
 
 TEST(problem_text, falls_back_to_the_codes_message) {

@@ -96,6 +96,33 @@ TEST(merge_patch, reads_a_deep_target_with_much_in_it_in_reasonable_time) {
   EXPECT_EQ(result, nested(999, R"({"much":)" + much + R"(,"b":1})"));
 }
 
+TEST(merge_patch, passes_over_long_and_short_values_of_every_kind) {
+  // From 512 bytes on the ends of containers are looked up; shorter ones inside, and arrays, are found all
+  // the same.
+  std::string numbers = "[0";
+  for (int i = 1; i < 400; ++i) numbers += "," + std::to_string(i);
+  numbers += "]";
+  const std::string brackets = R"(["]}[{\"",{"x":[[],{}]}])";
+  // The object stands first: an end that was taken for its own would be found.
+  const std::string target = R"({"object":{"x":)" + numbers + R"(,"y":{}},"long":)" + numbers +
+                             R"(,"short":[1],"both":[)" + brackets + "," + numbers + R"(],"end":[[2]]})";
+  std::string want = target;
+  want.insert(want.size() - 1, R"(,"new":1)");
+  EXPECT_EQ(merge_patch(target, R"({"new":1})"), want);
+  EXPECT_EQ(merge_patch(target, R"({"long":null,"both":3,"object":{"x":null}})"),
+            R"({"object":{"y":{}},"short":[1],"both":3,"end":[[2]]})");
+}
+
+TEST(merge_patch, compares_names_with_surrogates_by_what_they_stand_for) {
+  EXPECT_EQ(merge_patch(R"({"\ud83d\ude00":1})", "{\"\xF0\x9F\x98\x80\":2}"), R"({"\ud83d\ude00":2})");
+  // No pair: a leading one before something that trails nothing, on either side of the range.
+  EXPECT_EQ(merge_patch(R"({"\ud83d\ue000":1})", R"({"\uD83D\uE000":2})"), R"({"\ud83d\ue000":2})");
+  // U+1F800 is what the first would be if anything could trail.
+  EXPECT_EQ(merge_patch(R"({"\ud83d\ue000":1})", "{\"\xF0\x9F\xA0\x80\":2}"),
+            "{\"\\ud83d\\ue000\":1,\"\xF0\x9F\xA0\x80\":2}");
+  EXPECT_EQ(merge_patch(R"({"\ud83d\ud83d":1})", R"({"\ud83d":2})"), R"({"\ud83d\ud83d":1,"\ud83d":2})");
+}
+
 TEST(merge_patch, handles_an_object_of_many_members) {
   std::string target = "{";
   std::string patch = "{";

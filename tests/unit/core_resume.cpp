@@ -59,11 +59,14 @@ constexpr resume_case k_cases[] = {
     {"copied_before_bounds",        50,  50, owner::ours_unknown, last::other, option::none,     end(row::copied_directory, action::refuse)},
     {"copied_takeover_then_bounds", 50,  50, owner::ours_unknown, last::same,  option::takeover, taken(end(row::below_log_start, action::stop, 50, 100))},
     {"copied_without_store",      none, 500, owner::ours_unknown, last::not_checked, option::none, end(row::copied_directory, action::refuse)},
+    {"copied_without_store_takeover", none, 500, owner::ours_unknown, last::not_checked, option::takeover, taken(skip(row::store_lost, 100, 0, 100))},
 
     // The store does not match.
     {"other_store",                500, 500, owner::other_store, last::same,  option::none,     end(row::other_store, action::refuse)},
     {"other_store_store",          500, 500, owner::other_store, last::same,  option::store,    end(row::other_store, action::refuse)},
-    {"other_store_kafka",          500, 500, owner::other_store, last::same,  option::kafka,    end(row::other_store, action::refuse)},
+    {"other_store_kafka",          500, 600, owner::other_store, last::same,  option::kafka,    end(row::other_store, action::refuse)},
+    {"other_store_kafka_entered",  500, 500, owner::other_store, last::same,  option::kafka,    go(row::other_store, 500, true)},
+    {"other_store_kafka_remade",   500, 500, owner::other_store, last::other, option::kafka,    end(row::other_record, action::stop)},
     {"other_store_rebuild",        500, 500, owner::other_store, last::same,  option::rebuild,  end(row::other_store, action::rebuild)},
     {"other_store_takeover",       500, 500, owner::other_store, last::same,  option::takeover, end(row::other_store, action::refuse)},
     {"other_store_before_bounds",   50, 500, owner::other_store, last::other, option::kafka,    end(row::other_store, action::refuse)},
@@ -153,6 +156,71 @@ TEST_P(resume_table, decides) {
 INSTANTIATE_TEST_SUITE_P(design, resume_table, ::testing::ValuesIn(k_cases),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
+/// A checkpoint of a store that went on: the commits are of an incarnation that it knows, too.
+resume_facts checkpointed(std::optional<std::int64_t> stored, std::optional<std::int64_t> committed) {
+  resume_facts f;
+  f.stored = stored;
+  f.committed = committed;
+  f.owner = committed ? owner::ours : owner::none;
+  f.copy = copy_mark{7, {}, true};
+  f.log_start = k_start;
+  f.log_end = k_end;
+  f.last = stored ? last::same : last::not_checked;
+  f.store_is_new = false;
+  return f;
+}
+
+TEST(resume_of_a_checkpoint, is_refused_where_the_group_has_a_claim_of_its_store) {
+  for (const std::int64_t committed : {400, 500, 600}) {
+    for (const option o : {option::none, option::store, option::kafka}) {
+      resume_facts f = checkpointed(500, committed);
+      f.option = o;
+      EXPECT_EQ(resolve_resume(f), end(row::copied_directory, action::refuse)) << committed;
+    }
+  }
+  EXPECT_EQ(resolve_resume(checkpointed(none, 500)), end(row::copied_directory, action::refuse));
+}
+
+TEST(resume_of_a_checkpoint, goes_on_at_its_own_offset_where_it_takes_over) {
+  resume_facts f = checkpointed(500, 600);
+  f.option = option::takeover;
+  EXPECT_EQ(resolve_resume(f), taken(go(row::power_loss, 500)));
+  f.committed = 400;
+  EXPECT_EQ(resolve_resume(f), taken(go(row::behind_or_absent, 500)));
+}
+
+TEST(resume_of_a_checkpoint, stops_where_the_log_begins_behind_it_and_is_taken_over_all_the_same) {
+  resume_facts f = checkpointed(50, 600);
+  f.option = option::takeover;
+  EXPECT_EQ(resolve_resume(f), [] {
+    resume_decision want = end(row::below_log_start, action::stop, 50, 100);
+    want.audit = want.new_identity = true;
+    return want;
+  }());
+}
+
+TEST(resume_of_a_checkpoint, just_starts_where_the_group_has_no_claim) {
+  EXPECT_EQ(resolve_resume(checkpointed(500, none)), go(row::behind_or_absent, 500));
+  EXPECT_EQ(resolve_resume(checkpointed(none, none)), go(row::fresh, k_start));
+}
+
+TEST(resume_of_a_checkpoint, is_judged_as_any_store_where_somebody_else_committed) {
+  resume_facts f = checkpointed(500, 500);
+  f.owner = owner::foreign;
+  EXPECT_EQ(resolve_resume(f), go(row::equal_foreign, 500, true));
+  f.owner = owner::other_store;
+  EXPECT_EQ(resolve_resume(f), end(row::other_store, action::refuse));
+}
+
+TEST(resume, of_a_copy_that_takes_over_reads_partitions_it_never_met_from_their_beginning) {
+  resume_facts f = checkpointed(none, 500);
+  f.option = option::takeover;
+  EXPECT_EQ(resolve_resume(f), taken(skip(row::store_lost, k_start, 0, k_start)));
+  f.copy.reset();
+  f.owner = owner::ours_unknown;
+  EXPECT_EQ(resolve_resume(f), taken(skip(row::store_lost, k_start, 0, k_start)));
+}
+
 resume_facts fresh() {
   return {.stored = none, .committed = none, .owner = owner::none, .log_start = k_start, .log_end = k_end};
 }
@@ -169,6 +237,19 @@ TEST(resume, of_a_partition_that_appears_later_starts_at_its_beginning) {
   f.store_is_new = false;
   f.start = start_position::latest;
   EXPECT_EQ(resolve_resume(f), go(row::fresh, k_start));
+}
+
+TEST(resume, of_a_stream_that_started_over_begins_where_the_config_says) {
+  resume_facts f = fresh();
+  f.committed = 500;
+  f.owner = owner::ours;
+  EXPECT_EQ(resolve_resume(f), go(row::started_over, k_start, true));
+  f.start = start_position::latest;
+  EXPECT_EQ(resolve_resume(f), go(row::started_over, 500, true)) << "at its own commit, not at the end";
+  f.committed = 50;
+  EXPECT_EQ(resolve_resume(f), go(row::started_over, k_start, true)) << "the log has lost it";
+  f.committed = 950;
+  EXPECT_EQ(resolve_resume(f), go(row::started_over, k_end, true)) << "the log never had it";
 }
 
 TEST(resume, does_nothing_where_nothing_is_amiss_whatever_was_said) {
@@ -224,6 +305,16 @@ TEST(resume, names_every_row) {
   for (int r = 0; r <= static_cast<int>(row::fresh); ++r) {
     EXPECT_STRNE(name_of(static_cast<row>(r)), "?");
   }
+  EXPECT_STREQ(name_of(static_cast<row>(99)), "?");
+}
+
+TEST(resume, names_every_option_as_it_is_typed) {
+  EXPECT_STREQ(name_of(option::none), "none");
+  EXPECT_STREQ(name_of(option::store), "store");
+  EXPECT_STREQ(name_of(option::kafka), "kafka");
+  EXPECT_STREQ(name_of(option::rebuild), "rebuild");
+  EXPECT_STREQ(name_of(option::takeover), "takeover");
+  EXPECT_STREQ(name_of(static_cast<option>(99)), "?");
 }
 
 // What is written beside the committed offset.
@@ -259,6 +350,8 @@ TEST(metadata, is_foreign_where_it_is_not_ours_to_the_letter) {
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef:12345\n",
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef:",
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef",
+      "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:700ab00000000cdef:12345",
+      "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:700ab00000000cdef12345",
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef:12345:1",
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef:012345",
       "ratchet1:0b9de4f6-6f0d-4bd5-9d2e-1c2f3a4b5c6d:7-00ab00000000cdef:-1",

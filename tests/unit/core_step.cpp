@@ -446,39 +446,5 @@ TEST(outputs, are_empty_for_an_empty_batch) {
   EXPECT_EQ(w.state, stream_state{});
 }
 
-TEST(plan, names_each_aggregate_and_each_id_of_it_once) {
-  const std::vector<spec> events{{.aggregate = "a", .id = k_id1, .offset = 0},
-                                 {.aggregate = "b", .id = k_id1, .offset = 1},
-                                 {.aggregate = "a", .id = k_id1, .offset = 2},
-                                 {.aggregate = "a", .id = k_id2, .offset = 3},
-                                 {.aggregate = "a", .offset = 4},
-                                 bad(5),
-                                 {.kind = decoded_kind::ignored, .offset = 6}};
-  const batch b{events};
-  world w{folding{}};
-  const step_plan plan = plan_step(w.rules, folding::traits, b.events);
-  EXPECT_EQ(plan.aggregates, (std::vector<std::string_view>{"a", "b"}));
-  EXPECT_EQ(plan.ids.size(), 3U);
-  EXPECT_EQ(plan.aggregate_of, (std::vector<std::uint32_t>{0, 1, 0, 0, 0, k_no_index, k_no_index}));
-  EXPECT_EQ(plan.id_of, (std::vector<std::uint32_t>{0, 1, 0, 2, k_no_index, k_no_index, k_no_index}));
-  EXPECT_TRUE(plan.needs_snapshots);
-  EXPECT_FALSE(plan_step(w.rules, replacing::traits, b.events).needs_snapshots);
-}
-
-TEST(plan, holds_many_keys_apart) {
-  std::vector<spec> events;
-  for (int i = 0; i < 20'000; ++i) {
-    events.push_back({.aggregate = "payment-" + std::to_string(i % 10'000), .id = id_at(i, 1), .offset = i});
-  }
-  const batch b{events};
-  const step_plan plan = plan_step(world{folding{}}.rules, folding::traits, b.events);
-  EXPECT_EQ(plan.aggregates.size(), 10'000U);
-  EXPECT_EQ(plan.ids.size(), 20'000U);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    ASSERT_EQ(plan.aggregates[plan.aggregate_of[i]], events[i].aggregate);
-    ASSERT_EQ(plan.ids[plan.id_of[i]].id, *events[i].id);
-  }
-}
-
 }  // namespace
 }  // namespace ratchet

@@ -15,7 +15,6 @@ using std::chrono::milliseconds;
 using testing::at_ms;
 using testing::folding;
 using testing::id_at;
-using testing::spec;
 using testing::world;
 
 constexpr milliseconds k_window{1000};

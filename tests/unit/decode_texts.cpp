@@ -41,6 +41,20 @@ TEST(uuidv7_text, allows_the_variants_of_rfc_9562_alone) {
   EXPECT_FALSE(parse_uuidv7("018f2b7c-1234-7abc-c000-000000000000"));
 }
 
+TEST(uuidv7_text, has_a_dash_in_each_of_its_four_places_and_a_digit_in_all_others) {
+  const std::string right = "018f2b7c-1234-7abc-89ab-0123456789ab";
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    for (const char wrong : {'_', ' ', '/', ':', '@', 'g', 'G', '\0', '\x7F', '\xB0'}) {
+      std::string text = right;
+      text[i] = wrong;
+      EXPECT_FALSE(parse_uuidv7(text)) << i << " " << text;
+    }
+    std::string text = right;
+    text[i] = right[i] == '-' ? '0' : '-';
+    EXPECT_FALSE(parse_uuidv7(text)) << i << " " << text;
+  }
+}
+
 TEST(uuidv7_text, refuses_every_other_spelling) {
   for (const char* text : {
            "",

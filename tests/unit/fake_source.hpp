@@ -104,6 +104,7 @@ class fake_source final : public source {
   // What the world holds.
   std::map<topic_partition, fake_log> logs;
   std::string cluster{"cluster-1"};
+  std::vector<group_member> others;  ///< who is listed in the group beside this instance
   /// What the first assignment after join() holds; none: every partition.
   std::optional<std::vector<topic_partition>> held_at_join;
   bool assigns_at_join{true};
@@ -113,6 +114,7 @@ class fake_source final : public source {
   int failing_waits{0};              ///< so many commit_and_wait() fail
   bool holds_commits{false};         ///< asynchronous commits do not end
   int failing_committed_queries{0};  ///< so many answers of committed() are errors
+  std::error_code wait_error{make_error_code(errc::source_unavailable)};  ///< of commit_and_wait()
   std::error_code query_error{make_error_code(errc::source_unavailable)};
 
   /// Called with every commit before it counts.
@@ -123,6 +125,7 @@ class fake_source final : public source {
   std::function<void()> at_end;
   std::function<void(int)> on_poll;    ///< at each poll, with its number from 1
   std::chrono::milliseconds tick{50};  ///< how far the clock moves in a poll
+  bool tells_known_ends{false};        ///< as fetches do, beside the records
   bool tells_ends{true};               ///< false: the end of a partition is never said
   bool honours_pause{true};            ///< false: records of paused partitions are on their way still
   std::size_t most_per_poll{std::numeric_limits<std::size_t>::max()};
@@ -170,6 +173,10 @@ class fake_source final : public source {
       out.push_back({where, log.committed, log.metadata});
     }
     return out;
+  }
+  result<std::vector<group_member>> members(std::chrono::milliseconds) override {
+    calls_.add("members");
+    return others;
   }
   result<log_bounds> bounds(const topic_partition& where, std::chrono::milliseconds) override {
     const auto known = logs.find(where);
@@ -258,12 +265,16 @@ class fake_source final : public source {
     note("commit_and_wait", requests);
     if (failing_waits > 0) {
       --failing_waits;
-      return make_error_code(errc::source_unavailable);
+      return wait_error;
     }
     take(requests);
     return done();
   }
 
+  [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition& where) const override {
+    const auto known = logs.find(where);
+    return tells_known_ends && known != logs.end() ? std::optional{known->second.end} : std::nullopt;
+  }
   [[nodiscard]] std::size_t queued_bytes() const noexcept override { return 0; }
   void close(std::chrono::milliseconds) noexcept override { calls_.add("close"); }
 

@@ -6,6 +6,7 @@
 #include "kafka/kafka_error.hpp"
 #include "kafka/kafka_source.hpp"
 #include "kafka/properties.hpp"
+#include "kafka/secret_mask.hpp"
 #include "kafka/settings.hpp"
 
 namespace ratchet {
@@ -43,6 +44,65 @@ TEST(kafka_properties, leaves_the_rest_to_the_user) {
   }
 }
 
+TEST(kafka_properties, know_which_values_are_secret) {
+  for (const char* name : {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
+                           "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"}) {
+    EXPECT_TRUE(is_secret_property(name)) << name;
+  }
+  for (const char* name : {"sasl.username", "ssl.ca.pem", "ssl.key.location", "security.protocol"}) {
+    EXPECT_FALSE(is_secret_property(name)) << name;
+  }
+}
+
+TEST(kafka_properties, are_checked_by_librdkafka) {
+  EXPECT_EQ(check_property("session.timeout.ms", "6000").verdict, property_verdict::fine);
+  EXPECT_EQ(check_property("session.timeout.ms", "0x10").verdict, property_verdict::fine);
+  EXPECT_EQ(check_property("session.timeout.ms", "6s").verdict, property_verdict::bad_value);
+  EXPECT_EQ(check_property("session.timeout.ms", "").verdict, property_verdict::bad_value);
+  EXPECT_EQ(check_property("linger.ms", "5").verdict, property_verdict::no_consumer);
+  EXPECT_EQ(check_property("fetch", "3").verdict, property_verdict::unknown);
+  EXPECT_EQ(check_property("fetch.message.max.bytes", "1000000").verdict, property_verdict::fine);
+}
+
+TEST(kafka_properties, that_can_be_set_are_listed_without_ours) {
+  const auto& known = settable_properties();
+  const auto has = [&](const char* name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  EXPECT_TRUE(has("session.timeout.ms"));
+  EXPECT_TRUE(has("max.partition.fetch.bytes")) << "an alias";
+  EXPECT_FALSE(has("group.id"));
+  EXPECT_FALSE(has("linger.ms")) << "a producer's";
+  EXPECT_FALSE(has("Property")) << "the table's head";
+}
+
+TEST(a_secret_mask, takes_secrets_out_of_texts) {
+  const secret_mask mask{
+      {{"sasl.password", "hunter22"},
+       {"ssl.key.password", "hunter22hunter22"},
+       {"sasl.username", "alice"},
+       {"ssl.key.pem", "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nAb=\n-----END KEY-----\n"}}};
+  EXPECT_EQ(mask("alice said hunter22, hunter22"), "alice said ***, ***");
+  EXPECT_EQ(mask("hunter22hunter22!"), "***!") << "the longest first";
+  EXPECT_EQ(mask("key MIIEvQIBADANBgkq"), "key ***") << "a line of it";
+  EXPECT_EQ(mask("-----BEGIN KEY-----"), "-----BEGIN KEY-----");
+  EXPECT_EQ(secret_mask{}("x"), "x");
+}
+
+TEST(kafka_settings, are_checked_as_a_whole_and_no_secret_is_shown) {
+  EXPECT_TRUE(check_settings(with({}), 64 * k_mib));
+  const auto no_user = check_settings(
+      with({{"security.protocol", "sasl_plaintext"}, {"sasl.mechanisms", "PLAIN"}}), 64 * k_mib);
+  ASSERT_FALSE(no_user);
+  EXPECT_EQ(no_user.error().code, errc::config_invalid);
+  EXPECT_NE(no_user.error().message.find("sasl.username and sasl.password must be set"), std::string::npos);
+  const auto bad_key =
+      check_settings(with({{"security.protocol", "ssl"}, {"ssl.key.pem", "not-a-key-4711"}}), 64 * k_mib);
+  ASSERT_FALSE(bad_key);
+  EXPECT_NE(bad_key.error().message.find("ssl.key.pem failed"), std::string::npos);
+  EXPECT_EQ(bad_key.error().message.find("not-a-key-4711"), std::string::npos);
+}
+
 TEST(kafka_settings, put_the_users_over_the_defaults_and_ratchets_over_all) {
   const auto all = consumer_settings(with({{"session.timeout.ms", "9000"}}), 256 * k_mib).value();
   EXPECT_EQ(all.at("bootstrap.servers"), "a:1,b:2");
@@ -62,7 +122,10 @@ TEST(kafka_settings, keep_the_queue_and_a_fetch_within_the_budget) {
     const auto all = consumer_settings(with({}), budget).value();
     const std::size_t queue = std::stoull(all.at("queued.max.messages.kbytes")) * 1024;
     const std::size_t fetch = std::stoull(all.at("fetch.max.bytes"));
-    EXPECT_LE(queue + fetch, budget);
+    const std::size_t records = std::stoull(all.at("queued.min.messages"));
+    constexpr std::size_t k_overhead = 350;  // of a record, beside its bytes
+    EXPECT_LE(queue + records * k_overhead, budget);
+    EXPECT_LE(fetch, std::max(k_mib, budget / 16)) << "it comes on top, and grows when it is decompressed";
     EXPECT_GE(queue, budget / 4);
   }
 }
@@ -120,6 +183,19 @@ TEST(kafka_errors, keep_their_value_and_say_what_kind_they_are) {
   // The same number in another category means something else.
   EXPECT_FALSE(is_missing_topic(std::error_code{k_unknown_topic, std::generic_category()}));
   EXPECT_FALSE(is_not_a_member(std::error_code{k_unknown_member_id, std::generic_category()}));
+}
+
+TEST(kafka_errors, that_no_retry_mends_say_what_is_refused) {
+  constexpr int k_login = -169;
+  constexpr int k_tls = -181;
+  constexpr int k_topic = 29;
+  constexpr int k_group = 30;
+  EXPECT_EQ(access_kind_of(kafka_error(k_login)), access_kind::login);
+  EXPECT_EQ(access_kind_of(kafka_error(k_tls)), access_kind::tls);
+  EXPECT_EQ(access_kind_of(kafka_error(k_topic)), access_kind::topic);
+  EXPECT_EQ(access_kind_of(kafka_error(k_group)), access_kind::group);
+  EXPECT_EQ(access_kind_of(kafka_error(k_transport)), std::nullopt);
+  EXPECT_EQ(access_kind_of(std::error_code{k_group, std::generic_category()}), std::nullopt);
 }
 
 TEST(kafka_errors, become_what_the_port_promises_or_stay_what_they_are) {

@@ -41,7 +41,17 @@ TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
   {
     auto s = open();
     uuid = s->uuid();
-    before = write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}}, [&](step_batch& batch, stream_change& change) {
+      const timestamp time{std::chrono::milliseconds{1'700'000'000'000}};
+      change.after.floor = time;
+      change.after.partitions.begin()->second = {7, time, true, 3, hash128{1, 2}};
+      rejected_row rejected;
+      rejected.where = {"payment-status", partition_id{0}};
+      rejected.offset = 5;
+      batch.parts[0].rejected.push_back(rejected);
+      batch.audits.push_back({batch.step, time, "test", "payments", "a line"});
+      before = change.after;
+    });
     ASSERT_TRUE(s->set_cluster_id("cluster-1"));
   }
   auto s = open();
@@ -51,7 +61,10 @@ TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
   EXPECT_EQ(s->last_step(), 1U);
   EXPECT_EQ(s->durable_step(), 1U);
   EXPECT_EQ(must(s->load(s->id_of("payments"))), before);
-  EXPECT_EQ(must(must(s->view())->get(s->id_of("payments"), "p1")).snapshot, "one");
+  const auto view = must(s->view());
+  EXPECT_EQ(must(view->get(s->id_of("payments"), "p1")).snapshot, "one");
+  EXPECT_EQ(must(view->rejected(s->id_of("payments"), 10)).size(), 1U);
+  EXPECT_EQ(must(view->audits()).size(), 1U);
 }
 
 TEST_F(a_store, shows_a_step_as_durable_only_after_a_sync) {

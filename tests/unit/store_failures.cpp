@@ -1,6 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "store/layout.hpp"
 #include "store/synced_file.hpp"
 #include "store_faults.hpp"
@@ -32,10 +35,11 @@ class a_failed_write : public fixture {
   }
   static void expect_that_everything_is_refused(store& s) {
     const std::error_code want = make_error_code(errc::write_indeterminate);
-    EXPECT_EQ(try_step(s).error(), want);
-    EXPECT_EQ(s.sync().error(), want);
+    // Reading comes first: it needs no word of RocksDB's, which refuses writes by itself.
     EXPECT_EQ(s.load(s.id_of("payments")).error(), want);
     EXPECT_EQ(s.view().error(), want);
+    EXPECT_EQ(try_step(s).error(), want);
+    EXPECT_EQ(s.sync().error(), want);
     EXPECT_EQ(s.draw_incarnation(0, 1).error(), want);
     EXPECT_EQ(s.set_cluster_id("c").error(), want);
     EXPECT_EQ(s.durable_step(), 1U);
@@ -49,7 +53,9 @@ class a_failed_write : public fixture {
 TEST_F(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_not_there) {
   auto s = open_failing();
   switches_.fail_append = true;
+  EXPECT_EQ(s->failure(), "");
   EXPECT_EQ(try_step(*s).error(), make_error_code(errc::write_indeterminate));
+  EXPECT_NE(s->failure().find("told to fail"), std::string::npos) << s->failure();
   switches_.fail_append = false;
   expect_that_everything_is_refused(*s);
   s.reset();
@@ -76,6 +82,7 @@ TEST_F(a_failed_write, that_was_a_sync_is_never_tried_again) {
   must(try_step(*s));
   switches_.fail_sync = true;
   EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
+  EXPECT_NE(s->failure().find("told to fail"), std::string::npos) << s->failure();
   switches_.fail_sync = false;
   expect_that_everything_is_refused(*s);
   EXPECT_EQ(must(synced_file::read(path())), 1U);
@@ -91,6 +98,45 @@ TEST_F(a_failed_write, that_a_background_sync_met_stops_the_store) {
   EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
   switches_.fail_sync = false;
   expect_that_everything_is_refused(*s);
+}
+
+TEST_F(a_failed_write, that_was_a_sync_is_not_repeated_though_somebody_asks_for_it) {
+  auto s = open_failing();
+  must(try_step(*s));
+  switches_.fail_sync = true;
+  EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
+  switches_.fail_sync = false;  // as where the kernel calls the lost pages clean
+  s->request_sync();
+  for (int i = 0; i < 20 && s->durable_step() == 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_EQ(s->durable_step(), 1U);
+  EXPECT_EQ(must(synced_file::read(path())), 1U);
+}
+
+TEST_F(a_failed_write, keeps_the_steps_before_it_from_being_synced_in_the_same_log) {
+  auto s = open_failing();
+  must(try_step(*s));
+  switches_.fail_append = true;
+  EXPECT_EQ(try_step(*s).error(), make_error_code(errc::write_indeterminate));
+  switches_.fail_append = false;
+  s->request_sync();
+  for (int i = 0; i < 20 && s->durable_step() == 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_EQ(s->durable_step(), 1U);
+  EXPECT_EQ(must(synced_file::read(path())), 1U);
+}
+
+TEST_F(a_failed_write, that_was_the_sync_of_a_log_before_a_flush_is_not_tried_again_by_a_sync_of_ours) {
+  auto s = open_failing();
+  must(try_step(*s));
+  switches_.fail_sync = true;
+  database& db = database_of(*s);
+  EXPECT_FALSE(db.db().Flush({}, db.handle(family::sequences)).ok());
+  switches_.fail_sync = false;
+  EXPECT_EQ(s->sync().error(), make_error_code(errc::write_indeterminate));
+  EXPECT_NE(s->failure().find("told to fail"), std::string::npos) << s->failure();
+  expect_that_everything_is_refused(*s);
+  EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
 TEST_F(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
@@ -109,7 +155,10 @@ TEST_F(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
 
 TEST_F(a_failed_write, of_the_identity_stops_the_creation) {
   switches_.fail_sync = true;
-  EXPECT_EQ(open_store(options(), env_.get()).error().code, make_error_code(errc::write_indeterminate));
+  const auto refused = open_store(options(), env_.get());
+  ASSERT_FALSE(refused);
+  EXPECT_STREQ(refused.error().code.category().name(), "rocksdb");
+  EXPECT_EQ(exit_code(refused.error().code), 74);
   switches_.fail_sync = false;
   EXPECT_EQ(open()->last_step(), 0U);
 }
@@ -178,6 +227,28 @@ TEST_F(rejected_records, are_listed_newest_first_and_a_position_is_kept_once) {
   for (const rejected_row& r : must(must(s->view())->rejected(stream, 10))) seen.push_back(r.offset);
   EXPECT_EQ(seen, (std::vector<std::int64_t>{5, 7, 9}));
   EXPECT_EQ(must(must(s->view())->rejected(stream, 1)).size(), 1U);
+}
+
+TEST_F(rejected_records, that_are_rejected_again_take_no_second_place_of_the_thousand) {
+  auto s = open();
+  const stream_id stream = s->id_of("payments");
+  const auto reject = [&](std::int64_t from, std::int64_t to) {
+    write(*s, stream, {}, [&](step_batch& batch, stream_change&) {
+      for (std::int64_t offset = from; offset < to; ++offset) {
+        rejected_row r;
+        r.where = {"t", partition_id{0}};
+        r.offset = offset;
+        batch.parts[0].rejected.push_back(r);
+      }
+    });
+  };
+  reject(0, 1);
+  reject(0, 1);
+  reject(1, 1000);
+  const auto kept = must(must(s->view())->rejected(stream, 2000));
+  ASSERT_EQ(kept.size(), 1000U);
+  EXPECT_EQ(kept.back().offset, 0);
+  EXPECT_EQ(kept.back().step, 2U);
 }
 
 TEST_F(rejected_records, are_kept_up_to_the_newest_thousand_over_a_restart_too) {

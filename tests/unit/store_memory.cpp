@@ -16,7 +16,7 @@ using store_support::plan_of;
 TEST(recent_ids, never_calls_an_id_absent_that_was_added_however_many_came_after) {
   constexpr std::uint64_t k_little = 1;  // the least memory there is: it must rotate many times
   recent_ids ids{std::nullopt, k_little};
-  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({i * 7919 % 50'000, i}, "p");
+  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({i * 7919 % 50'000, i}, "p", {});
   for (std::uint64_t i = 0; i < 50'000; ++i)
     ASSERT_FALSE(ids.surely_absent({i * 7919 % 50'000, i}, "p")) << i;
   EXPECT_TRUE(ids.surely_absent({50'001, 0}, "p"));
@@ -31,9 +31,28 @@ TEST(recent_ids, knows_nothing_of_what_was_stored_before_it) {
 
 TEST(recent_ids, tells_the_same_id_of_two_aggregates_apart) {
   recent_ids ids{std::nullopt, 1 << 20};
-  ids.add({1, 1}, "p");
+  ids.add({1, 1}, "p", {});
   EXPECT_FALSE(ids.surely_absent({1, 1}, "p"));
   EXPECT_TRUE(ids.surely_absent({1, 1}, "q"));
+}
+
+TEST(recent_ids, stays_useful_after_ids_that_are_far_ahead) {
+  constexpr std::uint64_t k_little = 1;
+  recent_ids ids{std::nullopt, k_little};
+  const std::optional<event_id> horizon = event_id{100'000, 0};
+  const event_id far{900'000, 1};
+  ids.add(far, "p", horizon);
+  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({i, i}, "p", horizon);  // it rotates many times
+  EXPECT_TRUE(ids.surely_absent({50'001, 0}, "p"));
+  EXPECT_FALSE(ids.surely_absent(far, "p"));
+}
+
+TEST(recent_ids, forgets_no_id_however_many_are_far_ahead) {
+  constexpr std::uint64_t k_little = 1;
+  recent_ids ids{std::nullopt, k_little};
+  const std::optional<event_id> horizon = event_id{10, 0};
+  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({1'000 + i % 7, i}, "p", horizon);
+  for (std::uint64_t i = 0; i < 50'000; ++i) ASSERT_FALSE(ids.surely_absent({1'000 + i % 7, i}, "p")) << i;
 }
 
 row_head row_head_at(sequence last) {

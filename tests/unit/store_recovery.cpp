@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
+#include "model/store_steps.hpp"
 #include "store/catalog.hpp"
+#include "store/opening.hpp"
 #include "store/step_writer.hpp"
 #include "store/synced_file.hpp"
 #include "store_support.hpp"
@@ -75,6 +77,15 @@ TEST_F(a_replay, passes_batches_without_a_step_and_stops_at_one_that_cannot_be_r
   EXPECT_TRUE(filter.stopped());
 }
 
+TEST_F(a_replay, stops_at_a_batch_whose_very_first_entry_cannot_be_read) {
+  constexpr std::size_t k_header_bytes = 12;
+  std::string bytes = step(1).Data().substr(0, k_header_bytes);
+  bytes += "\x7f there is no such entry";
+  recovery_filter filter{0};
+  EXPECT_FALSE(lets_pass(filter, rocksdb::WriteBatch{bytes})) << "it may have been a step";
+  EXPECT_TRUE(filter.stopped());
+}
+
 TEST_F(a_replay, of_nothing_stops_at_once) {
   recovery_filter filter;
   EXPECT_FALSE(lets_pass(filter, step(1)));
@@ -123,6 +134,26 @@ TEST_F(what_recovery_would_give, is_refused_where_one_column_family_is_ahead_of_
   }
 }
 
+/// The log must begin right behind the column family that was flushed the least, or steps of that one are
+/// lost.
+TEST_F(what_recovery_would_give, follows_on_from_the_column_family_whose_files_end_first) {
+  for (const family ahead : k_step_families) {
+    {
+      auto s = open();
+      for (std::uint64_t i = 1; i <= 3; ++i) write(*s, s->id_of("payments"), {{"p1", seq(i), "x"}});
+      const database& db = database_of(*s);
+      ASSERT_TRUE(db.db().Flush({}, db.handle(ahead)).ok());
+    }
+    database_settings settings;
+    settings.path = path();
+    settings.memory_bytes = options().database_bytes;
+    const inspected found = must(inspect_directory(settings));
+    EXPECT_EQ(found.step, 3U);
+    EXPECT_EQ(found.in_files, 0U) << k_family_names[static_cast<std::size_t>(ahead)];
+    std::filesystem::remove_all(path());
+  }
+}
+
 TEST_F(what_recovery_would_give, is_refused_where_the_files_are_ahead_of_the_log) {
   make(3);
   {
@@ -151,6 +182,31 @@ TEST_F(what_recovery_would_give, is_taken_where_more_was_written_than_synced) {
     write(*s, s->id_of("payments"), {{"p1", seq(4), "x"}});
   }
   EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(what_recovery_would_give, is_refused_where_a_file_that_another_one_names_is_missing) {
+  make(3);
+  for (const auto& entry : std::filesystem::directory_iterator{path()}) {
+    if (entry.path().filename().string().starts_with("MANIFEST-")) std::filesystem::remove(entry.path());
+  }
+  EXPECT_THAT(refusal(), HasSubstr("MANIFEST-"));
+}
+
+TEST_F(what_recovery_would_give,
+       is_refused_with_no_file_changed_where_a_start_cannot_read_what_it_keeps_in_memory) {
+  for (const family f : {family::standard, family::dedup}) {
+    make(3);
+    const std::string key = f == family::standard
+                                ? layout::prefix_of(layout::kind::rejected, stream_id{1}) + "no position"
+                                : layout::end_of_prefix(layout::stream_prefix(stream_id{1}) + "\xfe");
+    write_raw([&](database& db, rocksdb::WriteBatch& batch) {
+      ASSERT_TRUE(batch.Put(db.handle(f), key, "no value").ok());
+    });
+    const auto before = store_steps::contents(path());
+    EXPECT_THAT(refusal(), HasSubstr("a value cannot be decoded"));
+    EXPECT_TRUE(store_steps::contents(path()) == before);
+    std::filesystem::remove_all(path());
+  }
 }
 
 TEST_F(what_recovery_would_give, can_be_told_as_every_step_is_in_every_column_family_that_it_writes_to) {

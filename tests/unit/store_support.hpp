@@ -85,7 +85,8 @@ class fixture : public testing::Test {
     o.path = path();
     o.group = "group-1";
     o.streams = {{"payments", {{"order", "latest"}, {"dedup.ids", "uuidv7"}}}};
-    o.memory_bytes = std::uint64_t{64} << 20U;
+    o.database_bytes = std::uint64_t{24} << 20U;
+    o.remembered_bytes = std::uint64_t{8} << 20U;
     return o;
   }
   [[nodiscard]] std::unique_ptr<store> open() const { return must(open_store(options())); }

@@ -218,6 +218,26 @@ TEST_F(whole_files_of_ids, below_the_floor_are_dropped_and_no_id_inside_the_wind
   EXPECT_EQ(open()->last_step(), 1U) << "the step's row went with the files";
 }
 
+TEST_F(whole_files_of_ids, stay_where_their_last_id_lies_at_the_very_floor) {
+  auto s = open();
+  fill(*s);
+  database& db = database_of(*s);
+  const stream_id stream = s->id_of("payments");
+  rocksdb::ColumnFamilyMetaData meta;
+  db.db().GetColumnFamilyMetaData(db.handle(family::dedup), &meta);
+  std::set<timestamp> last_ids;
+  for (const auto& level : meta.levels) {
+    for (const auto& file : level.files)
+      last_ids.insert(must(layout::parse_id_key(file.largestkey)).id.time());
+  }
+  ASSERT_GT(last_ids.size(), 5U);
+  for (const timestamp floor : last_ids) {
+    drop_id_files(db.db(), db.handle(family::dedup), {{static_cast<std::uint32_t>(stream), floor}});
+    const auto at_floor = static_cast<std::uint64_t>((floor - at(0)).count());
+    ASSERT_TRUE(times(*s).contains(at_floor)) << at_floor;
+  }
+}
+
 TEST_F(whole_files_of_ids, go_when_the_floor_is_durable_and_not_before) {
   auto s = open();
   fill(*s);

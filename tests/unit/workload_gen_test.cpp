@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 
 namespace ratchet {

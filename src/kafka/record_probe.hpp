@@ -13,9 +13,9 @@ namespace ratchet {
 
 /// Reads single records beside the group: a client without a group id, so that no coordinator hears of it.
 /// Thread-safety: one thread.
-class record_reader {
+class record_probe {
  public:
-  [[nodiscard]] static reported<std::unique_ptr<record_reader>> make(const kafka_config&, kafka_log);
+  [[nodiscard]] static reported<std::unique_ptr<record_probe>> make(const kafka_config&, kafka_log);
 
   /// The record at exactly `offset`; none where the log has no record there: compacted, a transaction's
   /// marker or aborted, out of the log's range. Errors: source_unavailable; topic_missing.
@@ -23,7 +23,7 @@ class record_reader {
                                                             std::chrono::milliseconds timeout);
 
  private:
-  explicit record_reader(std::shared_ptr<kafka_client> client) : client_(std::move(client)) {}
+  explicit record_probe(std::shared_ptr<kafka_client> client) : client_(std::move(client)) {}
   [[nodiscard]] result<std::optional<owned_record>> first_from(
       rd_kafka_topic_t*, std::int32_t partition, std::int64_t offset,
       std::chrono::steady_clock::time_point deadline);

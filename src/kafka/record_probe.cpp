@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "kafka/record_reader.hpp"
+#include "kafka/record_probe.hpp"
 
 #include <algorithm>
 
@@ -26,18 +26,18 @@ std::chrono::milliseconds until(std::chrono::steady_clock::time_point deadline) 
 
 }  // namespace
 
-reported<std::unique_ptr<record_reader>> record_reader::make(const kafka_config& config, kafka_log log) {
+reported<std::unique_ptr<record_probe>> record_probe::make(const kafka_config& config, kafka_log log) {
   kafka_properties settings = groupless_settings(config);
   settings["queued.min.messages"] = "1";  // one record is wanted, not a prefetch
   settings["fetch.wait.max.ms"] = "10";
   auto callbacks = std::make_shared<client_callbacks>();
   callbacks->set_log(std::move(log));
   RATCHET_TRY(auto&& client, kafka_client::make(RD_KAFKA_CONSUMER, settings, std::move(callbacks)));
-  return std::unique_ptr<record_reader>{new record_reader{std::move(client)}};
+  return std::unique_ptr<record_probe>{new record_probe{std::move(client)}};
 }
 
-result<std::optional<owned_record>> record_reader::read_at(const topic_partition& where, std::int64_t offset,
-                                                           std::chrono::milliseconds timeout) {
+result<std::optional<owned_record>> record_probe::read_at(const topic_partition& where, std::int64_t offset,
+                                                          std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   rd_kafka_poll(client_->get(), 0);  // drops error reports that were queued meanwhile
   if (offset < 0) return std::nullopt;
@@ -53,9 +53,9 @@ result<std::optional<owned_record>> record_reader::read_at(const topic_partition
   return found;
 }
 
-result<std::optional<owned_record>> record_reader::first_from(
-    rd_kafka_topic_t* topic, std::int32_t partition, std::int64_t offset,
-    std::chrono::steady_clock::time_point deadline) {
+result<std::optional<owned_record>> record_probe::first_from(rd_kafka_topic_t* topic, std::int32_t partition,
+                                                             std::int64_t offset,
+                                                             std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     const kafka_handle<rd_kafka_message_t> message{
         rd_kafka_consume(topic, partition, to_ms(std::min(until(deadline), k_wake_after)))};

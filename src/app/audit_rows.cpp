@@ -1,0 +1,94 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/audit_rows.hpp"
+
+#include <utility>
+
+#include "app/pipeline.hpp"
+#include "decode/time_text.hpp"
+
+namespace ratchet {
+
+namespace {
+
+std::string text_of(const std::optional<std::int64_t>& offset) {
+  return offset ? std::to_string(*offset) : "nothing";
+}
+
+/// Why, in words; empty where the rest of the sentence says it.
+std::string reason_of(const resume_decision& d, const resume_facts& f) {
+  const std::string committed = text_of(f.committed);
+  switch (d.row) {
+    case resume_row::below_log_start:
+      return "the log begins at " + std::to_string(f.log_start) + ", and the state ended at " +
+             text_of(f.stored) + ": the gap was accepted";
+    case resume_row::rewound:
+      return "somebody had set the group's offset back to " + committed +
+             ": the state goes on where it ended";
+    case resume_row::skipped_ahead:
+      return "somebody had set the group's offset ahead to " + committed + ": " +
+             (d.lost_to > d.lost_from ? "its records are skipped" : "its records are handled after all");
+    case resume_row::equal_foreign:
+      return "somebody else had committed this very offset";
+    case resume_row::store_lost:
+      if (d.new_identity) return "only the other one had met the partition: it is read from its beginning";
+      return "the group had the offset " + committed + ", and the state knew nothing of the partition";
+    case resume_row::started_over:
+      return "the stream had applied nothing and was given another meaning: it starts over";
+    case resume_row::other_store:
+      return "another store's mark was on the group's offset " + committed;
+    case resume_row::copied_directory:
+    case resume_row::past_log_end:
+    case resume_row::other_record:
+    case resume_row::behind_or_absent:
+    case resume_row::power_loss:
+    case resume_row::fresh:
+      break;
+  }
+  return {};
+}
+
+std::string name_of(const copy_mark& mark) {
+  return "the checkpoint of step " + std::to_string(mark.step) + ", taken at " + to_rfc3339(mark.taken_at);
+}
+
+}  // namespace
+
+audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const topic_partition& where,
+                          const std::string& stream, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = std::string{"resume_"} + ratchet::name_of(d.row);
+  row.stream = stream;
+  row.where = where;
+  const bool resumed = d.action == resume_action::resume;
+  row.text = to_string(where) + (resumed ? ": resumed at offset " + std::to_string(d.offset) : ": stopped");
+  if (resumed && d.lost_to > d.lost_from) {
+    row.not_handled = offset_range{d.lost_from, d.lost_to};
+    row.text +=
+        ", offsets [" + std::to_string(d.lost_from) + ", " + std::to_string(d.lost_to) + ") were not handled";
+  }
+  if (d.new_identity) row.text += ", the directory took over from the one it was copied from";
+  if (const std::string why = reason_of(d, f); resumed && !why.empty()) row.text += "; " + why;
+  return row;
+}
+
+audit_row audit_of_first_opening(const copy_mark& mark, std::uint64_t outbox_epoch, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "copy_opened";
+  row.text = name_of(mark) + ", was opened for writing for the first time; its outbox epoch is " +
+             std::to_string(outbox_epoch);
+  return row;
+}
+
+audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = taken_over ? "copy_taken_over" : "copy_started";
+  row.text =
+      name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
+                                  : ", became a store of its own: nobody had claimed the group for it");
+  return row;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,24 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/resume.hpp"
+#include "core/stream_state.hpp"
+
+/// The audit rows that a start leaves: what was found, and what was done about it, in one sentence each.
+namespace ratchet {
+
+/// Of one partition. Kind: "resume_" and the row's name. `stream` may be empty.
+[[nodiscard]] audit_row audit_of_resume(const resume_decision&, const resume_facts&, const topic_partition&,
+                                        const std::string& stream, timestamp now);
+
+/// "copy_opened": the first opening of a checkpoint for writing.
+[[nodiscard]] audit_row audit_of_first_opening(const copy_mark&, std::uint64_t outbox_epoch, timestamp now);
+
+/// "copy_started": a checkpoint became a store of its own, since nobody had claimed the group for it.
+/// "copy_taken_over": since it was told to.
+[[nodiscard]] audit_row audit_of_copy(const copy_mark&, bool taken_over, timestamp now);
+
+}  // namespace ratchet

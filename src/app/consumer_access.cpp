@@ -1,0 +1,125 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of consumer_session that meets the brokers: whether they answer, whether they are the right ones,
+// and what they refuse.
+#include <algorithm>
+#include <utility>
+
+#include "app/access.hpp"
+#include "app/consumer_session.hpp"
+#include "kafka/kafka_error.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Between the attempts it looks whether it is told to stop.
+constexpr std::chrono::milliseconds k_connect_attempt{1'000};
+/// Another broker of the list may still take what one refuses; after so many attempts none will.
+constexpr int k_refused_attempts = 3;
+constexpr std::chrono::milliseconds k_topic_timeout{5'000};
+constexpr const char* k_obstacle = "access";
+
+}  // namespace
+
+std::optional<session_result> consumer_session::check_cluster() {
+  const auto limit = around_.settings.kafka.connect_timeout;
+  std::optional<complaint> said;
+  int refused = 0;
+  auto cluster = around_.from.cluster_id(std::min(k_connect_attempt, limit));
+  for (auto waited = k_connect_attempt; !cluster; waited += k_connect_attempt) {
+    if (auto more = around_.from.take_complaint(); more && (more->access || !said || !said->access))
+      said = more;
+    if (said && said->access && ++refused >= k_refused_attempts) {
+      return session_result{session_end::refused,
+                            describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
+    }
+    if (stop_requested()) return finish(session_end::drained);
+    serve_others();
+    if (waited >= limit) {
+      return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
+    }
+    cluster = around_.from.cluster_id(k_connect_attempt);
+  }
+  const std::string known = around_.to.cluster_id();
+  if (known.empty()) {
+    if (const auto set = around_.to.set_cluster_id(cluster.value()); !set) return store_failed(set.error());
+    return std::nullopt;
+  }
+  if (known == cluster.value()) return std::nullopt;
+  return session_result{
+      session_end::refused,
+      problem{make_error_code(errc::state_foreign),
+              "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
+                  ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
+              "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this one",
+              {}}};
+}
+
+session_result consumer_session::topics_failed(std::error_code code) {
+  // The answer does not say which of them it is about: each is asked for by itself.
+  std::vector<std::string> missing;
+  std::vector<std::string> denied;
+  std::string denial;
+  for (const std::string& topic : topics_) {
+    const auto asked = around_.from.partitions(std::span{&topic, 1}, k_topic_timeout);
+    if (asked) continue;
+    if (asked.error() == make_error_code(errc::topic_missing)) {
+      missing.push_back(topic);
+    } else if (access_kind_of(asked.error()) == access_kind::topic) {
+      denied.push_back(topic);
+      denial = asked.error().message();
+    }
+  }
+  if (!denied.empty()) {
+    return {session_end::refused,
+            describe_refusal(access_kind::topic, denial, around_.settings.kafka, denied)};
+  }
+  if (missing.empty())
+    return question_failed("the topics " + quoted(topics_) + " cannot be looked up", code,
+                           session_end::refused);
+  const bool one = missing.size() == 1;
+  return {session_end::refused,
+          problem{make_error_code(errc::topic_missing),
+                  (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
+                      " not exist on " + names_of_brokers(around_.settings.kafka),
+                  "correct `topics` in the config, or create it: kafka-topics.sh --bootstrap-server " +
+                      around_.settings.kafka.brokers.front() + " --create --topic " + missing.front(),
+                  {}}};
+}
+
+session_result consumer_session::question_failed(const std::string& what, std::error_code code,
+                                                 session_end otherwise) {
+  const auto said = around_.from.take_complaint();
+  auto access = access_kind_of(code);
+  if (!access && said) access = said->access;
+  if (access) {
+    const std::string text = said && said->access ? said->text : code.message();
+    problem why = describe_refusal(*access, text, around_.settings.kafka, topics_);
+    why.message = what + ": " + why.message;
+    return {session_end::refused, std::move(why)};
+  }
+  const bool passing = code == make_error_code(errc::source_unavailable);
+  return {passing ? session_end::client_lost : otherwise,
+          problem{code,
+                  what + ": " + (said ? said->text : code.message()),
+                  passing ? "" : "check the brokers, and what this user may do",
+                  {}}};
+}
+
+void consumer_session::note_denied(access_kind kind, const std::string& text) {
+  const problem why = describe_refusal(kind, text, around_.settings.kafka, topics_);
+  denied_ = why.message;
+  around_.board.set_obstacle(k_obstacle, why.message);
+  if (!denials_.due(around_.clock.steady())) return;
+  around_.log->error("{} -> {}; nothing is lost, and it goes on by itself once that is allowed{}",
+                     why.message, why.hint, denials_.held_back());
+}
+
+void consumer_session::note_allowed() {
+  around_.board.clear_obstacle(k_obstacle);  // also what an earlier session met
+  if (!denied_) return;
+  denied_.reset();
+  around_.log->info("the brokers take this user's commits again");
+}
+
+}  // namespace ratchet

@@ -1,0 +1,49 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of consumer_session that stops reading before the disk is full.
+#include <vector>
+
+#include "app/consumer_session.hpp"
+
+namespace ratchet {
+
+std::optional<session_result> consumer_session::watch_space(time_point now) {
+  const bool changed = space_.look(now);
+  if (!space_.low()) {
+    if (changed) read_on();
+    return std::nullopt;
+  }
+  // Whoever waits for the end of a run is told; a service waits for room.
+  if (options_.until_end) {
+    if (caught_up()) return std::nullopt;  // it ends anyway
+    session_result ended = finish(session_end::refused);
+    if (ended.end == session_end::refused) ended.why = space_.refusal();
+    return ended;
+  }
+  if (space_lines_.due(now)) around_.log->warn("{}; reading is paused until there is room", space_.text());
+  around_.board.set_obstacle(space_guard::k_obstacle, space_.text());
+  // Each time: what was assigned since then is not paused yet. The member stays in its group, as it goes on
+  // polling.
+  std::vector<topic_partition> read;
+  for (const auto& [where, unused] : assigned_) read.push_back(where);
+  if (const auto paused = around_.from.pause(read); !paused) {
+    around_.log->warn("the partitions could not be paused: {}", paused.error().message());
+  }
+  return std::nullopt;
+}
+
+void consumer_session::read_on() {
+  around_.log->info("there is room on the disk again; reading goes on");
+  around_.board.clear_obstacle(space_guard::k_obstacle);
+  space_lines_ = log_pace{};
+  // What was at its end may have more to read by now: it says so anew.
+  at_end_.clear();
+  std::vector<topic_partition> going_on;
+  for (const auto& [where, unused] : assigned_) {
+    if (!reported_stops_.contains(where)) going_on.push_back(where);
+  }
+  if (const auto resumed = around_.from.resume(going_on); !resumed) {
+    around_.log->warn("the partitions could not be resumed: {}", resumed.error().message());
+  }
+}
+
+}  // namespace ratchet

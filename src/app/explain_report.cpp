@@ -1,0 +1,289 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/explain_report.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "app/counted.hpp"
+#include "app/json_writer.hpp"
+#include "app/row_reports.hpp"
+#include "decode/event_id_text.hpp"
+#include "decode/time_text.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// So many aggregates of one event id are told of; more than one is rare by itself.
+constexpr std::size_t k_most_aggregates = 100;
+/// Of each stream no more are kept.
+constexpr std::size_t k_all_rejected = 100'000;
+
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+constexpr bool is_of_a_word(char c) noexcept {
+  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '_';
+}
+
+bool mentions(const std::optional<std::string>& bytes, std::string_view text, bool any_case) {
+  return bytes && ratchet::mentions(*bytes, text, any_case);
+}
+
+bool keeps_ids(const named_stream& stream) {
+  const auto at = std::find_if(stream.meaning.begin(), stream.meaning.end(),
+                               [](const auto& line) { return line.first == "dedup.ids"; });
+  return at == stream.meaning.end() || at->second != "none";
+}
+
+/// What both questions have in common.
+result<explain_report> begin(const store_view& view, const named_stream& stream,
+                             const std::function<bool(const rejected_row&)>& is_of_it) {
+  explain_report report;
+  report.stream = stream.name;
+  report.keeps_ids = keeps_ids(stream);
+  RATCHET_TRY(const stream_state state, view.load(stream.id));
+  report.floor = state.floor;
+  RATCHET_TRY(auto rejected, view.rejected(stream.id, k_all_rejected));
+  std::erase_if(rejected, [&](const rejected_row& row) { return !is_of_it(row); });
+  report.rejected = std::move(rejected);
+  RATCHET_TRY(auto audits, view.audits());
+  std::erase_if(audits,
+                [&](const audit_row& row) { return !row.stream.empty() && row.stream != stream.name; });
+  report.audits = std::move(audits);
+  return report;
+}
+
+bool is_below_floor(const explain_report& report, const event_id& id) {
+  return report.floor && id.time() < *report.floor;
+}
+
+/// Whether a repeat of the event handled last would be told by its id; none: nothing is filed.
+std::optional<bool> last_event_in_window(const explain_report& report, const aggregate_row& row) {
+  if (!row.id || !report.keeps_ids) return std::nullopt;
+  return !is_below_floor(report, *row.id);
+}
+
+const char* name_of(id_place place) noexcept {
+  switch (place) {
+    case id_place::inside:
+      return "inside";
+    case id_place::before_floor:
+      return "before_floor";
+    case id_place::not_seen:
+      return "not_seen";
+    case id_place::off:
+      return "off";
+  }
+  return "?";
+}
+
+std::string hex(const hash128& hash) {
+  constexpr char k_hex[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint64_t half : {hash.high, hash.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text += k_hex[(half >> shift) & 0x0F];
+  }
+  return text;
+}
+
+std::string sequence_text(sequence s) {
+  return s.epoch == 0 ? std::to_string(s.number)
+                      : "[" + std::to_string(s.epoch) + ", " + std::to_string(s.number) + "]";
+}
+
+void write_last_handled(json_writer& json, const explain_report& report, const aggregate_row& row) {
+  json.key("last_handled").begin_object();
+  json.key("sequence").sequence(row.last);
+  json.key("event_id");
+  row.id ? json.string(to_text(*row.id)) : json.null();
+  json.key("time").time(row.time);
+  json.key("payload_hash").string(hex(row.payload_hash));
+  json.key("deleted").boolean(row.deleted);
+  json.key("snapshot_bytes");
+  row.deleted ? json.null() : json.number(row.snapshot.size());
+  json.key("event_in_window");
+  const auto in_window = last_event_in_window(report, row);
+  in_window ? json.boolean(*in_window) : json.null();
+  json.end_object();
+}
+
+std::string floor_text(const explain_report& report) {
+  return report.floor ? "the window reaches back to " + to_rfc3339(*report.floor)
+                      : "the window has no floor yet, so that every id is remembered";
+}
+
+std::string window_text(const explain_report& report) {
+  switch (report.place) {
+    case id_place::inside:
+      return "inside: applied, or superseded by a newer event of the same step; " + floor_text(report);
+    case id_place::before_floor:
+      return "older than it: a repeat would no longer be told by this id; " + floor_text(report);
+    case id_place::not_seen:
+      return "not in it: no event with this id was applied; " + floor_text(report);
+    case id_place::off:
+      return "none: this stream keeps no event ids";
+  }
+  return {};
+}
+
+void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
+  const aggregate_row& row = of.row;
+  out += "  last handled    sequence " + sequence_text(row.last);
+  if (row.id) out += ", event " + to_text(*row.id);
+  if (row.time) out += ", of " + to_rfc3339(*row.time);
+  out += "\n  payload hash    " + hex(row.payload_hash) + "\n  snapshot        ";
+  out += row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte");
+  out += '\n';
+  if (report.event) return;
+  const auto in_window = last_event_in_window(report, row);
+  out += "  window          ";
+  if (!in_window) {
+    out +=
+        report.keeps_ids ? "the last event came without an id\n" : "none: this stream keeps no event ids\n";
+  } else {
+    out += (*in_window ? "the last event's id is inside; " : "the last event's id is older than it; ") +
+           floor_text(report) + "\n";
+  }
+}
+
+}  // namespace
+
+bool mentions(std::string_view bytes, std::string_view text, bool any_case) noexcept {
+  if (text.empty()) return false;
+  const auto same = [any_case](char a, char b) { return any_case ? lower(a) == lower(b) : a == b; };
+  for (auto from = bytes.begin();; ++from) {
+    from = std::search(from, bytes.end(), text.begin(), text.end(), same);
+    if (from == bytes.end()) return false;
+    const auto behind = from + static_cast<std::ptrdiff_t>(text.size());
+    const bool begins = from == bytes.begin() || !is_of_a_word(*(from - 1));
+    const bool ends = behind == bytes.end() || !is_of_a_word(*behind);
+    if (begins && ends) return true;
+  }
+}
+
+result<explain_report> explain_aggregate(const store_view& view, const named_stream& stream,
+                                         const std::string& aggregate) {
+  RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
+                if (row.reason != reject_reason::malformed) return row.detail == aggregate;
+                return mentions(row.key, aggregate, false) || mentions(row.value, aggregate, false);
+              }));
+  report.aggregate = aggregate;
+  auto row = view.get(stream.id, aggregate);
+  if (row) {
+    report.aggregates.push_back({aggregate, std::move(row).value()});
+  } else if (row.error() != make_error_code(errc::not_found)) {
+    return row.error();
+  }
+  return report;
+}
+
+result<explain_report> explain_event(const store_view& view, const named_stream& stream, event_id id) {
+  const std::string text = to_text(id);
+  RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
+                return mentions(row.key, text, true) || mentions(row.value, text, true);
+              }));
+  report.event = id;
+  RATCHET_TRY(auto filed, view.aggregates_with(stream.id, id, k_most_aggregates + 1));
+  report.more_aggregates = filed.size() > k_most_aggregates;
+  if (report.more_aggregates) filed.pop_back();
+  report.place = !report.keeps_ids            ? id_place::off
+                 : is_below_floor(report, id) ? id_place::before_floor
+                 : filed.empty()              ? id_place::not_seen
+                                              : id_place::inside;
+  for (std::string& aggregate : filed) {
+    RATCHET_TRY(auto row, view.get(stream.id, aggregate));
+    report.aggregates.push_back({std::move(aggregate), std::move(row)});
+  }
+  return report;
+}
+
+std::string explain_json(const explain_report& report) {
+  json_writer json;
+  json.begin_object().key("stream").string(report.stream).key("known").boolean(report.is_known());
+  json.key("floor").time(report.floor);
+  if (report.aggregate) json.key("aggregate").string(*report.aggregate);
+  if (report.event) {
+    json.key("event_id").string(to_text(*report.event)).key("event_time").time(report.event->time());
+    json.key("window").string(name_of(report.place));
+  }
+  json.key("aggregates").begin_array();
+  for (const explained_aggregate& of : report.aggregates) {
+    json.begin_object().key("aggregate").string(of.aggregate);
+    write_last_handled(json, report, of.row);
+    if (report.event) json.key("is_last").boolean(of.row.id == report.event);
+    json.end_object();
+  }
+  json.end_array();
+  if (report.event) json.key("more_aggregates").boolean(report.more_aggregates);
+  json.key("rejected_records").begin_array();
+  for (const rejected_row& row : report.rejected) write_rejected(json, row);
+  json.end_array().key("audit");
+  write_audits(json, report.audits);
+  json.end_object();
+  return json.take() + "\n";
+}
+
+std::string explain_text(const explain_report& report) {
+  std::string out = "stream " + report.stream;
+  if (report.event) {
+    out += ", event " + to_text(*report.event) + ", of " + to_rfc3339(report.event->time()) +
+           "\n  window          " + window_text(report) + "\n";
+  } else {
+    out += ", aggregate " + *report.aggregate + "\n";
+  }
+  for (const explained_aggregate& of : report.aggregates) {
+    if (report.event) {
+      out += "  aggregate       " + of.aggregate +
+             (of.row.id == report.event ? ", of which it is the event handled last\n" : ", which has:\n");
+    }
+    append_aggregate(out, report, of);
+  }
+  if (report.aggregates.empty() && report.aggregate)
+    out += "  last handled    nothing: no event was applied\n";
+  if (report.more_aggregates) out += "  aggregate       and more\n";
+  if (!report.rejected.empty()) out += "  rejected records that are kept, newest first:\n";
+  for (const rejected_row& row : report.rejected) out += "    " + rejected_line(row) + "\n";
+  if (!report.audits.empty()) out += "  audit rows of the stream:\n";
+  for (const audit_row& row : report.audits) out += "    " + audit_line(row) + "\n";
+  return out;
+}
+
+problem nothing_known(const explain_report& report) {
+  problem p{make_error_code(errc::not_found), "", "", {}};
+  if (report.aggregate) {
+    p.message = "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
+                "\": no event of it was ever applied, and no rejected record that is kept names it";
+    p.hint = "ids are compared byte by byte; `ratchet scan` lists those that are there";
+    return p;
+  }
+  p.message =
+      "nothing is known of event " + to_text(*report.event) + " in stream \"" + report.stream + "\": ";
+  switch (report.place) {
+    case id_place::off:
+      p.message += "this stream keeps no event ids (`dedup: off`)";
+      p.hint = "ask for its aggregate: `ratchet explain ... --aggregate`";
+      break;
+    case id_place::before_floor:
+      p.message += "its own time, " + to_rfc3339(report.event->time()) +
+                   ", lies before the window's floor, " + to_rfc3339(*report.floor) +
+                   ", so that nobody can tell whether it was handled";
+      p.hint =
+          "ask for its aggregate, whose last handled sequence is never forgotten: `ratchet explain ... "
+          "--aggregate`";
+      break;
+    case id_place::inside:
+    case id_place::not_seen:
+      p.message += "no event with this id was applied, and " + floor_text(report);
+      p.hint =
+          "it has not come, or it was discarded as stale, or rejected so long ago that its record is no "
+          "longer "
+          "kept";
+      break;
+  }
+  return p;
+}
+
+}  // namespace ratchet

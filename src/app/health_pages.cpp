@@ -1,0 +1,49 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/health_pages.hpp"
+
+#include "app/metrics.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr unsigned k_not_found = 404;
+constexpr unsigned k_unavailable = 503;
+
+http_answer text(unsigned status, std::string body) {
+  http_answer made;
+  made.status = status;
+  made.body = std::move(body) + "\n";
+  return made;
+}
+
+}  // namespace
+
+http_answer health_pages::answer(std::string_view path) const {
+  if (path == "/livez") {
+    const auto stalled = meter_.stalled();
+    return stalled ? text(k_unavailable, *stalled) : text(200, "ok");
+  }
+  if (path == "/readyz") {
+    const live_status live = board_.snapshot();
+    return live.ready ? text(200, "ok") : text(k_unavailable, "not ready: " + live.ready_reason);
+  }
+  if (path == "/metrics") return metrics();
+  if (path == "/") {
+    return text(200,
+                "/livez    200 while this instance makes progress, else 503 and what it hangs in\n"
+                "/readyz   200 while it reads every partition, else 503 and why not\n"
+                "/metrics  for Prometheus");
+  }
+  return text(k_not_found, "there are /livez, /readyz and /metrics");
+}
+
+http_answer health_pages::metrics() const {
+  http_answer made;
+  made.content_type = k_metrics_content_type;
+  made.body = metrics_text(
+      {board_.snapshot(), meter_.state(), meter_.counts(), meter_.resources(), read_process_stats()});
+  return made;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,39 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace ratchet {
+
+/// How `memory_limit` is shared out: the one place that does it. Each part keeps to its share by itself.
+///
+/// - database, 3/8: one cache for table blocks, indexes and filters; memtables are charged to it, and flushed
+///   from half of it on; open tables
+/// - remembered, 1/8: fingerprints of recent ids and heads of recent rows, so that most events need no
+/// look-up
+/// - queue, 1/4: fetched records: half for their bytes, half for what librdkafka keeps beside each
+/// - working, 1/4: the batches being fetched, decoded and written, one fetch under way, what the allocator
+///   holds back
+///
+/// The program itself (code, threads, librdkafka's and RocksDB's own) comes on top: k_program_bytes.
+struct memory_budget {
+  std::uint64_t database{0};
+  std::uint64_t remembered{0};
+  std::uint64_t queue{0};
+  std::uint64_t working{0};
+
+  [[nodiscard]] static constexpr memory_budget of(std::uint64_t limit) noexcept {
+    const std::uint64_t eighth = limit / 8;
+    return {3 * eighth, eighth, 2 * eighth, limit - 6 * eighth};
+  }
+};
+
+/// Resident memory is at most the limit and this, measured; see tests/broker/workload_resources.cpp.
+inline constexpr std::uint64_t k_program_bytes = std::uint64_t{128} << 20U;
+
+/// Below, a step of the default size and one fetch of the largest ordinary message no longer fit their
+/// shares.
+inline constexpr std::uint64_t k_least_memory_limit = std::uint64_t{64} << 20U;
+inline constexpr std::uint64_t k_most_memory_limit = std::uint64_t{16} << 40U;
+
+}  // namespace ratchet

@@ -1,0 +1,53 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/owner_errands.hpp"
+
+#include <utility>
+
+namespace ratchet {
+
+errand_end owner_errands::run(errand wanted, std::chrono::milliseconds patience) {
+  std::unique_lock lock{mutex_};
+  if (!open_) return errand_end::closed;
+  if (state_ != state::empty) return errand_end::occupied;
+  errand_ = std::move(wanted);
+  state_ = state::waiting;
+  asked_.store(true, std::memory_order_release);
+  changed_.wait_for(lock, patience, [this] { return state_ != state::waiting || !open_; });
+  if (state_ == state::waiting) {
+    asked_.store(false, std::memory_order_release);
+    state_ = state::empty;
+    errand_ = nullptr;
+    return open_ ? errand_end::not_served : errand_end::closed;
+  }
+  changed_.wait(lock, [this] { return state_ == state::done; });
+  state_ = state::empty;
+  errand_ = nullptr;
+  return errand_end::done;
+}
+
+void owner_errands::serve(store& of) {
+  if (!asked_.load(std::memory_order_acquire)) return;
+  std::unique_lock lock{mutex_};
+  if (state_ != state::waiting) return;
+  asked_.store(false, std::memory_order_release);
+  state_ = state::under_way;
+  changed_.notify_all();
+  lock.unlock();
+  errand_(of);  // nobody else touches it while it is under way
+  lock.lock();
+  state_ = state::done;
+  changed_.notify_all();
+}
+
+void owner_errands::open() {
+  const std::scoped_lock lock{mutex_};
+  open_ = true;
+}
+
+void owner_errands::close() {
+  const std::scoped_lock lock{mutex_};
+  open_ = false;
+  changed_.notify_all();
+}
+
+}  // namespace ratchet

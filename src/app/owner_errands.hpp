@@ -1,0 +1,51 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// How an errand ended.
+enum class errand_end : std::uint8_t {
+  done,
+  occupied,    ///< another one is under way
+  not_served,  ///< the owner did not come by in time: it was taken back
+  closed,      ///< there is no owner now: taken back
+};
+
+/// Lets another thread have something done with the store by its owner, between two steps. One slot: one
+/// errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
+class owner_errands {
+ public:
+  using errand = std::function<void(store&)>;
+
+  /// Waits until the owner comes by, no longer than `patience`; and then until it is done. The owner waits
+  /// meanwhile: an errand should be short.
+  [[nodiscard]] errand_end run(errand, std::chrono::milliseconds patience);
+
+  /// Does what is asked, if anything is. To be called between steps.
+  void serve(store&);
+
+  void open();
+  /// Whoever waits is sent away. To be called before the store goes.
+  void close();
+
+ private:
+  enum class state : std::uint8_t { empty, waiting, under_way, done };
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> asked_{false};  ///< something waits; saves the owner the lock
+  bool open_{false};
+  state state_{state::empty};
+  errand errand_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,39 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/json_writer.hpp"
+#include "core/stream_state.hpp"
+
+/// Rejected records and audit rows as people and programs read them, in `status` and `explain`.
+///
+/// A rejected record is
+///
+///     {"topic": T | null, "partition": N | null, "offset": N | null, "content_hash": HEX, "step": N,
+///      "reason": R, "detail": FAULT | null, "aggregate": A | null, "pointer": P | null, "byte_offset": N |
+///      null, "time": TIME | null, "key": TEXT | null, "value": TEXT | null, "truncated": BOOL}
+///
+/// with `key_base64` or `value_base64` where the bytes are not UTF-8. One from a plain file has no position
+/// but a `content_hash`, which the others do not have. `detail`, `pointer` and `byte_offset` are of records
+/// that cannot be decoded, `aggregate` of all others. An audit row is
+///
+///     {"step": N, "time": TIME, "kind": K, "stream": S | null, "topic": T | null, "partition": N | null,
+///      "not_handled": {"from": OFFSET, "to": OFFSET} | null, "text": SENTENCE}
+///
+/// where `to` is the first offset that was handled again.
+namespace ratchet {
+
+void write_rejected(json_writer&, const rejected_row&);
+/// One line, without its line feed.
+[[nodiscard]] std::string rejected_line(const rejected_row&);
+/// What stands for the position of a record of a plain file: 16 hexadecimal digits.
+[[nodiscard]] std::string content_hash_text(const rejected_row&);
+
+/// The value of the key "audit".
+void write_audits(json_writer&, const std::vector<audit_row>&);
+/// One line, without its line feed.
+[[nodiscard]] std::string audit_line(const audit_row&);
+
+}  // namespace ratchet

@@ -1,0 +1,43 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/state_sampler.hpp"
+
+#include <utility>
+
+namespace ratchet {
+
+state_sample sample_of(const stream_list& streams, std::uint64_t step) {
+  state_sample sample;
+  sample.step = step;
+  sample.streams.reserve(streams.size());
+  for (const auto& s : streams) {
+    stream_sample& one = sample.streams.emplace_back();
+    one.name = s->config.name;
+    one.counters = s->state.counters;
+    one.floor = s->state.floor;
+    one.window = s->config.dedup.window;
+    one.next_offsets.reserve(s->state.partitions.size());
+    for (const auto& [where, partition] : s->state.partitions) {
+      if (!where.topic.empty()) one.next_offsets.emplace_back(where, partition.next_offset);
+    }
+  }
+  return sample;
+}
+
+state_sampler::state_sampler(const stream_list& streams, const store& from, run_meter& meter)
+    : streams_{streams}, store_{from}, meter_{meter}, taken_{from.durable_step()} {
+  // An open store's streams are as of its last step; at its opening that one is durable.
+  if (from.last_step() == taken_) meter_.publish(sample_of(streams_, taken_));
+}
+
+void state_sampler::turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval) {
+  if (waiting_ && store_.durable_step() >= waiting_->step) {
+    meter_.publish(std::move(*waiting_));
+    waiting_.reset();
+  }
+  if (waiting_ || store_.last_step() == taken_ || now - last_ < interval) return;
+  last_ = now;
+  taken_ = store_.last_step();
+  waiting_ = sample_of(streams_, taken_);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,35 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "app/run_meter.hpp"
+#include "app/stream_runtime.hpp"
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// Takes samples of the streams' state for the meter, as seldom as offsets are committed. What a step changed
+/// is shown once that step is durable, so that no counter ever goes back, not even over a power cut.
+/// One owner thread.
+class state_sampler {
+ public:
+  state_sampler(const stream_list&, const store&, run_meter&);
+
+  /// Call it in every turn. Takes a sample at most once in `interval`.
+  void turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval);
+
+ private:
+  const stream_list& streams_;
+  const store& store_;
+  run_meter& meter_;
+  std::optional<state_sample> waiting_;  ///< for its step to become durable
+  std::uint64_t taken_;                  ///< the step of the last sample
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// The streams as they stand after `step`.
+[[nodiscard]] state_sample sample_of(const stream_list&, std::uint64_t step);
+
+}  // namespace ratchet

@@ -1,0 +1,80 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/checkpoint_request.hpp"
+#include "app/control_client.hpp"
+#include "cli/read_source.hpp"
+#include "store/checkpoint.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+/// A checkpoint on another file system is copied: as long as that may take. A daemon that dies ends the wait.
+constexpr std::chrono::hours k_patience{24};
+
+struct checkpoint_options {
+  source_option source;
+  output_format output{output_format::text};
+  std::filesystem::path target;
+};
+
+reported<void> take(const std::filesystem::path& state, const checkpoint_request& request,
+                    const byte_sink& sink) {
+  RATCHET_TRY(auto client, control_client::connect(state));
+  if (client) {
+    client->wait_longer({k_patience, k_patience});
+    return client->ask(to_words(request), sink);
+  }
+  const system_clock_port clock;
+  auto taken = checkpoint_directory(state, request.target, clock.now());
+  if (!taken) {
+    return explain_busy(std::move(taken).error(),
+                        "an instance that is only just starting or stopping cannot be asked; try again");
+  }
+  sink(checkpoint_report(taken.value(), request.json));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+int checkpoint(const checkpoint_options& options) {
+  const auto directory = directory_of(options.source);
+  if (!directory) return report(directory.error());
+  std::error_code code;
+  const std::filesystem::path target = std::filesystem::absolute(options.target, code);
+  if (code || options.target.empty()) return report({errc::usage, "no directory is named", "name one", {}});
+  standard_output out;
+  const auto done = take(directory.value().path, {target, options.output == output_format::json},
+                         [&](std::string_view piece) { return out.write(piece); });
+  return done ? out.end() : report(done.error());
+}
+
+}  // namespace
+
+void add_checkpoint_command(CLI::App& root, command_line& line) {
+  const auto options = std::make_shared<checkpoint_options>();
+  CLI::App* command = root.add_subcommand("checkpoint", "Make a whole copy of the state as of one step");
+  add_source_options(*command, options->source);
+  add_output_option(*command, options->output);
+  command->add_option("DIR", options->target, "The directory to make; it must not exist, or be empty")
+      ->required();
+  command->footer(
+      "Asks the running instance, which goes on meanwhile; works on a stopped directory, too. Files are "
+      "linked "
+      "where DIR is\non the same file system, else copied. DIR gets its name only once it is whole and "
+      "durable.\n"
+      "A checkpoint is marked as a copy: get, scan, status, explain and verify read it with --state DIR; "
+      "`run` "
+      "on it is\nrefused as long as the group has claims of the store it was taken of, until `run --resume "
+      "takeover`.\n"
+      "Example:\n  ratchet checkpoint -c ratchet.yaml /backup/ratchet-$(date +%F)");
+  command->callback([options, &line] {
+    require_source(options->source);
+    line.status = checkpoint(*options);
+  });
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,168 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/manual_text.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace ratchet::cli {
+
+namespace {
+
+/// Text as man(7) wants it: a backslash is doubled, a dash is a real one, and no line begins with a control
+/// character.
+std::string escaped(std::string_view text) {
+  std::string out;
+  bool line_start = true;
+  for (const char c : text) {
+    if (line_start && (c == '.' || c == '\'')) out += "\\&";
+    line_start = c == '\n';
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// Visible subcommands in the order in which they were added.
+std::vector<const CLI::App*> commands_of(const CLI::App& root) {
+  return root.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* o) { return !o->get_group().empty(); });
+}
+
+std::vector<std::string> spellings(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& s : option.get_snames()) names.push_back("-" + s);
+  for (const std::string& l : option.get_lnames()) names.push_back("--" + l);
+  return names;
+}
+
+bool takes_value(const CLI::Option& option) {
+  return option.get_items_expected_max() > 0;
+}
+
+/// The values of an option with a fixed set of them; CLI11 describes such a set as {a,b,c}.
+std::vector<std::string> choices(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : std::string{between}) + w;
+  return text;
+}
+
+std::string value_name(const CLI::Option& option) {
+  const auto set = choices(option);
+  if (!set.empty()) return joined(set, "|");
+  return option.get_type_name();
+}
+
+/// Options first, then what stands by itself, as in `get [OPTION]... STREAM AGGREGATE`.
+std::string synopsis(const CLI::App& command) {
+  std::string text = "\\fBratchet " + escaped(command.get_name()) + "\\fR [\\fIOPTION\\fR]...";
+  for (const CLI::Option* o : options_of(command)) {
+    if (!o->get_positional()) continue;
+    const std::string name = "\\fI" + escaped(o->get_name(true)) + "\\fR";
+    text += o->get_required() ? " " + name : " [" + name + "]";
+    if (o->get_items_expected_max() > 1) text += "...";
+  }
+  return text;
+}
+
+std::string option_entry(const CLI::Option& option) {
+  std::string text = ".TP\n";
+  if (option.get_positional()) {
+    text += "\\fI" + escaped(option.get_name(true)) + "\\fR";
+  } else {
+    text += "\\fB" + escaped(joined(spellings(option), ", ")) + "\\fR";
+    if (takes_value(option)) text += " \\fI" + escaped(value_name(option)) + "\\fR";
+  }
+  return text + "\n" + escaped(option.get_description()) + "\n";
+}
+
+std::string command_section(const CLI::App& command) {
+  std::string text = ".SS " + escaped(command.get_name()) + "\n" + synopsis(command) + "\n.PP\n" +
+                     escaped(command.get_description()) + ".\n";
+  for (const CLI::Option* o : options_of(command)) text += option_entry(*o);
+  if (!command.get_footer().empty()) text += ".PP\n.nf\n" + escaped(command.get_footer()) + "\n.fi\n";
+  return text;
+}
+
+/// The body of a `case` in the script: what may stand behind this command.
+std::string completion_case(const CLI::App& command) {
+  std::vector<std::string> words;
+  std::string values;
+  for (const CLI::Option* o : options_of(command)) {
+    const auto names = spellings(*o);
+    words.insert(words.end(), names.begin(), names.end());
+    const auto set = choices(*o);
+    if (!set.empty() && !names.empty()) {
+      values += "        " + joined(names, "|") + ") words='" + joined(set, " ") + "' ;;\n";
+    }
+  }
+  std::string text = "    " + command.get_name() + ")\n      case $previous in\n" + values;
+  text += "        *) [[ $current == -* ]] && words='" + joined(words, " ") + "' ;;\n      esac\n      ;;\n";
+  return text;
+}
+
+}  // namespace
+
+std::string manual_page(const CLI::App& root, const std::string& version) {
+  std::string text = ".TH RATCHET 1 \"\" \"ratchet " + escaped(version) +
+                     "\" \"User Commands\"\n"
+                     ".SH NAME\nratchet \\- from a Kafka topic to state that is right\n.SH SYNOPSIS\n";
+  for (const CLI::App* c : commands_of(root)) text += synopsis(*c) + "\n.br\n";
+  text +=
+      ".SH DESCRIPTION\n" + escaped(root.get_description()) +
+      "\nKafka delivers at least once. Ratchet applies every event once, in the order of its aggregate: the "
+      "state, the\nmemory of what was handled and the position in Kafka change together, in one atomic "
+      "write.\n"
+      ".SH COMMANDS\n";
+  for (const CLI::App* c : commands_of(root)) text += command_section(*c);
+  text +=
+      ".SH EXIT STATUS\n.TP\n0\nok\n.TP\n1\na check failed: a partition is stopped, nothing was found\n"
+      ".TP\n64\nthe command line is wrong\n.TP\n69\nunavailable: no broker answers\n.TP\n70\nan error of "
+      "ratchet's own\n"
+      ".TP\n74\na file or a disk failed\n.TP\n78\nthe config, or the state directory does not fit\n"
+      ".SH ENVIRONMENT\n.TP\nNO_COLOR\nwhere it is set, logs have no colour\n"
+      ".SH SEE ALSO\nkcat(1)\n";
+  return text;
+}
+
+std::string bash_completion(const CLI::App& root) {
+  std::vector<std::string> names;
+  std::string cases;
+  for (const CLI::App* c : commands_of(root)) {
+    names.push_back(c->get_name());
+    cases += completion_case(*c);
+  }
+  return "# bash completion for ratchet\n"
+         "_ratchet() {\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+         "  if ((COMP_CWORD == 1)); then\n"
+         "    COMPREPLY=($(compgen -W '" +
+         joined(names, " ") +
+         " --help --version' -- \"$current\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  case ${COMP_WORDS[1]} in\n" +
+         cases +
+         "  esac\n"
+         "  # No words: bash goes on with the names of files.\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "}\n"
+         "complete -o default -F _ratchet ratchet\n";
+}
+
+}  // namespace ratchet::cli

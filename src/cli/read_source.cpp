@@ -1,0 +1,97 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/read_source.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "app/control_client.hpp"
+#include "store/rocks_store.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+reported<void> read_directory(const directory_to_read& directory, const read_request& request,
+                              const byte_sink& sink) {
+  auto opened = open_store_read_only(directory.path);
+  if (!opened) {
+    return explain_busy(std::move(opened).error(),
+                        "an instance that is only just starting or stopping cannot be asked; try again");
+  }
+  const auto view = opened.value()->view();
+  if (!view) {
+    return problem{
+        view.error(), "cannot read " + directory.path.string() + ": " + view.error().message(), "", {}};
+  }
+  return answer_request({*view.value(), directory.streams, nullptr}, request, sink);
+}
+
+/// Asks the instance that runs on the directory; where none does, reads the directory.
+reported<void> read_either(const directory_to_read& directory, const read_request& request,
+                           const byte_sink& sink) {
+  RATCHET_TRY(auto client, control_client::connect(directory.path));
+  return client ? client->ask(request, sink) : read_directory(directory, request, sink);
+}
+
+}  // namespace
+
+void add_source_options(CLI::App& command, source_option& option) {
+  CLI::Option* file = add_config_option(command, option.config, config_need::optional);
+  command.add_option("--state", option.state, "A state directory by itself, in place of a config")
+      ->type_name("DIR")
+      ->excludes(file);
+}
+
+void require_source(const source_option& option) {
+  if (option.config.file.empty() && option.state.empty()) throw CLI::RequiredError{"-c FILE or --state DIR"};
+}
+
+reported<directory_to_read> directory_of(const source_option& option) {
+  if (!option.state.empty()) return directory_to_read{option.state, {}};
+  RATCHET_TRY(const config loaded, load(option.config, config_use::state_only));
+  directory_to_read found{loaded.state.path, {}};
+  for (const stream_config& stream : loaded.streams) found.streams.push_back(stream.name);
+  return found;
+}
+
+problem explain_busy(problem p, const char* hint) {
+  if (p.code == errc::state_busy) p.hint = hint;
+  return p;
+}
+
+standard_output::standard_output() {
+  std::signal(SIGPIPE, SIG_IGN);  // a write then says EPIPE
+}
+
+bool standard_output::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      if (errno != EPIPE) error_ = errno;
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+int standard_output::end() const {
+  if (error_ == 0) return 0;
+  return report({errc::io, std::string{"cannot write to standard output: "} + std::strerror(error_), "", {}});
+}
+
+int answer(const source_option& source, const read_request& request) {
+  const auto directory = directory_of(source);
+  if (!directory) return report(directory.error());
+  standard_output out;
+  const auto done =
+      read_either(directory.value(), request, [&](std::string_view piece) { return out.write(piece); });
+  return done ? out.end() : report(done.error());
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,57 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/control_requests.hpp"
+#include "cli/command.hpp"
+#include "cli/config_option.hpp"
+#include "ratchet/error.hpp"
+
+/// What the commands that look at a state directory share: how it is named, asked and read.
+namespace ratchet::cli {
+
+/// Which state directory a command is about: the config's, or one by itself.
+struct source_option {
+  config_option config;
+  std::filesystem::path state;
+};
+
+struct directory_to_read {
+  std::filesystem::path path;
+  std::vector<std::string> streams;  ///< that the config names; none with --state
+};
+
+/// -c with its overrides, or --state; one of them. `option` must outlive the command's callback.
+void add_source_options(CLI::App& command, source_option& option);
+/// To be called first in a command's callback. Throws CLI::RequiredError where neither was given.
+void require_source(const source_option&);
+
+/// Errors: as load_config().
+[[nodiscard]] reported<directory_to_read> directory_of(const source_option&);
+
+/// Standard output, byte for byte. A reader that has gone is no error: it has seen what it wanted.
+class standard_output {
+ public:
+  standard_output();
+  /// False where no more is wanted.
+  bool write(std::string_view bytes);
+  /// The exit code of a command that has written all it had to.
+  [[nodiscard]] int end() const;
+
+ private:
+  int error_{0};
+};
+
+/// Asks the instance that runs on the directory; where none does, reads the directory. Prints the answer, and
+/// returns the exit code.
+[[nodiscard]] int answer(const source_option&, const read_request&);
+
+/// The problem of a directory that could not be opened beside whoever has it open.
+[[nodiscard]] problem explain_busy(problem, const char* hint);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,234 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/rocks_store.hpp"
+
+/// Made-up steps, and a plain oracle of what each leaves in a store. Shared by the tests that crash stores.
+namespace ratchet::store_steps {
+
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// A new directory, removed at the end. In memory, where there is a file system for it: thousands of syncs on
+/// a disk take minutes.
+class scratch {
+ public:
+  scratch() {
+    std::error_code code;
+    const std::filesystem::path base = std::filesystem::is_directory("/dev/shm", code)
+                                           ? std::filesystem::path{"/dev/shm"}
+                                           : std::filesystem::temp_directory_path();
+    std::string name = (base / "ratchet-crash-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline constexpr const char* k_stream_name = "payments";
+
+inline store_options options_for(const std::filesystem::path& path) {
+  store_options o;
+  o.path = path;
+  o.group = "group";
+  o.streams = {{k_stream_name, {{"order", "latest"}}}};
+  o.database_bytes = std::uint64_t{12} << 20U;
+  o.remembered_bytes = std::uint64_t{4} << 20U;
+  return o;
+}
+
+/// Every file below a directory with its bytes.
+inline std::map<std::string, std::string> contents(const std::filesystem::path& directory) {
+  std::map<std::string, std::string> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{directory}) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in{entry.path(), std::ios::binary};
+    out[entry.path().lexically_relative(directory).string()] = {std::istreambuf_iterator<char>{in}, {}};
+  }
+  return out;
+}
+
+using filed_id = std::pair<event_id, std::string>;  ///< with its aggregate
+
+/// What a store holds after some step.
+struct oracle {
+  std::map<std::string, std::string> rows;  ///< by aggregate, as print_row() prints them
+  std::set<filed_id> ids;
+  stream_state state;
+  std::vector<std::string> audits;
+  std::map<std::uint64_t, std::string> rejected;  ///< by step
+};
+
+inline std::string print_row(const aggregate_row& row) {
+  std::ostringstream out;
+  out << row.last.number << ' ' << (row.id ? row.id->low : 0) << ' ' << row.deleted << ' '
+      << row.snapshot.size() << ' ' << std::hash<std::string>{}(row.snapshot);
+  return out.str();
+}
+
+inline void print_state(std::ostream& out, const stream_state& s) {
+  out << "applied " << s.counters.applied << " rejected " << s.counters.rejected_malformed << " consumed "
+      << s.counters.consumed << " floor " << (s.floor ? s.floor->time_since_epoch().count() : -1) << '\n';
+  for (const auto& [where, p] : s.partitions)
+    out << "partition " << static_cast<int>(where.partition) << ' ' << p.next_offset << '\n';
+}
+
+/// Ids below the floor may be there or not.
+inline bool is_in_window(const stream_state& s, event_id id) {
+  return !s.floor || id.time() >= *s.floor;
+}
+
+/// The state as one text, from the oracle or from a store: equal texts are equal states.
+inline std::string text_of(const oracle& o) {
+  std::ostringstream out;
+  for (const auto& [aggregate, row] : o.rows) out << "row " << aggregate << ' ' << row << '\n';
+  for (const auto& [id, aggregate] : o.ids) {
+    if (is_in_window(o.state, id)) out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
+  }
+  print_state(out, o.state);
+  for (auto at = o.rejected.rbegin(); at != o.rejected.rend(); ++at) out << "rejected " << at->second << '\n';
+  for (const std::string& a : o.audits) out << "audit " << a << '\n';
+  return out.str();
+}
+
+inline result<std::string> text_of(const store_view& view, stream_id stream) {
+  std::ostringstream out;
+  RATCHET_TRY(const stream_state state, view.load(stream));
+  RATCHET_TRY(view.scan(stream, [&](const scanned_row& r) {
+    out << "row " << r.aggregate << ' ' << print_row(r.row) << '\n';
+    return true;
+  }));
+  RATCHET_TRY(view.scan_ids(stream, [&](std::string_view aggregate, event_id id) {
+    if (is_in_window(state, id)) out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
+    return true;
+  }));
+  print_state(out, state);
+  RATCHET_TRY(const auto rejected, view.rejected(stream, 1000));
+  for (const rejected_row& r : rejected) out << "rejected " << r.detail << '\n';
+  RATCHET_TRY(const auto audits, view.audits());
+  for (const audit_row& a : audits) out << "audit " << a.text << '\n';
+  return out.str();
+}
+
+inline result<std::string> text_of(const store& s) {
+  RATCHET_TRY(const auto view, s.view());
+  return text_of(*view, s.id_of(k_stream_name));
+}
+
+/// Takes made-up steps on a store and on the oracle alike, and remembers the oracle after each.
+class step_history {
+ public:
+  /// Notes what the next step leaves, and writes it.
+  result<void> step(store& s, std::mt19937_64& random) {
+    const std::uint64_t number = s.last_step() + 1;
+    const auto below = [&](std::uint64_t bound) { return random() % bound; };
+    std::set<std::uint64_t> chosen;
+    for (std::uint64_t i = 1 + below(6); i > 0; --i) chosen.insert(below(20));
+    std::vector<std::string> names;
+    for (const std::uint64_t c : chosen) names.push_back("p" + std::to_string(c));
+    step_plan plan;
+    stream_change change;
+    for (std::uint32_t i = 0; i < names.size(); ++i) {
+      plan.aggregates.push_back(names[i]);
+      // The step's number is in everything that it writes, so that no part of a step can pass for another's.
+      const event_id id{number << 16U | 0x7000U, below(1U << 20U)};
+      aggregate_row row;
+      row.last = seq(number);
+      row.id = id;
+      row.deleted = below(8) == 0;
+      if (!row.deleted)
+        row.snapshot = std::string(snapshot_size(random), static_cast<char>('a' + number % 26));
+      change.rows.push_back({i, row});
+      change.ids.push_back({i, id});
+      now_.rows[names[i]] = print_row(row);
+      now_.ids.emplace(id, names[i]);
+    }
+    std::sort(change.ids.begin(), change.ids.end(),
+              [](const id_of_aggregate& a, const id_of_aggregate& b) { return a.id < b.id; });
+    const topic_partition where{"topic", partition_id{static_cast<std::int32_t>(below(3))}};
+    step_batch batch;
+    batch.step = number;
+    batch.parts.push_back({s.id_of(k_stream_name), &plan, &change, {}});
+    stream_state& after = now_.state;
+    after.counters.applied += names.size();
+    after.counters.consumed += names.size();
+    after.partitions[where].next_offset = static_cast<std::int64_t>(number);
+    after.partitions[where].highest_time = timestamp{std::chrono::milliseconds{number}};
+    if (below(3) == 0 && number > 4) after.floor = timestamp{std::chrono::milliseconds{number - 4}};
+    if (below(3) == 0) reject(batch, where);
+    if (below(5) == 0) {
+      batch.audits.push_back({number, timestamp{}, "test", k_stream_name, "audit " + std::to_string(number)});
+      now_.audits.push_back(batch.audits.back().text);
+    }
+    change.touched = {where};
+    change.after = after;
+    start(number);
+    return s.write(batch);
+  }
+
+  /// What is now is the state of this step.
+  void start(std::uint64_t step) { states_[step] = now_; }
+  /// Goes on from what was recovered.
+  void rewind(std::uint64_t step) {
+    now_ = states_.at(step);
+    states_.erase(states_.upper_bound(step), states_.end());
+  }
+  [[nodiscard]] bool knows(std::uint64_t step) const { return states_.contains(step); }
+  [[nodiscard]] std::string at(std::uint64_t step) const { return text_of(states_.at(step)); }
+  [[nodiscard]] const oracle& now() const { return now_; }
+
+ private:
+  void reject(step_batch& batch, const topic_partition& where) {
+    rejected_row r;
+    r.where = where;
+    r.offset = static_cast<std::int64_t>(batch.step);
+    r.step = batch.step;
+    r.reason = reject_reason::malformed;
+    r.detail = "at " + std::to_string(batch.step);
+    batch.parts[0].rejected.push_back(r);
+    now_.rejected[batch.step] = r.detail;
+    now_.state.counters.rejected_malformed += 1;
+    now_.state.counters.consumed += 1;
+  }
+
+  static std::size_t snapshot_size(std::mt19937_64& random) {
+    switch (random() % 8) {
+      case 0:
+        return 1025 + random() % 3000;
+      case 1:
+        return 20'000 + random() % 30'000;  // several blocks of the log
+      default:
+        return random() % 600;
+    }
+  }
+
+  oracle now_;
+  std::map<std::uint64_t, oracle> states_;
+};
+
+}  // namespace ratchet::store_steps

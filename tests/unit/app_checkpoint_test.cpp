@@ -1,0 +1,215 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Checkpoints of an instance that runs: what is handed to the owner of the store, and what is answered.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/checkpoint_request.hpp"
+#include "app/control_client.hpp"
+#include "app/control_server.hpp"
+#include "app/memory_store.hpp"
+#include "app/owner_errands.hpp"
+#include "store/rocks_store.hpp"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+TEST(owner_errands, are_done_by_the_thread_that_serves) {
+  owner_errands errands;
+  memory_store store{{}};
+  errands.open();
+  std::atomic<bool> stop{false};
+  std::thread owner{[&] {
+    while (!stop) errands.serve(store);
+  }};
+  for (int i = 0; i < 100; ++i) {
+    std::thread::id who;
+    ASSERT_EQ(errands.run([&](ratchet::store&) { who = std::this_thread::get_id(); }, 10s), errand_end::done);
+    EXPECT_EQ(who, owner.get_id());
+  }
+  stop = true;
+  owner.join();
+}
+
+TEST(owner_errands, are_taken_back_where_nobody_comes) {
+  owner_errands errands;
+  memory_store store{{}};
+  EXPECT_EQ(errands.run([](ratchet::store&) {}, 10s), errand_end::closed) << "nobody serves yet";
+  errands.open();
+  bool done = false;
+  EXPECT_EQ(errands.run([&](ratchet::store&) { done = true; }, 1ms), errand_end::not_served);
+  errands.serve(store);
+  EXPECT_FALSE(done) << "who asked has gone";
+}
+
+TEST(owner_errands, are_one_at_a_time_and_end_when_the_owner_leaves) {
+  owner_errands errands;
+  errands.open();
+  std::atomic<bool> asking{false};
+  errand_end first = errand_end::done;
+  std::thread waiting{[&] {
+    asking = true;
+    // The other one's try may be in the slot just now.
+    do first = errands.run([](ratchet::store&) {}, 60s);
+    while (first == errand_end::occupied);
+  }};
+  while (!asking) std::this_thread::yield();
+  // Until the first one is in the slot, this one may be, for a moment.
+  while (errands.run([](ratchet::store&) {}, 1ms) != errand_end::occupied) std::this_thread::yield();
+  errands.close();
+  waiting.join();
+  EXPECT_EQ(first, errand_end::closed);
+}
+
+/// A store on disk with an owner who writes steps, and a control server.
+class running_checkpoint : public ::testing::Test {
+ protected:
+  running_checkpoint() {
+    store_options options;
+    options.path = state();
+    options.group = "group-1";
+    options.streams = {{"payments", {}}};
+    options.database_bytes = std::uint64_t{24} << 20U;
+    options.remembered_bytes = std::uint64_t{8} << 20U;
+    store_ = open_store(options).value();
+  }
+  ~running_checkpoint() override {
+    errands_.close();
+    server_.reset();
+    stop_ = true;
+    if (owner_.joinable()) owner_.join();
+    store_.reset();
+    fs::remove_all(directory_);
+  }
+  [[nodiscard]] fs::path state() const { return directory_ / "state"; }
+  void serve() {
+    server_ = control_server::start(state(), *store_, {"payments"}, board_, {}, &taker_).value();
+    errands_.open();
+  }
+  /// Steps with one row each, whose snapshot is the number of the step.
+  void start_owner() {
+    owner_ = std::thread{[this] {
+      while (!stop_) {
+        write_step();
+        errands_.serve(*store_);
+      }
+    }};
+  }
+  void write_step() {
+    step_plan plan;
+    plan.aggregates = {"a"};
+    stream_change change;
+    change.after = store_->load(stream_id{1}).value();
+    change.after.counters.applied += 1;
+    change.after.counters.consumed += 1;
+    step_batch batch;
+    batch.step = store_->last_step() + 1;
+    aggregate_row row;
+    row.last = seq(batch.step);
+    row.snapshot = std::to_string(batch.step);
+    change.rows.push_back({0, row});
+    batch.parts.push_back({store_->id_of("payments"), &plan, &change, {}});
+    ASSERT_TRUE(store_->write(batch));
+  }
+  /// The answer, or "error: " and the message.
+  std::string ask(const std::vector<std::string>& words) {
+    auto client = control_client::connect(state());
+    if (!client || !client.value()) return "nobody listens";
+    std::string answer;
+    const auto done = client.value()->ask(words, [&](std::string_view piece) {
+      answer += piece;
+      return true;
+    });
+    return done ? answer : "error: " + done.error().message;
+  }
+
+  static fs::path make_directory() {
+    std::string name = (fs::temp_directory_path() / "ratchet-running-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    return name;
+  }
+
+  const fs::path directory_{make_directory()};
+  system_clock_port clock_;
+  live_board board_{clock_.now()};
+  std::unique_ptr<store> store_;
+  owner_errands errands_;
+  checkpoint_taker taker_{state(), errands_, clock_, silent_log()};
+  std::unique_ptr<control_server> server_;
+  std::atomic<bool> stop_{false};
+  std::thread owner_;
+};
+
+TEST_F(running_checkpoint, holds_an_exact_prefix_while_the_owner_goes_on) {
+  serve();
+  start_owner();
+  for (int i = 0; i < 5; ++i) {
+    const fs::path target = directory_ / ("copy-" + std::to_string(i));
+    const std::string answer = ask(to_words(checkpoint_request{target, true}));
+    ASSERT_TRUE(answer.starts_with(R"({"path":")" + target.string() + R"(","store":")" + store_->uuid() +
+                                   R"(","step":)"))
+        << answer;
+    const auto opened = open_store_read_only(target);
+    ASSERT_TRUE(opened) << to_text(opened.error());
+    const auto view = std::move(opened.value()->view()).value();
+    EXPECT_NE(answer.find("\"step\":" + std::to_string(view->step()) + ","), std::string::npos) << answer;
+    EXPECT_EQ(view->get(stream_id{1}, "a").value().snapshot, std::to_string(view->step()));
+    EXPECT_EQ(view->load(stream_id{1}).value().counters.applied, view->step());
+    EXPECT_TRUE(verify_store(target).value().empty());
+  }
+}
+
+TEST_F(running_checkpoint, is_refused_without_troubling_the_owner_where_the_target_is_taken) {
+  serve();  // nobody serves: the owner is not asked
+  const std::string refused = ask(to_words(checkpoint_request{directory_, false}));
+  EXPECT_NE(refused.find("is there already, and is not an empty directory"), std::string::npos) << refused;
+  EXPECT_EQ(ask({"checkpoint", "text", "relative/path"}),
+            "error: the running instance does not understand the request");
+}
+
+TEST_F(running_checkpoint, that_nobody_serves_ends_with_the_server) {
+  serve();
+  std::string answer;
+  std::thread client{[&] { answer = ask(to_words(checkpoint_request{directory_ / "copy", false})); }};
+  // Its scaffold tells that it is under way.
+  for (int i = 0; i < 10'000 && !fs::exists(state() / "CHECKPOINT.new"); ++i)
+    std::this_thread::sleep_for(1ms);
+  errands_.close();
+  server_.reset();
+  client.join();
+  EXPECT_TRUE(answer.starts_with("error: the running instance ")) << answer;
+  EXPECT_FALSE(fs::exists(directory_ / "copy"));
+  EXPECT_FALSE(fs::exists(state() / "CHECKPOINT.new"));
+}
+
+TEST(checkpoint_report, tells_people_the_step_the_size_and_the_offsets) {
+  checkpoint_taken taken;
+  taken.path = "/backup/copy";
+  taken.uuid = "u";
+  taken.step = 7;
+  taken.taken_at = timestamp{std::chrono::milliseconds{1'767'268'800'000}};
+  taken.files = 1;
+  taken.bytes = 2'000;
+  taken.streams = {{"payments", {{{"t", partition_id{3}}, 17}}}};
+  EXPECT_EQ(checkpoint_report(taken, false),
+            "/backup/copy is a checkpoint of step 7, taken at 2026-01-01T12:00:00.000Z: 1 file, 2000 bytes\n"
+            "  stream payments\n"
+            "    t/3 up to offset 17\n");
+  EXPECT_EQ(
+      checkpoint_report(taken, true),
+      R"({"path":"/backup/copy","store":"u","step":7,"taken_at":"2026-01-01T12:00:00.000Z","files":1,)"
+      R"("bytes":2000,"streams":{"payments":{"partitions":[{"topic":"t","partition":3,"next_offset":17}]}}})"
+      "\n");
+}
+
+}  // namespace
+}  // namespace ratchet
