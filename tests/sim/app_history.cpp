@@ -1,0 +1,275 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app_history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ratchet::sim {
+
+namespace {
+
+constexpr std::array<const char*, k_fault_kinds> k_names{"kill",
+                                                         "power_cut",
+                                                         "drain",
+                                                         "rebalance",
+                                                         "lost",
+                                                         "zombie",
+                                                         "brokers_down",
+                                                         "commit_lost",
+                                                         "commit_late",
+                                                         "client_fatal",
+                                                         "redelivery",
+                                                         "retention",
+                                                         "compaction",
+                                                         "markers",
+                                                         "topic_anew",
+                                                         "foreign_commit",
+                                                         "foreign_member",
+                                                         "other_store",
+                                                         "directory_lost",
+                                                         "directory_backup",
+                                                         "directory_restore",
+                                                         "write_fails",
+                                                         "sync_fails",
+                                                         "sync_slow",
+                                                         "disk_low",
+                                                         "disk_full",
+                                                         "bit_rot",
+                                                         "clock_jump"};
+
+/// How often each comes up, in the order of fault_kind. What ends in a rebuild is rare: it forgets all.
+constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{12, 12, 4, 10, 6, 5, 5, 6, 5, 4, 6, 2, 3, 5,
+                                                            1,  3,  4, 1,  1, 2, 2, 5, 4, 5, 3, 3, 1, 3};
+
+/// Those that leave a hole in what is handled, or start over, once an operator has answered them.
+[[nodiscard]] constexpr bool may_lose(fault_kind k) noexcept {
+  switch (k) {
+    case fault_kind::retention:
+    case fault_kind::topic_anew:
+    case fault_kind::foreign_commit:
+    case fault_kind::foreign_member:
+    case fault_kind::other_store:
+    case fault_kind::directory_lost:
+    case fault_kind::directory_restore:
+    case fault_kind::bit_rot:
+    case fault_kind::compaction:
+    case fault_kind::zombie:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// 8-4-4-4-12 digits, as a UUIDv7 is written.
+[[nodiscard]] std::string spell(event_id id) {
+  constexpr const char* k_hex = "0123456789abcdef";
+  std::string text;
+  text.reserve(36);
+  for (unsigned i = 0; i < 32; ++i) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) text.push_back('-');
+    const std::uint64_t half = i < 16 ? id.high : id.low;
+    text.push_back(k_hex[(half >> (4 * (15 - i % 16))) & 0xFU]);
+  }
+  return text;
+}
+
+/// RFC 9562, section 5.7.
+[[nodiscard]] event_id uuid_v7(std::int64_t time, std::uint64_t random_a, std::uint64_t random_b) {
+  event_id id;
+  id.high = (static_cast<std::uint64_t>(time) << 16U) | 0x7000U | (random_a & 0xFFFU);
+  id.low = (random_b >> 2U) | 0x8000'0000'0000'0000U;
+  return id;
+}
+
+class author {
+ public:
+  author(history& into, std::uint64_t seed) : into_{into}, dice_{seed} {}
+
+  void write(std::uint32_t events) {
+    choose_settings();
+    write_messages(events);
+    write_faults();
+  }
+
+ private:
+  struct aggregate {
+    std::uint32_t stream;
+    std::uint32_t partition;
+    std::uint64_t epoch;
+    std::uint64_t next;
+  };
+
+  [[nodiscard]] bool one_in(std::uint64_t n) { return dice_.below(n) == 0; }
+  [[nodiscard]] std::uint32_t up_to(std::uint32_t n) {
+    return static_cast<std::uint32_t>(dice_.below(n + 1));
+  }
+
+  void choose_settings() {
+    into_.well_behaved = one_in(3);
+    into_.step_records = 1 + up_to(one_in(4) ? 3 : 60);
+    into_.records_per_turn = 1 + up_to(15);
+    into_.sync_every_step = one_in(6);
+    const std::uint32_t streams = one_in(4) ? 2 : 1;
+    for (std::uint32_t i = 0; i < streams; ++i) {
+      stream_setup s;
+      s.arrival = one_in(3);
+      s.has_ids = s.arrival || !one_in(5);
+      s.folds = one_in(2);
+      s.in_headers = one_in(2);
+      s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
+      s.starts_at_end = !into_.well_behaved && one_in(10);
+      s.partitions = 1 + up_to(3);
+      s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
+      s.skew = 50 + up_to(1'000);
+      into_.streams.push_back(s);
+    }
+  }
+
+  void write_messages(std::uint32_t events) {
+    std::vector<aggregate> aggregates;
+    const std::uint32_t count = 1 + up_to(11);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t stream = up_to(static_cast<std::uint32_t>(into_.streams.size()) - 1);
+      aggregates.push_back({stream, up_to(into_.streams[stream].partitions - 1), 0, 1 + up_to(2)});
+    }
+    time_ = k_begin;
+    while (into_.log.size() < events) {
+      const std::uint32_t which = up_to(count - 1);
+      aggregate& a = aggregates[which];
+      time_ += up_to(80);
+      if (!into_.log.empty() && one_in(5)) {
+        into_.log.push_back(
+            into_.log[into_.log.size() - 1 -
+                      up_to(std::min<std::uint32_t>(30, static_cast<std::uint32_t>(into_.log.size()) - 1))]);
+        continue;
+      }
+      into_.log.push_back(&add(which, a));
+    }
+    shuffle_a_little();
+  }
+
+  message& add(std::uint32_t which, aggregate& a) {
+    const stream_setup& setup = into_.streams[a.stream];
+    message& m = into_.messages.emplace_back();
+    m.stream = a.stream;
+    // An aggregate that a producer spreads over partitions has no order but its sequence.
+    m.partition =
+        into_.well_behaved && one_in(3) && !setup.arrival ? up_to(setup.partitions - 1) : a.partition;
+    m.aggregate = which;
+    m.time = time_;
+    m.number = a.next;
+    m.epoch = a.epoch;
+    a.next += 1;
+    if (setup.has_epochs && one_in(20)) {
+      ++a.epoch;
+      a.next = 0;
+    }
+    if (setup.in_headers && one_in(12)) m.kind = message_kind::tombstone;
+    if (m.kind == message_kind::event) m.payload = R"({"x":)" + std::to_string(into_.messages.size()) + "}";
+    std::int64_t id_time = time_;
+    if (!into_.well_behaved) spoil(m, id_time);
+    if (setup.has_ids && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
+    if (!setup.has_ids) m.id.reset();
+    spell_out(m, setup);
+    return m;
+  }
+
+  /// What producers should not send.
+  void spoil(message& m, std::int64_t& id_time) {
+    if (one_in(25)) m.time.reset();
+    if (one_in(40)) *(m.time ? m.time : m.time = time_) += up_to(5'000);  // from the future
+    if (one_in(20)) id_time -= up_to(6'000);                              // perhaps before the window
+    if (one_in(40)) id_time += up_to(4'000);
+    if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
+    const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
+    if (one_in(25)) m.id = other.id;
+    if (one_in(25) && m.kind == message_kind::event && !other.payload.empty()) m.payload = other.payload;
+    if (one_in(30)) m.kind = message_kind::malformed;
+  }
+
+  void spell_out(message& m, const stream_setup& setup) {
+    const std::string name = "a" + std::to_string(m.aggregate);
+    if (m.id) m.id_text = spell(*m.id);
+    m.sequence_text = std::to_string(m.number);
+    m.key = name;
+    if (setup.in_headers) {
+      if (m.id) m.headers.push_back({"id", m.id_text});
+      if (!setup.arrival && m.kind != message_kind::malformed) m.headers.push_back({"seq", m.sequence_text});
+      if (m.kind != message_kind::tombstone) m.value = m.payload;
+      if (m.kind == message_kind::malformed) m.value = "{\"x\":01}";
+      return;
+    }
+    std::string text = R"({"p":")" + name + "\"";
+    if (m.id) text += R"(,"id":")" + m.id_text + "\"";
+    if (!setup.arrival) text += ",\"n\":" + m.sequence_text;
+    if (setup.has_epochs) text += ",\"e\":" + std::to_string(m.epoch);
+    text +=
+        ",\"v\":" + (m.payload.empty() ? "{}" : m.payload) + (m.kind == message_kind::malformed ? "," : "}");
+    m.value = std::move(text);
+  }
+
+  /// Producers retry and rebalance: what they send comes out of order.
+  void shuffle_a_little() {
+    const auto size = static_cast<std::uint32_t>(into_.log.size());
+    const std::uint32_t swaps = up_to(size);
+    for (std::uint32_t i = 0; i < swaps && size > 1; ++i) {
+      const std::uint32_t from = up_to(size - 1);
+      const std::uint32_t to = std::min(size - 1, from + up_to(12));
+      std::swap(into_.log[from], into_.log[to]);
+    }
+  }
+
+  void write_faults() {
+    const auto turns = static_cast<std::uint32_t>(into_.log.size()) / into_.records_per_turn + 40;
+    const std::uint32_t count = up_to(12);
+    std::uint32_t sum = 0;
+    for (const std::uint8_t w : k_weights) sum += w;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t ticket = up_to(sum - 1);
+      std::uint32_t kind = 0;
+      while (ticket >= k_weights[kind]) ticket -= k_weights[kind++];
+      fault f{up_to(turns), static_cast<fault_kind>(kind), up_to(1'000'000), up_to(1'000'000)};
+      if (into_.well_behaved && may_lose(f.kind)) continue;
+      into_.faults.push_back(f);
+    }
+    std::stable_sort(into_.faults.begin(), into_.faults.end(),
+                     [](const fault& a, const fault& b) { return a.at < b.at; });
+  }
+
+  history& into_;
+  workload_random dice_;
+  std::int64_t time_{0};
+};
+
+}  // namespace
+
+const char* name_of(fault_kind kind) noexcept {
+  return k_names[static_cast<std::size_t>(kind)];
+}
+
+history make_history(std::uint64_t seed, std::uint32_t events) {
+  history made;
+  made.seed = seed;
+  author{made, seed}.write(events);
+  return made;
+}
+
+std::string describe(const history& h) {
+  std::string text = "seed " + std::to_string(h.seed) + ": " + std::to_string(h.log.size()) + " records, " +
+                     std::to_string(h.faults.size()) + " faults, steps of " + std::to_string(h.step_records) +
+                     (h.sync_every_step ? ", each synced" : "") + "\n";
+  for (const stream_setup& s : h.streams) {
+    text += std::string{"  stream: "} + (s.arrival ? "arrival" : "latest") + (s.has_ids ? "" : ", no ids") +
+            (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
+            (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
+            std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms\n";
+  }
+  for (const fault& f : h.faults) {
+    text += "  at turn " + std::to_string(f.at) + ": " + name_of(f.kind) + " (" + std::to_string(f.amount) +
+            ", " + std::to_string(f.choice) + ")\n";
+  }
+  return text;
+}
+
+}  // namespace ratchet::sim

@@ -1,0 +1,116 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/record.hpp"
+#include "ratchet/types.hpp"
+#include "workload/workload_random.hpp"
+
+/// One history of the simulation: what a producer sends and what goes wrong, drawn from a seed. A history is
+/// data, so that one that fails can be made shorter and played again.
+namespace ratchet::sim {
+
+enum class message_kind : std::uint8_t { event, tombstone, malformed };
+
+/// What a producer sends, once; it may lie in the log several times.
+struct message {
+  message_kind kind{message_kind::event};
+  std::uint32_t stream{0};
+  std::uint32_t partition{0};
+  std::uint32_t aggregate{0};
+  std::uint64_t epoch{0};
+  std::uint64_t number{0};
+  std::optional<event_id> id;
+  std::optional<std::int64_t> time;  ///< the record's, in ms; none: Kafka's -1
+  std::string payload;               ///< the reducer's input; empty for a tombstone
+
+  // As it lies in the log. Views point into the strings, so that a message stays where it is.
+  std::string key;
+  std::optional<std::string> value;
+  std::string id_text;
+  std::string sequence_text;
+  std::vector<header> headers;
+};
+
+/// What goes wrong, or happens, besides. `amount` and `choice` are drawn with it: how much, and which.
+enum class fault_kind : std::uint8_t {
+  kill,               ///< SIGKILL at one of the next calls of a port
+  power_cut,          ///< the same, and what was not synced may be lost, torn, or there in part
+  drain,              ///< told to stop; started again
+  rebalance,          ///< partitions revoked and assigned again, all of them or some
+  lost,               ///< the session ended: the member is not one any more
+  zombie,             ///< the process stands still for longer than its session; others work meanwhile
+  brokers_down,       ///< nobody answers
+  commit_lost,        ///< the next commits fail, and were or were not taken
+  commit_late,        ///< the next commit is taken long after its answer was given up
+  client_fatal,       ///< this client cannot go on
+  redelivery,         ///< records come once more
+  retention,          ///< the log's start moves up, perhaps past what was handled
+  compaction,         ///< older records go
+  markers,            ///< a transaction's end takes an offset
+  topic_anew,         ///< the topic is deleted and made anew, shorter or longer
+  foreign_commit,     ///< an operator sets offsets while the instance is stopped
+  foreign_member,     ///< another consumer takes some partitions, commits, and leaves again
+  other_store,        ///< another store's claim is found
+  directory_lost,     ///< the state directory is gone at the next start
+  directory_backup,   ///< a copy of the state is kept
+  directory_restore,  ///< that copy takes its place
+  write_fails,        ///< a write fails; it is there or not
+  sync_fails,         ///< an fsync fails
+  sync_slow,          ///< syncs take long
+  disk_low,           ///< little room is left
+  disk_full,          ///< none is left
+  bit_rot,            ///< a stored byte changes; its checksum tells
+  clock_jump,         ///< the wall clock is set
+};
+inline constexpr std::size_t k_fault_kinds = 28;
+[[nodiscard]] const char* name_of(fault_kind) noexcept;
+
+struct fault {
+  std::uint32_t at{0};  ///< the turn at which it happens
+  fault_kind kind{fault_kind::kill};
+  std::uint32_t amount{0};
+  std::uint32_t choice{0};
+};
+
+/// How the streams of a history are configured.
+struct stream_setup {
+  bool arrival{false};
+  bool has_ids{true};
+  bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
+  bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning
+  bool has_epochs{false};
+  bool starts_at_end{false};
+  std::uint32_t partitions{1};
+  std::int64_t window{0};
+  std::int64_t skew{0};
+};
+
+struct history {
+  std::uint64_t seed{0};
+  std::vector<stream_setup> streams;
+  std::uint32_t step_records{10};
+  std::uint32_t records_per_turn{4};
+  bool sync_every_step{false};
+  /// No two events claim one number or one id, none is older than the window, and nobody skips any: the final
+  /// state is the same in whatever order they come.
+  bool well_behaved{false};
+  std::deque<message> messages;
+  std::vector<const message*> log;  ///< in the order of the producer's sends, with its repeats
+  std::vector<fault> faults;        ///< in the order of turns
+};
+
+constexpr std::int64_t k_begin = 1'700'000'000'000;  ///< of simulated time, in ms since 1970
+
+/// The same for the same arguments, everywhere. `events` is how many the producer sends, repeats included.
+[[nodiscard]] history make_history(std::uint64_t seed, std::uint32_t events);
+
+/// For a report: settings, faults and the first records.
+[[nodiscard]] std::string describe(const history&);
+
+}  // namespace ratchet::sim

@@ -1,0 +1,52 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What Ratchet claims, under every fault that the simulated world knows, history by history.
+// RATCHET_SEED: the first seed. RATCHET_HISTORIES: how many. RATCHET_EVENTS: records in each.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "app_campaign.hpp"
+
+namespace ratchet::sim {
+namespace {
+
+using ::testing::Each;
+using ::testing::Gt;
+
+constexpr std::uint64_t k_enough_to_meet_all = 10'000;
+
+TEST(histories, keep_every_promise_whatever_goes_wrong) {
+  const campaign_plan plan = plan_from_environment();
+  const campaign_result found = run_campaign(plan);
+  ASSERT_TRUE(found.failures.empty()) << found.failures.front();
+  EXPECT_EQ(found.histories, plan.histories);
+  std::cout << found.histories << " histories from seed " << plan.first_seed << ": " << to_text(found.met);
+  if (plan.histories < k_enough_to_meet_all) return;
+  // A simulation in which nothing goes wrong shows nothing.
+  EXPECT_THAT(found.met.faults, Each(Gt(0U)));
+  EXPECT_THAT(found.met.fates, Each(Gt(0U)));
+  for (const session_end end : {session_end::drained, session_end::client_lost, session_end::store_lost,
+                                session_end::rebuild, session_end::refused}) {
+    EXPECT_GT(found.met.session_ends.at(static_cast<std::size_t>(end)), 0U) << static_cast<int>(end);
+  }
+  EXPECT_GT(found.met.lost_steps, 0U);
+  for (const char* kind : {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead",
+                           "resume_equal_foreign", "resume_store_lost", "resume_behind_or_absent"}) {
+    EXPECT_TRUE(found.met.audits.contains(kind)) << kind;
+  }
+}
+
+TEST(histories, are_the_same_each_time) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+    (void)play(make_history(seed, 100), &first);
+    (void)play(make_history(seed, 100), &second);
+    ASSERT_EQ(first, second) << "seed " << seed;
+    ASSERT_FALSE(first.empty());
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::sim

@@ -1,0 +1,331 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app_world.hpp"
+
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ratchet::sim {
+
+namespace {
+
+/// The pipeline's own log, as lines of the trace.
+class trace_sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit trace_sink(world& to) : to_{to} {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& m) override {
+    to_.trace("  log: " + std::string{m.payload.data(), m.payload.size()});
+  }
+  void flush_() override {}
+  world& to_;
+};
+
+/// Its result depends on every event before, so that one that is applied twice or in another order shows.
+struct folding {
+  static constexpr reducer_traits traits{
+      .name = "folding", .version = 1, .full_state = false, .has_effects = false};
+  outcome apply(const event& e, state& s, effects&) const {
+    s.assign(fold(std::string{s.value()}, std::string{e.payload}));
+    return done();
+  }
+};
+
+[[nodiscard]] stream_config configured(const stream_setup& setup, std::size_t index) {
+  stream_config s;
+  s.name = "s" + std::to_string(index);
+  s.topics = {"t" + std::to_string(index)};
+  s.start = setup.starts_at_end ? start_position::latest : start_position::earliest;
+  s.order = setup.arrival ? order::arrival : order::latest;
+  s.envelope.aggregate = setup.in_headers ? "key" : "/p";
+  if (setup.has_ids) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
+  if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
+  if (setup.has_epochs) s.envelope.epoch = "/e";
+  s.dedup.ids = setup.has_ids ? id_kind::uuidv7 : id_kind::none;
+  s.dedup.window = std::chrono::milliseconds{setup.window};
+  s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
+  s.reducer.from = setup.in_headers ? "" : "/v";
+  s.poison = 0;
+  return s;
+}
+
+[[nodiscard]] config configured(const history& h) {
+  config c;
+  c.kafka.brokers = {"broker:9092"};
+  c.kafka.group = "group-1";
+  c.kafka.properties["session.timeout.ms"] = "3000";
+  c.kafka.connect_timeout = std::chrono::milliseconds{3'000};
+  c.state.path = "/nowhere/state";
+  c.state.sync = h.sync_every_step ? sync_mode::every_step : sync_mode::interval;
+  c.step_records = h.step_records;
+  for (std::size_t i = 0; i < h.streams.size(); ++i) c.streams.push_back(configured(h.streams[i], i));
+  return c;
+}
+
+[[nodiscard]] reducers own_reducers(const history& h) {
+  reducers own;
+  for (std::size_t i = 0; i < h.streams.size(); ++i) {
+    if (h.streams[i].folds) own.add("s" + std::to_string(i), folding{});
+  }
+  return own;
+}
+
+[[nodiscard]] std::string uuid_of(std::uint32_t number) {
+  std::string digits = std::to_string(number);
+  return "00000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') + digits;
+}
+
+[[nodiscard]] std::uint64_t seed_of_run(const history& h) {
+  return h.seed ^ 0x5EED'0F0F'0F0F'5EEDU;  // other dice than those that wrote the history
+}
+
+}  // namespace
+
+world::world(const history& h, std::vector<std::string>* trace)
+    : history_{h},
+      trace_{trace},
+      dice_{seed_of_run(h)},
+      clock_{k_begin},
+      cluster_{h},
+      book_{h},
+      settings_{configured(h)},
+      last_turn_{static_cast<std::uint32_t>(h.log.size()) / h.records_per_turn + 40} {
+  auto made = make_streams(settings_, own_reducers(h));
+  if (!made) throw broken(made.error().message);
+  streams_ = std::move(*made);
+  log_ = silent_log();
+  if (trace_ != nullptr) {
+    log_ = std::make_shared<spdlog::logger>("sim", std::make_shared<trace_sink>(*this));
+  }
+  new_directory();
+}
+
+world::~world() = default;
+
+void world::trace(std::string line) {
+  if (trace_ != nullptr) trace_->push_back("turn " + std::to_string(turn_) + ": " + std::move(line));
+}
+
+void world::new_directory() {
+  disk_.emplace(uuid_of(++uuids_), history_.streams.size());
+  book_ = step_book{history_};
+  if (traces()) trace("a new state directory, " + disk_->now().uuid);
+}
+
+history_result world::run() {
+  try {
+    while (!finished_) {
+      ++result_.met.processes;
+      live();
+    }
+    book_.compare(disk_->now(), cluster_);
+    if (history_.well_behaved) book_.compare_with_all(history_);
+  } catch (const broken& what) {
+    result_.broken = what.what();
+  }
+  result_.met.turns = turn_;
+  book_.count(result_.met.fates);
+  return result_;
+}
+
+// The process, and who runs it.
+
+bool world::open_store() {
+  store_.reset();
+  if (disk_->rotten) return false;
+  disk_->open(*this);
+  note_lost_steps();
+  book_.compare(disk_->now(), cluster_);
+  store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this);
+  if (!load_states(streams_, *store_)) throw broken("the streams' states cannot be read");
+  return true;
+}
+
+void world::note_lost_steps() {
+  if (!std::exchange(disk_->lost_steps, false)) return;
+  ++result_.met.lost_steps;
+  if (traces()) trace("the directory is back at step " + std::to_string(disk_->now().step));
+  book_.take_back_to(disk_->now().step);
+}
+
+/// One process, from its start to its end.
+void world::live() {
+  bool killed = false;
+  try {
+    stop_ = false;
+    wish_ = {std::exchange(typed_, resume_option::none), ""};
+    if (traces()) {
+      trace("== a process starts, at step " + std::to_string(disk_->now().step) +
+            (wish_.option == resume_option::none ? "" : std::string{", --resume "} + name_of(wish_.option)));
+    }
+    board_.emplace(clock_.now());
+    meter_.emplace(clock_);
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      streams_[i]->config.start =
+          history_.streams[i].starts_at_end ? start_position::latest : start_position::earliest;
+    }
+    if (!open_store()) {  // damaged: an operator has it put aside
+      new_directory();
+      wish_ = {resume_option::rebuild, ""};
+      for (const auto& s : streams_) s->config.start = start_position::earliest;
+      (void)open_store();
+    }
+    session_loop loop;
+    for (bool goes_on = true; goes_on;) {
+      const auto [ended, was_assigned] = one_session();
+      ++result_.met.session_ends.at(static_cast<std::size_t>(ended.end));
+      if (traces()) {
+        trace("the session ended (" + std::to_string(static_cast<int>(ended.end)) + ")" +
+              (ended.why ? ": " + ended.why->message + " -> " + ended.why->hint : ""));
+      }
+      goes_on = follow(loop.after(ended, was_assigned, disk_->durable()), ended);
+    }
+  } catch (const process_died&) {
+    killed = true;
+  }
+  be_down(killed);
+}
+
+std::pair<session_result, bool> world::one_session() {
+  book_.forget_deliveries();
+  source_ = std::make_unique<simulated_source>(cluster_, *this, *this);
+  session_options options;
+  options.resume = wish_;
+  options.stop = &stop_;
+  options.random = ++incarnations_;
+  options.decoding = decode_on::owner_thread;
+  consumer_session session{
+      {settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, nullptr, &space_}, options};
+  session_result ended = session.run();
+  if (session.was_assigned()) wish_ = {};
+  return {std::move(ended), session.was_assigned()};
+}
+
+/// Does what the engine does between two sessions. False: the process ends.
+bool world::follow(next_move move, const session_result& ended) {
+  switch (move) {
+    case next_move::end:
+      return false;
+    case next_move::give_up:
+      choose_option(ended.why->message + ended.why->hint);
+      return false;
+    case next_move::ride_out:
+    case next_move::make_client:
+      pass_turn(std::chrono::seconds{1});
+      return !stop_;
+    case next_move::open_store:
+      pass_turn(std::chrono::seconds{1});
+      return open_store();
+    case next_move::rebuild:
+      wish_.replaced_uuid = disk_->now().uuid;
+      new_directory();
+      for (const auto& s : streams_) s->config.start = start_position::earliest;
+      return open_store();
+  }
+  throw broken("a move that the world does not know");
+}
+
+/// Somebody reads what was said, and types one of the answers that it names.
+void world::choose_option(const std::string& told) {
+  constexpr std::array k_options{resume_option::store, resume_option::kafka, resume_option::rebuild,
+                                 resume_option::takeover};
+  std::vector<resume_option> named;
+  for (const resume_option o : k_options) {
+    if (told.find(std::string{"--resume "} + name_of(o)) != std::string::npos) named.push_back(o);
+  }
+  // Where nothing is named it is tried again, and perhaps built anew.
+  if (named.empty()) named = {resume_option::none, resume_option::rebuild};
+  typed_ = named[draw(static_cast<std::uint32_t>(named.size()))];
+}
+
+/// Between two processes.
+void world::be_down(bool killed) {
+  store_.reset();
+  source_.reset();
+  dies_in_.reset();
+  stopped_since_ = 0;
+  if (killed) {
+    if (with_power_) (void)disk_->power_cut(*this);
+    if (traces()) trace(with_power_ ? "== the power is cut" : "== the process is killed");
+    note_lost_steps();
+    cluster_.others.push_back({"killed", "ratchet", "here"});  // until its session ends
+    spells_.push_back({turn_ + 1 + draw(8), fault_kind::kill});
+  } else {
+    ++cluster_.generation;  // it left
+  }
+  with_power_ = false;
+  for (const fault& f : std::exchange(while_down_, {})) apply_while_down(f);
+  if (finished_) return;
+  for (std::uint32_t i = draw(3); i > 0; --i) pass_turn(std::chrono::seconds{1});
+}
+
+// Calls.
+
+void world::pass_call() {
+  if (!dies_in_) return;
+  if (*dies_in_ == 0) {
+    dies_in_.reset();
+    throw process_died{};
+  }
+  --*dies_in_;
+}
+
+void world::on_commit(const commit_request& r) {
+  const std::size_t log = cluster_.index_of(r.where);
+  const auto durable = book_.next_offset(log, disk_->durable());
+  if (!durable || r.next_offset > *durable) {
+    throw broken(r.where.topic + ": offset " + std::to_string(r.next_offset) +
+                 " is committed, but durable is " + (durable ? std::to_string(*durable) : "nothing"));
+  }
+  const auto mark = parse_metadata(r.metadata);
+  const auto own = disk_->now().incarnations;
+  const bool ours = mark && mark->store_uuid == disk_->now().uuid && !own.empty() &&
+                    mark->incarnation == own.back() && mark->step <= disk_->durable();
+  if (!ours) throw broken("a commit with the mark `" + r.metadata + "`");
+}
+
+void world::on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) {
+  if (traces()) {
+    std::string line = "delivered";
+    for (const auto& [log, entry] : records) {
+      line += " " + cluster_.logs[log].where.topic + "/" +
+              std::to_string(static_cast<int>(cluster_.logs[log].where.partition)) + "@" +
+              std::to_string(entry.offset);
+    }
+    trace(std::move(line));
+  }
+  book_.delivered(cluster_, std::move(records));
+}
+
+void world::on_write(const step_batch& batch, const simulated_disk::contents& before) {
+  ++result_.met.steps;
+  for (const audit_row& row : batch.audits) ++result_.met.audits[row.kind];
+  if (traces()) {
+    trace("step " + std::to_string(batch.step) + ", durable is " + std::to_string(disk_->durable()));
+    for (const audit_row& row : batch.audits) trace("  audit: " + row.text);
+  }
+  book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
+}
+
+void census::add(const census& more) {
+  const auto add_all = [](auto& to, const auto& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add_all(faults, more.faults);
+  add_all(fates, more.fates);
+  add_all(session_ends, more.session_ends);
+  for (const auto& [kind, count] : more.audits) audits[kind] += count;
+  turns += more.turns;
+  processes += more.processes;
+  steps += more.steps;
+  lost_steps += more.lost_steps;
+}
+
+history_result play(const history& h, std::vector<std::string>* trace) {
+  return world{h, trace}.run();
+}
+
+}  // namespace ratchet::sim

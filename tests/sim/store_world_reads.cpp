@@ -1,0 +1,166 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <rocksdb/db.h>
+
+#include <fstream>
+
+#include "store/checkpoint.hpp"
+#include "store/rocks_open.hpp"
+#include "store_world.hpp"
+
+/// Reading, copying and spoiling the store of a world.
+namespace ratchet::store_sim {
+
+namespace fs = std::filesystem;
+using store_steps::contents;
+using store_steps::options_for;
+
+void world::read_everything() {
+  const auto text = store_steps::text_of(*store_);
+  if (!text) {
+    if (!excused()) breach("cannot be read: " + text.error().message());
+    return;
+  }
+  const std::uint64_t step = store_->last_step();
+  if (text.assume_value() != steps_.at(step)) {
+    breach("not the state of step " + std::to_string(step) + ", which is\n" + steps_.at(step) + "but\n" +
+           text.assume_value());
+  }
+  look_up();
+}
+
+void world::look_up() {
+  step_plan plan;
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back("p" + std::to_string(i));
+  plan.aggregates.assign(names.begin(), names.end());
+  plan.needs_snapshots = true;
+  std::vector<bool> wanted;
+  const store_steps::oracle& now = steps_.now();
+  for (const auto& [id, aggregate] : now.ids) {
+    if (!store_steps::is_in_window(now.state, id)) continue;
+    const auto index = static_cast<std::uint32_t>(std::stoul(aggregate.substr(1)));
+    plan.ids.push_back({index, id});
+    wanted.push_back(true);
+    plan.ids.push_back({index, {id.high, id.low + (1U << 21U)}});
+    wanted.push_back(false);
+  }
+  step_rows rows;
+  const auto found = store_->lookup(store_->id_of(store_steps::k_stream_name), plan, rows);
+  if (!found) {
+    if (!excused()) breach("a look-up failed: " + found.error().message());
+    return;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto want = now.rows.find(names[i]);
+    const std::string got = rows.aggregates[i] ? store_steps::print_row(*rows.aggregates[i]) : "";
+    if (got != (want == now.rows.end() ? "" : want->second)) breach("a look-up gives another " + names[i]);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if ((rows.id_stored[i] != 0) != wanted[i]) breach("a look-up is wrong about an id");
+  }
+}
+
+void world::take_checkpoint() {
+  const finished_checkpoint wanted{disk_.root() / ("copy" + std::to_string(checkpoints_.size())),
+                                   store_->last_step(), steps_.at(store_->last_step())};
+  env_.allow(stepwise_env::let::flushes);
+  const auto attempt = [&]() -> reported<checkpoint_taken> {
+    RATCHET_TRY(auto progress, checkpoint_in_progress::begin(state_, wanted.path));
+    progress.use(&env_);
+    const auto step = store_->checkpoint(progress.linked());
+    if (!step) return problem{step.error(), "cannot link: " + step.error().message(), "", {}};
+    return progress.finish(step.assume_value(), timestamp{}, {});
+  };
+  const auto taken = attempt();
+  env_.run_all();
+  if (!taken && !excused()) breach("a checkpoint failed: " + taken.error().message);
+  if (taken && taken.assume_value().step != wanted.step) breach("a checkpoint is of another step");
+  const unobserved here;
+  if (taken || (fs::exists(wanted.path) && !disk_.is_dead())) {
+    expect_checkpoint(wanted);
+    if (taken) {
+      ++tally_->checkpoints;
+      checkpoints_.push_back(wanted);
+    } else {
+      fs::remove_all(wanted.path);  // in use by nobody; the next one wants the name
+      disk_.removed(wanted.path);
+    }
+  }
+}
+
+void world::expect_checkpoint(const finished_checkpoint& wanted) {
+  const unobserved_process here{disk_};
+  const auto copy = open_store_read_only(wanted.path);
+  if (!copy) breach("a finished checkpoint does not open: " + copy.error().message);
+  const auto view = copy.assume_value()->view();
+  if (!view) breach("a finished checkpoint cannot be viewed: " + view.error().message());
+  const auto text = store_steps::text_of(*view.assume_value(), copy.assume_value()->streams().at(0).id);
+  if (!text) breach("a finished checkpoint cannot be read: " + text.error().message());
+  if (text.assume_value() != wanted.text)
+    breach("a finished checkpoint is not the state of step " + std::to_string(wanted.step));
+}
+
+void world::rot(std::mt19937_64& random) {
+  end_process(random() % 2 == 0 ? end::stop : end::power_cut, random);
+  disk_.disarm();
+  std::vector<fs::path> files;
+  if (fs::exists(state_)) {
+    for (const auto& entry : fs::directory_iterator{state_}) {
+      if (entry.is_regular_file() && entry.file_size() > 0 && entry.path().filename() != "LOG")
+        files.push_back(entry.path());
+    }
+  }
+  if (files.empty()) return;
+  std::sort(files.begin(), files.end());
+  const fs::path file = files[random() % files.size()];
+  const auto at = static_cast<std::streamoff>(random() % fs::file_size(file));
+  {
+    const unobserved here;
+    std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
+    io.seekg(at);
+    const char flipped = static_cast<char>(io.get() ^ (1 << (random() % 8)));
+    io.seekp(at);
+    io.put(flipped);
+  }
+  say("  a bit of byte " + std::to_string(at) + " of " + file.filename().string() + " is flipped");
+  ++tally_->rotten;
+  open_rotten(file);
+  finished_ = true;
+}
+
+void world::open_rotten(const fs::path& file) {
+  const auto before = contents(state_);
+  env_.allow(stepwise_env::let::flushes);
+  auto opened = open_store(options_for(state_), &env_);
+  if (!opened) {
+    ++tally_->rot_refused;
+    say("  refused: " + opened.error().message);
+    if (opened.error().code != make_error_code(errc::state_damaged))
+      breach("damage in " + file.filename().string() +
+             " is called something else: " + opened.error().message);
+    if (contents(state_) != before) breach("a refusal changed a file");
+    return;
+  }
+  store_ = std::move(opened).assume_value();
+  env_.run_all();
+  const std::uint64_t step = store_->last_step();
+  if (step < promised_ || step > attempted_) breach("opened at step " + std::to_string(step));
+  const auto text = store_steps::text_of(*store_);
+  if (text && text.assume_value() != steps_.at(step)) breach("damage passed for the state of another step");
+  if (!text) {
+    ++tally_->rot_met_reading;
+    say("  met while reading: " + text.error().message());
+    if (text.error() != make_error_code(errc::state_damaged))
+      breach("reading calls damage something else: " + text.error().message());
+  }
+  // Whoever goes on meets it at a compaction, which must fail rather than copy it.
+  std::mt19937_64 random{step};
+  struck_ = true;
+  for (int i = 0; i < 6; ++i) compact_one(random);
+  const auto again = store_steps::text_of(*store_);
+  if (again && again.assume_value() != steps_.at(step)) breach("a compaction has copied damage");
+  env_.allow(stepwise_env::let::everything);
+  store_.reset();
+}
+
+}  // namespace ratchet::store_sim
