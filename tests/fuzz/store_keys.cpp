@@ -1,0 +1,241 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <compare>
+#include <tuple>
+
+#include "fuzz/fuzz_input.hpp"
+#include "store/layout.hpp"
+
+/// Keys. Two of a kind, made of the input: their bytes are ordered as their members are, each is read back as
+/// it was made, and lies within the bounds that scans use. Any bytes as a key: refused, or written again as
+/// they stand.
+
+using namespace ratchet;
+using fuzz::fuzz_input;
+
+namespace {
+
+stream_id read_stream(fuzz_input& in) {
+  return stream_id{in.u32()};
+}
+slot read_slot(fuzz_input& in) {
+  return slot{in.u32()};
+}
+std::uint32_t raw(stream_id s) {
+  return static_cast<std::uint32_t>(s);
+}
+std::uint32_t raw(slot s) {
+  return static_cast<std::uint32_t>(s);
+}
+
+/// Bytes as RocksDB compares them.
+std::strong_ordering bytes_order(std::string_view a, std::string_view b) {
+  const int order = a.compare(b);
+  return order <=> 0;
+}
+
+void check_inside(std::string_view key, const std::string& prefix) {
+  RATCHET_FUZZ_CHECK(key.starts_with(prefix));
+  const std::string end = layout::end_of_prefix(prefix);
+  RATCHET_FUZZ_CHECK(end.empty() || key < end);  // empty: nothing is above
+}
+
+struct aggregate_key {
+  explicit aggregate_key(fuzz_input& in)
+      : stream{read_stream(in)}, part{read_slot(in)}, aggregate{in.text()} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out{"shared"};
+    layout::append_aggregate_key(out, stream, part, aggregate);
+    out.erase(0, 6);
+    return out;
+  }
+  [[nodiscard]] auto members() const { return std::tuple{raw(stream), raw(part), aggregate}; }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_aggregate_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().aggregate == aggregate);
+    RATCHET_FUZZ_CHECK(key.size() == layout::aggregate_key_size(aggregate.size()));
+    check_inside(key, layout::stream_prefix(stream, part));
+  }
+  stream_id stream;
+  slot part;
+  std::string_view aggregate;
+};
+
+struct id_key {
+  explicit id_key(fuzz_input& in)
+      : stream{read_stream(in)}, part{read_slot(in)}, id{in.u64(), in.u64()}, aggregate{in.text()} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_id_key(out, stream, part, id, aggregate);
+    return out;
+  }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), raw(part), id.high, id.low, aggregate};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_id_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().id == id && read.value().aggregate == aggregate);
+    RATCHET_FUZZ_CHECK(key.size() == layout::id_key_size(aggregate.size()));
+    check_inside(key, layout::id_prefix(stream, part, id));
+    check_inside(key, layout::stream_prefix(stream, part));
+  }
+  stream_id stream;
+  slot part;
+  event_id id;
+  std::string_view aggregate;
+};
+
+/// Numbers are compared as unsigned ones of the same bits: below 0 stands behind the rest.
+struct partition_key {
+  explicit partition_key(fuzz_input& in)
+      : stream{read_stream(in)}, where{std::string{in.text()}, partition_id{in.i32()}} {}
+  [[nodiscard]] std::string bytes() const { return layout::partition_key(stream, where); }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), where.topic, static_cast<std::uint32_t>(where.partition)};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_partition_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().where == where);
+    check_inside(key, layout::prefix_of(layout::kind::partition, stream));
+  }
+  stream_id stream;
+  topic_partition where;
+};
+
+struct rejected_key {
+  explicit rejected_key(fuzz_input& in) : at{in}, offset{in.i64()} {}
+  [[nodiscard]] std::string bytes() const { return layout::rejected_key(at.stream, at.where, offset); }
+  [[nodiscard]] auto members() const {
+    return std::tuple_cat(at.members(), std::tuple{static_cast<std::uint64_t>(offset)});
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_rejected_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == at.stream && read.value().where == at.where &&
+                       read.value().offset == offset);
+    check_inside(key, layout::prefix_of(layout::kind::rejected, at.stream));
+  }
+  partition_key at;
+  std::int64_t offset;
+};
+
+struct audit_key {
+  explicit audit_key(fuzz_input& in) : step{in.u64()}, ordinal{in.u32()} {}
+  [[nodiscard]] std::string bytes() const { return layout::audit_key(step, ordinal); }
+  [[nodiscard]] auto members() const { return std::tuple{step, ordinal}; }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_audit_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().step == step && read.value().ordinal == ordinal);
+    check_inside(key, layout::prefix_of(layout::kind::audit));
+  }
+  std::uint64_t step;
+  std::uint32_t ordinal;
+};
+
+struct incarnation_key {
+  explicit incarnation_key(fuzz_input& in) : i{in.u64(), in.u64()} {}
+  [[nodiscard]] std::string bytes() const { return layout::incarnation_key(i); }
+  [[nodiscard]] auto members() const { return std::tuple{i.counter, i.random}; }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_incarnation_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value() == i);
+    check_inside(key, layout::prefix_of(layout::kind::incarnation));
+  }
+  incarnation i;
+};
+
+struct stream_name_key {
+  explicit stream_name_key(fuzz_input& in) : name{in.text()} {}
+  [[nodiscard]] std::string bytes() const { return layout::stream_key(name); }
+  [[nodiscard]] auto members() const { return std::tuple{name}; }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_stream_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value() == name);
+    check_inside(key, layout::prefix_of(layout::kind::stream));
+  }
+  std::string_view name;
+};
+
+template <class Key>
+void check_two(fuzz_input& in) {
+  const Key a{in};
+  const Key b{in};
+  const std::string a_bytes = a.bytes();
+  const std::string b_bytes = b.bytes();
+  RATCHET_FUZZ_CHECK(bytes_order(a_bytes, b_bytes) == (a.members() <=> b.members()));
+  a.check(fuzz::exact_copy{a_bytes}.view());
+  b.check(fuzz::exact_copy{b_bytes}.view());
+}
+
+/// A topic within a key ends where it ends: no other topic's bytes begin with it.
+void check_prefix_free(fuzz_input& in) {
+  const std::string a = layout::partition_key(stream_id{1}, {std::string{in.text()}, partition_id{0}});
+  const std::string b = layout::partition_key(stream_id{1}, {std::string{in.text()}, partition_id{0}});
+  const auto topic = [](const std::string& key) { return key.substr(0, key.size() - 4); };
+  if (a != b) RATCHET_FUZZ_CHECK(!topic(a).starts_with(topic(b)) && !topic(b).starts_with(topic(a)));
+}
+
+/// What is read from any bytes is written as the same bytes.
+void check_any(std::string_view bytes) {
+  const fuzz::exact_copy copy{bytes};
+  const std::string_view key = copy.view();
+  if (const auto k = layout::parse_aggregate_key(key)) {
+    std::string again;
+    layout::append_aggregate_key(again, k.value().stream, k.value().slot, k.value().aggregate);
+    RATCHET_FUZZ_CHECK(again == key);
+  }
+  if (const auto k = layout::parse_id_key(key)) {
+    std::string again;
+    layout::append_id_key(again, k.value().stream, k.value().slot, k.value().id, k.value().aggregate);
+    RATCHET_FUZZ_CHECK(again == key);
+  }
+  if (const auto k = layout::parse_stream_key(key)) RATCHET_FUZZ_CHECK(layout::stream_key(k.value()) == key);
+  if (const auto k = layout::parse_stream_state_key(key))
+    RATCHET_FUZZ_CHECK(layout::stream_state_key(k.value()) == key);
+  if (const auto k = layout::parse_partition_key(key)) {
+    RATCHET_FUZZ_CHECK(layout::partition_key(k.value().stream, k.value().where) == key);
+  }
+  if (const auto k = layout::parse_incarnation_key(key))
+    RATCHET_FUZZ_CHECK(layout::incarnation_key(k.value()) == key);
+  if (const auto k = layout::parse_rejected_key(key)) {
+    RATCHET_FUZZ_CHECK(layout::rejected_key(k.value().stream, k.value().where, k.value().offset) == key);
+  }
+  if (const auto k = layout::parse_audit_key(key)) {
+    RATCHET_FUZZ_CHECK(layout::audit_key(k.value().step, k.value().ordinal) == key);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz_input in{data, size};
+  switch (in.u8() % 9U) {
+    case 0:
+      check_two<aggregate_key>(in);
+      break;
+    case 1:
+      check_two<id_key>(in);
+      break;
+    case 2:
+      check_two<partition_key>(in);
+      break;
+    case 3:
+      check_two<rejected_key>(in);
+      break;
+    case 4:
+      check_two<audit_key>(in);
+      break;
+    case 5:
+      check_two<incarnation_key>(in);
+      break;
+    case 6:
+      check_two<stream_name_key>(in);
+      break;
+    case 7:
+      check_prefix_free(in);
+      break;
+    default:
+      check_any(in.rest());
+  }
+  return 0;
+}

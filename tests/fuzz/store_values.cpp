@@ -1,0 +1,298 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "fuzz/fuzz_input.hpp"
+#include "store/layout.hpp"
+
+/// Every value that the store reads back from disk. The first byte names the kind of row; the second says
+/// where the bytes come from: the input as it is, or a row made of the input, which is then damaged in one of
+/// a few ways. Bytes are refused, or are a row that is written and read back the same; a row that was made is
+/// read back as it was, and is damaged by one byte less or more.
+
+using namespace ratchet;
+using fuzz::fuzz_input;
+
+namespace {
+
+std::string owned(std::string_view text) {
+  return std::string{text};
+}
+timestamp read_time(fuzz_input& in) {
+  return timestamp{std::chrono::milliseconds{in.i64()}};
+}
+hash128 read_hash(fuzz_input& in) {
+  const std::uint64_t high = in.u64();
+  return {high, in.u64()};
+}
+template <class T>
+void maybe(fuzz_input& in, std::optional<T>& to, T (*read)(fuzz_input&)) {
+  if (in.flag()) to = read(in);
+}
+
+/// One kind of row: how it is made, written and read. `open_ended`: the last member is whatever is left.
+template <class Row>
+struct row_kind {
+  Row (*make)(fuzz_input&);
+  std::string (*encode)(const Row&);
+  result<Row> (*decode)(std::string_view);
+  bool open_ended{false};
+};
+
+const row_kind<std::uint64_t> k_step{[](fuzz_input& in) { return in.u64(); },
+                                     [](const std::uint64_t& step) { return layout::encode_step(step); },
+                                     layout::decode_step};
+
+const row_kind<layout::identity> k_identity{[](fuzz_input& in) {
+                                              layout::identity i;
+                                              i.uuid = in.text();
+                                              i.group = in.text();
+                                              i.cluster_id = in.text();
+                                              return i;
+                                            },
+                                            layout::encode_identity, layout::decode_identity};
+
+const row_kind<copy_mark> k_copy_mark{[](fuzz_input& in) {
+                                        copy_mark mark;
+                                        mark.step = in.u64();
+                                        mark.taken_at = read_time(in);
+                                        mark.opened = in.flag();
+                                        return mark;
+                                      },
+                                      layout::encode_copy_mark, layout::decode_copy_mark};
+
+const row_kind<layout::stream_record> k_stream{[](fuzz_input& in) {
+                                                 layout::stream_record s;
+                                                 s.id = stream_id{in.u32()};
+                                                 s.hash = in.text();
+                                                 for (unsigned n = in.u8() % 4U; n > 0; --n) {
+                                                   std::string key = owned(in.text());
+                                                   s.lines.emplace_back(std::move(key), owned(in.text()));
+                                                 }
+                                                 return s;
+                                               },
+                                               layout::encode_stream, layout::decode_stream};
+
+const row_kind<stream_state> k_stream_state{
+    [](fuzz_input& in) {
+      stream_state s;
+      maybe(in, s.floor, read_time);
+      counters& c = s.counters;
+      for (std::uint64_t* counter :
+           {&c.applied, &c.superseded, &c.duplicate, &c.stale, &c.ignored, &c.skipped, &c.discarded,
+            &c.rejected_malformed, &c.rejected_conflict, &c.rejected_too_old, &c.rejected_late,
+            &c.rejected_id_reused, &c.waiting_parked, &c.waiting_retrying, &c.waiting_dead, &c.consumed,
+            &c.ids_ahead}) {
+        *counter = in.u64();
+      }
+      return s;
+    },
+    [](const stream_state& s) { return layout::encode_stream_state(s.floor, s.counters); },
+    layout::decode_stream_state};
+
+const row_kind<partition_state> k_partition{[](fuzz_input& in) {
+                                              partition_state p;
+                                              p.next_offset = in.i64();
+                                              maybe(in, p.highest_time, read_time);
+                                              p.idle = in.flag();
+                                              p.malformed_run = in.u32();
+                                              maybe(in, p.last_record_hash, read_hash);
+                                              return p;
+                                            },
+                                            layout::encode_partition, layout::decode_partition};
+
+const layout::parsed_rejected_key k_where{stream_id{1}, {"topic", partition_id{2}}, 3};
+
+const row_kind<rejected_row> k_rejected{
+    [](fuzz_input& in) {
+      rejected_row row;
+      row.where = k_where.where;
+      row.offset = k_where.offset;
+      row.step = in.u64();
+      row.reason =
+          static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::id_reused) + 1U));
+      row.detail = in.text();
+      row.pointer = in.text();
+      row.byte_offset = in.u64();
+      maybe(in, row.record_time, read_time);
+      if (in.flag()) row.key = owned(in.text());
+      if (in.flag()) row.value = owned(in.text());
+      row.truncated = in.flag();
+      return row;
+    },
+    [](const rejected_row& row) {
+      return layout::encode_rejected(row, {row.step, 9});
+    },
+    [](std::string_view value) -> result<rejected_row> {
+      RATCHET_TRY(auto read, layout::decode_rejected(k_where, value));
+      RATCHET_FUZZ_CHECK(read.first.step == read.second.step);
+      return std::move(read.second);
+    }};
+
+const row_kind<audit_row> k_audit{[](fuzz_input& in) {
+                                    audit_row row;
+                                    row.step = 4;
+                                    row.time = read_time(in);
+                                    row.kind = in.text();
+                                    row.stream = in.text();
+                                    row.text = in.text();
+                                    if (in.flag())
+                                      row.where = topic_partition{owned(in.text()), partition_id{in.i32()}};
+                                    if (in.flag()) row.not_handled = offset_range{in.i64(), in.i64()};
+                                    return row;
+                                  },
+                                  layout::encode_audit,
+                                  [](std::string_view value) {
+                                    return layout::decode_audit({4, 0}, value);
+                                  }};
+
+/// An aggregate's row with its snapshot, inline or not, as the writer puts them on disk.
+struct whole_aggregate {
+  aggregate_row row;
+  bool external{false};
+  friend bool operator==(const whole_aggregate&, const whole_aggregate&) = default;
+};
+
+const row_kind<whole_aggregate> k_aggregate{
+    [](fuzz_input& in) {
+      whole_aggregate a;
+      a.row.last = {in.u64(), in.u64()};
+      maybe(
+          in, a.row.id, +[](fuzz_input& i) {
+            const hash128 h = read_hash(i);
+            return event_id{h.high, h.low};
+          });
+      a.row.payload_hash = read_hash(in);
+      maybe(in, a.row.time, read_time);
+      a.row.deleted = in.flag();
+      if (!a.row.deleted) a.row.snapshot = owned(in.rest()).substr(0, layout::k_inline_snapshot_bytes);
+      return a;
+    },
+    [](const whole_aggregate& a) {
+      aggregate_row row = a.row;
+      if (a.external) row.snapshot.assign(layout::k_inline_snapshot_bytes + 1, 'x');
+      std::string value{layout::encode_aggregate_head(row).view()};
+      return a.external ? value : value + row.snapshot;
+    },
+    [](std::string_view value) -> result<whole_aggregate> {
+      RATCHET_TRY(const auto read, layout::decode_aggregate(value));
+      whole_aggregate a;
+      a.row = {read.last, read.id, read.payload_hash, read.time, read.deleted, owned(read.snapshot)};
+      a.external = read.external;
+      return a;
+    },
+    true};
+
+template <class Row>
+std::optional<Row> decode(const row_kind<Row>& kind, std::string_view bytes) {
+  const fuzz::exact_copy copy{bytes};
+  auto read = kind.decode(copy.view());
+  if (!read) {
+    RATCHET_FUZZ_CHECK(read.error() == errc::state_damaged);
+    return std::nullopt;
+  }
+  return std::move(read.value());
+}
+
+template <class Row>
+void check_bytes(const row_kind<Row>& kind, std::string_view bytes) {
+  const std::optional<Row> row = decode(kind, bytes);
+  if (row) RATCHET_FUZZ_CHECK(decode(kind, kind.encode(*row)) == row);
+}
+
+template <class Row>
+void check_made(const row_kind<Row>& kind, fuzz_input& in, unsigned damage) {
+  const std::uint32_t at = in.u32();
+  const auto bit = static_cast<char>(1U << in.u8() % 8U);
+  const Row row = kind.make(in);
+  std::string bytes = kind.encode(row);
+  RATCHET_FUZZ_CHECK(decode(kind, bytes) == row);
+  switch (damage % 4U) {
+    case 0:
+      bytes[at % bytes.size()] = static_cast<char>(bytes[at % bytes.size()] ^ bit);
+      return check_bytes(kind, bytes);
+    case 1:
+      if (kind.open_ended) return check_bytes(kind, bytes.substr(0, at % bytes.size()));
+      RATCHET_FUZZ_CHECK(!decode(kind, bytes.substr(0, at % bytes.size())));
+      return;
+    case 2:
+      if (!kind.open_ended) RATCHET_FUZZ_CHECK(!decode(kind, bytes + bit));
+      return;
+    default:
+      bytes.insert(at % bytes.size(), 1, bit);
+      return check_bytes(kind, bytes);
+  }
+}
+
+template <class Row>
+void check(const row_kind<Row>& kind, fuzz_input& in) {
+  const unsigned how = in.u8();
+  if (how % 2U == 0) {
+    check_bytes(kind, in.rest());
+  } else {
+    check_made(kind, in, how / 2U);
+  }
+}
+
+/// Values without members of their own.
+void check_plain(std::string_view bytes) {
+  const fuzz::exact_copy copy{bytes};
+  RATCHET_FUZZ_CHECK(layout::decode_presence(copy.view()).has_value() ==
+                     (bytes == layout::encode_presence()));
+  const auto snapshot = layout::decode_snapshot(copy.view());
+  RATCHET_FUZZ_CHECK(snapshot.has_value() == bytes.starts_with(layout::k_format));
+  if (snapshot) RATCHET_FUZZ_CHECK(snapshot.value() == bytes.substr(1));
+}
+
+/// A newer version's identity says its version, whatever else stands there.
+void check_newer_identity(fuzz_input& in) {
+  layout::identity newer;
+  newer.schema_version = in.u32();
+  std::string bytes = layout::encode_identity(newer);
+  bytes[0] = static_cast<char>(in.u8());
+  bytes.replace(5, std::string::npos, in.rest());
+  if (newer.schema_version <= layout::k_schema_version) return check_bytes(k_identity, bytes);
+  const auto read = decode(k_identity, bytes);
+  RATCHET_FUZZ_CHECK(read && read->schema_version == newer.schema_version && read->uuid.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz_input in{data, size};
+  switch (in.u8() % 12U) {
+    case 0:
+      check(k_step, in);
+      break;
+    case 1:
+      check(k_identity, in);
+      break;
+    case 2:
+      check(k_copy_mark, in);
+      break;
+    case 3:
+      check(k_stream, in);
+      break;
+    case 4:
+      check(k_stream_state, in);
+      break;
+    case 5:
+      check(k_partition, in);
+      break;
+    case 6:
+    case 7:
+      check(k_rejected, in);
+      break;
+    case 8:
+      check(k_audit, in);
+      break;
+    case 9:
+      check(k_aggregate, in);
+      break;
+    case 10:
+      check_newer_identity(in);
+      break;
+    default:
+      check_plain(in.rest());
+  }
+  return 0;
+}
