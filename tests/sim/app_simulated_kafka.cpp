@@ -47,6 +47,13 @@ std::deque<log_entry>::const_iterator partition_log::from(std::int64_t offset) c
                           [](const log_entry& e, std::int64_t wanted) { return e.offset < wanted; });
 }
 
+void partition_log::expire_below(std::int64_t offset) {
+  start = offset;
+  for (; !entries.empty() && entries.front().offset < start; entries.pop_front()) {
+    if (entries.front().what != nullptr) expired.push_back(entries.front().offset);
+  }
+}
+
 cluster::cluster(const history& h) {
   for (std::uint32_t s = 0; s < h.streams.size(); ++s) {
     for (std::uint32_t p = 0; p < h.streams[s].partitions; ++p) {
@@ -117,7 +124,8 @@ void simulated_source::die() {
 void simulated_source::deliver_again(std::uint32_t back) {
   for (std::size_t i = 0; i < reading_.size(); ++i) {
     reading& r = reading_[i];
-    if (r.next) r.next = std::max(cluster_.logs[i].start, *r.next - static_cast<std::int64_t>(back));
+    // Never forward: a position that the log's start has passed stays out of range.
+    if (r.next) r.next = std::min(*r.next, std::max(cluster_.logs[i].start, *r.next - std::int64_t{back}));
     r.told_end = false;
   }
 }

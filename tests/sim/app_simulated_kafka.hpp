@@ -25,7 +25,8 @@ struct log_entry {
 struct partition_log {
   topic_partition where;
   std::uint32_t stream{0};
-  std::deque<log_entry> entries;  ///< in the order of offsets, with holes
+  std::deque<log_entry> entries;      ///< in the order of offsets, with holes
+  std::vector<std::int64_t> expired;  ///< where retention took a record, in the order of offsets
   std::int64_t start{0};
   std::int64_t end{0};
   std::optional<std::int64_t> committed;
@@ -35,6 +36,8 @@ struct partition_log {
   void append(const message* what) { entries.push_back({end++, what}); }
   /// The first entry at or above `offset`.
   [[nodiscard]] std::deque<log_entry>::const_iterator from(std::int64_t offset) const;
+  /// The log's start moves up to `offset`.
+  void expire_below(std::int64_t offset);
 };
 
 /// The brokers: logs, and the coordinator of one group with its members.

@@ -276,7 +276,10 @@ void step_book::check_jump(std::uint32_t stream, const partition_log& log, std::
   }
   const bool holds_none =
       std::none_of(log.from(*from), log.from(to), [](const log_entry& e) { return e.what != nullptr; });
-  if (*from >= log.start && holds_none) return;
+  // What was told to be empty stays so, also where the log's start has gone past it since.
+  const auto lost = std::lower_bound(log.expired.begin(), log.expired.end(), *from);
+  const bool lost_none = lost == log.expired.end() || *lost >= to;
+  if (holds_none && lost_none) return;
   throw broken(place(log.where) + ": offsets " + std::to_string(*from) + " to " + std::to_string(to) +
                " were skipped without an audit row");
 }

@@ -132,8 +132,7 @@ void world::apply_to_brokers(const fault& f) {
       break;
     case fault_kind::retention: {
       const std::int64_t span = log.end - log.start;
-      log.start += span * static_cast<std::int64_t>(f.amount % 100) / 100;
-      while (!log.entries.empty() && log.entries.front().offset < log.start) log.entries.pop_front();
+      log.expire_below(log.start + span * static_cast<std::int64_t>(f.amount % 100) / 100);
       break;
     }
     case fault_kind::compaction:
@@ -159,6 +158,7 @@ void world::make_topic_anew(const fault& f) {
     if (log.stream != stream) continue;
     const auto records = static_cast<std::uint32_t>(log.end) * (f.amount % 200) / 100;
     log.entries.clear();
+    log.expired.clear();
     log.start = log.end = 0;
     ++log.made;
     if (f.amount % 2 == 0) log.committed.reset();
