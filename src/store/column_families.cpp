@@ -5,7 +5,6 @@
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
 
@@ -16,6 +15,7 @@
 #include <mutex>
 #include <utility>
 
+#include "store/hash_memtable.hpp"
 #include "store/layout.hpp"
 #include "store/open_files.hpp"
 #include "store/rocksdb_error.hpp"
@@ -24,7 +24,8 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::size_t k_stream_prefix_bytes = 8;  // stream and slot
+/// A row of an id takes about half of it, one of an aggregate with its snapshot twice as much.
+constexpr std::size_t k_bytes_per_bucket = 256;
 constexpr double k_bloom_bits = 10;
 constexpr int k_brief_open_files = 64;
 constexpr std::uint64_t k_least_write_buffer = std::uint64_t{1} << 20U;
@@ -118,9 +119,10 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
   if (f == family::sequences || f == family::dedup) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(k_bloom_bits));
     table.whole_key_filtering = true;
-    // A step writes its keys in order, so that each lies close behind the one before.
-    o.memtable_insert_with_hint_prefix_extractor.reset(
-        rocksdb::NewFixedPrefixTransform(k_stream_prefix_bytes));
+  }
+  // Written and read by whole keys: a hash finds them. The others are small, or iterated over all the time.
+  if (f == family::sequences || f == family::snapshots || f == family::dedup) {
+    o.memtable_factory = make_hash_memtables(o.write_buffer_size / k_bytes_per_bucket);
   }
   if (f == family::dedup) {
     o.compaction_filter_factory = std::make_shared<id_filter_factory>(settings.floors);

@@ -1,0 +1,349 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/hash_memtable.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <random>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace ratchet {
+
+namespace {
+
+using comparator = rocksdb::MemTableRep::KeyComparator;
+/// As RocksDB hands rows over: varint32 length, internal key, varint32 length, value.
+using row = const char*;
+using sorted_rows = std::vector<row>;
+/// Rows lie all over memory: so far ahead the processor is told which ones come next. Takes a seventh off a
+/// flush's time.
+constexpr std::size_t k_ahead = 8;
+
+/// The internal key's last 8 bytes are sequence number and kind.
+std::string_view user_key(const rocksdb::Slice& internal) noexcept {
+  constexpr std::size_t k_trailer = 8;
+  return {internal.data(), internal.size() - k_trailer};
+}
+
+/// The row's bytes follow.
+struct node {
+  std::atomic<node*> next;
+  std::uint32_t hash;  ///< the upper half: the lower one has chosen the bucket
+
+  [[nodiscard]] row bytes() const noexcept { return reinterpret_cast<row>(this + 1); }
+};
+
+std::uint64_t leading_bytes(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, text.data(), std::min(text.size(), sizeof value));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
+}
+
+/// An arena gives out bytes: the first aligned one of them.
+void* aligned(char* raw, std::size_t align) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(raw);
+  return raw + (align - address % align) % align;
+}
+
+/// Puts rows in the order of internal keys. Keys share their first bytes, and a comparison costs two cache
+/// misses: so rows are ordered by the 8 bytes behind what all of them share, as numbers that lie side by
+/// side, and each run of equal ones in the same way by what follows.
+class row_sorter {
+ public:
+  explicit row_sorter(const comparator& compare) : compare_{&compare} {}
+
+  void sort(sorted_rows& rows) const {
+    std::vector<entry> entries(rows.size());
+    std::transform(rows.begin(), rows.end(), entries.begin(), [](row r) { return entry{0, r}; });
+    sort(entries, 0);
+    std::transform(entries.begin(), entries.end(), rows.begin(), [](const entry& e) { return e.at; });
+  }
+
+ private:
+  struct entry {
+    std::uint64_t head;
+    row at;
+  };
+  static constexpr std::size_t k_few = 16;
+
+  [[nodiscard]] std::string_view key_of(const entry& e) const { return user_key(compare_->decode_key(e.at)); }
+
+  /// `shared`: so many bytes are equal in all of them.
+  void sort(std::span<entry> entries, std::size_t shared) const {
+    const auto by_key = [&](const entry& a, const entry& b) { return (*compare_)(a.at, b.at) < 0; };
+    if (entries.size() <= k_few) {
+      std::sort(entries.begin(), entries.end(), by_key);
+      return;
+    }
+    const std::string_view first = key_of(entries.front());
+    std::size_t common = first.size();
+    std::size_t shortest = first.size();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].at);
+      const std::string_view key = key_of(entries[i]);
+      shortest = std::min(shortest, key.size());
+      common = std::min(common, shortest);
+      const auto differs = std::mismatch(first.begin() + static_cast<std::ptrdiff_t>(shared),
+                                         first.begin() + static_cast<std::ptrdiff_t>(common),
+                                         key.begin() + static_cast<std::ptrdiff_t>(shared));
+      common = static_cast<std::size_t>(differs.first - first.begin());
+    }
+    if (common == shortest) {  // one of them ends where the others differ, or all are of one key
+      std::sort(entries.begin(), entries.end(), by_key);
+      return;
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].at);
+      entries[i].head = leading_bytes(key_of(entries[i]).substr(common));
+    }
+    std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) { return a.head < b.head; });
+    for (auto begin = entries.begin(); begin != entries.end();) {
+      const auto end =
+          std::find_if(begin, entries.end(), [&](const entry& e) { return e.head != begin->head; });
+      const std::span run{begin, end};
+      const bool ends_inside = std::any_of(
+          begin, end, [&](const entry& e) { return key_of(e).size() < common + sizeof begin->head; });
+      if (ends_inside) {
+        std::sort(begin, end, by_key);  // filled up with zeros, it may look like one that goes on with zeros
+      } else {
+        sort(run, common + sizeof begin->head);
+      }
+      begin = end;
+    }
+  }
+
+  const comparator* compare_;
+};
+
+class hash_memtable final : public rocksdb::MemTableRep {
+ public:
+  hash_memtable(const comparator& compare, rocksdb::Allocator* allocator, std::size_t buckets,
+                std::uint64_t seed)
+      : MemTableRep{allocator}, compare_{compare}, seed_{seed}, mask_{buckets - 1} {
+    buckets_ = static_cast<bucket*>(allocate(buckets * sizeof(bucket)));
+    for (std::size_t i = 0; i < buckets; ++i) new (buckets_ + i) bucket{nullptr};
+  }
+
+  rocksdb::KeyHandle Allocate(std::size_t length, char** out) override {
+    node* fresh = new (allocate(sizeof(node) + length)) node;
+    *out = reinterpret_cast<char*>(fresh + 1);
+    return fresh;
+  }
+
+  void Insert(rocksdb::KeyHandle handle) override {
+    node* fresh = static_cast<node*>(handle);
+    const std::uint64_t hash = hash_of(user_key(compare_.decode_key(fresh->bytes())));
+    fresh->hash = static_cast<std::uint32_t>(hash >> 32U);
+    bucket& at = buckets_[hash & mask_];
+    fresh->next.store(at.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    at.store(fresh, std::memory_order_release);  // whoever reads it sees the row
+    rows_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] bool Contains(const char* wanted) const override {
+    const std::string_view key = user_key(compare_.decode_key(wanted));
+    for (const node* n = find(key); n != nullptr; n = next_of(n, key)) {
+      if (compare_(n->bytes(), wanted) == 0) return true;
+    }
+    return false;
+  }
+
+  void MarkReadOnly() override { read_only_.store(true, std::memory_order_release); }
+
+  /// All memory comes from the allocator, but for the orders of iterators, which come and go.
+  std::size_t ApproximateMemoryUsage() override { return 0; }
+
+  Iterator* GetIterator(rocksdb::Arena* arena) override;
+  Iterator* GetDynamicPrefixIterator(rocksdb::Arena* arena) override;
+
+ private:
+  class ordered;
+  class chain;
+  using bucket = std::atomic<node*>;
+
+  [[nodiscard]] std::uint64_t hash_of(std::string_view key) const noexcept {
+    return XXH3_64bits_withSeed(key.data(), key.size(), seed_);
+  }
+
+  void* allocate(std::size_t bytes) {
+    char* raw = nullptr;
+    MemTableRep::Allocate(bytes + alignof(node) - 1, &raw);
+    return aligned(raw, alignof(node));
+  }
+
+  /// The newest row of this key, or null.
+  [[nodiscard]] const node* find(std::string_view key) const {
+    const std::uint64_t hash = hash_of(key);
+    return among(buckets_[hash & mask_].load(std::memory_order_acquire),
+                 static_cast<std::uint32_t>(hash >> 32U), key);
+  }
+  [[nodiscard]] const node* next_of(const node* n, std::string_view key) const {
+    return among(n->next.load(std::memory_order_acquire), n->hash, key);
+  }
+  [[nodiscard]] const node* among(const node* n, std::uint32_t hash, std::string_view key) const {
+    while (n != nullptr && (n->hash != hash || user_key(compare_.decode_key(n->bytes())) != key))
+      n = n->next.load(std::memory_order_acquire);
+    return n;
+  }
+
+  [[nodiscard]] std::shared_ptr<const sorted_rows> in_order() const {
+    const std::scoped_lock lock{order_mutex_};
+    if (order_) return order_;
+    const bool for_good = read_only_.load(std::memory_order_acquire);
+    auto rows = std::make_shared<sorted_rows>();
+    rows->reserve(rows_.load(std::memory_order_relaxed));
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      if (i + k_ahead <= mask_) __builtin_prefetch(buckets_[i + k_ahead].load(std::memory_order_relaxed));
+      for (const node* n = buckets_[i].load(std::memory_order_acquire); n != nullptr;
+           n = n->next.load(std::memory_order_acquire))
+        rows->push_back(n->bytes());
+    }
+    row_sorter{compare_}.sort(*rows);
+    if (for_good) order_ = rows;
+    return rows;
+  }
+
+  const comparator& compare_;
+  const std::uint64_t seed_;
+  const std::size_t mask_;
+  bucket* buckets_{nullptr};
+  std::atomic<std::size_t> rows_{0};
+  std::atomic<bool> read_only_{false};
+  mutable std::mutex order_mutex_;
+  mutable std::shared_ptr<const sorted_rows> order_;  ///< once nothing can be added any more
+};
+
+/// Over the rows as they are when it is first placed; what is written later has a sequence number that
+/// whoever iterates must not see.
+class hash_memtable::ordered final : public rocksdb::MemTableRep::Iterator {
+ public:
+  explicit ordered(const hash_memtable& table) : table_{&table} {}
+
+  [[nodiscard]] bool Valid() const override { return rows_ && at_ < rows_->size(); }
+  [[nodiscard]] const char* key() const override { return (*rows_)[at_]; }
+  void Next() override {
+    ++at_;
+    if (at_ + k_ahead < rows_->size()) __builtin_prefetch((*rows_)[at_ + k_ahead]);
+  }
+  void Prev() override { at_ = at_ == 0 ? rows_->size() : at_ - 1; }
+  void Seek(const rocksdb::Slice& wanted, const char*) override {
+    prepare();
+    at_ = static_cast<std::size_t>(
+        std::lower_bound(rows_->begin(), rows_->end(), wanted,
+                         [&](row r, const rocksdb::Slice& key) { return table_->compare_(r, key) < 0; }) -
+        rows_->begin());
+  }
+  void SeekForPrev(const rocksdb::Slice& wanted, const char* memtable_key) override {
+    Seek(wanted, memtable_key);
+    if (!Valid() || table_->compare_(key(), wanted) > 0) Prev();
+  }
+  void SeekToFirst() override {
+    prepare();
+    at_ = 0;
+  }
+  void SeekToLast() override {
+    prepare();
+    at_ = rows_->empty() ? 0 : rows_->size() - 1;
+  }
+
+ private:
+  void prepare() {
+    if (!rows_) rows_ = table_->in_order();
+  }
+  const hash_memtable* table_;
+  std::shared_ptr<const sorted_rows> rows_;
+  std::size_t at_{std::numeric_limits<std::size_t>::max()};
+};
+
+/// The rows of one key, from the newest that a look-up may see.
+class hash_memtable::chain final : public rocksdb::MemTableRep::Iterator {
+ public:
+  explicit chain(const hash_memtable& table) : table_{&table} {}
+
+  // RocksDB's own Get() makes one of these with `new`; whether it also deletes it depends on the version, and
+  // 7.8 does not. So its memory is never given back: each thread has room for the one that it uses at a time.
+  static void* operator new(std::size_t) {
+    alignas(chain) static thread_local std::byte room[sizeof(chain)];
+    return room;
+  }
+  static void operator delete(void*) {}
+
+  [[nodiscard]] bool Valid() const override { return at_ != nullptr; }
+  [[nodiscard]] const char* key() const override { return at_->bytes(); }
+  void Next() override { at_ = table_->next_of(at_, key_); }
+  void Seek(const rocksdb::Slice& wanted, const char*) override {
+    key_ = user_key(wanted);
+    at_ = table_->find(key_);
+    while (at_ != nullptr && table_->compare_(at_->bytes(), wanted) < 0) Next();
+  }
+  // A look-up does none of these.
+  void Prev() override { at_ = nullptr; }
+  void SeekForPrev(const rocksdb::Slice&, const char*) override { at_ = nullptr; }
+  void SeekToFirst() override { at_ = nullptr; }
+  void SeekToLast() override { at_ = nullptr; }
+
+ private:
+  const hash_memtable* table_;
+  std::string_view key_;  ///< the caller's, for as long as it looks
+  const node* at_{nullptr};
+};
+
+/// Lends memory from the arena in which whoever iterates wants the iterator. RocksDB installs no header for
+/// it; it is an allocator, first of all, and a memtable may take memory from its allocator.
+class arena_room final : public rocksdb::MemTableRep {
+ public:
+  explicit arena_room(rocksdb::Arena* arena) : MemTableRep{reinterpret_cast<rocksdb::Allocator*>(arena)} {}
+  void* take(std::size_t bytes, std::size_t align) {
+    char* raw = nullptr;
+    Allocate(bytes + align - 1, &raw);
+    return aligned(raw, align);
+  }
+  void Insert(rocksdb::KeyHandle) override {}
+  [[nodiscard]] bool Contains(const char*) const override { return false; }
+  std::size_t ApproximateMemoryUsage() override { return 0; }
+  Iterator* GetIterator(rocksdb::Arena*) override { return nullptr; }
+};
+
+rocksdb::MemTableRep::Iterator* hash_memtable::GetIterator(rocksdb::Arena* arena) {
+  if (arena == nullptr) return new ordered{*this};
+  return new (arena_room{arena}.take(sizeof(ordered), alignof(ordered)))
+      ordered{*this};  // destroyed, not freed
+}
+
+rocksdb::MemTableRep::Iterator* hash_memtable::GetDynamicPrefixIterator(rocksdb::Arena* arena) {
+  if (arena != nullptr) return GetIterator(arena);
+  return new chain{*this};
+}
+
+class hash_memtable_factory final : public rocksdb::MemTableRepFactory {
+ public:
+  explicit hash_memtable_factory(std::size_t buckets) : buckets_{buckets} {}
+  using MemTableRepFactory::CreateMemTableRep;
+  rocksdb::MemTableRep* CreateMemTableRep(const comparator& compare, rocksdb::Allocator* allocator,
+                                          const rocksdb::SliceTransform*, rocksdb::Logger*) override {
+    return new hash_memtable{compare, allocator, buckets_, seed_};
+  }
+  [[nodiscard]] const char* Name() const override { return "ratchet::hash_memtable"; }
+
+ private:
+  std::size_t buckets_;
+  /// Drawn, so that nobody can choose ids that fall into one chain.
+  std::uint64_t seed_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets) {
+  return std::make_shared<hash_memtable_factory>(std::bit_ceil(std::max<std::size_t>(buckets, 1)));
+}
+
+}  // namespace ratchet

@@ -1,0 +1,212 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "store/hash_memtable.hpp"
+#include "store_support.hpp"
+
+namespace ratchet {
+namespace {
+
+using rows = std::map<std::string, std::string>;
+
+/// A database whose rows live in hash memtables.
+class database_of_hashes {
+ public:
+  explicit database_of_hashes(std::size_t buckets, std::size_t write_buffer = std::size_t{64} << 20U) {
+    options_.create_if_missing = true;
+    options_.allow_concurrent_memtable_write = false;
+    options_.write_buffer_size = write_buffer;
+    // What files become is not looked at here.
+    options_.compression = rocksdb::kNoCompression;
+    options_.disable_auto_compactions = true;
+    options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1'000'000;
+    options_.memtable_factory = make_hash_memtables(buckets);
+    open();
+  }
+  rocksdb::DB* operator->() { return db_.get(); }
+
+  /// As after a kill: what memtables held comes from the log once more.
+  void reopen() {
+    db_.reset();
+    open();
+  }
+  void flush() { ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions{}).ok()); }
+  void put(const std::string& key, const std::string& value) {
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions{}, key, value).ok());
+  }
+  [[nodiscard]] std::optional<std::string> get(const std::string& key,
+                                               const rocksdb::Snapshot* as_of = nullptr) {
+    rocksdb::ReadOptions options;
+    options.snapshot = as_of;
+    std::string value;
+    const rocksdb::Status s = db_->Get(options, key, &value);
+    EXPECT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
+    return s.ok() ? std::optional{value} : std::nullopt;
+  }
+  [[nodiscard]] std::unique_ptr<rocksdb::Iterator> iterate(const rocksdb::Snapshot* as_of = nullptr) {
+    rocksdb::ReadOptions options;
+    options.snapshot = as_of;
+    return std::unique_ptr<rocksdb::Iterator>{db_->NewIterator(options)};
+  }
+
+ private:
+  void open() {
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status s = rocksdb::DB::Open(options_, directory_.path().string(), &opened);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    db_.reset(opened);
+  }
+  store_support::temporary_directory directory_;
+  rocksdb::Options options_;
+  std::unique_ptr<rocksdb::DB> db_;
+};
+
+using pairs = std::vector<std::pair<std::string, std::string>>;
+
+pairs upwards(rocksdb::Iterator& at) {
+  pairs out;
+  for (at.SeekToFirst(); at.Valid(); at.Next()) out.emplace_back(at.key().ToString(), at.value().ToString());
+  return out;
+}
+
+pairs downwards(rocksdb::Iterator& at) {
+  pairs out;
+  for (at.SeekToLast(); at.Valid(); at.Prev()) out.emplace_back(at.key().ToString(), at.value().ToString());
+  return out;
+}
+
+/// Keys that are hard to tell apart: long common prefixes, one the beginning of another, zeros at the end.
+std::string hard_key(std::mt19937_64& random) {
+  static const std::vector<std::string> heads{
+      "", "p", std::string{"p\0", 2}, "payment-0000000", "payment-00000000", std::string(8, '\0'), "zz"};
+  std::string key = heads[random() % heads.size()];
+  for (std::uint64_t n = random() % 4; n > 0; --n) key += "\0\1ab\xff"[random() % 5];
+  return key;
+}
+
+void expect_same(database_of_hashes& db, const rows& expected, const rocksdb::Snapshot* as_of,
+                 std::mt19937_64& random) {
+  const auto at = db.iterate(as_of);
+  EXPECT_EQ(upwards(*at), pairs(expected.begin(), expected.end()));
+  EXPECT_EQ(downwards(*at), pairs(expected.rbegin(), expected.rend()));
+  for (int n = 0; n < 20; ++n) {
+    const std::string key = hard_key(random);
+    const auto found = expected.find(key);
+    EXPECT_EQ(db.get(key, as_of), found == expected.end() ? std::nullopt : std::optional{found->second});
+    at->Seek(key);
+    const auto above = expected.lower_bound(key);
+    ASSERT_EQ(at->Valid(), above != expected.end());
+    if (at->Valid()) {
+      EXPECT_EQ(at->key().ToString(), above->first);
+    }
+    at->SeekForPrev(key);
+    const auto past = expected.upper_bound(key);
+    ASSERT_EQ(at->Valid(), past != expected.begin());
+    if (at->Valid()) {
+      EXPECT_EQ(at->key().ToString(), std::prev(past)->first);
+    }
+  }
+}
+
+TEST(a_hash_memtable, answers_as_an_ordered_map_does_also_as_of_earlier) {
+  for (const std::size_t buckets : {1U, 8U, 4096U}) {
+    std::mt19937_64 random{buckets};
+    database_of_hashes db{buckets};
+    rows now;
+    std::vector<std::pair<const rocksdb::Snapshot*, rows>> earlier;
+    for (int step = 0; step < 1500; ++step) {
+      const std::string key = hard_key(random);
+      if (random() % 4 == 0) {
+        now.erase(key);
+        ASSERT_TRUE(db->Delete(rocksdb::WriteOptions{}, key).ok());
+      } else {
+        now[key] = std::to_string(step);
+        db.put(key, now[key]);
+      }
+      if (step % 100 == 50) earlier.emplace_back(db->GetSnapshot(), now);
+      if (step % 300 == 299) {
+        expect_same(db, now, nullptr, random);
+        for (const auto& [as_of, then] : earlier) expect_same(db, then, as_of, random);
+      }
+      if (step == 700) db.flush();  // from here on some versions of a key are in a file
+      if (step == 1000) {
+        for (const auto& [as_of, unused] : earlier) db->ReleaseSnapshot(as_of);
+        earlier.clear();
+        db.reopen();
+      }
+    }
+    for (const auto& [as_of, unused] : earlier) db->ReleaseSnapshot(as_of);
+    db.flush();
+    expect_same(db, now, nullptr, random);
+  }
+}
+
+TEST(a_hash_memtable, shows_an_iterator_only_what_was_there_when_it_was_made) {
+  database_of_hashes db{16};
+  db.put("b", "1");
+  const auto before = db.iterate();
+  db.put("a", "2");
+  db.put("b", "2");
+  EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
+  EXPECT_THAT(upwards(*db.iterate()), testing::ElementsAre(std::pair{"a", "2"}, std::pair{"b", "2"}));
+}
+
+TEST(a_hash_memtable, is_empty_and_may_be_iterated_over) {
+  database_of_hashes db{16};
+  const auto at = db.iterate();
+  EXPECT_TRUE(upwards(*at).empty());
+  EXPECT_TRUE(downwards(*at).empty());
+  at->SeekForPrev("a");
+  EXPECT_FALSE(at->Valid());
+}
+
+TEST(a_hash_memtable, is_read_by_many_while_it_is_written_flushed_and_made_anew) {
+  constexpr int k_keys = 50;
+  constexpr int k_rounds = 400;
+  database_of_hashes db{16, std::size_t{64} << 10U};  // so small that it is flushed again and again
+  const auto key_of = [](int n) { return "key-" + std::to_string(1000 + n); };
+  for (int n = 0; n < k_keys; ++n) db.put(key_of(n), std::to_string(10'000));
+  std::atomic<bool> done{false};
+  std::atomic<int> looks{0};
+  const auto read = [&](unsigned seed) {
+    std::mt19937_64 random{seed};
+    std::vector<int> seen(k_keys, 0);
+    while (!done.load()) {
+      const int n = static_cast<int>(random() % k_keys);
+      const int value = std::stoi(db.get(key_of(n)).value_or("-1"));
+      EXPECT_GE(value, seen[static_cast<std::size_t>(n)]) << "a value went back";
+      seen[static_cast<std::size_t>(n)] = value;
+      if (random() % 16 == 0) {
+        EXPECT_EQ(upwards(*db.iterate()).size(), static_cast<std::size_t>(k_keys));
+      }
+      looks.fetch_add(1);
+    }
+  };
+  std::thread first{read, 1};
+  std::thread second{read, 2};
+  int rounds = 0;
+  for (; rounds < k_rounds || looks.load() < 1000; ++rounds) {
+    rocksdb::WriteBatch batch;
+    for (int n = 0; n < k_keys; ++n) ASSERT_TRUE(batch.Put(key_of(n), std::to_string(10'001 + rounds)).ok());
+    ASSERT_TRUE(db->Write(rocksdb::WriteOptions{}, &batch).ok());
+  }
+  done.store(true);
+  first.join();
+  second.join();
+  EXPECT_EQ(db.get(key_of(7)), std::to_string(10'000 + rounds));
+}
+
+}  // namespace
+}  // namespace ratchet
