@@ -82,6 +82,10 @@ TEST(config_suggestions, are_near_or_none) {
   EXPECT_EQ(did_you_mean("gruop", k_words), "group");
   EXPECT_EQ(did_you_mean("Properties", k_words), "properties");
   EXPECT_EQ(did_you_mean("id", k_words), "ids");
+  EXPECT_EQ(did_you_mean("ppropertise", k_words), "properties");  // one too many, and two swapped
+  EXPECT_EQ(did_you_mean("PRprtis", k_words), "properties");      // three are missing, the most that may be
+  EXPECT_EQ(did_you_mean("propertiesxyz", k_words), "properties");
+  EXPECT_EQ(did_you_mean("propertieswxyz", k_words), "");
   EXPECT_EQ(did_you_mean("xyz", k_words), "");
   EXPECT_EQ(did_you_mean("", k_words), "");
   EXPECT_EQ(did_you_mean(std::string(100'000, 'x'), k_words), "");
