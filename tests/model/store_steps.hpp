@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -143,12 +144,13 @@ inline result<std::string> text_of(const store& s) {
 /// Takes made-up steps on a store and on the oracle alike, and remembers the oracle after each.
 class step_history {
  public:
-  /// Notes what the next step leaves, and writes it.
-  result<void> step(store& s, std::mt19937_64& random) {
+  /// Notes what the next step leaves, and writes it. `snapshot`: nothing is left to chance; one aggregate
+  /// gets a snapshot of so many bytes, and steps of one size take the same room in the log.
+  result<void> step(store& s, std::mt19937_64& random, std::optional<std::size_t> snapshot = {}) {
     const std::uint64_t number = s.last_step() + 1;
-    const auto below = [&](std::uint64_t bound) { return random() % bound; };
+    const auto below = [&](std::uint64_t bound) { return snapshot ? 1 : random() % bound; };
     std::set<std::uint64_t> chosen;
-    for (std::uint64_t i = 1 + below(6); i > 0; --i) chosen.insert(below(20));
+    for (std::uint64_t i = snapshot ? 1 : 1 + below(6); i > 0; --i) chosen.insert(below(20));
     std::vector<std::string> names;
     for (const std::uint64_t c : chosen) names.push_back("p" + std::to_string(c));
     step_plan plan;
@@ -161,8 +163,10 @@ class step_history {
       row.last = seq(number);
       row.id = id;
       row.deleted = below(8) == 0;
-      if (!row.deleted)
-        row.snapshot = std::string(snapshot_size(random), static_cast<char>('a' + number % 26));
+      if (!row.deleted) {
+        const std::size_t size = snapshot ? *snapshot : snapshot_size(random);
+        row.snapshot = std::string(size, static_cast<char>('a' + number % 26));
+      }
       change.rows.push_back({i, row});
       change.ids.push_back({i, id});
       now_.rows[names[i]] = print_row(row);

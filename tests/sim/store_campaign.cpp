@@ -26,13 +26,13 @@ void print(const char* what, const tally& t) {
   const auto n = [](std::uint64_t v) { return static_cast<unsigned long long>(v); };
   std::printf(
       "%s: %llu histories, %llu operations, %llu steps, %llu openings; %llu power cuts, %llu kills, %llu "
-      "faults "
-      "that hit; %llu openings and %llu stores failed, %llu times steps were lost that nobody was promised, "
-      "%llu failed writes were there after all; %llu checkpoints; %llu flipped bits, %llu refused at "
-      "opening, %llu met by reading\n",
+      "faults that hit; %llu openings and %llu stores failed, %llu times steps were lost that nobody was "
+      "promised, %llu failed writes were there after all; %llu steps at a block's end; %llu checkpoints; "
+      "%llu "
+      "damaged, %llu refused at opening, %llu met by reading\n",
       what, n(t.histories), n(t.operations), n(t.steps), n(t.opened), n(t.power_cuts), n(t.kills),
-      n(t.faults), n(t.failed_opens), n(t.failed_stores), n(t.lost_steps), n(t.kept_unsure), n(t.checkpoints),
-      n(t.rotten), n(t.rot_refused), n(t.rot_met_reading));
+      n(t.faults), n(t.failed_opens), n(t.failed_stores), n(t.lost_steps), n(t.kept_unsure), n(t.block_ends),
+      n(t.checkpoints), n(t.damaged), n(t.damage_refused), n(t.damage_read));
   std::fflush(stdout);
 }
 
@@ -57,7 +57,8 @@ TEST(a_store_on_a_failing_disk, is_an_exact_prefix_of_its_steps_or_refuses_damag
     EXPECT_GT(counts.kept_unsure, 0U);
     EXPECT_GT(counts.failed_opens, 0U);
     EXPECT_GT(counts.failed_stores, 0U);
-    EXPECT_GT(counts.rot_refused, 0U);
+    EXPECT_GT(counts.damage_refused, 0U);
+    EXPECT_GT(counts.block_ends, 0U);
     EXPECT_GT(counts.checkpoints, 0U);
   }
 }

@@ -17,7 +17,8 @@
 /// wrote; beside them the disk knows what of it a power cut would leave.
 ///
 /// - Bytes are safe once their file was synced. Of those behind, a power cut keeps all, none, the first so
-///   many (torn at any byte), or any set of 4 KiB pages, those between being zero or as they were.
+///   many (torn at any byte), all but a few 4 KiB pages in a row, or any set of pages; those that did not
+///   come are zero, or as they were.
 /// - A name that was made, moved or removed is safe once its directory was synced. Of those behind, a power
 ///   cut keeps the first so many, of the whole disk or of each directory by itself. Inside one directory they
 ///   come in order, as in the journal of any file system that Ratchet is run on: RocksDB relies on that where
@@ -177,6 +178,7 @@ class faulty_disk {
   void change(name_change);
   void make_safe(const name_change&);
   static void write(std::string& content, const pending_write&);
+  static std::string without_some_pages(const node&, std::string all, std::mt19937_64&);
   [[nodiscard]] std::string left_of(const node&, std::mt19937_64*) const;
   void settle_names(std::mt19937_64*);
   void settle(std::mt19937_64*);

@@ -11,6 +11,8 @@ const char* name_of(op_kind kind) noexcept {
   switch (kind) {
     case op_kind::step:
       return "step";
+    case op_kind::steps_at_block_end:
+      return "steps_at_block_end";
     case op_kind::sync:
       return "sync";
     case op_kind::sync_with_step_inside:
@@ -39,8 +41,8 @@ const char* name_of(op_kind kind) noexcept {
       return "fault";
     case op_kind::read_fault:
       return "read_fault";
-    case op_kind::bit_rot:
-      return "bit_rot";
+    case op_kind::damage:
+      return "damage";
   }
   return "";
 }
@@ -62,7 +64,8 @@ history make_history(std::uint64_t seed) {
     return op_kind::step;
   };
   using weighted = std::pair<op_kind, unsigned>;
-  static constexpr std::array<weighted, 10> k_work{{{op_kind::step, 54},
+  static constexpr std::array<weighted, 11> k_work{{{op_kind::step, 49},
+                                                    {op_kind::steps_at_block_end, 5},
                                                     {op_kind::sync, 11},
                                                     {op_kind::sync_with_step_inside, 4},
                                                     {op_kind::background_sync, 4},
@@ -83,8 +86,10 @@ history make_history(std::uint64_t seed) {
     const bool mishap = random() % 100 < mishaps_of_100;
     const op_kind kind = mishap ? draw(k_mishaps) : draw(k_work);
     ops.push_back({kind, random() % 1'000'000});
+    if (kind == op_kind::steps_at_block_end && random() % 2 == 0)
+      ops.push_back({op_kind::power_cut, random() % 1'000'000});
   }
-  ops.push_back({random() % 4 == 0 ? op_kind::bit_rot : op_kind::power_cut, random() % 1'000'000});
+  ops.push_back({random() % 3 == 0 ? op_kind::damage : op_kind::power_cut, random() % 1'000'000});
   return ops;
 }
 

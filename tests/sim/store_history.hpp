@@ -10,6 +10,7 @@ namespace ratchet::store_sim {
 
 enum class op_kind : std::uint8_t {
   step,
+  steps_at_block_end,  ///< one of them begins where a block of the log does
   sync,
   sync_with_step_inside,
   background_sync,
@@ -24,7 +25,7 @@ enum class op_kind : std::uint8_t {
   power_cut,
   fault,
   read_fault,
-  bit_rot,  ///< the last one of its history
+  damage,  ///< the last one of its history
 };
 [[nodiscard]] const char* name_of(op_kind) noexcept;
 

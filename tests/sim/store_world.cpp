@@ -17,6 +17,25 @@ std::filesystem::path made(std::filesystem::path directory) {
   return directory;
 }
 
+/// How RocksDB divides its log.
+constexpr std::uint64_t k_log_block = 32768;
+constexpr std::uint64_t k_log_header = 7;
+
+/// Where a record ends that is written at `at` of the log.
+std::uint64_t end_of_record(std::uint64_t at, std::uint64_t bytes) {
+  while (true) {
+    const std::uint64_t left = k_log_block - at % k_log_block;
+    if (left < k_log_header) {
+      at += left;
+      continue;
+    }
+    const std::uint64_t part = std::min(bytes, left - k_log_header);
+    at += k_log_header + part;
+    bytes -= part;
+    if (bytes == 0) return at;
+  }
+}
+
 }  // namespace
 
 world::world(tally& t, trace_lines* trace)
@@ -64,6 +83,8 @@ void world::perform(const operation& op) {
   switch (op.kind) {
     case op_kind::step:
       return take_step(random);
+    case op_kind::steps_at_block_end:
+      return take_steps_at_block_end(random);
     case op_kind::sync:
       return sync_log();
     case op_kind::sync_with_step_inside:
@@ -92,8 +113,8 @@ void world::perform(const operation& op) {
       return arm_some(random, false);
     case op_kind::read_fault:
       return arm_some(random, true);
-    case op_kind::bit_rot:
-      return rot(random);
+    case op_kind::damage:
+      return damage(random);
   }
 }
 
@@ -106,14 +127,35 @@ void world::note_promise() {
   promised_ = durable;
 }
 
-void world::take_step(std::mt19937_64& random) {
+void world::take_step(std::mt19937_64& random, std::optional<std::size_t> snapshot) {
   attempted_ = store_->last_step() + 1;
   ++tally_->steps;
-  const auto written = steps_.step(*store_, random);
+  const auto written = steps_.step(*store_, random, snapshot);
   env_.run_all();
   unsure_ = !written;
   if (!written) return after_failure(written.error(), random);
   note_promise();
+}
+
+/// A reader of the log that meets zeros passes over the rest of their block without a word, and begins again
+/// where a record begins with a block. Left to chance that is so rare that the hole would hardly ever be met.
+void world::take_steps_at_block_end(std::mt19937_64& random) {
+  if (random() % 4 != 0) sync_log();
+  if (!store_) return;
+  constexpr std::size_t k_probe = 2000;
+  const std::uint64_t before = log_bytes();
+  take_step(random, k_probe);
+  if (!store_) return;
+  const std::uint64_t after = log_bytes();
+  std::size_t record = k_probe;
+  while (end_of_record(before, record) < after) ++record;
+  // Too few bytes are left for a header, with room on both sides for what a length takes more or less.
+  std::size_t more = 0;
+  while (end_of_record(after, record + more) % k_log_block != k_log_block - k_log_header / 2 - 1) ++more;
+  take_step(random, k_probe + more);
+  if (!store_) return;
+  if ((k_log_block - log_bytes() % k_log_block) % k_log_block < k_log_header) ++tally_->block_ends;
+  for (std::uint64_t i = 1 + random() % 3; store_ && i > 0; --i) take_step(random);
 }
 
 void world::sync_log() {

@@ -28,22 +28,23 @@ struct tally {
   std::uint64_t opened{0};
   std::uint64_t power_cuts{0};
   std::uint64_t kills{0};
-  std::uint64_t faults{0};           ///< that hit a call
-  std::uint64_t failed_opens{0};     ///< because of one
-  std::uint64_t failed_stores{0};    ///< that reported it
-  std::uint64_t lost_steps{0};       ///< written, promised to nobody, and gone
-  std::uint64_t kept_unsure{0};      ///< a write that failed was there after all
-  std::uint64_t checkpoints{0};      ///< made
-  std::uint64_t rotten{0};           ///< bits flipped
-  std::uint64_t rot_refused{0};      ///< the store did not open
-  std::uint64_t rot_met_reading{0};  ///< it opened, and reading met it
+  std::uint64_t faults{0};          ///< that hit a call
+  std::uint64_t failed_opens{0};    ///< because of one
+  std::uint64_t failed_stores{0};   ///< that reported it
+  std::uint64_t lost_steps{0};      ///< written, promised to nobody, and gone
+  std::uint64_t kept_unsure{0};     ///< a write that failed was there after all
+  std::uint64_t block_ends{0};      ///< steps that begin where a block of the log does
+  std::uint64_t checkpoints{0};     ///< made
+  std::uint64_t damaged{0};         ///< stores that were damaged
+  std::uint64_t damage_refused{0};  ///< the store did not open
+  std::uint64_t damage_read{0};     ///< it opened, and reading met it
 };
 
 /// A store on a faulty disk, an oracle beside it, and what has been promised. Whatever is played, it checks:
 /// after each opening the store is an exact prefix of the steps in every column family, not below what a
 /// finished sync promised; a failed write is there or not, never half; a store that failed refuses everything
-/// and promises nothing more; a checkpoint that has its name can be used; a store is refused only where a bit
-/// was flipped, and then as it was. Breaches are thrown as violations.
+/// and promises nothing more; a checkpoint that has its name can be used; a store is refused only where a
+/// file was damaged, and then as it was. Breaches are thrown as violations.
 class world {
  public:
   /// `trace` may be null.
@@ -67,7 +68,8 @@ class world {
   };
 
   void perform(const operation&);
-  void take_step(std::mt19937_64&);
+  void take_step(std::mt19937_64&, std::optional<std::size_t> snapshot = {});
+  void take_steps_at_block_end(std::mt19937_64&);
   void sync_log();
   void sync_with_step_inside(std::mt19937_64&);
   void sync_in_background();
@@ -82,8 +84,12 @@ class world {
   void read_everything();
   void look_up();
 
-  void rot(std::mt19937_64&);
-  void open_rotten(const std::filesystem::path& file);
+  [[nodiscard]] std::filesystem::path newest_log() const;
+  [[nodiscard]] std::uint64_t log_bytes() const;
+
+  void damage(std::mt19937_64&);
+  void spoil(const std::filesystem::path& file, std::uint64_t way, std::mt19937_64&);
+  void open_damaged(const std::filesystem::path& file);
 
   /// Until there is a store: opens it, and starts again where a fault that hit prevents it.
   void open(std::mt19937_64&);

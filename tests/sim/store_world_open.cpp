@@ -2,6 +2,8 @@
 #include <rocksdb/db.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "store/rocks_open.hpp"
 #include "store_world.hpp"
@@ -52,6 +54,9 @@ void world::after_failure(const std::error_code& code, std::mt19937_64& random) 
   if (store_->sync()) breach("a store that failed syncs");
   if (store_->draw_incarnation(0, 1)) breach("a store that failed draws an incarnation");
   store_->request_sync();
+  // A thread that goes on where it must not has its turn.
+  for (int i = 0; i < 5 && store_->durable_step() == durable; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
   // Where no write failed, the steps before are there and may be synced.
   if (!is_of_a_read && store_->durable_step() != durable) breach("a store that failed promises more");
   note_promise();

@@ -100,7 +100,47 @@ void world::expect_checkpoint(const finished_checkpoint& wanted) {
     breach("a finished checkpoint is not the state of step " + std::to_string(wanted.step));
 }
 
-void world::rot(std::mt19937_64& random) {
+fs::path world::newest_log() const {
+  const unobserved here;
+  fs::path newest;
+  for (const auto& entry : fs::directory_iterator{state_}) {
+    if (entry.path().extension() == ".log") newest = std::max(newest, entry.path());
+  }
+  return newest;
+}
+
+std::uint64_t world::log_bytes() const {
+  const fs::path log = newest_log();
+  return log.empty() ? 0 : fs::file_size(log);
+}
+
+void world::spoil(const fs::path& file, std::uint64_t way, std::mt19937_64& random) {
+  const unobserved here;
+  const std::uint64_t size = fs::file_size(file);
+  const std::uint64_t at = random() % size;
+  const std::string name = file.filename().string();
+  if (way == 1) {
+    fs::resize_file(file, at);
+    return say("  " + name + " ends at byte " + std::to_string(at) + " of " + std::to_string(size));
+  }
+  std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
+  if (way == 2) {
+    constexpr std::uint64_t k_page = 4096;
+    const std::uint64_t begin = at / k_page * k_page;
+    const std::string zeros(std::min(k_page * (1 + random() % 8), size - begin), '\0');
+    io.seekp(static_cast<std::streamoff>(begin));
+    io << zeros;
+    return say("  " + std::to_string(zeros.size()) + " bytes from byte " + std::to_string(begin) + " of " +
+               name + " are zero");
+  }
+  io.seekg(static_cast<std::streamoff>(at));
+  const char flipped = static_cast<char>(io.get() ^ (1 << (random() % 8)));
+  io.seekp(static_cast<std::streamoff>(at));
+  io.put(flipped);
+  say("  a bit of byte " + std::to_string(at) + " of " + name + " is flipped");
+}
+
+void world::damage(std::mt19937_64& random) {
   end_process(random() % 2 == 0 ? end::stop : end::power_cut, random);
   disk_.disarm();
   std::vector<fs::path> files;
@@ -112,28 +152,25 @@ void world::rot(std::mt19937_64& random) {
   }
   if (files.empty()) return;
   std::sort(files.begin(), files.end());
-  const fs::path file = files[random() % files.size()];
-  const auto at = static_cast<std::streamoff>(random() % fs::file_size(file));
-  {
-    const unobserved here;
-    std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
-    io.seekg(at);
-    const char flipped = static_cast<char>(io.get() ^ (1 << (random() % 8)));
-    io.seekp(at);
-    io.put(flipped);
-  }
-  say("  a bit of byte " + std::to_string(at) + " of " + file.filename().string() + " is flipped");
-  ++tally_->rotten;
-  open_rotten(file);
+  // Logs more often: in them alone damage may look like the end of what was written.
+  std::vector<fs::path> logs;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(logs),
+               [](const fs::path& f) { return f.extension() == ".log"; });
+  const bool of_log = !logs.empty() && random() % 3 != 0;
+  const std::vector<fs::path>& from = of_log ? logs : files;
+  const fs::path& file = from[random() % from.size()];
+  spoil(file, random() % 3, random);
+  ++tally_->damaged;
+  open_damaged(file);
   finished_ = true;
 }
 
-void world::open_rotten(const fs::path& file) {
+void world::open_damaged(const fs::path& file) {
   const auto before = contents(state_);
   env_.allow(stepwise_env::let::flushes);
   auto opened = open_store(options_for(state_), &env_);
   if (!opened) {
-    ++tally_->rot_refused;
+    ++tally_->damage_refused;
     say("  refused: " + opened.error().message);
     if (opened.error().code != make_error_code(errc::state_damaged))
       breach("damage in " + file.filename().string() +
@@ -148,7 +185,7 @@ void world::open_rotten(const fs::path& file) {
   const auto text = store_steps::text_of(*store_);
   if (text && text.assume_value() != steps_.at(step)) breach("damage passed for the state of another step");
   if (!text) {
-    ++tally_->rot_met_reading;
+    ++tally_->damage_read;
     say("  met while reading: " + text.error().message());
     if (text.error() != make_error_code(errc::state_damaged))
       breach("reading calls damage something else: " + text.error().message());
