@@ -34,9 +34,10 @@ std::string_view user_key(const rocksdb::Slice& internal) noexcept {
   return {internal.data(), internal.size() - k_trailer};
 }
 
-/// The row's bytes follow.
+/// The row's bytes follow. Nothing of it changes once its bucket leads to it.
 struct node {
-  std::atomic<node*> next;
+  const node* next;    ///< the one that went into the bucket before
+  const node* other;   ///< the first behind the run of this row's key, of which there may be thousands
   std::uint32_t hash;  ///< the upper half: the lower one has chosen the bucket
 
   [[nodiscard]] row bytes() const noexcept { return reinterpret_cast<row>(this + 1); }
@@ -130,7 +131,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
                 std::uint64_t seed)
       : MemTableRep{allocator}, compare_{compare}, seed_{seed}, mask_{buckets - 1} {
     buckets_ = static_cast<bucket*>(allocate(buckets * sizeof(bucket)));
-    for (std::size_t i = 0; i < buckets; ++i) new (buckets_ + i) bucket{nullptr};
+    for (std::size_t i = 0; i < buckets; ++i) new (buckets_ + i) bucket;
   }
 
   rocksdb::KeyHandle Allocate(std::size_t length, char** out) override {
@@ -144,9 +145,15 @@ class hash_memtable final : public rocksdb::MemTableRep {
     const std::uint64_t hash = hash_of(user_key(compare_.decode_key(fresh->bytes())));
     fresh->hash = static_cast<std::uint32_t>(hash >> 32U);
     bucket& at = buckets_[hash & mask_];
-    fresh->next.store(at.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    at.store(fresh, std::memory_order_release);  // whoever reads it sees the row
-    rows_.fetch_add(1, std::memory_order_relaxed);
+    const node* before = at.first.load(std::memory_order_relaxed);
+    const bool again = before != nullptr && at.hash == fresh->hash &&
+                       key_of(before) == user_key(compare_.decode_key(fresh->bytes()));
+    fresh->next = before;
+    fresh->other = again ? before->other : before;
+    at.hash = fresh->hash;
+    at.first.store(fresh, std::memory_order_release);  // whoever reads it sees the row
+    // Behind it: who sees this number finds as many rows.
+    rows_.store(rows_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
   [[nodiscard]] bool Contains(const char* wanted) const override {
@@ -157,9 +164,13 @@ class hash_memtable final : public rocksdb::MemTableRep {
     return false;
   }
 
-  void MarkReadOnly() override { read_only_.store(true, std::memory_order_release); }
+  void MarkFlushed() override {
+    const std::scoped_lock lock{order_mutex_};
+    order_.reset();
+  }
 
-  /// All memory comes from the allocator, but for the orders of iterators, which come and go.
+  /// What the allocator does not count: the order that is kept, 8 bytes a row, a tenth of a short row.
+  /// RocksDB takes it as an error that a memtable which takes no more rows grows, so it is not told.
   std::size_t ApproximateMemoryUsage() override { return 0; }
 
   Iterator* GetIterator(rocksdb::Arena* arena) override;
@@ -168,7 +179,11 @@ class hash_memtable final : public rocksdb::MemTableRep {
  private:
   class ordered;
   class chain;
-  using bucket = std::atomic<node*>;
+  struct bucket {
+    std::atomic<const node*> first{nullptr};
+    std::uint32_t hash{
+        0};  ///< of the first; for the writer, which need not go there to see that it is another key
+  };
 
   [[nodiscard]] std::uint64_t hash_of(std::string_view key) const noexcept {
     return XXH3_64bits_withSeed(key.data(), key.size(), seed_);
@@ -180,46 +195,49 @@ class hash_memtable final : public rocksdb::MemTableRep {
     return aligned(raw, alignof(node));
   }
 
+  [[nodiscard]] std::string_view key_of(const node* n) const {
+    return user_key(compare_.decode_key(n->bytes()));
+  }
+
   /// The newest row of this key, or null.
   [[nodiscard]] const node* find(std::string_view key) const {
     const std::uint64_t hash = hash_of(key);
-    return among(buckets_[hash & mask_].load(std::memory_order_acquire),
+    return among(buckets_[hash & mask_].first.load(std::memory_order_acquire),
                  static_cast<std::uint32_t>(hash >> 32U), key);
   }
   [[nodiscard]] const node* next_of(const node* n, std::string_view key) const {
-    return among(n->next.load(std::memory_order_acquire), n->hash, key);
+    return among(n->next, n->hash, key);
   }
   [[nodiscard]] const node* among(const node* n, std::uint32_t hash, std::string_view key) const {
-    while (n != nullptr && (n->hash != hash || user_key(compare_.decode_key(n->bytes())) != key))
-      n = n->next.load(std::memory_order_acquire);
+    while (n != nullptr && (n->hash != hash || key_of(n) != key)) n = n->other;
     return n;
   }
 
+  /// Made once for as many rows as there are. A row that comes in meanwhile has a sequence number that nobody
+  /// who asked before may see.
   [[nodiscard]] std::shared_ptr<const sorted_rows> in_order() const {
     const std::scoped_lock lock{order_mutex_};
-    if (order_) return order_;
-    const bool for_good = read_only_.load(std::memory_order_acquire);
+    const std::size_t count = rows_.load(std::memory_order_acquire);
+    if (order_ && order_->size() == count) return order_;
     auto rows = std::make_shared<sorted_rows>();
-    rows->reserve(rows_.load(std::memory_order_relaxed));
+    rows->reserve(count);
     for (std::size_t i = 0; i <= mask_; ++i) {
-      if (i + k_ahead <= mask_) __builtin_prefetch(buckets_[i + k_ahead].load(std::memory_order_relaxed));
-      for (const node* n = buckets_[i].load(std::memory_order_acquire); n != nullptr;
-           n = n->next.load(std::memory_order_acquire))
+      if (i + k_ahead <= mask_)
+        __builtin_prefetch(buckets_[i + k_ahead].first.load(std::memory_order_relaxed));
+      for (const node* n = buckets_[i].first.load(std::memory_order_acquire); n != nullptr; n = n->next)
         rows->push_back(n->bytes());
     }
     row_sorter{compare_}.sort(*rows);
-    if (for_good) order_ = rows;
+    if (rows->size() == count) order_ = rows;
     return rows;
   }
-
   const comparator& compare_;
   const std::uint64_t seed_;
   const std::size_t mask_;
   bucket* buckets_{nullptr};
   std::atomic<std::size_t> rows_{0};
-  std::atomic<bool> read_only_{false};
   mutable std::mutex order_mutex_;
-  mutable std::shared_ptr<const sorted_rows> order_;  ///< once nothing can be added any more
+  mutable std::shared_ptr<const sorted_rows> order_;
 };
 
 /// Over the rows as they are when it is first placed; what is written later has a sequence number that
@@ -264,7 +282,8 @@ class hash_memtable::ordered final : public rocksdb::MemTableRep::Iterator {
   std::size_t at_{std::numeric_limits<std::size_t>::max()};
 };
 
-/// The rows of one key, from the newest that a look-up may see.
+/// The rows of one key, from the newest that a look-up may see. They lie in that order, as there is one
+/// writer, whose sequence numbers ascend, also where a log is replayed.
 class hash_memtable::chain final : public rocksdb::MemTableRep::Iterator {
  public:
   explicit chain(const hash_memtable& table) : table_{&table} {}
@@ -336,7 +355,7 @@ class hash_memtable_factory final : public rocksdb::MemTableRepFactory {
 
  private:
   std::size_t buckets_;
-  /// Drawn, so that nobody can choose ids that fall into one chain.
+  /// Drawn at each opening, so that ids which fall into one chain cannot be known beforehand.
   std::uint64_t seed_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
 };
 

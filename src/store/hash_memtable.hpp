@@ -9,12 +9,12 @@
 namespace ratchet {
 
 /// A memtable for column families that are written and looked up by whole keys, and seldom iterated: rows in
-/// hash chains, the newest first, and put in order only once something iterates over them: the flush does so
-/// once, behind the owner's back; an iterator over a memtable that is still written to does so for itself.
-/// RocksDB's skip list compares some twenty keys, each somewhere else in memory, for every row that goes in;
-/// here it is one hash. Needs one writer at a time (allow_concurrent_memtable_write off); readers may be
-/// many. `buckets` is a power of two, about the rows that a memtable holds before it is flushed; 8 bytes
-/// each.
+/// hash chains, the newest first, and put in order only once something iterates over them: the flush, behind
+/// the owner's back; or an iterator over a memtable that is still written to. RocksDB's skip list compares
+/// some twenty keys, each somewhere else in memory, for every row that goes in; here it is one hash. Needs
+/// one writer at a time (allow_concurrent_memtable_write off); readers may be many. Iterators stand still
+/// where they were made: Iterator::Refresh() and ReadOptions::tailing would show them no more, in silence.
+/// `buckets` is a power of two, about the rows that a memtable holds before it is flushed; 16 bytes each.
 [[nodiscard]] std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets);
 
 }  // namespace ratchet

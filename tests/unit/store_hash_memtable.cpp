@@ -87,10 +87,12 @@ pairs downwards(rocksdb::Iterator& at) {
   return out;
 }
 
-/// Keys that are hard to tell apart: long common prefixes, one the beginning of another, zeros at the end.
+/// Some that share more than a number's bytes, some that are hard to tell apart: long common prefixes, one
+/// the beginning of another, zeros at the end.
 std::string hard_key(std::mt19937_64& random) {
   static const std::vector<std::string> heads{
       "", "p", std::string{"p\0", 2}, "payment-0000000", "payment-00000000", std::string(8, '\0'), "zz"};
+  if (random() % 3 == 0) return "account-" + std::to_string(10'000'000 + random() % 400 * 100'003);
   std::string key = heads[random() % heads.size()];
   for (std::uint64_t n = random() % 4; n > 0; --n) key += "\0\1ab\xff"[random() % 5];
   return key;
@@ -153,12 +155,35 @@ TEST(a_hash_memtable, answers_as_an_ordered_map_does_also_as_of_earlier) {
   }
 }
 
+TEST(a_hash_memtable, finds_what_shares_a_chain_with_thousands_of_versions_of_another_key) {
+  constexpr int k_versions = 5000;
+  database_of_hashes db{1};
+  const rocksdb::Snapshot* early = nullptr;
+  for (int n = 0; n < k_versions; ++n) {
+    db.put("hot", std::to_string(n));
+    if (n == 10) early = db->GetSnapshot();
+    if (n % 1000 == 500) db.put("cold-" + std::to_string(n), "there");
+  }
+  EXPECT_EQ(db.get("hot"), std::to_string(k_versions - 1));
+  EXPECT_EQ(db.get("hot", early), "10");
+  const std::vector<std::string> names{"cold-500", "cold-2500", "cold-4500", "hot", "never"};
+  const std::vector<rocksdb::Slice> keys(names.begin(), names.end());
+  std::vector<std::string> values;
+  const std::vector<rocksdb::Status> found = db->MultiGet(rocksdb::ReadOptions{}, keys, &values);
+  EXPECT_THAT(values, testing::ElementsAre("there", "there", "there", std::to_string(k_versions - 1), ""));
+  EXPECT_TRUE(found.back().IsNotFound());
+  EXPECT_EQ(upwards(*db.iterate()).size(), 6U);
+  db->ReleaseSnapshot(early);
+}
+
 TEST(a_hash_memtable, shows_an_iterator_only_what_was_there_when_it_was_made) {
   database_of_hashes db{16};
   db.put("b", "1");
   const auto before = db.iterate();
+  EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
   db.put("a", "2");
   db.put("b", "2");
+  db.flush();
   EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
   EXPECT_THAT(upwards(*db.iterate()), testing::ElementsAre(std::pair{"a", "2"}, std::pair{"b", "2"}));
 }
