@@ -46,6 +46,7 @@ class watched_daemon {
 std::string difference(const std::map<std::string, double>& metrics, const json_tree& status) {
   const auto& payments = status.get_child("streams.payments");
   const auto compare = [&](const std::string& name, const std::string& said) -> std::string {
+    if (said == "null") return name + " is not known yet\n";  // right after a start
     const auto at = metrics.find(name);
     if (at != metrics.end() && at->second == std::stod(said)) return "";
     return name + " is not " + said + "\n";
