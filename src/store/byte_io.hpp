@@ -1,7 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -14,6 +17,13 @@ template <std::size_t Size>
 inline char* put_number(char* at, std::uint64_t value) {
   for (std::size_t i = Size; i-- > 0; value >>= 8U) at[i] = static_cast<char>(value & 0xFFU);
   return at + Size;
+}
+
+/// The first 8 bytes as a number that compares as they do; a shorter string is filled up with zeros.
+inline std::uint64_t leading_bytes(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, text.data(), std::min(text.size(), sizeof value));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
 }
 
 /// Appends to a string.

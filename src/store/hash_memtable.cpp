@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -15,6 +14,8 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "store/byte_io.hpp"
 
 namespace ratchet {
 
@@ -42,12 +43,6 @@ struct node {
 
   [[nodiscard]] row bytes() const noexcept { return reinterpret_cast<row>(this + 1); }
 };
-
-std::uint64_t leading_bytes(std::string_view text) noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, text.data(), std::min(text.size(), sizeof value));
-  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-}
 
 /// An arena gives out bytes: the first aligned one of them.
 void* aligned(char* raw, std::size_t align) noexcept {
@@ -104,7 +99,7 @@ class row_sorter {
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].at);
-      entries[i].head = leading_bytes(key_of(entries[i]).substr(common));
+      entries[i].head = layout::leading_bytes(key_of(entries[i]).substr(common));
     }
     std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) { return a.head < b.head; });
     for (auto begin = entries.begin(); begin != entries.end();) {

@@ -2,25 +2,13 @@
 #include "store/row_lookup.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cstring>
 
+#include "store/byte_io.hpp"
 #include "store/catalog.hpp"
 #include "store/layout.hpp"
 
 namespace ratchet {
-
-namespace {
-
-/// The first 8 bytes as a number that compares as they do; a shorter string is filled up with zeros.
-std::uint64_t leading_bytes(std::string_view text) noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, text.data(), std::min(text.size(), sizeof value));
-  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates) {
   // Ids of one kind often share their first bytes: compare what follows the common prefix as one number.
@@ -36,7 +24,7 @@ std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& agg
   };
   std::vector<entry> entries(aggregates.size());
   for (std::uint32_t i = 0; i < entries.size(); ++i)
-    entries[i] = {leading_bytes(aggregates[i].substr(common)), i};
+    entries[i] = {layout::leading_bytes(aggregates[i].substr(common)), i};
   std::sort(entries.begin(), entries.end(), [&](const entry& a, const entry& b) {
     if (a.head != b.head) return a.head < b.head;
     return aggregates[a.index] < aggregates[b.index];
