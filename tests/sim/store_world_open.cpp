@@ -69,12 +69,13 @@ void world::open(std::mt19937_64& random) {
     if (attempts > 3) breach("a healthy disk does not help");
     env_.allow(stepwise_env::let::flushes);
     auto opened = open_store(options_for(state_), &env_);
+    const std::string why = opened ? std::string{} : opened.error().message;
     if (opened) store_ = std::move(opened).assume_value();
     env_.run_all();
     if (!store_) {
-      if (!excused()) breach("does not open, with nothing wrong: " + opened.error().message);
+      if (!excused()) breach("does not open, with nothing wrong: " + why);
       ++tally_->failed_opens;
-      say("  does not open: " + opened.error().message);
+      say("  does not open: " + why);
     }
     if (!store_ || disk_.is_dead()) end_process(random() % 2 == 0 ? end::stop : end::power_cut, random);
     if (store_) check_recovered();
