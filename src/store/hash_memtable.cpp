@@ -137,12 +137,12 @@ class hash_memtable final : public rocksdb::MemTableRep {
 
   void Insert(rocksdb::KeyHandle handle) override {
     node* fresh = static_cast<node*>(handle);
-    const std::uint64_t hash = hash_of(user_key(compare_.decode_key(fresh->bytes())));
+    const std::string_view key = key_of(fresh);
+    const std::uint64_t hash = hash_of(key);
     fresh->hash = static_cast<std::uint32_t>(hash >> 32U);
     bucket& at = buckets_[hash & mask_];
     const node* before = at.first.load(std::memory_order_relaxed);
-    const bool again = before != nullptr && at.hash == fresh->hash &&
-                       key_of(before) == user_key(compare_.decode_key(fresh->bytes()));
+    const bool again = before != nullptr && at.hash == fresh->hash && key_of(before) == key;
     fresh->next = before;
     fresh->other = again ? before->other : before;
     at.hash = fresh->hash;
@@ -176,8 +176,8 @@ class hash_memtable final : public rocksdb::MemTableRep {
   class chain;
   struct bucket {
     std::atomic<const node*> first{nullptr};
-    std::uint32_t hash{
-        0};  ///< of the first; for the writer, which need not go there to see that it is another key
+    /// Of the first; for the writer, which need not go there to see that it is another key.
+    std::uint32_t hash{0};
   };
 
   [[nodiscard]] std::uint64_t hash_of(std::string_view key) const noexcept {
@@ -226,6 +226,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
     if (rows->size() == count) order_ = rows;
     return rows;
   }
+
   const comparator& compare_;
   const std::uint64_t seed_;
   const std::size_t mask_;
@@ -236,7 +237,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
 };
 
 /// Over the rows as they are when it is first placed; what is written later has a sequence number that
-/// whoever iterates must not see.
+/// whoever iterates must not see, unless it is let see more: see the header.
 class hash_memtable::ordered final : public rocksdb::MemTableRep::Iterator {
  public:
   explicit ordered(const hash_memtable& table) : table_{&table} {}

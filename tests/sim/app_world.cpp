@@ -126,7 +126,6 @@ history_result world::run() {
   } catch (const broken& what) {
     result_.broken = what.what();
   }
-  result_.met.turns = turn_;
   book_.count(result_.met.fates);
   return result_;
 }
@@ -318,7 +317,6 @@ void census::add(const census& more) {
   add_all(fates, more.fates);
   add_all(session_ends, more.session_ends);
   for (const auto& [kind, count] : more.audits) audits[kind] += count;
-  turns += more.turns;
   processes += more.processes;
   steps += more.steps;
   lost_steps += more.lost_steps;

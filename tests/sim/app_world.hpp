@@ -33,7 +33,6 @@ struct census {
   std::array<std::uint64_t, k_fates> fates{};  ///< records, at the end
   std::array<std::uint64_t, k_session_ends> session_ends{};
   std::map<std::string, std::uint64_t> audits;  ///< by kind
-  std::uint64_t turns{0};
   std::uint64_t processes{0};
   std::uint64_t steps{0};
   std::uint64_t lost_steps{0};  ///< directories that came back from before
