@@ -121,7 +121,9 @@ std::optional<session_result> consumer_session::turn() {
 std::optional<session_result> consumer_session::handle(decoded_input& input) {
   const time_point begin = around_.clock.steady();
   if (const auto done = pipeline_.handle(input); !done) return store_failed(done.error());
-  around_.meter.step(around_.clock.steady() - begin, input.batch->records().size());
+  const time_point end = around_.clock.steady();
+  if (!times_.first_step) times_.first_step = end;
+  around_.meter.step(end - begin, input.batch->records().size());
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {

@@ -46,7 +46,9 @@ struct session_result {
 
 /// When a run's records flowed: from the first one handed over to the last step durable.
 struct flow_times {
+  std::optional<std::chrono::steady_clock::time_point> assigned;  ///< when the group first told it to read
   std::optional<std::chrono::steady_clock::time_point> first_record;
+  std::optional<std::chrono::steady_clock::time_point> first_step;  ///< when its first step was written
   std::optional<std::chrono::steady_clock::time_point> all_durable;
 };
 

@@ -1,25 +1,22 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/engine.hpp"
 #include "app/json_writer.hpp"
-#include "app/signals.hpp"
+#include "cli/bench_run.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/progress_bar.hpp"
-#include "kafka/raw_consume.hpp"
 #include "workload/workload_kafka.hpp"
 #include "workload/workload_oracle.hpp"
 #include "workload/workload_sink.hpp"
@@ -28,6 +25,9 @@
 namespace ratchet::cli {
 
 namespace {
+
+/// What is done: pairs of runs, or one part of them in a process of its own.
+enum class bench_part { pairs, fill, raw, state };
 
 struct bench_arguments {
   workload_dials dials;
@@ -38,96 +38,62 @@ struct bench_arguments {
   std::string directory;
   output_format output{output_format::text};
   bool every_step{false};
+  bool no_dedup{false};
+  bool inspect{false};
+  bench_part part{bench_part::pairs};
+  std::string group;
+  std::string session_timeout_ms;
+  std::uint64_t memory_limit{0};
+  std::uint64_t kill_at{0};
 };
 
 /// One pair of runs over the same topic: the client library alone, then the whole way to durable state.
 struct pair_of_runs {
-  double raw_per_second{0};
-  double state_per_second{0};
-  double cpu_seconds{0};  ///< of this process during the second run, all threads
-  [[nodiscard]] double ratio() const noexcept { return state_per_second / raw_per_second; }
+  raw_run raw;
+  state_run state;
+  [[nodiscard]] double ratio() const noexcept { return state.per_second() / raw.per_second(); }
+  [[nodiscard]] double cpu_per_million() const noexcept {
+    return state.used.cpu_seconds * 1e6 / static_cast<double>(state.handled);
+  }
 };
-
-[[nodiscard]] double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 [[nodiscard]] double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
-[[nodiscard]] config bench_config(const bench_arguments& a, const kafka_target& target,
-                                  const std::filesystem::path& state, int run) {
-  config c;
-  c.kafka.brokers = {target.brokers};
-  c.kafka.group = "ratchet-bench-" + std::to_string(::getpid()) + "-" + std::to_string(run);
-  // Raw is measured with the same setting: it takes the wait for more records off the end of a run.
-  c.kafka.properties["fetch.wait.max.ms"] = "10";
-  c.state.path = state;
-  c.state.sync = a.every_step ? sync_mode::every_step : sync_mode::interval;
-  stream_config s;
-  s.name = "payments";
-  s.topics = {target.topic};
-  s.start = start_position::earliest;
-  s.envelope.event_id = "/id";
-  s.envelope.aggregate = "/payment/id";
-  s.envelope.sequence = "/sequence";
-  s.envelope.type = "/type";
-  s.envelope.time = "/occurred_at";
-  s.reducer.from = "/payment";
-  c.streams.push_back(std::move(s));
-  return c;
+[[nodiscard]] bench_setup setup_of(const bench_arguments& a) {
+  bench_setup setup;
+  setup.group = a.group;
+  setup.state = a.directory;
+  setup.every_step = a.every_step;
+  setup.dedup = !a.no_dedup;
+  setup.memory_limit = a.memory_limit;
+  setup.session_timeout_ms = a.session_timeout_ms;
+  return setup;
 }
 
-[[nodiscard]] reported<pair_of_runs> run_pair(const bench_arguments& a, const kafka_target& target,
-                                              const workload_oracle& oracle, int run) {
-  pair_of_runs figures;
-  const auto raw = raw_consume(target.brokers, target.topic, {}, oracle.records());
-  if (!raw) return problem{raw.error(), "raw consumption failed: " + raw.error().message(), "", {}};
-  figures.raw_per_second = static_cast<double>(raw.value().records) / raw.value().seconds;
-
-  const std::filesystem::path state = std::filesystem::path{a.directory} / ("state-" + std::to_string(run));
-  RATCHET_TRY(auto opened, engine::open(bench_config(a, target, state, run), {}, {}));
-  const double cpu_before = cpu_seconds();
-  const stop_signals signals;
-  if (auto failed = opened->run(true, signals.requested())) return std::move(*failed);
-  figures.cpu_seconds = cpu_seconds() - cpu_before;
-  const counters& c = opened->streams().front()->state.counters;
-  const flow_times& times = opened->times();
-  if (c.consumed != oracle.records() || c.consumed != c.accounted() || !times.first_record ||
-      !times.all_durable) {
-    return problem{make_error_code(errc::check_failed),
-                   "the run took in " + std::to_string(c.consumed) + " of " +
-                       std::to_string(oracle.records()) + " records: its figures mean nothing",
-                   "look whether the topic holds other records, or whether the broker dropped some",
-                   {}};
-  }
-  const std::chrono::duration<double> took = *times.all_durable - *times.first_record;
-  figures.state_per_second = static_cast<double>(c.consumed) / took.count();
-  opened.reset();
+[[nodiscard]] reported<pair_of_runs> run_pair(const bench_arguments& a, const kafka_target& target, int run) {
+  RATCHET_TRY(const raw_run raw, run_raw(target, a.dials.events));
+  bench_setup setup = setup_of(a);
+  setup.group += "-" + std::to_string(run);
+  setup.state /= "state-" + std::to_string(run);
+  RATCHET_TRY(const state_outcome outcome, run_state(setup, target, {a.dials.events, {}, {}}));
   std::error_code ignored;
-  std::filesystem::remove_all(state, ignored);
-  return figures;
+  std::filesystem::remove_all(setup.state, ignored);
+  return pair_of_runs{raw, outcome.run};
 }
 
-void print_text(const bench_arguments& a, const std::vector<pair_of_runs>& runs) {
+void print_text(const std::vector<pair_of_runs>& runs) {
   std::printf("\n%12s %14s %8s %16s\n", "raw", "durable state", "ratio", "cpu s/M events");
-  for (const pair_of_runs& r : runs) {
-    std::printf("%10.0f/s %12.0f/s %8.3f %16.2f\n", r.raw_per_second, r.state_per_second, r.ratio(),
-                r.cpu_seconds * 1e6 / static_cast<double>(a.dials.events));
-  }
   std::vector<double> raw;
   std::vector<double> state;
   std::vector<double> ratio;
   for (const pair_of_runs& r : runs) {
-    raw.push_back(r.raw_per_second);
-    state.push_back(r.state_per_second);
+    std::printf("%10.0f/s %12.0f/s %8.3f %16.2f\n", r.raw.per_second(), r.state.per_second(), r.ratio(),
+                r.cpu_per_million());
+    raw.push_back(r.raw.per_second());
+    state.push_back(r.state.per_second());
     ratio.push_back(r.ratio());
   }
   std::printf("median: raw %.0f/s, durable state %.0f/s, ratio %.3f\n", median(raw), median(state),
@@ -140,26 +106,25 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
   out.key("partitions").number(a.partitions).key("embedded_broker").boolean(a.brokers.empty());
   out.key("runs").begin_array();
   for (const pair_of_runs& r : runs) {
-    out.begin_object().key("raw_per_second").number(static_cast<std::uint64_t>(r.raw_per_second));
-    out.key("state_per_second").number(static_cast<std::uint64_t>(r.state_per_second));
-    out.key("ratio").raw(std::to_string(r.ratio())).key("cpu_seconds").raw(std::to_string(r.cpu_seconds));
-    out.end_object();
+    out.begin_object().key("raw").raw(json_of(r.raw)).key("state").raw(json_of({r.state, {}}));
+    out.key("ratio").raw(std::to_string(r.ratio())).end_object();
   }
   std::puts(out.end_array().end_object().text().c_str());
 }
 
-[[nodiscard]] reported<void> load_topic(const kafka_target& target, workload_stream& stream,
-                                        workload_oracle& oracle) {
+[[nodiscard]] reported<workload_oracle> load_topic(const bench_arguments& a, const kafka_target& target) {
+  RATCHET_TRY(auto stream, workload_stream::make(a.dials));
+  workload_oracle oracle{stream};
   RATCHET_TRY(const auto sink, make_kafka_sink(target));
   progress_bar bar{"loading the topic", stream.dials().events, "records"};
-  return fill(*sink, stream, oracle, [&bar](std::uint64_t done) {
+  RATCHET_TRY(fill(*sink, stream, oracle, [&bar](std::uint64_t done) {
     bar.update(done);
     return true;
-  });
+  }));
+  return oracle;
 }
 
-[[nodiscard]] reported<std::vector<pair_of_runs>> bench(bench_arguments& a) {
-  kafka_target target{a.brokers, a.topic, a.partitions, {}};
+[[nodiscard]] reported<std::vector<pair_of_runs>> run_pairs(bench_arguments& a, kafka_target& target) {
   std::unique_ptr<embedded_broker> embedded;
   if (a.brokers.empty()) {
     a.partitions = target.partitions = embedded_partitions(a.dials);
@@ -170,34 +135,114 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
   } else {
     RATCHET_TRY(create_target(target));
   }
-  a.dials.start = start_for_end_now(a.dials);
-  RATCHET_TRY(auto stream, workload_stream::make(a.dials));
-  workload_oracle oracle{stream};
-  RATCHET_TRY(load_topic(target, stream, oracle));
+  RATCHET_TRY(load_topic(a, target));
   std::vector<pair_of_runs> runs;
   for (int run = 0; run < a.runs; ++run) {
-    RATCHET_TRY(const pair_of_runs figures, run_pair(a, target, oracle, run));
+    RATCHET_TRY(const pair_of_runs figures, run_pair(a, target, run));
     std::fprintf(stderr, "run %d: raw %.0f/s, durable state %.0f/s, ratio %.3f\n", run + 1,
-                 figures.raw_per_second, figures.state_per_second, figures.ratio());
+                 figures.raw.per_second(), figures.state.per_second(), figures.ratio());
     runs.push_back(figures);
   }
   return runs;
 }
 
-[[nodiscard]] int run_bench(bench_arguments& a) {
-  lift_descriptor_limit();
+/// Fills the topic, and tells what whoever handles it right ends up with.
+[[nodiscard]] reported<std::string> fill_topic(const bench_arguments& a, const kafka_target& target) {
+  RATCHET_TRY(create_target(target));
+  RATCHET_TRY(const auto oracle, load_topic(a, target));
+  workload_digest digest;
+  oracle.each(
+      [&digest](std::string_view aggregate, std::string_view snapshot) { digest.row(aggregate, snapshot); });
+  json_writer out;
+  out.begin_object().key("records").number(oracle.records()).key("aggregates").number(digest.rows());
+  return out.key("digest").number(digest.sum()).end_object().take();
+}
+
+[[nodiscard]] reported<std::string> run_part(const bench_arguments& a, const kafka_target& target) {
+  if (a.part == bench_part::fill) return fill_topic(a, target);
+  if (a.part == bench_part::raw) {
+    RATCHET_TRY(const raw_run run, run_raw(target, a.dials.events));
+    return json_of(run);
+  }
+  state_run_options options{a.dials.events, {}, {}};
+  if (a.kill_at != 0) options.kill_at = a.kill_at;
+  if (a.inspect) options.flush_into = std::filesystem::absolute(a.directory + ".flushed");
+  RATCHET_TRY(const state_outcome outcome, run_state(setup_of(a), target, options));
+  return json_of(outcome);
+}
+
+/// A part works on what earlier ones left and leaves what later ones need, so that all must have names.
+[[nodiscard]] std::optional<problem> missing_name(const bench_arguments& a) {
+  const auto needs = [](const char* option) {
+    return problem{errc::usage, std::string{"--only needs "} + option, "see ratchet bench --help", {}};
+  };
+  if (a.brokers.empty()) return needs("--brokers");
+  if (a.topic.empty()) return needs("--topic");
+  if (a.part == bench_part::state && a.directory.empty()) return needs("--state");
+  return std::nullopt;
+}
+
+[[nodiscard]] int bench_one_part(bench_arguments& a) {
+  if (auto missing = missing_name(a)) return report(*missing);
+  auto json = run_part(a, {a.brokers, a.topic, a.partitions, {}});
+  if (!json) return report(json.error());
+  std::puts(json->c_str());
+  return 0;
+}
+
+[[nodiscard]] int bench_pairs(bench_arguments& a) {
   const bool own_directory = a.directory.empty();
   if (own_directory) {
     a.directory =
         (std::filesystem::temp_directory_path() / ("ratchet-bench-" + std::to_string(::getpid()))).string();
   }
   if (a.topic.empty()) a.topic = "ratchet-bench-" + std::to_string(::getpid());
-  auto runs = bench(a);
+  kafka_target target{a.brokers, a.topic, a.partitions, {}};
+  auto runs = run_pairs(a, target);
   std::error_code ignored;
   if (own_directory) std::filesystem::remove_all(a.directory, ignored);
   if (!runs) return report(runs.error());
-  a.output == output_format::json ? print_json(a, *runs) : print_text(a, *runs);
+  a.output == output_format::json ? print_json(a, *runs) : print_text(*runs);
   return 0;
+}
+
+[[nodiscard]] int run_bench(bench_arguments& a) {
+  lift_descriptor_limit();
+  if (a.group.empty()) a.group = "ratchet-bench-" + std::to_string(::getpid());
+  a.dials.start = start_for_end_now(a.dials);
+  return a.part == bench_part::pairs ? bench_pairs(a) : bench_one_part(a);
+}
+
+void add_dials(CLI::App& command, workload_dials& dials) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->capture_default_str();
+  };
+  add("--events", dials.events, "Records")->check(CLI::PositiveNumber);
+  add("--aggregates", dials.aggregates, "Payments")->check(CLI::PositiveNumber);
+  add("--zipf", dials.zipf, "How unevenly payments get events");
+  add("--duplicates", dials.duplicates, "Share of repeated records");
+  add("--size", dials.size, "Bytes of a value, about");
+  add("--rate", dials.rate, "Records in a second of the stream's own time");
+  add("--seed", dials.seed, "The same seed gives the same records");
+}
+
+void add_parts(CLI::App& command, bench_arguments& a) {
+  const char* group = "One part alone";
+  const std::map<std::string, bench_part> parts{
+      {"fill", bench_part::fill}, {"raw", bench_part::raw}, {"state", bench_part::state}};
+  command
+      .add_option("--only", a.part,
+                  "fill, raw or state: do this part alone, in this process, and print its figures\n"
+                  "as JSON. Needs --brokers, --topic and, for state, --state, which is kept")
+      ->transform(CLI::CheckedTransformer(parts, CLI::ignore_case).description("PART"))
+      ->group(group);
+  command.add_flag("--inspect", a.inspect, "state: afterwards flush it into DIR.flushed and read it")
+      ->group(group);
+  command.add_option("--group", a.group, "state: the consumer group; by default one of its own")
+      ->group(group);
+  command.add_option("--session-timeout-ms", a.session_timeout_ms, "state: session.timeout.ms")->group(group);
+  command.add_option("--kill-at", a.kill_at, "state: SIGKILL to itself when so many records are durable")
+      ->group(group);
 }
 
 }  // namespace
@@ -215,18 +260,12 @@ void add_bench_command(CLI::App& root, command_line& line) {
   command->add_option("--partitions", a->partitions, "Partitions of the topic")->capture_default_str();
   command->add_option("--runs", a->runs, "Pairs of runs")->check(CLI::Range(1, 100))->capture_default_str();
   command->add_option("--state", a->directory, "Where to put the state; by default a temporary directory");
-  command->add_option("--events", a->dials.events, "Records")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--aggregates", a->dials.aggregates, "Payments")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--zipf", a->dials.zipf, "How unevenly payments get events")->capture_default_str();
-  command->add_option("--duplicates", a->dials.duplicates, "Share of repeated records")
-      ->capture_default_str();
-  command->add_option("--size", a->dials.size, "Bytes of a value, about")->capture_default_str();
-  command->add_option("--seed", a->dials.seed, "The same seed gives the same records")->capture_default_str();
+  add_dials(*command, a->dials);
+  command->add_option("--memory-limit", a->memory_limit, "memory_limit, as in 2GiB; by default Ratchet's own")
+      ->transform(CLI::AsSizeValue(false));
   command->add_flag("--sync-every-step", a->every_step, "Sync the log after each step, not once per 100 ms");
+  command->add_flag("--no-dedup", a->no_dedup, "Keep no event ids (dedup: off)");
+  add_parts(*command, *a);
   add_output_option(*command, a->output);
   command->footer(
       "raw: assign() from the beginning, every record dropped, first record to last. durable state: from the "
