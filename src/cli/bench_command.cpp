@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "app/json_writer.hpp"
+#include "cli/bench_latency.hpp"
 #include "cli/bench_run.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
@@ -27,7 +29,7 @@ namespace ratchet::cli {
 namespace {
 
 /// What is done: pairs of runs, or one part of them in a process of its own.
-enum class bench_part { pairs, fill, raw, state };
+enum class bench_part { pairs, fill, raw, state, latency };
 
 struct bench_arguments {
   workload_dials dials;
@@ -45,6 +47,8 @@ struct bench_arguments {
   std::string session_timeout_ms;
   std::uint64_t memory_limit{0};
   std::uint64_t kill_at{0};
+  double per_second{1'000};
+  int seconds{20};
 };
 
 /// One pair of runs over the same topic: the client library alone, then the whole way to durable state.
@@ -164,6 +168,14 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
     RATCHET_TRY(const raw_run run, run_raw(target, a.dials.events));
     return json_of(run);
   }
+  if (a.part == bench_part::latency) {
+    RATCHET_TRY(create_target(target));
+    latency_options options;
+    options.per_second = a.per_second;
+    options.time = std::chrono::seconds{a.seconds};
+    RATCHET_TRY(const latency_figures figures, run_latency(setup_of(a), target, a.dials, options));
+    return json_of(figures);
+  }
   state_run_options options{a.dials.events, {}, {}};
   if (a.kill_at != 0) options.kill_at = a.kill_at;
   if (a.inspect) options.flush_into = std::filesystem::absolute(a.directory + ".flushed");
@@ -178,7 +190,8 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
   };
   if (a.brokers.empty()) return needs("--brokers");
   if (a.topic.empty()) return needs("--topic");
-  if (a.part == bench_part::state && a.directory.empty()) return needs("--state");
+  const bool has_state = a.part == bench_part::state || a.part == bench_part::latency;
+  if (has_state && a.directory.empty()) return needs("--state");
   return std::nullopt;
 }
 
@@ -228,12 +241,14 @@ void add_dials(CLI::App& command, workload_dials& dials) {
 
 void add_parts(CLI::App& command, bench_arguments& a) {
   const char* group = "One part alone";
-  const std::map<std::string, bench_part> parts{
-      {"fill", bench_part::fill}, {"raw", bench_part::raw}, {"state", bench_part::state}};
+  const std::map<std::string, bench_part> parts{{"fill", bench_part::fill},
+                                                {"raw", bench_part::raw},
+                                                {"state", bench_part::state},
+                                                {"latency", bench_part::latency}};
   command
       .add_option("--only", a.part,
-                  "fill, raw or state: do this part alone, in this process, and print its figures\n"
-                  "as JSON. Needs --brokers, --topic and, for state, --state, which is kept")
+                  "fill, raw, state or latency: do this part alone, in this process, and print its\n"
+                  "figures as JSON. Needs --brokers, --topic and, for the last two, --state, which is kept")
       ->transform(CLI::CheckedTransformer(parts, CLI::ignore_case).description("PART"))
       ->group(group);
   command.add_flag("--inspect", a.inspect, "state: afterwards flush it into DIR.flushed and read it")
@@ -241,6 +256,14 @@ void add_parts(CLI::App& command, bench_arguments& a) {
   command.add_option("--group", a.group, "state: the consumer group; by default one of its own")
       ->group(group);
   command.add_option("--session-timeout-ms", a.session_timeout_ms, "state: session.timeout.ms")->group(group);
+  command.add_option("--per-second", a.per_second, "latency: how many records are sent, evenly")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--seconds", a.seconds, "latency: for how long, behind 3 s to warm up")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--kill-at", a.kill_at, "state: SIGKILL to itself when so many records are durable")
       ->group(group);
 }

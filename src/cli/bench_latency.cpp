@@ -1,0 +1,226 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_latency.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "app/engine.hpp"
+#include "app/json_writer.hpp"
+#include "kafka/record_producer.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::chrono::microseconds k_look_every{200};
+constexpr std::chrono::seconds k_assignment_limit{60};
+constexpr std::chrono::seconds k_settle_limit{10};
+
+/// By partition: when the record of each offset was sent. The topic began empty, and the idempotent producer
+/// keeps the order, so that the n-th record of a partition has offset n.
+using send_times = std::vector<std::vector<steady::time_point>>;
+using offsets = std::vector<std::int64_t>;
+
+/// At this time, everything below these offsets was durable and readable.
+struct durable_mark {
+  steady::time_point when;
+  offsets below;
+};
+
+[[nodiscard]] result<offsets> offsets_of(const store_view& view, stream_id stream, std::size_t partitions) {
+  RATCHET_TRY(const auto state, view.load(stream));
+  offsets below(partitions, 0);
+  for (const auto& [where, partition] : state.partitions) {
+    if (!where.topic.empty()) below.at(static_cast<std::size_t>(where.partition)) = partition.next_offset;
+  }
+  return below;
+}
+
+/// Reads the store again whenever it has a new step, and notes when the step that was read is durable.
+class observer {
+ public:
+  observer(const store& from, stream_id stream, std::size_t partitions)
+      : store_{from}, stream_{stream}, partitions_{partitions} {}
+
+  void look_on(const std::atomic<bool>& over) {
+    while (!over.load(std::memory_order_relaxed)) {
+      look();
+      std::this_thread::sleep_for(k_look_every);
+    }
+  }
+  /// Reading the store failed: the figures mean nothing.
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  [[nodiscard]] const std::vector<durable_mark>& marks() const noexcept { return marks_; }
+
+ private:
+  struct read_step {
+    std::uint64_t step;
+    offsets below;
+  };
+
+  void look() {
+    if (store_.last_step() != seen_) {
+      const auto view = store_.view();
+      auto below = view ? offsets_of(*view.value(), stream_, partitions_) : view.error();
+      if (!below) {
+        failed_ = true;
+        return;
+      }
+      seen_ = view.value()->step();
+      waiting_.push_back({seen_, std::move(below.value())});
+    }
+    const std::uint64_t durable = store_.durable_step();
+    const auto now = steady::now();
+    while (!waiting_.empty() && waiting_.front().step <= durable) {
+      marks_.push_back({now, std::move(waiting_.front().below)});
+      waiting_.pop_front();
+    }
+  }
+
+  const store& store_;
+  stream_id stream_;
+  std::size_t partitions_;
+  std::uint64_t seen_{0};
+  std::deque<read_step> waiting_;
+  std::vector<durable_mark> marks_;
+  bool failed_{false};
+};
+
+[[nodiscard]] reported<send_times> send_evenly(const kafka_target& target, workload_stream& stream,
+                                               double per_second) {
+  RATCHET_TRY(const auto producer, record_producer::make(target.brokers, {{"linger.ms", "0"}}));
+  const auto failed = [](std::error_code code) {
+    return problem{code, "sending failed: " + code.message(), "", {}};
+  };
+  send_times sent(target.partitions);
+  const std::chrono::duration<double> pause{1.0 / per_second};
+  const auto begin = steady::now();
+  workload_record record;
+  std::string value;
+  for (std::uint64_t number = 0; stream.next(record); ++number) {
+    std::this_thread::sleep_until(
+        begin + std::chrono::duration_cast<steady::duration>(pause * static_cast<double>(number)));
+    const std::string key = workload_stream::key(record.event);
+    value.clear();
+    stream.render(record.event, value);
+    const auto partition = workload_partition(key, target.partitions);
+    sent[partition].push_back(steady::now());
+    const auto done =
+        producer->send(target.topic, partition_id{static_cast<std::int32_t>(partition)}, key, value);
+    if (!done) return failed(done.error());
+  }
+  if (const auto done = producer->flush(k_settle_limit); !done) return failed(done.error());
+  return sent;
+}
+
+/// Until the consumer was given its partitions; records sent before would wait for that. False: never.
+[[nodiscard]] bool wait_for_assignment(const run_meter& meter) {
+  const auto until = steady::now() + k_assignment_limit;
+  while (meter.counts().rebalances == 0) {
+    if (steady::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  return true;
+}
+
+/// Empty where a record never became durable.
+[[nodiscard]] std::vector<double> latencies(const send_times& sent, const std::vector<durable_mark>& marks,
+                                            std::chrono::seconds warm_up) {
+  std::vector<double> all;
+  auto begin = steady::time_point::max();
+  for (const auto& of_partition : sent) {
+    if (!of_partition.empty()) begin = std::min(begin, of_partition.front());
+  }
+  for (std::size_t partition = 0; partition < sent.size(); ++partition) {
+    auto mark = marks.begin();
+    for (std::size_t offset = 0; offset < sent[partition].size(); ++offset) {
+      while (mark != marks.end() && mark->below[partition] <= static_cast<std::int64_t>(offset)) ++mark;
+      if (mark == marks.end()) return {};
+      const auto when = sent[partition][offset];
+      if (when < begin + warm_up) continue;
+      all.push_back(std::chrono::duration<double, std::milli>(mark->when - when).count());
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+[[nodiscard]] double rate_of(const send_times& sent) {
+  std::size_t records = 0;
+  auto first = steady::time_point::max();
+  auto last = steady::time_point::min();
+  for (const auto& of_partition : sent) {
+    if (of_partition.empty()) continue;
+    records += of_partition.size();
+    first = std::min(first, of_partition.front());
+    last = std::max(last, of_partition.back());
+  }
+  return records < 2 ? 0
+                     : static_cast<double>(records - 1) / std::chrono::duration<double>(last - first).count();
+}
+
+}  // namespace
+
+double latency_figures::percentile(double share) const {
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(milliseconds.size()));
+  return milliseconds[std::min(at, milliseconds.size() - 1)];
+}
+
+reported<latency_figures> run_latency(const bench_setup& setup, const kafka_target& target,
+                                      const workload_dials& dials, const latency_options& options) {
+  workload_dials paced = dials;
+  paced.rate = options.per_second;
+  paced.events =
+      static_cast<std::uint64_t>(options.per_second * static_cast<double>((options.warm_up + options.time).count()));
+  paced.start = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  RATCHET_TRY(auto stream, workload_stream::make(paced));
+  const process_usage before = usage_of_process();
+  RATCHET_TRY(auto opened, engine::open(bench_config(setup, target), {}, {}));
+  std::atomic<bool> over{false};
+  observer seen{opened->state(), opened->streams().front()->id, target.partitions};
+  std::optional<reported<send_times>> sent;
+  std::thread looking{[&] { seen.look_on(over); }};
+  std::thread sending{[&] {
+    if (wait_for_assignment(opened->meter())) sent.emplace(send_evenly(target, stream, options.per_second));
+    // Time for the last records to become durable; a consumer that stops would hasten them.
+    std::this_thread::sleep_for(std::chrono::seconds{1});
+    over.store(true, std::memory_order_relaxed);
+  }};
+  auto failed = opened->run(false, over);
+  over.store(true, std::memory_order_relaxed);
+  sending.join();
+  looking.join();
+  if (failed) return std::move(*failed);
+  if (sent && !*sent) return sent->error();
+  latency_figures figures;
+  if (sent && !seen.failed()) figures.milliseconds = latencies(sent->value(), seen.marks(), options.warm_up);
+  if (figures.milliseconds.empty()) {
+    return problem{make_error_code(errc::check_failed), "not every record was seen to become durable",
+                   "the topic must have been empty; look whether the broker is healthy", {}};
+  }
+  figures.sent_per_second = rate_of(sent->value());
+  figures.cpu_seconds = usage_of_process().cpu_seconds - before.cpu_seconds;
+  return figures;
+}
+
+std::string json_of(const latency_figures& figures) {
+  json_writer out;
+  const auto number = [&out](const char* name, double value) { out.key(name).raw(std::to_string(value)); };
+  out.begin_object().key("records").number(figures.milliseconds.size());
+  number("sent_per_second", figures.sent_per_second);
+  number("p50_ms", figures.percentile(0.5));
+  number("p90_ms", figures.percentile(0.9));
+  number("p99_ms", figures.percentile(0.99));
+  number("p999_ms", figures.percentile(0.999));
+  number("max_ms", figures.milliseconds.back());
+  number("cpu_seconds", figures.cpu_seconds);
+  return out.end_object().take();
+}
+
+}  // namespace ratchet::cli
