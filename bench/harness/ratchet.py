@@ -28,7 +28,7 @@ class Workload:
         return Workload(**{**self.dials, **dials})
 
     def arguments(self):
-        return [word for name, value in self.dials.items() for word in (f"--{name}", str(value))]
+        return [word for name, value in self.dials.items() if value is not None for word in (f"--{name}", str(value))]
 
     def __getitem__(self, name):
         return self.dials[name]
@@ -73,6 +73,15 @@ class Ratchet:
         if done.returncode != KILLED:
             raise BenchError(f"the run was to be killed at {kill_at} records, and ended with {done.returncode}:\n"
                              f"{done.stderr[-2000:]}")
+
+    def latency(self, topic, seconds, workload, *options, name="state"):
+        """Records sent evenly to a new topic; how long each took until it was readable in durable state."""
+        try:
+            dials = workload.but(events=None, rate=None).arguments()
+            return self._measured("latency", topic, [*dials, "--state", str(self.work / name), "--seconds",
+                                                     str(seconds), *options])
+        finally:
+            self.forget(name)
 
     def forget(self, name="state"):
         for directory in (self.work / name, self.work / (name + ".flushed")):
