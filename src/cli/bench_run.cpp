@@ -112,11 +112,10 @@ void fill_fifths(state_run& run, std::vector<durable_watch::mark> marks, const f
   workload_digest digest;
   const auto view = opened.state().view();
   if (!view) return failed(view.error());
-  const auto read =
-      view.value()->scan(opened.streams().front()->id, [&digest](const scanned_row& r) {
-        if (!r.row.deleted) digest.row(r.aggregate, r.row.snapshot);
-        return true;
-      });
+  const auto read = view.value()->scan(opened.streams().front()->id, [&digest](const scanned_row& r) {
+    if (!r.row.deleted) digest.row(r.aggregate, r.row.snapshot);
+    return true;
+  });
   if (!read) return failed(read.error());
   return digest;
 }

@@ -322,11 +322,6 @@ stream_change pass::take(const stream_state& before) {
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
   }
-  std::sort(change_.ids.begin(), change_.ids.end(),
-            [this](const id_of_aggregate& a, const id_of_aggregate& b) {
-              if (a.id != b.id) return a.id < b.id;
-              return plan_.aggregates[a.aggregate] < plan_.aggregates[b.aggregate];
-            });
   for (const auto& [where, partition] : change_.after.partitions) {
     const auto was = before.partitions.find(where);
     if (was == before.partitions.end() || was->second != partition) change_.touched.push_back(where);

@@ -73,7 +73,7 @@ struct aggregate_change {
 /// Everything a step changes of one stream.
 struct stream_change {
   std::vector<aggregate_change> rows;
-  std::vector<id_of_aggregate> ids;      ///< to be filed in the window; sorted by id, then aggregate
+  std::vector<id_of_aggregate> ids;      ///< to be filed in the window, in record order
   std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
   std::vector<decision> decisions;       ///< per event of the batch
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before

@@ -15,7 +15,10 @@ namespace ratchet::layout {
 /// Writes `Size` bytes, big-endian, and returns the end.
 template <std::size_t Size>
 inline char* put_number(char* at, std::uint64_t value) {
-  for (std::size_t i = Size; i-- > 0; value >>= 8U) at[i] = static_cast<char>(value & 0xFFU);
+  static_assert(Size <= sizeof value);
+  value <<= (sizeof value - Size) * 8;
+  if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+  std::memcpy(at, &value, Size);
   return at + Size;
 }
 
@@ -70,6 +73,7 @@ class byte_reader {
  public:
   explicit byte_reader(std::string_view in) : in_{in} {}
   [[nodiscard]] unsigned u8() { return static_cast<unsigned>(number<1>()); }
+  [[nodiscard]] std::uint16_t u16() { return static_cast<std::uint16_t>(number<2>()); }
   [[nodiscard]] std::uint32_t u32() { return static_cast<std::uint32_t>(number<4>()); }
   [[nodiscard]] std::uint64_t u64() { return number<8>(); }
   [[nodiscard]] std::int32_t i32() { return static_cast<std::int32_t>(u32()); }
@@ -101,15 +105,7 @@ class byte_reader {
     return out;
   }
   [[nodiscard]] std::string_view rest() { return take(in_.size()); }
-  void expect(bool condition) {
-    if (!condition) bad_ = true;
-  }
-  [[nodiscard]] bool bad() const { return bad_; }
-  /// Nothing was missing, and nothing is left over.
-  [[nodiscard]] bool done() const { return !bad_ && in_.empty(); }
-
- private:
-  std::string_view take(std::size_t size) {
+  [[nodiscard]] std::string_view take(std::size_t size) {
     if (size > in_.size()) {
       bad_ = true;
       in_ = {};
@@ -119,6 +115,14 @@ class byte_reader {
     in_.remove_prefix(size);
     return out;
   }
+  void expect(bool condition) {
+    if (!condition) bad_ = true;
+  }
+  [[nodiscard]] bool bad() const { return bad_; }
+  /// Nothing was missing, and nothing is left over.
+  [[nodiscard]] bool done() const { return !bad_ && in_.empty(); }
+
+ private:
   template <std::size_t Size>
   std::uint64_t number() {
     const std::string_view b = take(Size);

@@ -8,7 +8,7 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
   RATCHET_TRY(const auto identity, db.get(options, family::standard, layout::identity_key()));
   if (!identity) return out;
   RATCHET_TRY(out.identity, layout::decode_identity(*identity));
-  if (out.identity->schema_version > layout::k_schema_version) return out;
+  if (out.identity->schema_version != layout::k_schema_version) return out;
   RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::stream),
                           [&](std::string_view key, std::string_view value) -> result<bool> {
                             RATCHET_TRY(std::string name, layout::parse_stream_key(key));

@@ -5,6 +5,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
 
@@ -24,7 +25,7 @@ namespace ratchet {
 
 namespace {
 
-/// A row of an id takes about half of it, one of an aggregate with its snapshot twice as much.
+/// A row of an aggregate with its snapshot takes about twice as much.
 constexpr std::size_t k_bytes_per_bucket = 256;
 constexpr double k_bloom_bits = 10;
 constexpr int k_brief_open_files = 64;
@@ -118,10 +119,14 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
   table.checksum = rocksdb::kXXH3;
   if (f == family::sequences || f == family::dedup) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(k_bloom_bits));
-    table.whole_key_filtering = true;
   }
-  // Written and read by whole keys: a hash finds them. The others are small, or iterated over all the time.
-  if (f == family::sequences || f == family::snapshots || f == family::dedup) {
+  if (f == family::dedup) {
+    // Who looks for an id asks for the runs of a span of time: does the file have any?
+    o.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(layout::k_span_prefix_bytes));
+    table.whole_key_filtering = false;
+  }
+  // Written and read by whole keys: a hash finds them. The others have few rows, or are iterated over.
+  if (f == family::sequences || f == family::snapshots) {
     o.memtable_factory = make_hash_memtables(o.write_buffer_size / k_bytes_per_bucket);
   }
   if (f == family::dedup) {
@@ -264,6 +269,7 @@ result<void> database::for_each(
   const rocksdb::Slice upper{end};
   if (!end.empty()) bounded.iterate_upper_bound = &upper;
   bounded.fill_cache = false;
+  bounded.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(bounded, handle(f))};
   for (at->Seek(prefix); at->Valid(); at->Next()) {
     RATCHET_TRY(const bool more, visit(at->key().ToStringView(), at->value().ToStringView()));

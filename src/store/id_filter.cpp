@@ -3,21 +3,28 @@
 
 #include <rocksdb/convenience.h>
 
+#include <algorithm>
+
 #include "store/layout.hpp"
 
 namespace ratchet {
 
 namespace {
 
+/// 0 for what lies before 1970.
+std::uint64_t milliseconds_of(timestamp t) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(t.time_since_epoch().count(), 0));
+}
+
 class id_filter final : public rocksdb::CompactionFilter {
  public:
   explicit id_filter(std::shared_ptr<const floor_map> floors) : floors_{std::move(floors)} {}
 
   bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*, bool*) const override {
-    const auto parsed = layout::parse_id_key(key.ToStringView());
+    const auto parsed = layout::parse_id_run_key(key.ToStringView());
     if (!parsed) return false;  // the step row, or damage, which is not for a filter to hide
     const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
-    return floor != floors_->end() && parsed.assume_value().id.time() < floor->second;
+    return floor != floors_->end() && parsed.assume_value().span.end() <= milliseconds_of(floor->second);
   }
   const char* Name() const override { return "ratchet.id_filter"; }
 
@@ -54,15 +61,16 @@ bool id_filter_factory::ShouldFilterTableFileCreation(rocksdb::TableFileCreation
 
 void drop_id_files(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* dedup, const floor_map& floors) {
   for (const auto& [stream, floor] : floors) {
-    const std::int64_t milliseconds = floor.time_since_epoch().count();
-    if (milliseconds <= 0) continue;
+    constexpr std::uint64_t k_widest = std::uint64_t{1} << layout::k_span_bits.back();
+    const std::uint64_t milliseconds = milliseconds_of(floor);
+    if (milliseconds < k_widest) continue;
     const std::string begin = layout::stream_prefix(stream_id{stream});
-    std::string end;
-    layout::append_id_key(end, stream_id{stream}, k_instance_slot,
-                          {static_cast<std::uint64_t>(milliseconds) << 16U, 0}, {});
+    // Every span that begins before it has ended at the floor.
+    const std::string end =
+        layout::span_prefix(stream_id{stream}, k_instance_slot, {milliseconds - k_widest + 1, 0});
     const rocksdb::Slice from{begin};
     const rocksdb::Slice to{end};
-    constexpr bool k_with_end = false;  // ids at the floor itself are inside the window
+    constexpr bool k_with_end = false;  // a span that begins there ends behind the floor
     // A saving only: what an error leaves is tried again.
     rocksdb::DeleteFilesInRange(&db, dedup, &from, &to, k_with_end).PermitUncheckedError();
   }

@@ -29,7 +29,7 @@ class durable_floors {
   std::shared_ptr<const floor_map> floors_{std::make_shared<const floor_map>()};
 };
 
-/// Drops the rows of `dedup` whose id's time is below its stream's durable floor, whenever RocksDB writes a
+/// Drops the runs of `dedup` whose span has ended at its stream's durable floor, whenever RocksDB writes a
 /// table file. Such ids are before the window by their time alone, so that nobody asks whether they are
 /// stored.
 class id_filter_factory final : public rocksdb::CompactionFilterFactory {
@@ -44,8 +44,9 @@ class id_filter_factory final : public rocksdb::CompactionFilterFactory {
   std::shared_ptr<const durable_floors> floors_;
 };
 
-/// Deletes the table files of `dedup` that hold nothing but ids below their stream's floor, which must be
-/// durable. Files in level 0 stay; what stays is dropped by a later call, or by compaction.
+/// Deletes the table files of `dedup` that hold nothing but runs that are older by the widest span than their
+/// stream's floor, which must be durable. Files in level 0 stay; what stays is dropped by a later call, or by
+/// compaction.
 void drop_id_files(rocksdb::DB&, rocksdb::ColumnFamilyHandle* dedup, const floor_map&);
 
 }  // namespace ratchet

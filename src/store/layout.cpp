@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/layout.hpp"
 
+#include <algorithm>
+
 #include "store/byte_io.hpp"
 
 /// Keys. The values are in layout_rows.cpp.
@@ -121,17 +123,19 @@ void append_aggregate_key(std::string& out, stream_id stream, slot s, std::strin
   out.append(head, sizeof head).append(aggregate);
 }
 
-void append_id_key(std::string& out, stream_id stream, slot s, const event_id& id,
-                   std::string_view aggregate) {
-  char head[24];
-  char* at = put_number<4>(put_number<4>(head, raw(stream)), static_cast<std::uint32_t>(s));
-  put_number<8>(put_number<8>(at, id.high), id.low);
-  out.append(head, sizeof head).append(aggregate);
+void append_id_run_key(std::string& out, stream_id stream, slot s, id_span span, std::uint64_t step,
+                       std::uint16_t part) {
+  char bytes[k_span_prefix_bytes + 10];
+  char* at = put_number<4>(put_number<4>(bytes, raw(stream)), static_cast<std::uint32_t>(s));
+  at = put_number<1>(put_number<6>(at, span.start), span.bits);
+  put_number<2>(put_number<8>(at, step), part);
+  out.append(bytes, sizeof bytes);
 }
 
-std::string id_prefix(stream_id stream, slot s, const event_id& id) {
+std::string span_prefix(stream_id stream, slot s, id_span span) {
   std::string prefix;
-  append_id_key(prefix, stream, s, id, {});
+  append_id_run_key(prefix, stream, s, span, 0, 0);
+  prefix.resize(k_span_prefix_bytes);
   return prefix;
 }
 
@@ -145,14 +149,18 @@ result<parsed_aggregate_key> parse_aggregate_key(std::string_view key) {
   return out;
 }
 
-result<parsed_id_key> parse_id_key(std::string_view key) {
+result<parsed_id_run_key> parse_id_run_key(std::string_view key) {
   byte_reader in{key};
-  parsed_id_key out;
+  parsed_id_run_key out;
   out.stream = stream_id{in.u32()};
   out.slot = slot{in.u32()};
-  out.id = in.id();
-  out.aggregate = in.rest();
-  if (!in.done()) return damaged();
+  const std::uint64_t start_and_bits =
+      std::uint64_t{in.u32()} << 24U | std::uint64_t{in.u16()} << 8U | in.u8();
+  out.span = {start_and_bits >> 8U, static_cast<unsigned>(start_and_bits & 0xFFU)};
+  out.step = in.u64();
+  out.part = in.u16();
+  const bool is_known = std::find(k_span_bits.begin(), k_span_bits.end(), out.span.bits) != k_span_bits.end();
+  if (!in.done() || !is_known || out.span.start % (std::uint64_t{1} << out.span.bits) != 0) return damaged();
   return out;
 }
 

@@ -14,7 +14,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
 
-/// The bytes on disk, schema version 1. Golden tests pin every one of them.
+/// The bytes on disk, schema version 2. Golden tests pin every one of them.
 ///
 /// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
 /// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
@@ -70,19 +70,27 @@
 /// snapshots:
 ///   snapshot        as the aggregate's key                 format, snapshot
 /// dedup:
-///   id              u32 stream, u32 slot, id (16 bytes),   format
-///                   aggregate
+///   run of ids      u32 stream, u32 slot, u48 start in     format, u16 count, count times: id (16 bytes),
+///   count
+///                   milliseconds, u8 bits, u64 step,       times: u16 length, and as many bytes of
+///                   aggregates u16 part
 ///
-/// `dedup` has one row per id, sorted within its step. Packing a step's ids into runs is several times faster
-/// to write and smaller, and is left to the work on speed: it needs filters and verified runs to be looked up
-/// in. With the aggregate in the key no hash decides anything.
+/// A run holds what one step filed in one span of time, in the order of ids, then of aggregates, none twice.
+/// A span is 2^bits milliseconds long and begins at a multiple of that. What is too much for a run goes on in
+/// the next part. So a run costs as much to write as a row, files hold runs of about one time, and with the
+/// aggregates in full no hash decides what is stored.
 namespace ratchet::layout {
 
-constexpr std::uint32_t k_schema_version = 1;
+constexpr std::uint32_t k_schema_version = 2;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.
 constexpr std::size_t k_inline_snapshot_bytes = 1024;
+/// Ids in a run at most.
+constexpr std::size_t k_run_ids = 256;
+/// How wide the spans of runs may be, in bits of milliseconds: 64 ms, 1 s and 16 s. Whoever looks for an id
+/// looks into one span of each width.
+constexpr std::array<unsigned, 3> k_span_bits{6, 10, 14};
 /// Of a rejected record's value as much is kept.
 constexpr std::size_t k_rejected_value_bytes = std::size_t{64} * 1024;
 /// So many rejected records are kept for each stream, the newest.
@@ -134,6 +142,54 @@ struct aggregate_value {
   std::string_view snapshot;
 };
 
+/// A span of time, of which `dedup` has runs.
+struct id_span {
+  std::uint64_t start{0};  ///< milliseconds
+  unsigned bits{0};
+  /// The span of this width that the id lies in.
+  [[nodiscard]] static constexpr id_span of(const event_id& id, unsigned bits) noexcept {
+    return {id.high >> 16U >> bits << bits, bits};
+  }
+  /// The first millisecond behind it.
+  [[nodiscard]] constexpr std::uint64_t end() const noexcept { return start + (std::uint64_t{1} << bits); }
+  friend bool operator==(const id_span&, const id_span&) = default;
+};
+
+/// An id as it is filed; the aggregate is borrowed.
+struct filed_id {
+  event_id id;
+  std::string_view aggregate;
+  friend auto operator<=>(const filed_id&, const filed_id&) = default;
+};
+
+/// The value of a run, borrowed.
+class id_run {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] event_id id(std::size_t index) const noexcept;
+  /// Takes time in proportion to the index.
+  [[nodiscard]] std::string_view aggregate(std::size_t index) const noexcept;
+  /// The first index whose id is not below.
+  [[nodiscard]] std::size_t lower_bound(const event_id&) const noexcept;
+  [[nodiscard]] bool holds(const filed_id&) const noexcept;
+  /// Calls visit(filed_id) for each in order until it returns false, which each() then returns, too.
+  template <class Visit>
+  bool each(Visit visit) const {
+    for (std::size_t i = 0, begin = 0; i < count_; begin += length(i), ++i) {
+      if (!visit(filed_id{id(i), aggregates_.substr(begin, length(i))})) return false;
+    }
+    return true;
+  }
+
+ private:
+  friend result<id_run> decode_id_run(id_span, std::string_view);
+  [[nodiscard]] std::size_t length(std::size_t index) const noexcept;
+  std::size_t count_{0};
+  std::string_view ids_;
+  std::string_view lengths_;
+  std::string_view aggregates_;
+};
+
 // Keys.
 [[nodiscard]] std::string step_key(bool in_default);
 [[nodiscard]] std::string identity_key();
@@ -154,14 +210,12 @@ struct aggregate_value {
 [[nodiscard]] std::string end_of_prefix(std::string prefix);
 /// Appends to `out`, which many keys of a batch share.
 void append_aggregate_key(std::string& out, stream_id, slot, std::string_view aggregate);
-void append_id_key(std::string& out, stream_id, slot, const event_id&, std::string_view aggregate);
-/// All keys of an id in `dedup` start so.
-[[nodiscard]] std::string id_prefix(stream_id, slot, const event_id&);
+void append_id_run_key(std::string& out, stream_id, slot, id_span, std::uint64_t step, std::uint16_t part);
+/// All keys of a span's runs in `dedup` start so.
+[[nodiscard]] std::string span_prefix(stream_id, slot, id_span);
+constexpr std::size_t k_span_prefix_bytes = 4 + 4 + 6 + 1;
 [[nodiscard]] constexpr std::size_t aggregate_key_size(std::size_t aggregate_bytes) {
   return 8 + aggregate_bytes;
-}
-[[nodiscard]] constexpr std::size_t id_key_size(std::size_t aggregate_bytes) {
-  return 24 + aggregate_bytes;
 }
 
 struct parsed_aggregate_key {
@@ -169,11 +223,12 @@ struct parsed_aggregate_key {
   ratchet::slot slot{0};
   std::string_view aggregate;
 };
-struct parsed_id_key {
+struct parsed_id_run_key {
   stream_id stream{0};
   ratchet::slot slot{0};
-  event_id id;
-  std::string_view aggregate;
+  id_span span;
+  std::uint64_t step{0};
+  std::uint16_t part{0};
 };
 struct parsed_partition_key {
   stream_id stream{0};
@@ -186,7 +241,7 @@ struct parsed_rejected_key {
 };
 // Errors of everything below: state_damaged.
 [[nodiscard]] result<parsed_aggregate_key> parse_aggregate_key(std::string_view);
-[[nodiscard]] result<parsed_id_key> parse_id_key(std::string_view);
+[[nodiscard]] result<parsed_id_run_key> parse_id_run_key(std::string_view);
 [[nodiscard]] result<std::string> parse_stream_key(std::string_view);
 [[nodiscard]] result<stream_id> parse_stream_state_key(std::string_view);
 [[nodiscard]] result<parsed_partition_key> parse_partition_key(std::string_view);
@@ -198,7 +253,7 @@ struct parsed_rejected_key {
 [[nodiscard]] std::string encode_step(std::uint64_t);
 [[nodiscard]] result<std::uint64_t> decode_step(std::string_view);
 [[nodiscard]] std::string encode_identity(const identity&);
-/// Reads the schema version of any later format, too: an identity with a higher one is returned with that
+/// Reads the schema version of any other format, too: an identity with another version is returned with that
 /// alone.
 [[nodiscard]] result<identity> decode_identity(std::string_view);
 [[nodiscard]] std::string encode_copy_mark(const copy_mark&);
@@ -216,6 +271,10 @@ struct parsed_rejected_key {
 /// The value of a key that says everything.
 [[nodiscard]] std::string_view encode_presence();
 [[nodiscard]] result<void> decode_presence(std::string_view);
+/// Ids of one span, sorted and distinct, at most k_run_ids. `out` is overwritten.
+void encode_id_run(std::string& out, std::span<const filed_id>);
+/// `span` is what the key says. Errors: state_damaged, also where an id lies outside of it or out of order.
+[[nodiscard]] result<id_run> decode_id_run(id_span span, std::string_view);
 [[nodiscard]] std::string encode_rejected(const rejected_row&, rejected_place);
 /// `key` gives the position.
 [[nodiscard]] result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rejected_key& key,

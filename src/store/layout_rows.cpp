@@ -73,8 +73,8 @@ result<identity> decode_identity(std::string_view value) {
   const unsigned format = in.u8();
   identity out;
   out.schema_version = in.u32();
-  if (!in.bad() && out.schema_version > k_schema_version) return out;
-  in.expect(format == static_cast<unsigned>(k_format) && out.schema_version == k_schema_version);
+  if (!in.bad() && out.schema_version != k_schema_version) return out;
+  in.expect(format == static_cast<unsigned>(k_format));
   out.uuid = in.bytes();
   out.group = in.bytes();
   out.cluster_id = in.bytes();

@@ -42,6 +42,20 @@ problem foreign_directory(const std::filesystem::path& path) {
           {}};
 }
 
+/// Written before the first release: from then on each version reads what the ones before it wrote.
+problem older_schema(const std::filesystem::path& path, std::uint32_t version) {
+  diagnostic difference;
+  difference.path = "schema version";
+  difference.message = "was " + std::to_string(version) + ", is " + std::to_string(layout::k_schema_version);
+  return {make_error_code(errc::state_foreign),
+          "the state directory " + path.string() + " has schema version " + std::to_string(version) +
+              ", and this program reads version " + std::to_string(layout::k_schema_version) + " alone",
+          "use the version of Ratchet that wrote it, or start with --resume rebuild: the directory is moved "
+          "aside, and "
+          "the topics are handled from their beginning",
+          {std::move(difference)}};
+}
+
 problem newer_schema(const std::filesystem::path& path, std::uint32_t version) {
   return {make_error_code(errc::state_newer_schema),
           "the state directory " + path.string() + " has schema version " + std::to_string(version) +
@@ -160,6 +174,8 @@ reported<inspected> inspect_directory(const database_settings& settings) {
   }
   if (const auto version = found.catalog.identity->schema_version; version > layout::k_schema_version) {
     return newer_schema(settings.path, version);
+  } else if (version < layout::k_schema_version) {
+    return older_schema(settings.path, version);
   }
   if (!found.db->complete())
     return damaged_directory(settings.path, "its column families are not the known ones");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 #include "core/index_table.hpp"
 
@@ -13,60 +12,73 @@ namespace {
 
 constexpr std::size_t k_first_places = std::size_t{1} << 12U;
 constexpr std::size_t k_most_ahead = 1024;
+constexpr id_mark k_empty{};
+
+/// Zeros mean an empty place, so the one mark in 2^128 that is all zeros shares another's.
+constexpr id_mark not_empty(const id_mark& mark) noexcept {
+  return mark == k_empty ? id_mark{0, 1} : mark;
+}
 
 }  // namespace
 
 recent_ids::recent_ids(std::optional<event_id> stored, std::uint64_t bytes)
     : boundary_{stored},
-      most_places_{std::max(k_first_places,
-                            std::bit_floor(static_cast<std::size_t>(bytes / 2) / sizeof(std::uint64_t)))} {
+      most_places_{
+          std::max(k_first_places, std::bit_floor(static_cast<std::size_t>(bytes / 2) / sizeof(id_mark)))} {
   young_.places.resize(k_first_places);
 }
 
-std::uint64_t recent_ids::fingerprint_of(const event_id& id, std::string_view aggregate) noexcept {
-  const std::uint64_t text = std::hash<std::string_view>{}(aggregate);
-  const std::uint64_t mixed = mix_bits(mix_bits(id.high ^ text) + id.low);
-  return mixed == 0 ? 1 : mixed;
+void recent_ids::start_above(const event_id& stored) {
+  boundary_ = std::max(boundary_.value_or(stored), stored);
 }
 
-bool recent_ids::generation::has(std::uint64_t fingerprint) const noexcept {
+std::size_t recent_ids::generation::place_of(const id_mark& mark) const noexcept {
+  return mix_bits(mark.high + mark.low) & (places.size() - 1);
+}
+
+bool recent_ids::generation::has(const id_mark& mark) const noexcept {
   if (places.empty()) return false;
   const std::size_t mask = places.size() - 1;
-  for (std::size_t at = fingerprint & mask; places[at] != 0; at = (at + 1) & mask) {
-    if (places[at] == fingerprint) return true;
+  for (std::size_t at = place_of(mark); places[at] != k_empty; at = (at + 1) & mask) {
+    if (places[at] == mark) return true;
   }
   return false;
 }
 
-void recent_ids::generation::add(std::uint64_t fingerprint) {
+void recent_ids::generation::add(const id_mark& mark) {
   const std::size_t mask = places.size() - 1;
-  std::size_t at = fingerprint & mask;
-  while (places[at] != 0 && places[at] != fingerprint) at = (at + 1) & mask;
-  if (places[at] == 0) ++used;
-  places[at] = fingerprint;
+  std::size_t at = place_of(mark);
+  while (places[at] != k_empty && places[at] != mark) at = (at + 1) & mask;
+  if (places[at] == k_empty) ++used;
+  places[at] = mark;
 }
 
-bool recent_ids::surely_absent(const event_id& id, std::string_view aggregate) const noexcept {
-  if (boundary_ && id <= *boundary_) return false;
-  const std::uint64_t fingerprint = fingerprint_of(id, aggregate);
-  return !young_.has(fingerprint) && !old_.has(fingerprint) && !ahead_.contains(fingerprint);
+recent_ids::answer recent_ids::find(const event_id& id, const id_mark& mark) const noexcept {
+  const id_mark wanted = not_empty(mark);
+  if (young_.has(wanted) || old_.has(wanted) || ahead_.contains(wanted)) return answer::stored;
+  return boundary_ && id <= *boundary_ ? answer::unknown : answer::absent;
 }
 
-bool recent_ids::keep_apart(const event_id& id, std::string_view aggregate) {
+void recent_ids::prefetch(const id_mark& mark) const noexcept {
+  const id_mark wanted = not_empty(mark);
+  __builtin_prefetch(young_.places.data() + young_.place_of(wanted));
+  if (!old_.places.empty()) __builtin_prefetch(old_.places.data() + old_.place_of(wanted));
+}
+
+bool recent_ids::keep_apart(const event_id& id, const id_mark& mark) {
   if (ahead_.size() >= k_most_ahead) {
     // Those that the boundary has passed need no place of their own any more.
     std::erase_if(ahead_, [this](const auto& entry) { return boundary_ && entry.second <= *boundary_; });
     if (ahead_.size() >= k_most_ahead) return false;
   }
-  ahead_[fingerprint_of(id, aggregate)] = id;
+  ahead_[not_empty(mark)] = id;
   return true;
 }
 
-void recent_ids::add(const event_id& id, std::string_view aggregate, const std::optional<event_id>& horizon) {
-  if (boundary_ && id <= *boundary_) return;
-  if (horizon && id > *horizon && keep_apart(id, aggregate)) return;
+void recent_ids::add(const event_id& id, const id_mark& mark, const std::optional<event_id>& horizon) {
+  if (horizon && id > *horizon && keep_apart(id, mark)) return;
   if (young_.used * 2 >= young_.places.size()) grow_or_rotate();
-  young_.add(fingerprint_of(id, aggregate));
+  young_.add(not_empty(mark));
   young_.highest = std::max(young_.highest, id);
 }
 
@@ -75,13 +87,13 @@ void recent_ids::grow_or_rotate() {
     generation bigger;
     bigger.places.resize(young_.places.size() * 2);
     bigger.highest = young_.highest;
-    for (const std::uint64_t fingerprint : young_.places) {
-      if (fingerprint != 0) bigger.add(fingerprint);
+    for (const id_mark& mark : young_.places) {
+      if (mark != k_empty) bigger.add(mark);
     }
     young_ = std::move(bigger);
     return;
   }
-  if (old_.used > 0) boundary_ = std::max(boundary_.value_or(old_.highest), old_.highest);
+  if (old_.used > 0) start_above(old_.highest);
   std::swap(old_, young_);
   young_ = generation{};
   young_.places.resize(most_places_);

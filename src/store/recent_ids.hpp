@@ -11,40 +11,55 @@
 
 namespace ratchet {
 
-/// Proves of most fresh ids that they are not stored, without asking the database: it remembers a fingerprint
-/// of every (id, aggregate) filed above a boundary, the highest id that it does not remember. It never says
-/// that an id is stored: a fingerprint that is found is looked up, like everything at or below the boundary.
-/// Bounded: two generations of fingerprints; when the younger is full, the older goes and the boundary moves
-/// up. Thread-safety: one owner thread.
+/// An id of an aggregate in 16 bytes: the id XOR the aggregate's hash. Within one aggregate it is the id
+/// itself; for two aggregates to share one takes a collision of 128 bits of a hash whose seed nobody knows.
+struct id_mark {
+  std::uint64_t high{0};
+  std::uint64_t low{0};
+  friend auto operator<=>(const id_mark&, const id_mark&) = default;
+};
+
+[[nodiscard]] constexpr id_mark mark_of(const event_id& id, const hash128& aggregate) noexcept {
+  return {id.high ^ aggregate.high, id.low ^ aggregate.low};
+}
+
+/// Tells of most ids whether they are stored, without asking the database: it remembers every one filed above
+/// a boundary, the highest id that it may have forgotten. Bounded: two generations; when the younger is full,
+/// the older goes and the boundary moves up. Thread-safety: one owner thread.
 class recent_ids {
  public:
+  enum class answer : std::uint8_t { absent, stored, unknown };
+
   /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take.
   recent_ids(std::optional<event_id> stored, std::uint64_t bytes);
 
-  /// The highest id in the database but those that are kept apart.
-  void start_above(const event_id& stored) { boundary_ = stored; }
+  /// No id above this one is in the database but those that are kept apart.
+  void start_above(const event_id& stored);
 
-  [[nodiscard]] bool surely_absent(const event_id&, std::string_view aggregate) const noexcept;
+  [[nodiscard]] answer find(const event_id&, const id_mark&) const noexcept;
+  /// Asks the processor to load what find() will look at: worth it where many are asked in a row.
+  void prefetch(const id_mark&) const noexcept;
   /// The id is written, or about to be. `horizon`: the highest id that the stream's time lets one expect. An
   /// id beyond it, from a clock that is wrong, would lift the boundary over every honest id, for good; so
   /// some of those are kept apart, one by one.
-  void add(const event_id&, std::string_view aggregate, const std::optional<event_id>& horizon);
-  /// An id beyond the horizon, which `stored` was not to count. False: there is no place for it.
-  [[nodiscard]] bool keep_apart(const event_id&, std::string_view aggregate);
+  void add(const event_id&, const id_mark&, const std::optional<event_id>& horizon);
+  /// An id beyond the horizon, over which the boundary need not be lifted. False: there is no place for it.
+  [[nodiscard]] bool keep_apart(const event_id&, const id_mark&);
+  [[nodiscard]] const std::optional<event_id>& boundary() const noexcept { return boundary_; }
 
  private:
-  /// Open addressing; 0 is an empty place.
+  /// Open addressing at a load of at most one half; zeros are an empty place.
   struct generation {
-    std::vector<std::uint64_t> places;
+    std::vector<id_mark> places;
     std::size_t used{0};
     event_id highest;
-    [[nodiscard]] bool has(std::uint64_t fingerprint) const noexcept;
-    void add(std::uint64_t fingerprint);
+    [[nodiscard]] std::size_t place_of(const id_mark&) const noexcept;
+    [[nodiscard]] bool has(const id_mark&) const noexcept;
+    void add(const id_mark&);
   };
-  static std::uint64_t fingerprint_of(const event_id&, std::string_view aggregate) noexcept;
   void grow_or_rotate();
 
-  std::map<std::uint64_t, event_id> ahead_;  ///< by fingerprint
+  std::map<id_mark, event_id> ahead_;
   std::optional<event_id> boundary_;
   std::size_t most_places_;
   generation young_;

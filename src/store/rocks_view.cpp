@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "store/catalog.hpp"
+#include "store/id_runs.hpp"
 #include "store/layout.hpp"
 
 namespace ratchet {
@@ -75,24 +76,16 @@ result<void> rocks_view::scan_ids(
     stream_id stream, const std::function<bool(std::string_view aggregate, event_id)>& visit) const {
   return db_->for_each(options_, family::dedup, layout::stream_prefix(stream),
                        [&](std::string_view key, std::string_view value) -> result<bool> {
-                         RATCHET_TRY(const auto parsed, layout::parse_id_key(key));
-                         RATCHET_TRY(layout::decode_presence(value));
-                         return visit(parsed.aggregate, parsed.id);
+                         RATCHET_TRY(const auto parsed, layout::parse_id_run_key(key));
+                         RATCHET_TRY(const auto run, layout::decode_id_run(parsed.span, value));
+                         return run.each([&](const layout::filed_id& f) { return visit(f.aggregate, f.id); });
                        });
 }
 
 result<std::vector<std::string>> rocks_view::aggregates_with(stream_id stream, event_id id,
                                                              std::size_t limit) const {
-  std::vector<std::string> out;
-  RATCHET_TRY(db_->for_each(options_, family::dedup, layout::id_prefix(stream, k_instance_slot, id),
-                            [&](std::string_view key, std::string_view value) -> result<bool> {
-                              if (out.size() >= limit) return false;
-                              RATCHET_TRY(const auto parsed, layout::parse_id_key(key));
-                              RATCHET_TRY(layout::decode_presence(value));
-                              out.emplace_back(parsed.aggregate);
-                              return true;
-                            }));
-  return out;
+  if (!db_->handle(family::dedup)) return std::vector<std::string>{};
+  return aggregates_in_runs(*db_, options_, stream, id, limit);
 }
 
 result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {

@@ -1,11 +1,15 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/row_lookup.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 #include "store/byte_io.hpp"
 #include "store/catalog.hpp"
+#include "store/id_runs.hpp"
 #include "store/layout.hpp"
 
 namespace ratchet {
@@ -47,28 +51,52 @@ std::optional<event_id> id_horizon(const stream_state& state) {
       static_cast<std::uint64_t>(std::max<std::int64_t>(milliseconds, 0)) << k_bits_below_the_time, 0};
 }
 
+hash128 hash_of_aggregate(std::string_view aggregate) noexcept {
+  static const std::uint64_t k_seed = std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(aggregate.data(), aggregate.size(), k_seed);
+  return {hash.high64, hash.low64};
+}
+
+namespace {
+
+/// Lifts the boundary over every id that the stream has on disk, but those ahead that can be kept apart. Only
+/// the runs that may hold the highest ones are read.
+result<void> start_ids_above_disk(const database& db, stream_id stream, recent_ids& ids) {
+  const std::string begin = layout::stream_prefix(stream);
+  const std::string end = layout::end_of_prefix(begin);
+  const rocksdb::Slice upper{end};
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  options.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> at{db.db().NewIterator(options, db.handle(family::dedup))};
+  RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
+  const std::optional<event_id> horizon = id_horizon(state);
+  constexpr std::uint64_t k_widest = std::uint64_t{1} << layout::k_span_bits.back();
+  for (at->SeekToLast(); at->Valid() && at->key().starts_with(begin); at->Prev()) {
+    RATCHET_TRY(const auto key, layout::parse_id_run_key(at->key().ToStringView()));
+    // No run that begins so early, and none before it, reaches up to the boundary.
+    if (ids.boundary() && key.span.start + k_widest <= ids.boundary()->high >> 16U) break;
+    RATCHET_TRY(const auto run, layout::decode_id_run(key.span, at->value().ToStringView()));
+    run.each([&](const layout::filed_id& filed) {
+      const bool is_apart = horizon && filed.id > *horizon &&
+                            ids.keep_apart(filed.id, mark_of(filed.id, hash_of_aggregate(filed.aggregate)));
+      if (!is_apart) ids.start_above(filed.id);
+      return true;
+    });
+  }
+  if (!at->status().ok()) return read_error(at->status());
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace
+
 result<memory_by_stream> make_memory(const database& db, const std::vector<stream_id>& streams,
                                      std::uint64_t bytes) {
   memory_by_stream out;
   for (const stream_id stream : streams) {
-    const std::string begin = layout::stream_prefix(stream);
-    const std::string end = layout::end_of_prefix(begin);
-    const rocksdb::Slice upper{end};
-    rocksdb::ReadOptions options;
-    options.iterate_upper_bound = &upper;
-    const std::unique_ptr<rocksdb::Iterator> at{db.db().NewIterator(options, db.handle(family::dedup))};
-    RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
-    const std::optional<event_id> horizon = id_horizon(state);
     const std::uint64_t share = bytes / streams.size() / 2;
     stream_memory memory{recent_ids{std::nullopt, share}, recent_rows{share}};
-    // From the highest one down: those that are ahead are kept apart, the first honest one is the boundary.
-    for (at->SeekToLast(); at->Valid() && at->key().starts_with(begin); at->Prev()) {
-      RATCHET_TRY(const auto key, layout::parse_id_key(at->key().ToStringView()));
-      if (horizon && key.id > *horizon && memory.ids.keep_apart(key.id, key.aggregate)) continue;
-      memory.ids.start_above(key.id);
-      break;
-    }
-    if (!at->status().ok()) return read_error(at->status());
+    RATCHET_TRY(start_ids_above_disk(db, stream, memory.ids));
     out.emplace(stream, std::move(memory));
   }
   return out;
@@ -122,6 +150,8 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   last_.count = plan.aggregates.size();
   last_.order = order_by_key(plan.aggregates);
   last_.is_external.assign(plan.aggregates.size(), 0);
+  last_.hashes.resize(plan.aggregates.size());
+  std::transform(plan.aggregates.begin(), plan.aggregates.end(), last_.hashes.begin(), hash_of_aggregate);
   recent_rows& recent = memory_->at(stream).rows;
   asked_.clear();
   std::size_t bytes = 0;
@@ -194,35 +224,15 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
 result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const recent_ids& recent = memory_->at(stream).ids;
-  std::vector<std::uint32_t>& order = asked_;
-  order.clear();
-  std::size_t bytes = 0;
+  const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, last_.hashes[id.aggregate]); };
+  for (const id_of_aggregate& id : plan.ids) recent.prefetch(mark(id));
+  asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
-    const std::string_view aggregate = plan.aggregates[plan.ids[i].aggregate];
-    if (recent.surely_absent(plan.ids[i].id, aggregate)) continue;
-    order.push_back(i);
-    bytes += layout::id_key_size(aggregate.size());
+    const recent_ids::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
+    if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
+    if (answer == recent_ids::answer::unknown) asked_.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const id_of_aggregate& x = plan.ids[a];
-    const id_of_aggregate& y = plan.ids[b];
-    if (x.id != y.id) return x.id < y.id;
-    return plan.aggregates[x.aggregate] < plan.aggregates[y.aggregate];
-  });
-  prepare(order.size(), bytes);
-  for (const std::uint32_t index : order) {
-    const std::size_t begin = key_bytes_.size();
-    const id_of_aggregate& id = plan.ids[index];
-    layout::append_id_key(key_bytes_, stream, k_instance_slot, id.id, plan.aggregates[id.aggregate]);
-    add_key(begin);
-  }
-  multi_get(family::dedup);
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    if (statuses_[i].IsNotFound()) continue;
-    if (!statuses_[i].ok()) return read_error(statuses_[i]);
-    out.id_stored[order[i]] = 1;
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return find_in_runs(*db_, stream, plan, asked_, out.id_stored);
 }
 
 }  // namespace ratchet

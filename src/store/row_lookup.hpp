@@ -28,6 +28,9 @@ using memory_by_stream = std::map<stream_id, stream_memory>;
 /// is never far past the clock. None where no record had a time.
 [[nodiscard]] std::optional<event_id> id_horizon(const stream_state&);
 
+/// The same for equal bytes in this process, and unforeseeable outside of it.
+[[nodiscard]] hash128 hash_of_aggregate(std::string_view) noexcept;
+
 /// Starts with empty memories that together take at most `bytes`. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<memory_by_stream> make_memory(const database&, const std::vector<stream_id>&,
                                                    std::uint64_t bytes);
@@ -39,13 +42,15 @@ struct looked_up {
   std::size_t count{0};
   std::vector<std::uint32_t> order;       ///< order_by_key()
   std::vector<std::uint8_t> is_external;  ///< per aggregate: its stored snapshot lies in `snapshots`
+  std::vector<hash128> hashes;            ///< per aggregate, for mark_of()
 
   [[nodiscard]] bool is_of(const step_plan& p) const noexcept {
     return plan == &p && aggregates == p.aggregates.data() && count == p.aggregates.size();
   }
 };
 
-/// Reads all rows and ids of a step with one sorted MultiGet for each column family. Keeps its buffers.
+/// Reads all rows of a step with one sorted MultiGet for each column family, and ids run by run, but for what
+/// is remembered. Keeps its buffers.
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:

@@ -42,7 +42,7 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       put_stream(part);
       stream_memory& remembered = memory.at(part.stream);
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
-      put_ids(part, remembered.ids);
+      put_ids(part, step.step, lookup.last(), remembered.ids);
     }
     rejected.add(batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
   }
@@ -67,7 +67,7 @@ void step_writer::put_stream(const step_part& part) {
 
 result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, recent_rows& recent) {
   const std::vector<aggregate_change>& rows = part.change->rows;
-  if (rows.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (rows.empty() && part.change->ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const step_plan& plan = *part.plan;
   // A snapshot that shrinks or goes must leave `snapshots`; whether it is there, the look-up has seen.
   if (!lookup.last().is_of(plan)) {
@@ -103,14 +103,13 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   }
 }
 
-void step_writer::put_ids(const step_part& part, recent_ids& recent) {
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::dedup);
+void step_writer::put_ids(const step_part& part, std::uint64_t step, const looked_up& known,
+                          recent_ids& recent) {
+  const std::vector<id_of_aggregate>& ids = part.change->ids;
+  runs_.put(batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
-  for (const id_of_aggregate& id : part.change->ids) {
-    key_.clear();
-    layout::append_id_key(key_, part.stream, k_instance_slot, id.id, part.plan->aggregates[id.aggregate]);
-    put(batch_, family, key_, layout::encode_presence());
-    recent.add(id.id, part.plan->aggregates[id.aggregate], horizon);
+  for (const id_of_aggregate& id : ids) {
+    recent.add(id.id, mark_of(id.id, known.hashes[id.aggregate]), horizon);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "ports/store.hpp"
 #include "store/column_families.hpp"
+#include "store/id_runs.hpp"
 #include "store/rejected_index.hpp"
 #include "store/row_lookup.hpp"
 
@@ -30,10 +31,11 @@ class step_writer {
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
-  void put_ids(const step_part&, recent_ids&);
+  void put_ids(const step_part&, std::uint64_t step, const looked_up&, recent_ids&);
 
   const database* db_;
   rocksdb::WriteBatch batch_;
+  id_run_writer runs_;
   std::string key_;
   std::vector<std::uint32_t> row_of_;
 };

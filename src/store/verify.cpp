@@ -47,7 +47,7 @@ class verification {
     check_family(family::standard, [this](auto key, auto value) { return check_default(key, value); });
     check_family(family::sequences, [this](auto key, auto value) { return check_aggregate(key, value); });
     check_family(family::snapshots, [this](auto key, auto value) { return check_snapshot(key, value); });
-    check_family(family::dedup, [this](auto key, auto value) { return check_id(key, value); });
+    check_family(family::dedup, [this](auto key, auto value) { return check_id_run(key, value); });
     for (const family f : {family::waiting, family::outbox}) {
       check_family(f, [](auto, auto) { return std::string{"this version writes nothing here"}; });
     }
@@ -153,15 +153,27 @@ class verification {
     return decoded && decoded.assume_value().external ? "" : "its row does not refer to it";
   }
 
-  std::string check_id(std::string_view key, std::string_view value) {
-    const auto parsed = layout::parse_id_key(key);
-    if (!parsed || !layout::decode_presence(value)) return "cannot be decoded";
-    const layout::parsed_id_key& id = parsed.assume_value();
-    std::string row_key;
-    layout::append_aggregate_key(row_key, id.stream, id.slot, id.aggregate);
-    const auto row = found_->db->get(options_, family::sequences, row_key);
-    if (!row) return "the row of its aggregate cannot be read: " + row.error().message();
-    return row.assume_value() ? "" : "its aggregate has no row";
+  std::string check_id_run(std::string_view key, std::string_view value) {
+    const auto parsed = layout::parse_id_run_key(key);
+    if (!parsed) return "cannot be decoded";
+    const layout::parsed_id_run_key& k = parsed.assume_value();
+    const auto run = layout::decode_id_run(k.span, value);
+    if (!run) return "cannot be decoded";
+    if (k.step > found_->step) return "of a step that was never taken";
+    std::string wrong;
+    run.assume_value().each([&](const layout::filed_id& filed) {
+      std::string row_key;
+      layout::append_aggregate_key(row_key, k.stream, k.slot, filed.aggregate);
+      const auto row = found_->db->get(options_, family::sequences, row_key);
+      const std::string who = "aggregate " + readable(filed.aggregate.substr(0, 200));
+      if (!row) {
+        wrong = "the row of " + who + " cannot be read: " + row.error().message();
+      } else if (!row.assume_value()) {
+        wrong = who + " has no row";
+      }
+      return wrong.empty();
+    });
+    return wrong;
   }
 
   void check_stream(stream_id id, const stream_seen& seen) {

@@ -61,29 +61,33 @@ struct aggregate_key {
   std::string_view aggregate;
 };
 
-struct id_key {
-  explicit id_key(fuzz_input& in)
-      : stream{read_stream(in)}, part{read_slot(in)}, id{in.u64(), in.u64()}, aggregate{in.text()} {}
+struct id_run_key {
+  explicit id_run_key(fuzz_input& in)
+      : stream{read_stream(in)},
+        part{read_slot(in)},
+        span{layout::id_span::of({in.u64(), 0}, layout::k_span_bits[in.u8() % layout::k_span_bits.size()])},
+        step{in.u64()},
+        number{static_cast<std::uint16_t>(in.u32())} {}
   [[nodiscard]] std::string bytes() const {
     std::string out;
-    layout::append_id_key(out, stream, part, id, aggregate);
+    layout::append_id_run_key(out, stream, part, span, step, number);
     return out;
   }
   [[nodiscard]] auto members() const {
-    return std::tuple{raw(stream), raw(part), id.high, id.low, aggregate};
+    return std::tuple{raw(stream), raw(part), span.start, span.bits, step, number};
   }
   void check(std::string_view key) const {
-    const auto read = layout::parse_id_key(key);
+    const auto read = layout::parse_id_run_key(key);
     RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
-                       read.value().id == id && read.value().aggregate == aggregate);
-    RATCHET_FUZZ_CHECK(key.size() == layout::id_key_size(aggregate.size()));
-    check_inside(key, layout::id_prefix(stream, part, id));
+                       read.value().span == span && read.value().step == step && read.value().part == number);
+    check_inside(key, layout::span_prefix(stream, part, span));
     check_inside(key, layout::stream_prefix(stream, part));
   }
   stream_id stream;
   slot part;
-  event_id id;
-  std::string_view aggregate;
+  layout::id_span span;
+  std::uint64_t step;
+  std::uint16_t number;
 };
 
 /// Numbers are compared as unsigned ones of the same bits: below 0 stands behind the rest.
@@ -184,9 +188,10 @@ void check_any(std::string_view bytes) {
     layout::append_aggregate_key(again, k.value().stream, k.value().slot, k.value().aggregate);
     RATCHET_FUZZ_CHECK(again == key);
   }
-  if (const auto k = layout::parse_id_key(key)) {
+  if (const auto k = layout::parse_id_run_key(key)) {
     std::string again;
-    layout::append_id_key(again, k.value().stream, k.value().slot, k.value().id, k.value().aggregate);
+    layout::append_id_run_key(again, k.value().stream, k.value().slot, k.value().span, k.value().step,
+                              k.value().part);
     RATCHET_FUZZ_CHECK(again == key);
   }
   if (const auto k = layout::parse_stream_key(key)) RATCHET_FUZZ_CHECK(layout::stream_key(k.value()) == key);
@@ -214,7 +219,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_two<aggregate_key>(in);
       break;
     case 1:
-      check_two<id_key>(in);
+      check_two<id_run_key>(in);
       break;
     case 2:
       check_two<partition_key>(in);

@@ -74,12 +74,16 @@ TEST(keys_on_disk, are_these_bytes) {
             "01020304"
             "00000009"
             "7031");
-  std::string id;
-  append_id_key(id, k_stream, slot{9}, k_id, "p1");
-  EXPECT_EQ(hex(id),
+  std::string run;
+  append_id_run_key(run, k_stream, slot{9}, {0x018bcfe56800, 10}, 7, 0x0102);
+  EXPECT_EQ(hex(run),
             "01020304"
-            "00000009" +
-                k_id_hex + "7031");
+            "00000009"
+            "018bcfe56800"
+            "0a"
+            "0000000000000007"
+            "0102");
+  EXPECT_EQ(span_prefix(k_stream, slot{9}, {0x018bcfe56800, 10}), run.substr(0, k_span_prefix_bytes));
 }
 
 TEST(keys_on_disk, are_read_back) {
@@ -91,9 +95,13 @@ TEST(keys_on_disk, are_read_back) {
   EXPECT_EQ(parse_stream_key(stream_key("pay")).value(), "pay");
   EXPECT_EQ(parse_audit_key(audit_key(7, 1)).value(), (rejected_place{7, 1}));
   std::string key;
-  append_id_key(key, k_stream, slot{9}, k_id, "p1");
-  EXPECT_EQ(parse_id_key(key).value().id, k_id);
-  EXPECT_EQ(parse_id_key(key).value().aggregate, "p1");
+  append_id_run_key(key, k_stream, slot{9}, {0x018bcfe56800, 10}, 7, 0x0102);
+  const auto run = parse_id_run_key(key).value();
+  EXPECT_EQ(run.stream, k_stream);
+  EXPECT_EQ(run.slot, slot{9});
+  EXPECT_EQ(run.span, (id_span{0x018bcfe56800, 10}));
+  EXPECT_EQ(run.step, 7U);
+  EXPECT_EQ(run.part, 0x0102);
 }
 
 TEST(keys_on_disk, keep_the_order_of_topics_whose_names_begin_alike) {
@@ -140,6 +148,16 @@ TEST(values_on_disk, are_these_bytes) {
             "00000002"
             "7631");
   EXPECT_EQ(hex(encode_presence()), "01");
+  std::string run;
+  encode_id_run(run, std::array{filed_id{k_id, "p1"}, filed_id{k_id, "p10"}});
+  EXPECT_EQ(hex(run),
+            "01"
+            "0002" +
+                k_id_hex + k_id_hex +
+                "0002"
+                "0003"
+                "7031"
+                "703130");
   partition_state partition;
   partition.next_offset = 17;
   partition.malformed_run = 3;
@@ -352,6 +370,27 @@ TEST(values_on_disk, are_damaged_where_bytes_are_missing_left_over_or_unknown) {
   EXPECT_FALSE(decode_stream(stream + "x"));
   EXPECT_FALSE(decode_step(encode_step(1) + "x"));
   EXPECT_FALSE(decode_presence("\x02"));
+  const id_span span = id_span::of(k_id, 6);
+  const filed_id lower{k_id, "p1"};
+  const filed_id higher{k_id, "p2"};
+  std::string run;
+  encode_id_run(run, std::array{lower, higher});
+  ASSERT_TRUE(decode_id_run(span, run));
+  EXPECT_FALSE(decode_id_run({span.start + 64, 6}, run)) << "another span";
+  EXPECT_FALSE(decode_id_run(span, run + "x"));
+  EXPECT_FALSE(decode_id_run(span, run.substr(0, run.size() - 1)));
+  for (const auto& wrong : {std::array{higher, lower}, std::array{lower, lower}}) {
+    encode_id_run(run, wrong);
+    EXPECT_FALSE(decode_id_run(span, run)) << "not in order";
+  }
+  encode_id_run(run, {});
+  EXPECT_FALSE(decode_id_run(span, run)) << "empty";
+  std::vector<filed_id> many;
+  for (std::size_t i = 0; i <= k_run_ids; ++i) many.push_back({{k_id.high, i}, "p"});
+  encode_id_run(run, std::span{many}.first(k_run_ids));
+  EXPECT_TRUE(decode_id_run(span, run));
+  encode_id_run(run, many);
+  EXPECT_FALSE(decode_id_run(span, run)) << "too many";
 }
 
 TEST(the_hash_of_a_meaning, is_sha256_of_its_lines) {

@@ -419,7 +419,7 @@ TEST(ledger, counts_ids_from_the_future_beside_it) {
   EXPECT_EQ(w.state.counters.accounted(), w.state.counters.consumed);
 }
 
-TEST(outputs, file_ids_in_the_order_of_id_and_aggregate) {
+TEST(outputs, file_ids_in_record_order) {
   world w{folding{}};
   const std::vector<spec> events{{.aggregate = "z", .id = id_at(7000, 2), .offset = 0},
                                  {.aggregate = "b", .id = id_at(6000, 9), .offset = 1},
@@ -430,7 +430,7 @@ TEST(outputs, file_ids_in_the_order_of_id_and_aggregate) {
   const auto change = run_step(w.rules, w.reduce, {}, b.events, plan, w.look_up(plan), w.now);
   std::vector<std::string> order;
   for (const id_of_aggregate& id : change.ids) order.emplace_back(plan.aggregates[id.aggregate]);
-  EXPECT_EQ(order, (std::vector<std::string>{"b", "c", "a", "z"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"z", "b", "a", "c"}));
 }
 
 TEST(outputs, write_each_aggregate_once) {

@@ -22,6 +22,16 @@ class a_state_directory : public fixture {
     EXPECT_FALSE(opened);
     return opened ? problem{} : opened.error();
   }
+  void write_schema_version(std::uint32_t version) {
+    auto s = open();
+    layout::identity other;
+    other.schema_version = version;
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    database& db = database_of(*s);
+    ASSERT_TRUE(
+        db.db().Put(synced, db.handle(family::standard), "\x01", layout::encode_identity(other)).ok());
+  }
 };
 
 TEST_F(a_state_directory, that_is_missing_is_not_made_unless_asked) {
@@ -180,19 +190,19 @@ TEST_F(a_state_directory, serves_one_process_at_a_time_and_says_which) {
 }
 
 TEST_F(a_state_directory, of_a_newer_schema_is_refused) {
-  {
-    auto s = open();
-    layout::identity newer;
-    newer.schema_version = 2;
-    rocksdb::WriteOptions synced;
-    synced.sync = true;
-    database& db = database_of(*s);
-    ASSERT_TRUE(
-        db.db().Put(synced, db.handle(family::standard), "\x01", layout::encode_identity(newer)).ok());
-  }
+  write_schema_version(layout::k_schema_version + 1);
   const problem p = refusal(options());
   EXPECT_EQ(p.code, make_error_code(errc::state_newer_schema));
-  EXPECT_THAT(p.message, HasSubstr("schema version 2"));
+  EXPECT_THAT(p.message, HasSubstr("schema version " + std::to_string(layout::k_schema_version + 1)));
+}
+
+TEST_F(a_state_directory, of_an_older_schema_is_refused_and_may_be_built_again) {
+  write_schema_version(1);
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
+  EXPECT_THAT(p.message, HasSubstr("schema version 1"));
+  EXPECT_THAT(p.hint, HasSubstr("--resume rebuild"));
+  EXPECT_FALSE(p.diagnostics.empty()) << "without a line that differs a rebuild is refused";
 }
 
 TEST_F(a_state_directory, without_its_file_synced_is_refused) {

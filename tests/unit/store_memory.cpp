@@ -13,46 +13,101 @@ using store_support::id_for;
 using store_support::must;
 using store_support::plan_of;
 
+using answer = recent_ids::answer;
+
+constexpr std::uint64_t k_little = 1;  // the least memory there is: it must rotate many times
+
+/// With the aggregate's name as its own hash.
+struct memory_of_ids {
+  explicit memory_of_ids(std::uint64_t bytes, std::optional<event_id> stored = {}) : ids{stored, bytes} {}
+  static id_mark mark(const event_id& id, char aggregate) {
+    const auto name = static_cast<std::uint64_t>(aggregate);
+    return mark_of(id, {name << 32U, name});
+  }
+  void add(const event_id& id, char aggregate = 'p', const std::optional<event_id>& horizon = {}) {
+    ids.add(id, mark(id, aggregate), horizon);
+  }
+  [[nodiscard]] answer find(const event_id& id, char aggregate = 'p') const {
+    return ids.find(id, mark(id, aggregate));
+  }
+  recent_ids ids;
+};
+
 TEST(recent_ids, never_calls_an_id_absent_that_was_added_however_many_came_after) {
-  constexpr std::uint64_t k_little = 1;  // the least memory there is: it must rotate many times
-  recent_ids ids{std::nullopt, k_little};
-  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({i * 7919 % 50'000, i}, "p", {});
-  for (std::uint64_t i = 0; i < 50'000; ++i)
-    ASSERT_FALSE(ids.surely_absent({i * 7919 % 50'000, i}, "p")) << i;
-  EXPECT_TRUE(ids.surely_absent({50'001, 0}, "p"));
+  memory_of_ids m{k_little};
+  for (std::uint64_t i = 0; i < 50'000; ++i) m.add({i * 7919 % 50'000, i});
+  int stored = 0;
+  for (std::uint64_t i = 0; i < 50'000; ++i) {
+    const answer found = m.find({i * 7919 % 50'000, i});
+    ASSERT_NE(found, answer::absent) << i;
+    stored += found == answer::stored ? 1 : 0;
+  }
+  EXPECT_GT(stored, 1000);
+  EXPECT_LT(stored, 10'000) << "it is bounded";
+  EXPECT_EQ(m.find({50'001, 0}), answer::absent);
+}
+
+TEST(recent_ids, never_calls_an_id_stored_that_was_not_added) {
+  memory_of_ids m{1 << 22};
+  for (std::uint64_t i = 0; i < 50'000; ++i) m.add({i, i * 2});
+  for (std::uint64_t i = 0; i < 50'000; ++i) {
+    ASSERT_EQ(m.find({i, i * 2}), answer::stored) << i;
+    ASSERT_EQ(m.find({i, i * 2 + 1}), answer::absent) << i;
+  }
 }
 
 TEST(recent_ids, knows_nothing_of_what_was_stored_before_it) {
-  const recent_ids ids{event_id{5, 5}, 1 << 20};
-  EXPECT_FALSE(ids.surely_absent({5, 5}, "p"));
-  EXPECT_FALSE(ids.surely_absent({4, 9}, "p"));
-  EXPECT_TRUE(ids.surely_absent({5, 6}, "p"));
+  const memory_of_ids m{1 << 20, event_id{5, 5}};
+  EXPECT_EQ(m.find({5, 5}), answer::unknown);
+  EXPECT_EQ(m.find({4, 9}), answer::unknown);
+  EXPECT_EQ(m.find({5, 6}), answer::absent);
+}
+
+TEST(recent_ids, remembers_late_ones_too) {
+  memory_of_ids m{1 << 20, event_id{5, 5}};
+  m.add({4, 4});
+  EXPECT_EQ(m.find({4, 4}), answer::stored);
+  EXPECT_EQ(m.find({4, 5}), answer::unknown);
+}
+
+TEST(recent_ids, starts_above_the_highest_of_all_it_is_told) {
+  memory_of_ids m{1 << 20};
+  m.ids.start_above({7, 0});
+  m.ids.start_above({3, 0});
+  EXPECT_EQ(m.find({7, 0}), answer::unknown);
+  EXPECT_EQ(m.find({7, 1}), answer::absent);
 }
 
 TEST(recent_ids, tells_the_same_id_of_two_aggregates_apart) {
-  recent_ids ids{std::nullopt, 1 << 20};
-  ids.add({1, 1}, "p", {});
-  EXPECT_FALSE(ids.surely_absent({1, 1}, "p"));
-  EXPECT_TRUE(ids.surely_absent({1, 1}, "q"));
+  memory_of_ids m{1 << 20};
+  m.add({1, 1});
+  EXPECT_EQ(m.find({1, 1}), answer::stored);
+  EXPECT_EQ(m.find({1, 1}, 'q'), answer::absent);
+}
+
+TEST(recent_ids, keeps_an_id_whose_mark_is_all_zeros) {
+  memory_of_ids m{1 << 20};
+  const event_id id{std::uint64_t{'p'} << 32U, 'p'};
+  EXPECT_EQ(m.find(id), answer::absent);
+  m.add(id);
+  EXPECT_EQ(m.find(id), answer::stored);
 }
 
 TEST(recent_ids, stays_useful_after_ids_that_are_far_ahead) {
-  constexpr std::uint64_t k_little = 1;
-  recent_ids ids{std::nullopt, k_little};
+  memory_of_ids m{k_little};
   const std::optional<event_id> horizon = event_id{100'000, 0};
   const event_id far{900'000, 1};
-  ids.add(far, "p", horizon);
-  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({i, i}, "p", horizon);  // it rotates many times
-  EXPECT_TRUE(ids.surely_absent({50'001, 0}, "p"));
-  EXPECT_FALSE(ids.surely_absent(far, "p"));
+  m.add(far, 'p', horizon);
+  for (std::uint64_t i = 0; i < 50'000; ++i) m.add({i, i}, 'p', horizon);  // it rotates many times
+  EXPECT_EQ(m.find({50'001, 0}), answer::absent);
+  EXPECT_EQ(m.find(far), answer::stored);
 }
 
 TEST(recent_ids, forgets_no_id_however_many_are_far_ahead) {
-  constexpr std::uint64_t k_little = 1;
-  recent_ids ids{std::nullopt, k_little};
+  memory_of_ids m{k_little};
   const std::optional<event_id> horizon = event_id{10, 0};
-  for (std::uint64_t i = 0; i < 50'000; ++i) ids.add({1'000 + i % 7, i}, "p", horizon);
-  for (std::uint64_t i = 0; i < 50'000; ++i) ASSERT_FALSE(ids.surely_absent({1'000 + i % 7, i}, "p")) << i;
+  for (std::uint64_t i = 0; i < 50'000; ++i) m.add({1'000 + i % 7, i}, 'p', horizon);
+  for (std::uint64_t i = 0; i < 50'000; ++i) ASSERT_NE(m.find({1'000 + i % 7, i}), answer::absent) << i;
 }
 
 row_head row_head_at(sequence last) {

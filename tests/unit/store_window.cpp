@@ -18,17 +18,29 @@ using store_support::must;
 using store_support::plan_of;
 using store_support::switches;
 
-constexpr std::int64_t k_base = 1'700'000'000'000;
+/// The narrowest span: runs of it are dropped one by one.
+constexpr std::int64_t k_span = std::int64_t{1} << layout::k_span_bits.front();
+constexpr std::int64_t k_widest = std::int64_t{1} << layout::k_span_bits.back();
+constexpr std::int64_t k_base = k_widest * 100'000'000;
 
-timestamp at(std::int64_t milliseconds) {
+timestamp at_millisecond(std::int64_t milliseconds) {
   return timestamp{std::chrono::milliseconds{k_base + milliseconds}};
 }
 
-event_id id_at(std::int64_t milliseconds, std::uint64_t low = 1) {
+event_id id_at_millisecond(std::int64_t milliseconds, std::uint64_t low = 1) {
   return {static_cast<std::uint64_t>(k_base + milliseconds) << 16U | 0x7000U, low};
 }
 
-/// Ids are filed at 0, 10, 20, … milliseconds of the aggregate "p".
+/// Times count in spans: ids of two times never share a run.
+timestamp at(std::int64_t spans) {
+  return at_millisecond(spans * k_span);
+}
+
+event_id id_at(std::int64_t spans) {
+  return id_at_millisecond(spans * k_span);
+}
+
+/// Ids are filed at 0, 10, 20, … spans of the aggregate "p".
 class ids_below_the_floor : public fixture {
  protected:
   static void step(store& s, const std::vector<event_id>& ids, std::optional<timestamp> floor) {
@@ -84,7 +96,8 @@ class ids_below_the_floor : public fixture {
   static std::set<std::uint64_t> times(const store& s) {
     std::set<std::uint64_t> out;
     must(must(s.view())->scan_ids(s.id_of("payments"), [&](std::string_view, event_id id) {
-      out.insert((id.high >> 16U) - static_cast<std::uint64_t>(k_base));
+      out.insert(((id.high >> 16U) - static_cast<std::uint64_t>(k_base)) /
+                 static_cast<std::uint64_t>(k_span));
       return true;
     }));
     return out;
@@ -93,13 +106,26 @@ class ids_below_the_floor : public fixture {
 
 TEST_F(ids_below_the_floor, go_by_compaction_and_the_id_at_the_floor_stays) {
   auto s = open();
-  step(*s, {id_at(0), id_at(9), id_at(10), id_at(20)}, at(10));
+  step(*s, {id_at(0), id_at_millisecond(10 * k_span - 1), id_at(10), id_at(20)}, at(10));
   must(s->sync());
   compact(*s);
   EXPECT_EQ(times(*s), (std::set<std::uint64_t>{10, 20}));
   s.reset();
   EXPECT_TRUE(must(verify_store(path())).empty());
   EXPECT_EQ(open()->last_step(), 1U) << "the step's row went with the ids";
+}
+
+TEST_F(ids_below_the_floor, stay_while_their_span_reaches_over_it) {
+  auto s = open();
+  step(*s, {id_at_millisecond(0), id_at_millisecond(k_span - 1)}, at_millisecond(k_span - 1));
+  must(s->sync());
+  compact(*s);
+  std::size_t ids = 0;
+  must(must(s->view())->scan_ids(s->id_of("payments"), [&](std::string_view, event_id) {
+    ++ids;
+    return true;
+  }));
+  EXPECT_EQ(ids, 2U) << "the one inside the window went with the one before it";
 }
 
 TEST_F(ids_below_the_floor, stay_until_the_step_that_moved_it_is_durable) {
@@ -185,15 +211,21 @@ TEST_F(ids_below_the_floor, of_another_stream_are_judged_by_its_own_floor) {
   EXPECT_EQ(times(*s), (std::set<std::uint64_t>{10}));
 }
 
-/// 20,000 ids at 0, 1, 2, … in many small files of a lower level.
+/// Ids of 4,000 spans, four each, in many small files of a lower level.
 class whole_files_of_ids : public ids_below_the_floor {
  protected:
-  static constexpr std::int64_t k_ids = 20'000;
+  static constexpr std::int64_t k_spans = 4'000;
+  static constexpr std::int64_t k_spans_of_a_step = 50;  // so few that narrow runs are chosen
   static void fill(store& s) {
     std::vector<event_id> ids;
-    for (std::int64_t i = 0; i < k_ids; ++i)
-      ids.push_back(id_at(i, static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ULL));
-    step(s, ids, std::nullopt);
+    for (std::int64_t i = 0; i < k_spans; ++i) {
+      for (std::int64_t n = 0; n < 4; ++n)
+        ids.push_back(
+            id_at_millisecond(i * k_span + n, static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ULL));
+      if ((i + 1) % k_spans_of_a_step != 0) continue;
+      step(s, ids, std::nullopt);
+      ids.clear();
+    }
     must(s.sync());
     split(s, 8192);
     ASSERT_GT(files_of(s), 5U);
@@ -206,35 +238,39 @@ TEST_F(whole_files_of_ids, below_the_floor_are_dropped_and_no_id_inside_the_wind
   const std::size_t before = files_of(*s);
   database& db = database_of(*s);
   const stream_id stream = s->id_of("payments");
-  for (std::int64_t floor = 0; floor <= k_ids; floor += 1000) {
+  for (std::int64_t floor = 0; floor <= k_spans; floor += 200) {
     drop_id_files(db.db(), db.handle(family::dedup), {{static_cast<std::uint32_t>(stream), at(floor)}});
     const std::set<std::uint64_t> left = times(*s);
-    for (std::int64_t i = floor; i < k_ids; ++i) ASSERT_TRUE(left.contains(static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = floor; i < k_spans; ++i) ASSERT_TRUE(left.contains(static_cast<std::uint64_t>(i)));
   }
   EXPECT_LT(files_of(*s), before / 2);
-  EXPECT_LT(times(*s).size(), static_cast<std::size_t>(k_ids) / 4);
+  EXPECT_LT(times(*s).size(), static_cast<std::size_t>(k_spans) / 4);
   must(s->sync());
+  const std::uint64_t last = s->last_step();
   s.reset();
-  EXPECT_EQ(open()->last_step(), 1U) << "the step's row went with the files";
+  EXPECT_EQ(open()->last_step(), last) << "the step's row went with the files";
 }
 
-TEST_F(whole_files_of_ids, stay_where_their_last_id_lies_at_the_very_floor) {
+TEST_F(whole_files_of_ids, stay_where_the_widest_span_that_they_may_hold_reaches_over_the_floor) {
   auto s = open();
   fill(*s);
   database& db = database_of(*s);
   const stream_id stream = s->id_of("payments");
   rocksdb::ColumnFamilyMetaData meta;
   db.db().GetColumnFamilyMetaData(db.handle(family::dedup), &meta);
-  std::set<timestamp> last_ids;
+  std::set<std::int64_t> last_starts;
   for (const auto& level : meta.levels) {
-    for (const auto& file : level.files)
-      last_ids.insert(must(layout::parse_id_key(file.largestkey)).id.time());
+    for (const auto& file : level.files) {
+      const auto start =
+          static_cast<std::int64_t>(must(layout::parse_id_run_key(file.largestkey)).span.start);
+      last_starts.insert(start - k_base);
+    }
   }
-  ASSERT_GT(last_ids.size(), 5U);
-  for (const timestamp floor : last_ids) {
+  ASSERT_GT(last_starts.size(), 5U);
+  for (const std::int64_t start : last_starts) {
+    const timestamp floor = at_millisecond(start + k_widest - 1);
     drop_id_files(db.db(), db.handle(family::dedup), {{static_cast<std::uint32_t>(stream), floor}});
-    const auto at_floor = static_cast<std::uint64_t>((floor - at(0)).count());
-    ASSERT_TRUE(times(*s).contains(at_floor)) << at_floor;
+    ASSERT_TRUE(times(*s).contains(static_cast<std::uint64_t>(start / k_span))) << start;
   }
 }
 
@@ -242,12 +278,12 @@ TEST_F(whole_files_of_ids, go_when_the_floor_is_durable_and_not_before) {
   auto s = open();
   fill(*s);
   const std::size_t before = files_of(*s);
-  step(*s, {}, at(15'000));
+  step(*s, {}, at(3'000));
   EXPECT_EQ(files_of(*s), before);
   must(s->sync());  // returns after the files went: no compaction ran
   EXPECT_LT(files_of(*s), before / 2);
   const std::set<std::uint64_t> left = times(*s);
-  for (std::uint64_t i = 15'000; i < static_cast<std::uint64_t>(k_ids); ++i) ASSERT_TRUE(left.contains(i));
+  for (std::uint64_t i = 3'000; i < static_cast<std::uint64_t>(k_spans); ++i) ASSERT_TRUE(left.contains(i));
 }
 
 TEST_F(whole_files_of_ids, stay_where_no_floor_is_known_or_it_lies_before_1970) {
@@ -258,6 +294,9 @@ TEST_F(whole_files_of_ids, stay_where_no_floor_is_known_or_it_lies_before_1970) 
   drop_id_files(db.db(), db.handle(family::dedup), {});
   drop_id_files(db.db(), db.handle(family::dedup),
                 {{static_cast<std::uint32_t>(s->id_of("payments")), timestamp{std::chrono::hours{-1}}}});
+  drop_id_files(
+      db.db(), db.handle(family::dedup),
+      {{static_cast<std::uint32_t>(s->id_of("payments")), timestamp{std::chrono::milliseconds{9}}}});
   EXPECT_EQ(files_of(*s), before);
 }
 
