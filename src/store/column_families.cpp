@@ -20,6 +20,7 @@
 #include "store/layout.hpp"
 #include "store/open_files.hpp"
 #include "store/rocksdb_error.hpp"
+#include "store/rocksdb_versions.hpp"
 
 namespace ratchet {
 
@@ -190,7 +191,7 @@ database::~database() {
     if (handle) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   }
   db_->Close().PermitUncheckedError();  // what was not synced is not promised
-  delete db_;
+  db_.reset();
 }
 
 void database::keep(const std::vector<std::string>& names,
@@ -219,7 +220,7 @@ rocksdb::Status database::open(const database_settings& settings, recovery_filte
   const std::vector<std::string> names{k_family_names.begin(), k_family_names.end()};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status s =
-      rocksdb::DB::Open(o, settings.path.string(), descriptors(names, settings, cache), &handles, &self->db_);
+      open_database(self->db_, o, settings.path.string(), descriptors(names, settings, cache), &handles);
   if (!s.ok()) return s;
   self->keep(names, handles);
   self->complete_ = true;
@@ -241,8 +242,8 @@ rocksdb::Status database::open_read_only(const database_settings& settings, reco
   std::copy_if(found.begin(), found.end(), std::back_inserter(names), is_ours);
   const auto cache = rocksdb::NewLRUCache(settings.memory_bytes);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  s = rocksdb::DB::OpenForReadOnly(o, settings.path.string(), descriptors(names, settings, cache), &handles,
-                                   &self->db_);
+  s = open_database_read_only(self->db_, o, settings.path.string(), descriptors(names, settings, cache),
+                              &handles);
   if (!s.ok()) return s;
   self->keep(names, handles);
   self->complete_ = names.size() == k_family_names.size() && found.size() == names.size();

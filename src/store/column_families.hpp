@@ -79,7 +79,7 @@ class database {
   class error_watch;
   recovery_filter filter_;
   std::shared_ptr<error_watch> errors_;
-  rocksdb::DB* db_{nullptr};
+  std::unique_ptr<rocksdb::DB> db_;
   std::array<rocksdb::ColumnFamilyHandle*, k_family_names.size()> handles_{};
   bool complete_{false};
 };

@@ -284,8 +284,9 @@ class hash_memtable::chain final : public rocksdb::MemTableRep::Iterator {
  public:
   explicit chain(const hash_memtable& table) : table_{&table} {}
 
-  // RocksDB's own Get() makes one of these with `new`; whether it also deletes it depends on the version, and
-  // 7.8 does not. So its memory is never given back: each thread has room for the one that it uses at a time.
+  // RocksDB's own Get() makes one of these with `new`; whether it also deletes it depends on the version;
+  // 7.8 and 11.8 do not. So its memory is never given back: each thread has room for the one that it uses at
+  // a time.
   static void* operator new(std::size_t) {
     alignas(chain) static thread_local std::byte room[sizeof(chain)];
     return room;

@@ -12,9 +12,11 @@ namespace ratchet {
 /// hash chains, the newest first, and put in order only once something iterates over them: the flush, behind
 /// the owner's back; or an iterator over a memtable that is still written to. RocksDB's skip list compares
 /// some twenty keys, each somewhere else in memory, for every row that goes in; here it is one hash. Needs
-/// one writer at a time (allow_concurrent_memtable_write off); readers may be many. Iterators stand still
-/// where they were made: Iterator::Refresh() and ReadOptions::tailing would show them no more, in silence.
-/// `buckets` is a power of two, about the rows that a memtable holds before it is flushed; 16 bytes each.
+/// one writer at a time (allow_concurrent_memtable_write off), and memtable_batch_lookup_optimization off
+/// where RocksDB has it, which would order the rows for each look-up; readers may be many. Iterators stand
+/// still where they were made: Iterator::Refresh() and ReadOptions::tailing would show them no more, in
+/// silence. `buckets` is a power of two, about the rows that a memtable holds before it is flushed; 16 bytes
+/// each.
 [[nodiscard]] std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets);
 
 }  // namespace ratchet

@@ -353,7 +353,7 @@ result<void> retire_spoilt_logs(const database& db, const layout::identity& iden
   rocksdb::Status s = db.db().Put(synced, family, layout::identity_key(), layout::encode_identity(identity));
   if (s.ok()) s = db.db().Flush({}, family);
   if (s.ok()) s = db.db().DisableFileDeletions();
-  if (s.ok()) s = db.db().EnableFileDeletions(true);
+  if (s.ok()) s = db.db().EnableFileDeletions();
   if (!s.ok()) return to_error_code(s);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

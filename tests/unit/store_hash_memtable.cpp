@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "store/hash_memtable.hpp"
+#include "store/rocksdb_versions.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
@@ -63,10 +64,8 @@ class database_of_hashes {
 
  private:
   void open() {
-    rocksdb::DB* opened = nullptr;
-    const rocksdb::Status s = rocksdb::DB::Open(options_, directory_.path().string(), &opened);
+    const rocksdb::Status s = open_database(db_, options_, directory_.path().string());
     ASSERT_TRUE(s.ok()) << s.ToString();
-    db_.reset(opened);
   }
   store_support::temporary_directory directory_;
   rocksdb::Options options_;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "store/layout.hpp"
+#include "store/rocksdb_versions.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
@@ -53,13 +54,13 @@ TEST_F(a_state_directory, that_holds_other_files_is_refused) {
 }
 
 TEST_F(a_state_directory, of_another_program_on_rocksdb_is_refused) {
-  rocksdb::DB* other = nullptr;
+  std::unique_ptr<rocksdb::DB> other;
   rocksdb::Options o;
   o.create_if_missing = true;
   std::filesystem::create_directories(path());
-  ASSERT_TRUE(rocksdb::DB::Open(o, path().string(), &other).ok());
+  ASSERT_TRUE(open_database(other, o, path().string()).ok());
   ASSERT_TRUE(other->Put({}, "their", "data").ok());
-  delete other;
+  other.reset();
   EXPECT_EQ(refusal(options()).code, make_error_code(errc::state_foreign));
 }
 
