@@ -60,15 +60,13 @@ void prepare(prepared_step& out, std::mt19937_64& random, std::uint64_t& event, 
     out.change.ids.push_back({aggregate, id});
   }
   for (std::uint32_t i = 0; i < out.names.size(); ++i) {
-    out.plan.aggregates.push_back(out.names[i]);
+    out.plan.add(out.names[i]);
     aggregate_row row;
     row.last = seq(event);
     row.id = out.plan.ids[i].id;
     row.snapshot.assign(k_snapshot_bytes, static_cast<char>('a' + i % 26));
     out.change.rows.push_back({i, row});
   }
-  std::sort(out.change.ids.begin(), out.change.ids.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
 /// Null, with the reason told, where it cannot be opened.

@@ -5,7 +5,7 @@
 
 namespace ratchet {
 
-decode_stage::decode_stage(const stream_list& streams) {
+decode_stage::decode_stage(const stream_list& streams) : streams_{&streams} {
   for (std::size_t i = 0; i < streams.size(); ++i) {
     for (const std::string& topic : streams[i]->config.topics) stream_by_topic_.emplace(topic, i);
     decoders_.emplace_back(streams[i]->decode);
@@ -35,6 +35,8 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
   for (std::size_t i = 0; i < out.parts.size(); ++i) {
     out.parts[i].stream = i;
     decoders_[i].decode(out.parts[i].records, out.parts[i].decoded);
+    const stream_runtime& s = *(*streams_)[i];
+    out.parts[i].plan = plan_step(s.rules, s.reduce.traits(), out.parts[i].decoded.events);
   }
 }
 

@@ -18,11 +18,12 @@
 
 namespace ratchet {
 
-/// The records of one batch that belong to one stream, decoded.
+/// The records of one batch that belong to one stream, decoded, and the plan of their step.
 struct decoded_part {
   std::size_t stream{0};        ///< index into the stream list
   std::vector<record> records;  ///< in the order of arrival
   decoded_batch decoded;
+  step_plan plan;
 };
 
 /// One batch on its way: the bytes, and what was made of them.
@@ -31,7 +32,8 @@ struct decoded_input {
   std::vector<decoded_part> parts;  ///< one per stream, empty ones too
 };
 
-/// Sorts a batch's records by stream and decodes them. One thread at a time.
+/// Sorts a batch's records by stream, decodes them and plans the step. One thread at a time; of the streams
+/// it reads what does not change.
 class decode_stage {
  public:
   explicit decode_stage(const stream_list&);
@@ -44,6 +46,7 @@ class decode_stage {
 
  private:
   std::map<std::string, std::size_t, std::less<>> stream_by_topic_;
+  const stream_list* streams_;
   std::vector<decoder> decoders_;
   const topic_partition* last_where_{nullptr};
   std::size_t last_stream_{0};

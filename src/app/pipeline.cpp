@@ -119,7 +119,8 @@ result<void> pipeline::handle(const decoded_input& input) {
     stream_runtime* stream;
     std::vector<decoded_event> filtered;
     std::span<const decoded_event> events;
-    step_plan plan;
+    step_plan filtered_plan;
+    const step_plan* plan;
     stream_change change;
   };
   std::vector<work> works;
@@ -130,6 +131,8 @@ result<void> pipeline::handle(const decoded_input& input) {
     work& w = works.emplace_back();
     w.stream = streams_[part.stream].get();
     w.events = part.decoded.events;
+    w.plan = &part.plan;
+    const stream_runtime& s = *w.stream;
     if (!stopped_.empty()) {
       w.filtered = part.decoded.events;
       std::erase_if(w.filtered, [this](const decoded_event& e) { return stopped_.contains(*e.from->where); });
@@ -138,14 +141,14 @@ result<void> pipeline::handle(const decoded_input& input) {
         works.pop_back();
         continue;
       }
+      w.filtered_plan = plan_step(s.rules, s.reduce.traits(), w.events);
+      w.plan = &w.filtered_plan;
     }
-    const stream_runtime& s = *w.stream;
-    w.plan = plan_step(s.rules, s.reduce.traits(), w.events);
     step_rows rows;
-    RATCHET_TRY(store_.lookup(s.id, w.plan, rows));
-    w.change = run_step(s.rules, s.reduce, s.state, w.events, w.plan, rows, clock_.now());
+    RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
+    w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, clock_.now());
     note_last_hashes(w.events, w.change);
-    step_part out{.stream = s.id, .plan = &w.plan, .change = &w.change, .rejected = {}};
+    step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
     for (const std::uint32_t i : w.change.rejected) {
       out.rejected.push_back(make_rejected_row(w.events[i], w.change.decisions[i]));
     }

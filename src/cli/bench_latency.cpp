@@ -176,8 +176,8 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
                                       const workload_dials& dials, const latency_options& options) {
   workload_dials paced = dials;
   paced.rate = options.per_second;
-  paced.events =
-      static_cast<std::uint64_t>(options.per_second * static_cast<double>((options.warm_up + options.time).count()));
+  paced.events = static_cast<std::uint64_t>(options.per_second *
+                                            static_cast<double>((options.warm_up + options.time).count()));
   paced.start = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   RATCHET_TRY(auto stream, workload_stream::make(paced));
   const process_usage before = usage_of_process();
@@ -201,8 +201,10 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
   latency_figures figures;
   if (sent && !seen.failed()) figures.milliseconds = latencies(sent->value(), seen.marks(), options.warm_up);
   if (figures.milliseconds.empty()) {
-    return problem{make_error_code(errc::check_failed), "not every record was seen to become durable",
-                   "the topic must have been empty; look whether the broker is healthy", {}};
+    return problem{make_error_code(errc::check_failed),
+                   "not every record was seen to become durable",
+                   "the topic must have been empty; look whether the broker is healthy",
+                   {}};
   }
   figures.sent_per_second = rate_of(sent->value());
   figures.cpu_seconds = usage_of_process().cpu_seconds - before.cpu_seconds;

@@ -27,10 +27,10 @@ struct latency_figures {
   [[nodiscard]] double percentile(double share) const;
 };
 
-/// Consumes the target's topic, which must be empty, while another thread sends to it at a steady rate without
-/// linger. A third looks every 0.2 ms which records a durable step holds that a read of the store shows. The time from send() to there has the way into the broker in it, too, so that what
-/// Ratchet adds is less. Errors: those of the engine and of sending; check_failed, where records never got
-/// there.
+/// Consumes the target's topic, which must be empty, while another thread sends to it at a steady rate
+/// without linger. A third looks every 0.2 ms which records a durable step holds that a read of the store
+/// shows. The time from send() to there has the way into the broker in it, too, so that what Ratchet adds is
+/// less. Errors: those of the engine and of sending; check_failed, where records never got there.
 [[nodiscard]] reported<latency_figures> run_latency(const bench_setup&, const kafka_target&,
                                                     const workload_dials&, const latency_options&);
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <utility>
 
+#include "core/aggregate_hash.hpp"
 #include "core/index_table.hpp"
 #include "core/window.hpp"
 #include "ratchet/error.hpp"
@@ -331,6 +331,11 @@ stream_change pass::take(const stream_state& before) {
 
 }  // namespace
 
+void step_plan::add(std::string_view aggregate) {
+  aggregates.push_back(aggregate);
+  hashes.push_back(hash_of_aggregate(aggregate));
+}
+
 step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
                     std::span<const decoded_event> events) {
   step_plan plan;
@@ -338,17 +343,21 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
   plan.aggregates.reserve(events.size());
+  plan.hashes.reserve(events.size());
   plan.ids.reserve(events.size());
   index_table aggregates{events.size()};
   index_table ids{events.size()};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const decoded_event& e = events[i];
     if (!has_aggregate(e)) continue;
-    const std::uint64_t hash = mix_bits(std::hash<std::string_view>{}(e.aggregate));
+    const hash128 hash = hash_of_aggregate(e.aggregate);
     const auto next = static_cast<std::uint32_t>(plan.aggregates.size());
     const std::uint32_t aggregate = aggregates.find_or_add(
-        hash, next, [&](std::uint32_t index) { return plan.aggregates[index] == e.aggregate; });
-    if (aggregate == next) plan.aggregates.push_back(e.aggregate);
+        hash.low, next, [&](std::uint32_t index) { return plan.aggregates[index] == e.aggregate; });
+    if (aggregate == next) {
+      plan.aggregates.push_back(e.aggregate);
+      plan.hashes.push_back(hash);
+    }
     plan.aggregate_of[i] = aggregate;
     if (!e.has_id || !rules.dedup) continue;
     const auto next_id = static_cast<std::uint32_t>(plan.ids.size());

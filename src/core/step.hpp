@@ -41,10 +41,14 @@ constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
 /// The distinct keys of a batch. Views are borrowed from the batch.
 struct step_plan {
   std::vector<std::string_view> aggregates;
+  std::vector<hash128> hashes;  ///< hash_of_aggregate() of each
   std::vector<id_of_aggregate> ids;
   std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
   std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
   bool needs_snapshots{false};              ///< the reducer reads the state before
+
+  /// Adds an aggregate that is not in here yet.
+  void add(std::string_view aggregate);
 };
 
 /// What the store knew of the plan's keys, index by index.

@@ -16,8 +16,8 @@ constexpr std::size_t k_worth_a_run = 32;
 /// A step with fewer ids has few runs whatever their width.
 constexpr std::size_t k_large_step = 256;
 
-/// Narrow spans are looked through faster, wide ones have fewer runs: the narrowest that packs well. `ids` are
-/// sorted.
+/// Narrow spans are looked through faster, wide ones have fewer runs: the narrowest that packs well. `ids`
+/// are sorted.
 unsigned choose_bits(std::span<const filed_id> ids) {
   if (ids.size() < k_large_step) return layout::k_span_bits.front();
   for (const unsigned bits : layout::k_span_bits) {

@@ -32,8 +32,8 @@ class id_run_writer {
                                         std::vector<std::uint32_t>& asked, std::vector<std::uint8_t>& found);
 
 /// The aggregates, at most `limit`, for which this id is stored. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<std::vector<std::string>> aggregates_in_runs(const database&, const rocksdb::ReadOptions&,
-                                                                  stream_id, const event_id&,
-                                                                  std::size_t limit);
+[[nodiscard]] result<std::vector<std::string>> aggregates_in_runs(const database&,
+                                                                  const rocksdb::ReadOptions&, stream_id,
+                                                                  const event_id&, std::size_t limit);
 
 }  // namespace ratchet

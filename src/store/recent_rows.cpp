@@ -7,40 +7,27 @@ namespace ratchet {
 
 namespace {
 
-/// An entry at the map's least load, and its key where that is on the heap.
-std::uint64_t cost_of(std::string_view aggregate) {
-  constexpr std::uint64_t k_entry = 2 * (sizeof(std::string) + sizeof(row_head));
-  constexpr std::size_t k_inside_a_string = 15;
-  return k_entry + (aggregate.size() > k_inside_a_string ? aggregate.size() + 16 : 0);
-}
+/// An entry at the map's least load.
+constexpr std::size_t k_bytes_of_a_row = 2 * (sizeof(hash128) + sizeof(row_head));
 
 }  // namespace
 
-recent_rows::recent_rows(std::uint64_t bytes) : bytes_of_a_generation_{bytes / 2} {}
+recent_rows::recent_rows(std::uint64_t bytes, bool has_all)
+    : rows_of_a_generation_{static_cast<std::size_t>(bytes / 2) / k_bytes_of_a_row}, has_all_{has_all} {}
 
-const row_head* recent_rows::find(std::string_view aggregate) {
+const row_head* recent_rows::find(const hash128& aggregate) const {
   if (const auto at = young_.find(aggregate); at != young_.end()) return &at->second;
   const auto at = old_.find(aggregate);
-  if (at == old_.end()) return nullptr;
   // It is moved up by the write that mostly follows; until then the older generation answers.
-  return &at->second;
+  return at == old_.end() ? nullptr : &at->second;
 }
 
-void recent_rows::put(std::string_view aggregate, const row_head& head) {
-  if (const auto at = young_.find(aggregate); at != young_.end()) {
-    at->second = head;
-    return;
+void recent_rows::put(const hash128& aggregate, const row_head& head) {
+  if (young_.size() >= rows_of_a_generation_ && !young_.contains(aggregate)) {
+    has_all_ = has_all_ && old_.empty();
+    old_ = std::exchange(young_, map{});
   }
-  make_room();
-  bytes_ += cost_of(aggregate);
-  young_.emplace(std::string{aggregate}, head);
-}
-
-void recent_rows::make_room() {
-  if (bytes_ < bytes_of_a_generation_) return;
-  old_ = std::move(young_);
-  young_ = map{};
-  bytes_ = 0;
+  young_.insert_or_assign(aggregate, head);
 }
 
 }  // namespace ratchet

@@ -3,10 +3,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "core/stream_state.hpp"
 
@@ -23,28 +20,28 @@ struct row_head {
 };
 
 /// The heads of the rows last read or written, so that steps which need no snapshot need not ask the database
-/// for them. What is in here is what the database has. Bounded: two generations; when the younger is full,
-/// the older goes. Thread-safety: one owner thread.
+/// for them. What is in here is what the database has. Aggregates go by hash_of_aggregate() alone: what it
+/// would take for two to share it, see id_mark. Bounded: two generations; when the younger is full, the older
+/// goes. Thread-safety: one owner thread.
 class recent_rows {
  public:
-  explicit recent_rows(std::uint64_t bytes);
-  /// Valid until the next call. Null: not known; the database must be asked.
-  [[nodiscard]] const row_head* find(std::string_view aggregate);
-  void put(std::string_view aggregate, const row_head&);
+  /// `has_all`: the database has no rows yet.
+  recent_rows(std::uint64_t bytes, bool has_all);
+  /// Valid until the next put(). Null: not known; the database must be asked, unless this has all rows.
+  [[nodiscard]] const row_head* find(const hash128& aggregate) const;
+  void put(const hash128& aggregate, const row_head&);
+  /// No row was forgotten: what is not in here is not in the database either.
+  [[nodiscard]] bool has_all() const noexcept { return has_all_; }
 
  private:
   struct hash {
-    using is_transparent = void;
-    using is_avalanching = void;  // std::hash of strings is murmur in libstdc++: its bits are spread already
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
+    using is_avalanching = void;  // it is a hash
+    std::size_t operator()(const hash128& h) const noexcept { return h.low; }
   };
-  using map = boost::unordered_flat_map<std::string, row_head, hash, std::equal_to<>>;
-  void make_room();
+  using map = boost::unordered_flat_map<hash128, row_head, hash>;
 
-  std::uint64_t bytes_of_a_generation_;
-  std::uint64_t bytes_{0};
+  std::size_t rows_of_a_generation_;
+  bool has_all_;
   map young_;
   map old_;
 };

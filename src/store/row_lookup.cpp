@@ -1,42 +1,25 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/row_lookup.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <chrono>
-#include <random>
 
-#include "store/byte_io.hpp"
+#include "core/aggregate_hash.hpp"
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
 #include "store/layout.hpp"
 
 namespace ratchet {
 
-std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates) {
-  // Ids of one kind often share their first bytes: compare what follows the common prefix as one number.
-  std::size_t common = aggregates.empty() ? 0 : aggregates[0].size();
-  for (const std::string_view a : aggregates) {
-    common = std::min(common, a.size());
-    const char* first = aggregates[0].data();
-    common = static_cast<std::size_t>(std::mismatch(first, first + common, a.data()).first - first);
-  }
-  struct entry {
-    std::uint64_t head;
-    std::uint32_t index;
-  };
-  std::vector<entry> entries(aggregates.size());
-  for (std::uint32_t i = 0; i < entries.size(); ++i)
-    entries[i] = {layout::leading_bytes(aggregates[i].substr(common)), i};
-  std::sort(entries.begin(), entries.end(), [&](const entry& a, const entry& b) {
-    if (a.head != b.head) return a.head < b.head;
-    return aggregates[a.index] < aggregates[b.index];
-  });
-  std::vector<std::uint32_t> order(entries.size());
-  std::transform(entries.begin(), entries.end(), order.begin(), [](const entry& e) { return e.index; });
-  return order;
+namespace {
+
+/// Puts aggregates in the order of their keys.
+void sort_by_key(std::vector<std::uint32_t>& indexes, const std::vector<std::string_view>& aggregates) {
+  std::sort(indexes.begin(), indexes.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return aggregates[a] < aggregates[b]; });
 }
+
+}  // namespace
 
 std::optional<event_id> id_horizon(const stream_state& state) {
   constexpr std::chrono::hours k_ahead{1};
@@ -49,12 +32,6 @@ std::optional<event_id> id_horizon(const stream_state& state) {
   const auto milliseconds = (*highest + k_ahead).time_since_epoch().count();
   return event_id{
       static_cast<std::uint64_t>(std::max<std::int64_t>(milliseconds, 0)) << k_bits_below_the_time, 0};
-}
-
-hash128 hash_of_aggregate(std::string_view aggregate) noexcept {
-  static const std::uint64_t k_seed = std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(aggregate.data(), aggregate.size(), k_seed);
-  return {hash.high64, hash.low64};
 }
 
 namespace {
@@ -88,6 +65,16 @@ result<void> start_ids_above_disk(const database& db, stream_id stream, recent_i
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+result<bool> has_no_rows(const database& db, stream_id stream) {
+  bool is_empty = true;
+  RATCHET_TRY(db.for_each({}, family::sequences, layout::stream_prefix(stream),
+                          [&](std::string_view, std::string_view) -> result<bool> {
+                            is_empty = false;
+                            return false;
+                          }));
+  return is_empty;
+}
+
 }  // namespace
 
 result<memory_by_stream> make_memory(const database& db, const std::vector<stream_id>& streams,
@@ -95,7 +82,8 @@ result<memory_by_stream> make_memory(const database& db, const std::vector<strea
   memory_by_stream out;
   for (const stream_id stream : streams) {
     const std::uint64_t share = bytes / streams.size() / 2;
-    stream_memory memory{recent_ids{std::nullopt, share}, recent_rows{share}};
+    RATCHET_TRY(const bool is_empty, has_no_rows(db, stream));
+    stream_memory memory{recent_ids{std::nullopt, share}, recent_rows{share, is_empty}};
     RATCHET_TRY(start_ids_above_disk(db, stream, memory.ids));
     out.emplace(stream, std::move(memory));
   }
@@ -148,23 +136,21 @@ result<void> row_lookup::find_external(stream_id stream, const step_plan& plan) 
 result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan, step_rows* out) {
   last_.aggregates = plan.aggregates.data();
   last_.count = plan.aggregates.size();
-  last_.order = order_by_key(plan.aggregates);
   last_.is_external.assign(plan.aggregates.size(), 0);
-  last_.hashes.resize(plan.aggregates.size());
-  std::transform(plan.aggregates.begin(), plan.aggregates.end(), last_.hashes.begin(), hash_of_aggregate);
   recent_rows& recent = memory_->at(stream).rows;
   asked_.clear();
   std::size_t bytes = 0;
-  for (const std::uint32_t index : last_.order) {
-    const std::string_view aggregate = plan.aggregates[index];
-    const row_head* head = plan.needs_snapshots ? nullptr : recent.find(aggregate);
-    if (head) {
+  for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
+    const row_head* head = recent.find(plan.hashes[index]);
+    if (!head && recent.has_all()) continue;
+    if (head && !plan.needs_snapshots) {
       remember(index, *head, out);
       continue;
     }
     asked_.push_back(index);
-    bytes += layout::aggregate_key_size(aggregate.size());
+    bytes += layout::aggregate_key_size(plan.aggregates[index].size());
   }
+  sort_by_key(asked_, plan.aggregates);
   prepare(asked_.size(), bytes);
   for (const std::uint32_t index : asked_) {
     const std::size_t begin = key_bytes_.size();
@@ -179,7 +165,7 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     const row_head head{value.last, value.id, value.payload_hash, value.time, value.deleted, value.external};
     remember(asked_[i], head, out);
     if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot = value.snapshot;
-    if (!plan.needs_snapshots) recent.put(plan.aggregates[asked_[i]], head);
+    if (!plan.needs_snapshots) recent.put(plan.hashes[asked_[i]], head);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -198,11 +184,12 @@ void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_ro
 result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, step_rows& out) {
   std::vector<std::uint32_t> wanted;
   std::size_t bytes = 0;
-  for (const std::uint32_t index : last_.order) {
+  for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
     if (last_.is_external[index] == 0) continue;
     wanted.push_back(index);
     bytes += layout::aggregate_key_size(plan.aggregates[index].size());
   }
+  sort_by_key(wanted, plan.aggregates);
   if (wanted.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   prepare(wanted.size(), bytes);
   for (const std::uint32_t index : wanted) {
@@ -224,7 +211,7 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
 result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const recent_ids& recent = memory_->at(stream).ids;
-  const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, last_.hashes[id.aggregate]); };
+  const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   for (const id_of_aggregate& id : plan.ids) recent.prefetch(mark(id));
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {

@@ -14,9 +14,6 @@
 
 namespace ratchet {
 
-/// The order of a plan's aggregates by their bytes, which is the order of their keys.
-[[nodiscard]] std::vector<std::uint32_t> order_by_key(const std::vector<std::string_view>& aggregates);
-
 /// What is remembered of a stream in memory.
 struct stream_memory {
   recent_ids ids;
@@ -28,9 +25,6 @@ using memory_by_stream = std::map<stream_id, stream_memory>;
 /// is never far past the clock. None where no record had a time.
 [[nodiscard]] std::optional<event_id> id_horizon(const stream_state&);
 
-/// The same for equal bytes in this process, and unforeseeable outside of it.
-[[nodiscard]] hash128 hash_of_aggregate(std::string_view) noexcept;
-
 /// Starts with empty memories that together take at most `bytes`. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<memory_by_stream> make_memory(const database&, const std::vector<stream_id>&,
                                                    std::uint64_t bytes);
@@ -40,9 +34,7 @@ struct looked_up {
   const step_plan* plan{nullptr};
   const void* aggregates{nullptr};  ///< guards against another plan at the same address
   std::size_t count{0};
-  std::vector<std::uint32_t> order;       ///< order_by_key()
   std::vector<std::uint8_t> is_external;  ///< per aggregate: its stored snapshot lies in `snapshots`
-  std::vector<hash128> hashes;            ///< per aggregate, for mark_of()
 
   [[nodiscard]] bool is_of(const step_plan& p) const noexcept {
     return plan == &p && aggregates == p.aggregates.data() && count == p.aggregates.size();

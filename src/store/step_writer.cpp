@@ -42,7 +42,7 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       put_stream(part);
       stream_memory& remembered = memory.at(part.stream);
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
-      put_ids(part, step.step, lookup.last(), remembered.ids);
+      put_ids(part, step.step, remembered.ids);
     }
     rejected.add(batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
   }
@@ -67,20 +67,15 @@ void step_writer::put_stream(const step_part& part) {
 
 result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, recent_rows& recent) {
   const std::vector<aggregate_change>& rows = part.change->rows;
-  if (rows.empty() && part.change->ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (rows.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const step_plan& plan = *part.plan;
   // A snapshot that shrinks or goes must leave `snapshots`; whether it is there, the look-up has seen.
   if (!lookup.last().is_of(plan)) {
     RATCHET_TRY(lookup.find_external(part.stream, plan));
   }
-  constexpr std::uint32_t k_none = 0xFFFFFFFF;
-  row_of_.assign(plan.aggregates.size(), k_none);
-  for (std::uint32_t i = 0; i < rows.size(); ++i) row_of_[rows[i].aggregate] = i;
   const looked_up& known = lookup.last();
-  for (const std::uint32_t aggregate : known.order) {
-    if (row_of_[aggregate] == k_none) continue;
-    const aggregate_row& row = rows[row_of_[aggregate]].row;
-    recent.put(plan.aggregates[aggregate],
+  for (const auto& [aggregate, row] : rows) {
+    recent.put(plan.hashes[aggregate],
                {row.last, row.id, row.payload_hash, row.time, row.deleted, layout::is_external(row)});
     put_row(part.stream, plan.aggregates[aggregate], row, known.is_external[aggregate] != 0);
   }
@@ -103,13 +98,12 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   }
 }
 
-void step_writer::put_ids(const step_part& part, std::uint64_t step, const looked_up& known,
-                          recent_ids& recent) {
+void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
   runs_.put(batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
   for (const id_of_aggregate& id : ids) {
-    recent.add(id.id, mark_of(id.id, known.hashes[id.aggregate]), horizon);
+    recent.add(id.id, mark_of(id.id, part.plan->hashes[id.aggregate]), horizon);
   }
 }
 

@@ -17,7 +17,7 @@ namespace ratchet {
 /// Puts the step's number into the batch, first. Nothing else may come before it.
 void put_step(rocksdb::WriteBatch&, const database&, std::uint64_t step);
 
-/// Turns a step into one RocksDB batch, in key order within each column family. Keeps its buffers.
+/// Turns a step into one RocksDB batch. Keeps its buffers.
 /// Thread-safety: one owner thread.
 class step_writer {
  public:
@@ -31,13 +31,12 @@ class step_writer {
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
-  void put_ids(const step_part&, std::uint64_t step, const looked_up&, recent_ids&);
+  void put_ids(const step_part&, std::uint64_t step, recent_ids&);
 
   const database* db_;
   rocksdb::WriteBatch batch_;
   id_run_writer runs_;
   std::string key_;
-  std::vector<std::uint32_t> row_of_;
 };
 
 }  // namespace ratchet

@@ -107,7 +107,7 @@ class world {
   step_plan plan_for(const std::vector<std::string>& names) {
     step_plan plan;
     plan.needs_snapshots = below(3) == 0;
-    plan.aggregates.assign(names.begin(), names.end());
+    for (const std::string& name : names) plan.add(name);
     std::set<std::pair<std::uint32_t, event_id>> distinct;
     for (std::uint32_t i = 0; i < names.size(); ++i) {
       for (std::uint64_t n = below(4); n > 0; --n) {

@@ -156,7 +156,7 @@ class step_history {
     step_plan plan;
     stream_change change;
     for (std::uint32_t i = 0; i < names.size(); ++i) {
-      plan.aggregates.push_back(names[i]);
+      plan.add(names[i]);
       // The step's number is in everything that it writes, so that no part of a step can pass for another's.
       const event_id id{number << 16U | 0x7000U, below(1U << 20U)};
       aggregate_row row;

@@ -106,7 +106,7 @@ class running_checkpoint : public ::testing::Test {
   }
   void write_step() {
     step_plan plan;
-    plan.aggregates = {"a"};
+    plan.add("a");
     stream_change change;
     change.after = store_->load(stream_id{1}).value();
     change.after.counters.applied += 1;

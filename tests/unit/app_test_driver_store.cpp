@@ -15,7 +15,7 @@ const event_id k_late{2, 1};
 /// A step that sets aggregate "a" to this sequence and files an id of it.
 struct small_step {
   explicit small_step(std::uint64_t n, event_id id) {
-    plan.aggregates = {"a"};
+    plan.add("a");
     plan.ids = {{0, id}};
     aggregate_row row;
     row.last = seq(n);
@@ -82,7 +82,8 @@ TEST(memory_store, looks_up_rows_ids_and_snapshots_where_they_are_needed) {
   memory_store store{{"payments"}};
   ASSERT_TRUE(store.write(small_step(1, k_early).batch(1)));
   step_plan plan;
-  plan.aggregates = {"b", "a"};
+  plan.add("b");
+  plan.add("a");
   plan.ids = {{1, k_early}, {0, k_early}, {1, k_late}};
   step_rows rows;
   ASSERT_TRUE(store.lookup(stream_id{0}, plan, rows));

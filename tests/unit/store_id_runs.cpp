@@ -1,6 +1,4 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/id_runs.hpp"
-
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
@@ -8,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "store/id_runs.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
@@ -30,7 +29,7 @@ class runs_of_ids : public fixture {
   void SetUp() override {
     store_ = open();
     stream_ = store_->id_of("payments");
-    plan_.aggregates = {"p0", "p1", "p2"};
+    plan_ = store_support::plan_of({"p0", "p1", "p2"});
   }
 
   void put(const std::vector<id_of_aggregate>& ids) {
@@ -52,12 +51,13 @@ class runs_of_ids : public fixture {
   /// How many runs there are of each width.
   std::map<unsigned, std::size_t> runs() {
     std::map<unsigned, std::size_t> out;
-    must(db().for_each({}, family::dedup, layout::stream_prefix(stream_), [&](auto key, auto value) -> result<bool> {
-      const auto parsed = must(layout::parse_id_run_key(key));
-      must(layout::decode_id_run(parsed.span, value));
-      ++out[parsed.span.bits];
-      return true;
-    }));
+    must(db().for_each({}, family::dedup, layout::stream_prefix(stream_),
+                       [&](auto key, auto value) -> result<bool> {
+                         const auto parsed = must(layout::parse_id_run_key(key));
+                         must(layout::decode_id_run(parsed.span, value));
+                         ++out[parsed.span.bits];
+                         return true;
+                       }));
     return out;
   }
 
@@ -99,7 +99,8 @@ TEST_F(runs_of_ids, are_as_wide_as_it_takes_to_pack_a_large_step) {
     return ids;
   };
   std::map<unsigned, std::size_t> seen;
-  for (const auto& [between, bits] : std::map<std::uint64_t, unsigned>{{1, 6}, {20, 10}, {300, 14}, {60'000, 14}}) {
+  for (const auto& [between, bits] :
+       std::map<std::uint64_t, unsigned>{{1, 6}, {20, 10}, {300, 14}, {60'000, 14}}) {
     put(step_of(between));
     const auto now = runs();
     for (const auto& [width, count] : now) {
@@ -117,7 +118,8 @@ TEST_F(runs_of_ids, are_found_among_those_of_other_steps_widths_and_files) {
     std::vector<id_of_aggregate> ids;
     const std::uint64_t between = round % 3 == 0 ? 1 : round % 3 == 1 ? 30 : 500;
     for (std::uint64_t i = 0; i < 300; ++i) {
-      ids.push_back({static_cast<std::uint32_t>(random() % 3), id_at(random() % (300 * between), random() % 4)});
+      ids.push_back(
+          {static_cast<std::uint32_t>(random() % 3), id_at(random() % (300 * between), random() % 4)});
       filed[{ids.back().id, ids.back().aggregate}] = 1;
     }
     put(ids);
@@ -160,7 +162,8 @@ TEST_F(runs_of_ids, that_are_damaged_are_not_taken_for_an_answer) {
   std::vector<std::uint32_t> asked{0};
   std::vector<std::uint8_t> found(1);
   EXPECT_EQ(find_in_runs(db(), stream_, plan, asked, found).error(), make_error_code(errc::state_damaged));
-  EXPECT_EQ(aggregates_in_runs(db(), {}, stream_, id_at(5), 10).error(), make_error_code(errc::state_damaged));
+  EXPECT_EQ(aggregates_in_runs(db(), {}, stream_, id_at(5), 10).error(),
+            make_error_code(errc::state_damaged));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "store/layout.hpp"
 #include "store/recent_ids.hpp"
 #include "store/recent_rows.hpp"
 #include "store_support.hpp"
@@ -116,14 +117,18 @@ row_head row_head_at(sequence last) {
   return head;
 }
 
+constexpr hash128 name(std::uint64_t n) {
+  return {n, n * 0x9E3779B97F4A7C15ULL};
+}
+
 TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
-  recent_rows rows{20'000};
+  recent_rows rows{40'000, true};
   for (std::uint64_t round = 1; round <= 3; ++round) {
-    for (int i = 0; i < 200; ++i) rows.put("p" + std::to_string(i), row_head_at(seq(round)));
+    for (std::uint64_t i = 0; i < 200; ++i) rows.put(name(i), row_head_at(seq(round)));
   }
   int known = 0;
-  for (int i = 0; i < 200; ++i) {
-    const row_head* head = rows.find("p" + std::to_string(i));
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const row_head* head = rows.find(name(i));
     if (!head) continue;
     ++known;
     EXPECT_EQ(head->last, seq(3));
@@ -132,7 +137,80 @@ TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
   EXPECT_LT(known, 200);
 }
 
+TEST(recent_rows, has_all_until_it_forgets_one) {
+  recent_rows rows{40'000, true};
+  std::uint64_t put = 0;
+  while (rows.has_all()) {
+    for (std::uint64_t i = 0; i < put; ++i) ASSERT_TRUE(rows.find(name(i))) << i;
+    rows.put(name(put++), {});
+    ASSERT_LT(put, 10'000U) << "it is not bounded";
+  }
+  EXPECT_FALSE(rows.find(name(0)));
+  EXPECT_GT(put, 50U);
+  EXPECT_FALSE(recent_rows(40'000, false).has_all());
+}
+
 class a_reopened_store : public fixture {};
+
+TEST_F(a_reopened_store, knows_of_an_id_in_a_wide_run_that_begins_before_the_last_one) {
+  constexpr std::uint64_t k_start = std::uint64_t{100'000'000} << layout::k_span_bits.back();
+  const auto id_at = [](std::uint64_t milliseconds) {
+    return event_id{(k_start + milliseconds) << 16U | 0x7000U, 1};
+  };
+  const step_plan plan = plan_of({"p1"});
+  const auto file = [&](store& s, const std::vector<event_id>& ids) {
+    write(s, s.id_of("payments"), {}, [&](step_batch& batch, stream_change& change) {
+      batch.parts[0].plan = &plan;
+      change.rows = {{0, {}}};
+      for (const event_id& id : ids) change.ids.push_back({0, id});
+    });
+  };
+  std::vector<event_id> wide;  // 512 ids, 128 ms between two
+  for (std::uint64_t i = 0; i < 512; ++i) wide.push_back(id_at(i * 128));
+  {
+    auto s = open();
+    file(*s, wide);
+    file(*s, {id_at(500 * 128)});  // its narrow run begins last
+  }
+  auto s = open();
+  step_plan asked = plan;
+  asked.ids = {{0, wide.back()}};
+  step_rows rows;
+  must(s->lookup(s->id_of("payments"), asked, rows));
+  EXPECT_EQ(rows.id_stored, (std::vector<std::uint8_t>{1}));
+}
+
+TEST_F(a_reopened_store, does_not_take_what_it_does_not_remember_for_new) {
+  open().reset();
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {{"p1", seq(4), "four"}});
+  }
+  auto s = open();
+  write(*s, s->id_of("payments"), {{"p2", seq(1), "one"}});
+  for (const bool needs_snapshots : {false, true}) {
+    step_plan plan = plan_of({"p1", "p2", "p3"});
+    plan.needs_snapshots = needs_snapshots;
+    step_rows rows;
+    must(s->lookup(s->id_of("payments"), plan, rows));
+    ASSERT_TRUE(rows.aggregates[0]);
+    EXPECT_EQ(rows.aggregates[0]->last, seq(4));
+    ASSERT_TRUE(rows.aggregates[1]);
+    EXPECT_FALSE(rows.aggregates[2]);
+  }
+}
+
+TEST_F(a_reopened_store, that_was_empty_reads_snapshots_of_rows_that_it_remembers) {
+  auto s = open();
+  write(*s, s->id_of("payments"), {{"p1", seq(4), "four"}});
+  step_plan plan = plan_of({"p1", "p2"});
+  plan.needs_snapshots = true;
+  step_rows rows;
+  must(s->lookup(s->id_of("payments"), plan, rows));
+  ASSERT_TRUE(rows.aggregates[0]);
+  EXPECT_EQ(rows.aggregates[0]->snapshot, "four");
+  EXPECT_FALSE(rows.aggregates[1]);
+}
 
 TEST_F(a_reopened_store, still_sees_ids_and_rows_of_before) {
   {

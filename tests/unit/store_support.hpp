@@ -71,9 +71,9 @@ struct put_row {
   bool deleted{false};
 };
 
-inline step_plan plan_of(std::vector<std::string_view> aggregates) {
+inline step_plan plan_of(const std::vector<std::string_view>& aggregates) {
   step_plan plan;
-  plan.aggregates = std::move(aggregates);
+  for (const std::string_view aggregate : aggregates) plan.add(aggregate);
   return plan;
 }
 
@@ -100,7 +100,7 @@ class fixture : public testing::Test {
     change.after = must(s.load(stream));
     for (const put_row& r : rows) {
       const auto index = static_cast<std::uint32_t>(plan.aggregates.size());
-      plan.aggregates.push_back(r.aggregate);
+      plan.add(r.aggregate);
       const event_id id = id_for(r.aggregate, r.last.number);
       aggregate_row row;
       row.last = r.last;

@@ -1,0 +1,26 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/aggregate_hash.hpp"
+
+#include <xxhash.h>
+
+#include <random>
+
+namespace ratchet {
+
+namespace {
+
+std::uint64_t draw_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device();
+}
+
+const std::uint64_t k_seed = draw_seed();
+
+}  // namespace
+
+hash128 hash_of_aggregate(std::string_view aggregate) noexcept {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(aggregate.data(), aggregate.size(), k_seed);
+  return {hash.high64, hash.low64};
+}
+
+}  // namespace ratchet

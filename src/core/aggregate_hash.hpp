@@ -1,0 +1,14 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// XXH3-128 with a seed that each process draws for itself: the same for equal bytes, and nobody outside can
+/// make two names that collide. For memory only; it never goes to disk. Any thread.
+[[nodiscard]] hash128 hash_of_aggregate(std::string_view) noexcept;
+
+}  // namespace ratchet
