@@ -52,5 +52,17 @@ def cpu_seconds(pids):
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        total += int(fields[11]) + int(fields[12])
+        total += sum(int(field) for field in fields[11:15])  # its own, and that of children that have ended
     return total / TICKS
+
+
+def family_of(pid):
+    """A process and those that it started."""
+    family = [pid]
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "stat").read_text().rsplit(")", 1)[1].split()[1] == str(pid):
+                family.append(int(entry.name))
+        except OSError:
+            continue
+    return family
