@@ -21,6 +21,7 @@
 #include "store/step_writer.hpp"
 #include "store/sync_thread.hpp"
 #include "store/synced_file.hpp"
+#include "store/write_thread.hpp"
 
 namespace ratchet {
 
@@ -34,15 +35,17 @@ class rocks_store final : public store {
  public:
   rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
               memory_by_stream memory, std::shared_ptr<durable_floors> floors, synced_file synced,
-              std::uint64_t step)
+              std::uint64_t step, write_on where)
       : lock_{std::move(lock)},
         db_{std::move(db)},
         known_{std::move(known)},
         rejected_{std::move(rejected)},
         memory_{std::move(memory)},
-        lookup_{*db_, memory_},
         writer_{*db_},
-        sync_{*db_, std::move(synced), std::move(floors), step} {}
+        last_step_{step},
+        sync_{*db_, std::move(synced), std::move(floors), step},
+        writes_{*db_, sync_, where},
+        lookup_{*db_, writes_, memory_} {}
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override {
     const auto at = known_.streams.find(stream);
@@ -50,7 +53,7 @@ class rocks_store final : public store {
   }
 
   [[nodiscard]] result<stream_state> load(stream_id stream) const override {
-    if (failed()) return indeterminate();
+    RATCHET_TRY(settle());
     return read_stream_state(*db_, {}, stream);
   }
 
@@ -70,30 +73,34 @@ class rocks_store final : public store {
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
-      failure_ = batch.error().message();
-      write_failed_.store(true, std::memory_order_release);
+      writes_.fail(batch.error().message());
       return batch.error();
     }
     if (step.change != store_change{}) put_store_change(*batch.assume_value(), step.change);
-    RATCHET_TRY(commit(*batch.assume_value()));
-    if (step.change != store_change{}) known_ = known_after(step.change);
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
         note_floor(step.step, part.stream, *part.change->after.floor);
     }
-    sync_.wrote(step.step);
+    RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
+    if (step.change != store_change{}) known_ = known_after(step.change);
+    last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] std::uint64_t last_step() const noexcept override { return sync_.written(); }
+  [[nodiscard]] std::uint64_t last_step() const noexcept override {
+    return last_step_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
-  void request_sync() override { sync_.request(); }
+  void request_sync() override { writes_.request_sync(); }
   [[nodiscard]] result<void> sync() override {
-    if (failed()) return indeterminate();
+    RATCHET_TRY(settle());
     return sync_.sync_and_wait();
   }
 
-  [[nodiscard]] std::string failure() const override { return failure_.empty() ? sync_.failure() : failure_; }
+  [[nodiscard]] std::string failure() const override {
+    std::string why = writes_.failure();
+    return why.empty() ? sync_.failure() : why;
+  }
 
   [[nodiscard]] std::string uuid() const override { return known_.identity->uuid; }
   [[nodiscard]] std::string cluster_id() const override { return known_.identity->cluster_id; }
@@ -128,13 +135,13 @@ class rocks_store final : public store {
   [[nodiscard]] std::optional<copy_mark> copy() const override { return known_.copy; }
 
   [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
-    if (failed()) return indeterminate();
+    RATCHET_TRY(settle());
     RATCHET_TRY(link_checkpoint(*db_, directory));
     return last_step();
   }
 
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
-    if (failed()) return indeterminate();
+    RATCHET_TRY(settle());
     constexpr bool k_with_snapshot = true;
     RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot));
     return std::unique_ptr<store_view>{std::move(view)};
@@ -155,27 +162,25 @@ class rocks_store final : public store {
     return all;
   }
 
-  [[nodiscard]] database& under() noexcept { return *db_; }
-
- private:
-  [[nodiscard]] bool failed() const noexcept {
-    return write_failed_.load(std::memory_order_acquire) || sync_.failed();
+  /// With every step in it.
+  [[nodiscard]] database& under() const noexcept {
+    (void)writes_.settle();
+    return *db_;
   }
 
-  /// Writes without a sync. Whether a write that failed is there nobody knows before the store was opened
-  /// again.
-  result<void> commit(rocksdb::WriteBatch& batch) {
-    const rocksdb::Status s = db_->db().Write(rocksdb::WriteOptions{}, &batch);
-    if (s.ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-    failure_ = s.ToString();
-    sync_.write_failed();
-    write_failed_.store(true, std::memory_order_release);
-    return indeterminate();
+ private:
+  [[nodiscard]] bool failed() const noexcept { return writes_.failed() || sync_.failed(); }
+
+  /// From here on the database has all steps, so that it may be read.
+  [[nodiscard]] result<void> settle() const {
+    RATCHET_TRY(writes_.settle());
+    if (sync_.failed()) return indeterminate();
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
   /// For batches without a step: they are never part of an unsynced tail, whose holes steps tell.
   result<void> commit_and_sync(rocksdb::WriteBatch& batch) {
-    RATCHET_TRY(commit(batch));
+    RATCHET_TRY(writes_.start(batch, write_thread::k_no_step));
     return sync();
   }
 
@@ -221,12 +226,12 @@ class rocks_store final : public store {
   catalog known_;
   rejected_index rejected_;
   memory_by_stream memory_;
-  row_lookup lookup_;
-  step_writer writer_;
+  step_writer writer_;  ///< has the batch that is being written
   std::map<stream_id, timestamp> noted_floors_;
-  std::string failure_;  ///< of the owner thread, with write_failed_
-  std::atomic<bool> write_failed_{false};
-  sync_thread sync_;  ///< last: it stops before the database closes
+  std::atomic<std::uint64_t> last_step_;
+  sync_thread sync_;     ///< stops before the database closes,
+  write_thread writes_;  ///< and this one before the syncs
+  row_lookup lookup_;
 };
 
 }  // namespace
@@ -442,9 +447,10 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
   if (!done) return failed_read(options.path, done.error());
   auto memory = make_memory(*db, ids_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
-  return std::unique_ptr<store>{std::make_unique<rocks_store>(
-      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
-      std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step)};
+  return std::unique_ptr<store>{
+      std::make_unique<rocks_store>(std::move(lock), std::move(db), std::move(wanted.known),
+                                    std::move(rejected), std::move(memory).assume_value(), settings.floors,
+                                    std::move(synced).assume_value(), found.step, options.writes)};
 }
 
 }  // namespace

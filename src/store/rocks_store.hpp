@@ -13,6 +13,13 @@
 /// The store on RocksDB. No header of RocksDB is needed to use it.
 namespace ratchet {
 
+/// Where a step is written to the database.
+enum class write_on : std::uint8_t {
+  own_thread,    ///< while the owner goes on with the next step; an error is told by the call after it
+  owner_thread,  ///< before write() returns: one thread does everything, in one order, as a simulation wants
+                 ///< it
+};
+
 struct store_options {
   std::filesystem::path path;
   std::string group;
@@ -23,6 +30,7 @@ struct store_options {
   /// For what is remembered of recent ids and rows, all streams together.
   std::uint64_t remembered_bytes{std::uint64_t{128} << 20U};
   bool create{true};
+  write_on writes{write_on::own_thread};
 };
 
 /// Opens a state directory for writing, and makes it where there is none.

@@ -101,8 +101,9 @@ void row_lookup::add_key(std::size_t begin) {
   keys_.emplace_back(key_bytes_.data() + begin, key_bytes_.size() - begin);
 }
 
-void row_lookup::multi_get(family f) {
-  if (keys_.empty()) return;
+result<void> row_lookup::multi_get(family f) {
+  if (keys_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  RATCHET_TRY(writes_->settle());
   // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer
   // behind unset.
   if (values_.size() < keys_.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys_.size());
@@ -111,6 +112,7 @@ void row_lookup::multi_get(family f) {
   constexpr bool k_sorted = true;
   db_->db().MultiGet(rocksdb::ReadOptions{}, db_->handle(f), keys_.size(), keys_.data(), values_.data(),
                      statuses_.data(), k_sorted);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows& out) {
@@ -157,7 +159,7 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
     add_key(begin);
   }
-  multi_get(family::sequences);
+  RATCHET_TRY(multi_get(family::sequences));
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     if (statuses_[i].IsNotFound()) continue;
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
@@ -197,7 +199,7 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
     layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
     add_key(begin);
   }
-  multi_get(family::snapshots);
+  RATCHET_TRY(multi_get(family::snapshots));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (statuses_[i].IsNotFound())
       return make_error_code(errc::state_damaged);  // its row says that it is there
@@ -219,6 +221,8 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
     if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
     if (answer == recent_ids::answer::unknown) asked_.push_back(i);
   }
+  if (asked_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  RATCHET_TRY(writes_->settle());
   return find_in_runs(*db_, stream, plan, asked_, out.id_stored);
 }
 

@@ -11,6 +11,7 @@
 #include "store/column_families.hpp"
 #include "store/recent_ids.hpp"
 #include "store/recent_rows.hpp"
+#include "store/write_thread.hpp"
 
 namespace ratchet {
 
@@ -46,7 +47,8 @@ struct looked_up {
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:
-  row_lookup(const database& db, memory_by_stream& memory) : db_{&db}, memory_{&memory} {}
+  row_lookup(const database& db, const write_thread& writes, memory_by_stream& memory)
+      : db_{&db}, writes_{&writes}, memory_{&memory} {}
   /// Errors: state_damaged; of RocksDB.
   [[nodiscard]] result<void> run(stream_id, const step_plan&, step_rows& out);
   /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
@@ -62,9 +64,10 @@ class row_lookup {
   result<void> get_ids(stream_id, const step_plan&, step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
   void add_key(std::size_t begin);
-  void multi_get(family);
+  result<void> multi_get(family);
 
   const database* db_;
+  const write_thread* writes_;  ///< whoever reads from the database waits for the last step
   memory_by_stream* memory_;
   looked_up last_;
   std::string key_bytes_;

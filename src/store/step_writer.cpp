@@ -35,8 +35,9 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
                                                 memory_by_stream& memory, rejected_index& rejected) {
-  batch_.Clear();
-  put_step(batch_, *db_, step.step);
+  batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
+  batch_->Clear();
+  put_step(*batch_, *db_, step.step);
   for (const step_part& part : step.parts) {
     if (part.change) {
       put_stream(part);
@@ -44,24 +45,24 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
       put_ids(part, step.step, remembered.ids);
     }
-    rejected.add(batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
+    rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
   }
   for (std::uint32_t i = 0; i < step.audits.size(); ++i) {
-    put(batch_, db_->handle(family::standard), layout::audit_key(step.step, i),
+    put(*batch_, db_->handle(family::standard), layout::audit_key(step.step, i),
         layout::encode_audit(step.audits[i]));
   }
-  return &batch_;
+  return batch_;
 }
 
 void step_writer::put_stream(const step_part& part) {
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::standard);
   const stream_state& after = part.change->after;
-  put(batch_, family, layout::stream_state_key(part.stream),
+  put(*batch_, family, layout::stream_state_key(part.stream),
       layout::encode_stream_state(after.floor, after.counters));
   for (const topic_partition& where : part.change->touched) {
     const auto at = after.partitions.find(where);
     if (at == after.partitions.end()) continue;
-    put(batch_, family, layout::partition_key(part.stream, where), layout::encode_partition(at->second));
+    put(*batch_, family, layout::partition_key(part.stream, where), layout::encode_partition(at->second));
   }
 }
 
@@ -90,17 +91,17 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   const bool external = layout::is_external(row);
   const std::string_view inlined =
       external || row.deleted ? std::string_view{} : std::string_view{row.snapshot};
-  put(batch_, db_->handle(family::sequences), key_, head.view(), inlined);
+  put(*batch_, db_->handle(family::sequences), key_, head.view(), inlined);
   if (external) {
-    put(batch_, db_->handle(family::snapshots), key_, std::string_view{&layout::k_format, 1}, row.snapshot);
+    put(*batch_, db_->handle(family::snapshots), key_, std::string_view{&layout::k_format, 1}, row.snapshot);
   } else if (was_external) {
-    batch_.Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
+    batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
   }
 }
 
 void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
-  runs_.put(batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
+  runs_.put(*batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
   for (const id_of_aggregate& id : ids) {
     recent.add(id.id, mark_of(id.id, part.plan->hashes[id.aggregate]), horizon);

@@ -22,8 +22,9 @@ void put_step(rocksdb::WriteBatch&, const database&, std::uint64_t step);
 class step_writer {
  public:
   explicit step_writer(const database& db) : db_{&db} {}
-  /// The batch is valid until the next call. `memory` and `rejected` move on with it, so a batch that was
-  /// built must be written. Errors: state_damaged and of RocksDB, where rows must be looked up first.
+  /// The batch is valid until the second next call: one may be written while the next is built. `memory` and
+  /// `rejected` move on with it, so a batch that was built must be written. Errors: state_damaged and of
+  /// RocksDB, where rows must be looked up first.
   [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_stream& memory,
                                                    rejected_index& rejected);
 
@@ -34,7 +35,8 @@ class step_writer {
   void put_ids(const step_part&, std::uint64_t step, recent_ids&);
 
   const database* db_;
-  rocksdb::WriteBatch batch_;
+  rocksdb::WriteBatch batches_[2];
+  rocksdb::WriteBatch* batch_{batches_};  ///< the one that is built
   id_run_writer runs_;
   std::string key_;
 };

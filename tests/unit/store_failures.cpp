@@ -18,8 +18,15 @@ using store_support::must;
 using store_support::plan_of;
 using store_support::switches;
 
-class a_failed_write : public fixture {
+/// In both places where a step may be written.
+class a_failed_write : public fixture, public testing::WithParamInterface<write_on> {
  protected:
+  [[nodiscard]] store_options options() const {
+    store_options o = fixture::options();
+    o.writes = GetParam();
+    return o;
+  }
+  [[nodiscard]] std::unique_ptr<store> open() const { return must(open_store(options())); }
   /// A store over files that fail when told, with one step written and synced.
   std::unique_ptr<store> open_failing() {
     auto s = must(open_store(options(), env_.get()));
@@ -27,11 +34,14 @@ class a_failed_write : public fixture {
     must(s->sync());
     return s;
   }
+  /// Writes a step, and waits for it.
   static result<void> try_step(store& s) {
     step_batch batch;
     batch.step = s.last_step() + 1;
     batch.audits.push_back({batch.step, timestamp{}, "test", "", "second"});
-    return s.write(batch);
+    RATCHET_TRY(s.write(batch));
+    RATCHET_TRY(s.load(s.id_of("payments")));
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   static void expect_that_everything_is_refused(store& s) {
     const std::error_code want = make_error_code(errc::write_indeterminate);
@@ -50,7 +60,7 @@ class a_failed_write : public fixture {
       rocksdb::NewCompositeEnv(std::make_shared<failing_file_system>(switches_))};
 };
 
-TEST_F(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_not_there) {
+TEST_P(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_not_there) {
   auto s = open_failing();
   switches_.fail_append = true;
   EXPECT_EQ(s->failure(), "");
@@ -64,7 +74,7 @@ TEST_F(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_not_there)
   EXPECT_TRUE(try_step(*s));
 }
 
-TEST_F(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_there_after_all) {
+TEST_P(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_there_after_all) {
   auto s = open_failing();
   switches_.append_reaches_the_file = true;
   switches_.fail_append = true;
@@ -77,7 +87,7 @@ TEST_F(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_there_afte
   EXPECT_EQ(must(must(s->view())->audits()).size(), 1U);
 }
 
-TEST_F(a_failed_write, that_was_a_sync_is_never_tried_again) {
+TEST_P(a_failed_write, that_was_a_sync_is_never_tried_again) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.fail_sync = true;
@@ -90,7 +100,7 @@ TEST_F(a_failed_write, that_was_a_sync_is_never_tried_again) {
   EXPECT_EQ(open()->last_step(), 2U);
 }
 
-TEST_F(a_failed_write, that_a_background_sync_met_stops_the_store) {
+TEST_P(a_failed_write, that_a_background_sync_met_stops_the_store) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.fail_sync = true;
@@ -100,7 +110,7 @@ TEST_F(a_failed_write, that_a_background_sync_met_stops_the_store) {
   expect_that_everything_is_refused(*s);
 }
 
-TEST_F(a_failed_write, that_was_a_sync_is_not_repeated_though_somebody_asks_for_it) {
+TEST_P(a_failed_write, that_was_a_sync_is_not_repeated_though_somebody_asks_for_it) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.fail_sync = true;
@@ -113,7 +123,7 @@ TEST_F(a_failed_write, that_was_a_sync_is_not_repeated_though_somebody_asks_for_
   EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
-TEST_F(a_failed_write, keeps_the_steps_before_it_from_being_synced_in_the_same_log) {
+TEST_P(a_failed_write, keeps_the_steps_before_it_from_being_synced_in_the_same_log) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.fail_append = true;
@@ -126,7 +136,7 @@ TEST_F(a_failed_write, keeps_the_steps_before_it_from_being_synced_in_the_same_l
   EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
-TEST_F(a_failed_write, that_was_the_sync_of_a_log_before_a_flush_is_not_tried_again_by_a_sync_of_ours) {
+TEST_P(a_failed_write, that_was_the_sync_of_a_log_before_a_flush_is_not_tried_again_by_a_sync_of_ours) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.fail_sync = true;
@@ -139,7 +149,7 @@ TEST_F(a_failed_write, that_was_the_sync_of_a_log_before_a_flush_is_not_tried_ag
   EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
-TEST_F(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
+TEST_P(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
   {
     auto s = open_failing();
     switches_.fail_sync = true;
@@ -153,7 +163,7 @@ TEST_F(a_failed_write, of_an_incarnation_or_a_cluster_is_told) {
   EXPECT_EQ(s->cluster_id(), "");
 }
 
-TEST_F(a_failed_write, of_the_identity_stops_the_creation) {
+TEST_P(a_failed_write, of_the_identity_stops_the_creation) {
   switches_.fail_sync = true;
   const auto refused = open_store(options(), env_.get());
   ASSERT_FALSE(refused);
@@ -163,7 +173,7 @@ TEST_F(a_failed_write, of_the_identity_stops_the_creation) {
   EXPECT_EQ(open()->last_step(), 0U);
 }
 
-TEST_F(a_failed_write, whose_rows_cannot_be_read_first_stops_the_store) {
+TEST_P(a_failed_write, whose_rows_cannot_be_read_first_stops_the_store) {
   open_failing().reset();
   auto s = open();  // nothing is remembered: the write must look the row up
   const stream_id stream = s->id_of("payments");
@@ -184,7 +194,7 @@ TEST_F(a_failed_write, whose_rows_cannot_be_read_first_stops_the_store) {
 
 class a_sync : public a_failed_write {};
 
-TEST_F(a_sync, does_not_cover_a_step_that_was_written_while_it_ran) {
+TEST_P(a_sync, does_not_cover_a_step_that_was_written_while_it_ran) {
   auto s = open_failing();
   must(try_step(*s));
   switches_.on_sync = [&] { must(try_step(*s)); };
@@ -196,7 +206,7 @@ TEST_F(a_sync, does_not_cover_a_step_that_was_written_while_it_ran) {
   EXPECT_EQ(s->durable_step(), 3U);
 }
 
-TEST_F(a_sync, of_a_recovery_is_written_to_the_file_synced) {
+TEST_P(a_sync, of_a_recovery_is_written_to_the_file_synced) {
   {
     auto s = open();
     write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
@@ -205,6 +215,9 @@ TEST_F(a_sync, of_a_recovery_is_written_to_the_file_synced) {
   open().reset();
   EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
+
+INSTANTIATE_TEST_SUITE_P(on, a_failed_write, testing::Values(write_on::own_thread, write_on::owner_thread));
+INSTANTIATE_TEST_SUITE_P(on, a_sync, testing::Values(write_on::own_thread, write_on::owner_thread));
 
 class rejected_records : public fixture {};
 

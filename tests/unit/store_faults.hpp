@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-/// Write-ahead logs that fail when told.
+/// Write-ahead logs that fail or wait when told.
 namespace ratchet::store_support {
 
 /// Lets write-ahead logs fail when told: appends before or after the bytes reached the file, or syncs.
@@ -18,7 +18,8 @@ struct switches {
   std::atomic<bool> fail_append{false};
   std::atomic<bool> append_reaches_the_file{false};
   std::atomic<bool> fail_sync{false};
-  std::function<void()> on_sync;  ///< called once, while a sync is under way, on its thread
+  std::function<void()> on_sync;         ///< called once, while a sync is under way, on its thread
+  std::atomic<bool> hold_append{false};  ///< appends wait while this is set; then notify
 };
 
 class failing_log final : public rocksdb::FSWritableFileOwnerWrapper {
@@ -28,6 +29,7 @@ class failing_log final : public rocksdb::FSWritableFileOwnerWrapper {
   using FSWritableFileOwnerWrapper::Append;
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& o,
                            rocksdb::IODebugContext* d) override {
+    switches_->hold_append.wait(true);
     if (!switches_->fail_append) return FSWritableFileOwnerWrapper::Append(data, o, d);
     if (switches_->append_reaches_the_file)
       FSWritableFileOwnerWrapper::Append(data, o, d).PermitUncheckedError();

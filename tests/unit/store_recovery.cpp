@@ -158,8 +158,8 @@ TEST_F(what_recovery_would_give, is_refused_where_the_files_are_ahead_of_the_log
   make(3);
   {
     auto s = open();
-    database& db = database_of(*s);
     write(*s, s->id_of("payments"), {{"p1", seq(4), "x"}});  // in the log, and passed
+    database& db = database_of(*s);
     // What a flush past a hole leaves: table files with a step that the log cannot give.
     rocksdb::WriteBatch batch;
     ASSERT_TRUE(batch.Put("\x7f", "no step comes first").ok());
