@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ports/thread_name.hpp"
+
 namespace ratchet {
 
 decode_stage::decode_stage(const stream_list& streams) : streams_{&streams} {
@@ -77,6 +79,7 @@ decoded_input& decode_worker::take() {
 }
 
 void decode_worker::work() {
+  name_this_thread("ratchet:decode");
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || waiting_ != nullptr; });

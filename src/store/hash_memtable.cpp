@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/hash_memtable.hpp"
 
+#define XXH_INLINE_ALL  // a call would cost as much as a short hash
 #include <xxhash.h>
 
 #include <algorithm>
@@ -50,32 +51,34 @@ void* aligned(char* raw, std::size_t align) noexcept {
   return raw + (align - address % align) % align;
 }
 
-/// Puts rows in the order of internal keys. Keys share their first bytes, and a comparison costs two cache
-/// misses: so rows are ordered by the 8 bytes behind what all of them share, as numbers that lie side by
-/// side, and each run of equal ones in the same way by what follows.
-class row_sorter {
- public:
-  explicit row_sorter(const comparator& compare) : compare_{&compare} {}
+/// The rows of a key that went into a bucket one behind the other, by the newest of them.
+struct key_run {
+  std::uint64_t head{0};  ///< some of the key's bytes, to be compared with one instruction
+  const node* newest;
+};
 
-  void sort(sorted_rows& rows) const {
-    std::vector<entry> entries(rows.size());
-    std::transform(rows.begin(), rows.end(), entries.begin(), [](row r) { return entry{0, r}; });
-    sort(entries, 0);
-    std::transform(entries.begin(), entries.end(), rows.begin(), [](const entry& e) { return e.at; });
-  }
+/// Puts runs in the order of their newest rows. Keys share their first bytes, and a comparison costs two
+/// cache misses: so they are ordered by the 8 bytes behind what all of them share, as numbers that lie side
+/// by side, and those of equal ones in the same way by what follows.
+class run_sorter {
+ public:
+  explicit run_sorter(const comparator& compare) : compare_{&compare} {}
+
+  void sort(std::vector<key_run>& runs) const { sort(runs, 0); }
 
  private:
-  struct entry {
-    std::uint64_t head;
-    row at;
-  };
+  using entry = key_run;
   static constexpr std::size_t k_few = 16;
 
-  [[nodiscard]] std::string_view key_of(const entry& e) const { return user_key(compare_->decode_key(e.at)); }
+  [[nodiscard]] std::string_view key_of(const entry& e) const {
+    return user_key(compare_->decode_key(e.newest->bytes()));
+  }
 
   /// `shared`: so many bytes are equal in all of them.
   void sort(std::span<entry> entries, std::size_t shared) const {
-    const auto by_key = [&](const entry& a, const entry& b) { return (*compare_)(a.at, b.at) < 0; };
+    const auto by_key = [&](const entry& a, const entry& b) {
+      return (*compare_)(a.newest->bytes(), b.newest->bytes()) < 0;
+    };
     if (entries.size() <= k_few) {
       std::sort(entries.begin(), entries.end(), by_key);
       return;
@@ -84,7 +87,7 @@ class row_sorter {
     std::size_t common = first.size();
     std::size_t shortest = first.size();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].at);
+      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].newest);
       const std::string_view key = key_of(entries[i]);
       shortest = std::min(shortest, key.size());
       common = std::min(common, shortest);
@@ -98,20 +101,23 @@ class row_sorter {
       return;
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].at);
+      if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].newest);
       entries[i].head = layout::leading_bytes(key_of(entries[i]).substr(common));
     }
     std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) { return a.head < b.head; });
     for (auto begin = entries.begin(); begin != entries.end();) {
       const auto end =
           std::find_if(begin, entries.end(), [&](const entry& e) { return e.head != begin->head; });
-      const std::span run{begin, end};
+      if (end - begin == 1) {  // most are alone, and nobody need go there
+        begin = end;
+        continue;
+      }
       const bool ends_inside = std::any_of(
           begin, end, [&](const entry& e) { return key_of(e).size() < common + sizeof begin->head; });
       if (ends_inside) {
         std::sort(begin, end, by_key);  // filled up with zeros, it may look like one that goes on with zeros
       } else {
-        sort(run, common + sizeof begin->head);
+        sort(std::span{begin, end}, common + sizeof begin->head);
       }
       begin = end;
     }
@@ -214,15 +220,22 @@ class hash_memtable final : public rocksdb::MemTableRep {
     const std::scoped_lock lock{order_mutex_};
     const std::size_t count = rows_.load(std::memory_order_acquire);
     if (order_ && order_->size() == count) return order_;
-    auto rows = std::make_shared<sorted_rows>();
-    rows->reserve(count);
+    // The rows of a run are in order already, the newest first, as internal keys are; and where a key has two
+    // runs, all of one are newer than the other's. So runs are ordered, which are fewer.
+    std::vector<key_run> runs;
+    runs.reserve(count);
     for (std::size_t i = 0; i <= mask_; ++i) {
       if (i + k_ahead <= mask_)
         __builtin_prefetch(buckets_[i + k_ahead].first.load(std::memory_order_relaxed));
-      for (const node* n = buckets_[i].first.load(std::memory_order_acquire); n != nullptr; n = n->next)
-        rows->push_back(n->bytes());
+      for (const node* n = buckets_[i].first.load(std::memory_order_acquire); n != nullptr; n = n->other)
+        runs.push_back({0, n});
     }
-    row_sorter{compare_}.sort(*rows);
+    run_sorter{compare_}.sort(runs);
+    auto rows = std::make_shared<sorted_rows>();
+    rows->reserve(count);
+    for (const key_run& run : runs) {
+      for (const node* n = run.newest; n != run.newest->other; n = n->next) rows->push_back(n->bytes());
+    }
     if (rows->size() == count) order_ = rows;
     return rows;
   }

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "ports/thread_name.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -74,6 +76,7 @@ result<void> sync_thread::sync_and_wait() {
 }
 
 void sync_thread::run() {
+  name_this_thread("ratchet:sync");
   std::unique_lock lock{mutex_};
   while (true) {
     wake_.wait(lock, [&] { return stop_ || requested_ > started_; });

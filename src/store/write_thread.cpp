@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ports/thread_name.hpp"
+
 namespace ratchet {
 
 write_thread::write_thread(database& db, sync_thread& syncs, write_on where) : db_{&db}, syncs_{&syncs} {
@@ -79,6 +81,7 @@ void write_thread::write(rocksdb::WriteBatch& batch, std::uint64_t step) {
 }
 
 void write_thread::run() {
+  name_this_thread("ratchet:write");
   std::unique_lock lock{mutex_};
   while (true) {
     changed_.wait(lock, [this] { return batch_ != nullptr || stop_; });

@@ -16,8 +16,9 @@
 
 namespace ratchet {
 
-/// Writes one batch at a time to the database, while the owner goes on with the next step. A write that fails is
-/// told by every call that follows it. Thread-safety: start() and fail() by the owner, the rest from any thread.
+/// Writes one batch at a time to the database, while the owner goes on with the next step. A write that fails
+/// is told by every call that follows it. Thread-safety: start() and fail() by the owner, the rest from any
+/// thread.
 class write_thread {
  public:
   /// Borrows the database and the syncs, which are told of each step that is written.
@@ -32,8 +33,8 @@ class write_thread {
   /// start() returns. Errors: write_indeterminate, of a write before this one, which is left out then; with
   /// write_on::owner_thread of this one, too.
   [[nodiscard]] result<void> start(rocksdb::WriteBatch&, std::uint64_t step);
-  /// Waits for the write under way: whoever reads from the database comes after it. Errors: write_indeterminate,
-  /// of any write so far.
+  /// Waits for the write under way: whoever reads from the database comes after it. Errors:
+  /// write_indeterminate, of any write so far.
   [[nodiscard]] result<void> settle() const;
   /// Has a sync follow that covers the write under way.
   void request_sync();

@@ -53,8 +53,7 @@ class a_step_under_way : public fixture {
   }
 
   switches held_;
-  std::unique_ptr<rocksdb::Env> env_{
-      rocksdb::NewCompositeEnv(std::make_shared<failing_file_system>(held_))};
+  std::unique_ptr<rocksdb::Env> env_{rocksdb::NewCompositeEnv(std::make_shared<failing_file_system>(held_))};
   std::unique_ptr<store> store_;
   stream_id stream_{0};
 };
@@ -90,9 +89,8 @@ TEST_F(a_step_under_way, is_in_every_view_and_state_that_is_read_behind_it) {
   EXPECT_EQ(view->step(), 2U);
   EXPECT_EQ(must(view->get(stream_, "p2")).snapshot, "two");
   hold();
-  write(*store_, stream_, {{"p3", seq(3), "three"}}, [](step_batch&, stream_change& change) {
-    change.after.counters.applied = 77;
-  });
+  write(*store_, stream_, {{"p3", seq(3), "three"}},
+        [](step_batch&, stream_change& change) { change.after.counters.applied = 77; });
   EXPECT_EQ(after_the_write([this] { return must(store_->load(stream_)); }).counters.applied, 77U);
 }
 
