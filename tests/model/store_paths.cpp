@@ -14,9 +14,9 @@
 #include "unit/core_world.hpp"
 
 /// Every short cut decides as the long way does. The same random history goes through three stores: the fast
-/// one remembers everything and writes beside its owner; the slow one remembers nothing, writes on the owner's
-/// thread, and is flushed, compacted and opened again all the time; and plain maps. Each event must get the same
-/// verdict, and the states must be equal in the end. RATCHET_SEED sets the first seed.
+/// one remembers everything and writes beside its owner; the slow one remembers nothing, writes on the
+/// owner's thread, and is flushed, compacted and opened again all the time; and plain maps. Each event must
+/// get the same verdict, and the states must be equal in the end. RATCHET_SEED sets the first seed.
 namespace ratchet {
 namespace {
 
@@ -69,8 +69,7 @@ class lane {
     const step_plan plan = plan_step(rules.rules, rules.reduce.traits(), b.events);
     step_rows rows;
     EXPECT_TRUE(store_->lookup(stream_, plan, rows));
-    const stream_change change =
-        run_step(rules.rules, rules.reduce, state_, b.events, plan, rows, rules.now);
+    const stream_change change = run_step(rules.rules, rules.reduce, state_, b.events, plan, rows, rules.now);
     step_batch out;
     out.step = store_->last_step() + 1;
     out.parts.push_back({stream_, &plan, &change, {}});

@@ -83,6 +83,28 @@ TEST_F(a_step_under_way, is_waited_for_where_the_database_must_be_asked) {
   EXPECT_EQ(rows.aggregates[0]->snapshot, "two");
 }
 
+TEST_F(a_step_under_way, is_waited_for_where_it_has_more_ids_than_are_remembered) {
+  store_.reset();
+  store_options little = options();
+  little.remembered_bytes = 0;
+  store_ = must(open_store(little, env_.get()));
+  const step_plan plan = plan_of({"p2"});
+  hold();
+  write(*store_, stream_, {}, [&plan](step_batch& batch, stream_change& change) {
+    batch.parts[0].plan = &plan;
+    change.rows = {{0, {}}};
+    for (std::uint64_t n = 0; n < 20'000; ++n) change.ids.push_back({0, id_for("p2", n)});
+  });
+  const auto rows = after_the_write([&] {
+    step_plan asked = plan;
+    asked.ids = {{0, id_for("p2", 0)}};
+    step_rows out;
+    must(store_->lookup(stream_, asked, out));
+    return out;
+  });
+  EXPECT_EQ(rows.id_stored, (std::vector<std::uint8_t>{1}));
+}
+
 TEST_F(a_step_under_way, is_in_every_view_and_state_that_is_read_behind_it) {
   write_held("p2");
   const auto view = after_the_write([this] { return must(store_->view()); });
