@@ -185,7 +185,7 @@ const row_kind<whole_aggregate> k_aggregate{
     true};
 
 /// A run of ids in a span of its own; what the input says of an id's time is moved into the span.
-constexpr layout::id_span k_span{0x018bcfe56800, layout::k_span_bits.back()};
+constexpr layout::id_span k_span{0x018bcfe54000, layout::k_span_bits.back()};
 using owned_id = std::pair<event_id, std::string>;
 
 const row_kind<std::vector<owned_id>> k_id_run{

@@ -32,7 +32,7 @@ void world::look_up() {
   step_plan plan;
   std::vector<std::string> names;
   for (int i = 0; i < 20; ++i) names.push_back("p" + std::to_string(i));
-  plan.aggregates.assign(names.begin(), names.end());
+  for (const std::string& name : names) plan.add(name);
   plan.needs_snapshots = true;
   std::vector<bool> wanted;
   const store_steps::oracle& now = steps_.now();
