@@ -1,10 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "core/aggregate_hash.hpp"
 
-#define XXH_INLINE_ALL  // a call would cost as much as a short hash
-#include <xxhash.h>
-
 #include <random>
+
+#include "core/xxhash_inline.hpp"
 
 namespace ratchet {
 

@@ -1,12 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "decode/record_hash.hpp"
 
-#define XXH_INLINE_ALL  // a call would cost as much as a short hash
-#include <xxhash.h>
-
 #include <array>
 #include <exception>
 #include <memory>
+
+#include "core/xxhash_inline.hpp"
 
 namespace ratchet {
 namespace {

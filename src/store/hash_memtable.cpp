@@ -1,9 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/hash_memtable.hpp"
 
-#define XXH_INLINE_ALL  // a call would cost as much as a short hash
-#include <xxhash.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -16,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/xxhash_inline.hpp"
 #include "store/byte_io.hpp"
 
 namespace ratchet {
