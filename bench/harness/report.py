@@ -6,6 +6,7 @@ import pathlib
 import statistics
 
 from . import machine
+from .ratchet import DEFAULT_BINARY
 
 
 def medians(runs):
@@ -24,7 +25,8 @@ def begin(benchmark, ratchet, broker, workload):
     return {
         "benchmark": benchmark,
         "started": machine.now(),
-        "commit": machine.commit(),
+        # Of what was built here; where a binary was built from that was given, nobody knows.
+        "commit": machine.commit() if ratchet.binary == DEFAULT_BINARY else "a given binary",
         "machine": machine.describe(),
         "versions": ratchet.versions(),
         "broker": broker.describe(),

@@ -18,14 +18,16 @@ namespace ratchet::testing {
 namespace {
 
 class bench_parts : public ::testing::Test {
+ public:
+  bench_parts(const bench_parts&) = delete;
+  bench_parts& operator=(const bench_parts&) = delete;
+
  protected:
   bench_parts() : topic_{fresh_name("bench-parts")} {
     directory_ = std::filesystem::temp_directory_path() / topic_;
     std::filesystem::create_directories(directory_);
   }
   ~bench_parts() override { std::filesystem::remove_all(directory_); }
-  bench_parts(const bench_parts&) = delete;
-  bench_parts& operator=(const bench_parts&) = delete;
 
   /// Runs the part over the test's topic; the exit code, as a shell says it.
   int part(const char* name, std::vector<std::string> options) {

@@ -16,11 +16,13 @@ namespace ratchet {
 namespace {
 
 class bench_command : public testing::Test {
+ public:
+  bench_command(const bench_command&) = delete;
+  bench_command& operator=(const bench_command&) = delete;
+
  protected:
   bench_command() { std::filesystem::create_directories(directory_); }
   ~bench_command() override { std::filesystem::remove_all(directory_); }
-  bench_command(const bench_command&) = delete;
-  bench_command& operator=(const bench_command&) = delete;
 
   int bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {RATCHET_BINARY, "bench"});
