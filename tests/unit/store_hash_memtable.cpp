@@ -175,6 +175,19 @@ TEST(a_hash_memtable, finds_what_shares_a_chain_with_thousands_of_versions_of_an
   db->ReleaseSnapshot(early);
 }
 
+TEST(a_hash_memtable, orders_keys_that_differ_behind_the_bytes_that_are_compared_as_one_number) {
+  database_of_hashes db{64};
+  rows expected;
+  for (int n = 0; n < 50; ++n) {
+    for (const char* end : {"b", "a"}) {
+      const std::string key = "k" + std::to_string(10'000'000 + n) + end;
+      db.put(key, end);
+      expected[key] = end;
+    }
+  }
+  EXPECT_EQ(upwards(*db.iterate()), pairs(expected.begin(), expected.end()));
+}
+
 TEST(a_hash_memtable, shows_an_iterator_only_what_was_there_when_it_was_made) {
   database_of_hashes db{16};
   db.put("b", "1");
