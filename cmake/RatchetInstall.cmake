@@ -8,6 +8,12 @@ install(TARGETS ratchet_library EXPORT ratchet LIBRARY DESTINATION ${CMAKE_INSTA
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ratchet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(RATCHET_BUNDLED)
+  # What is linked in takes its licences along.
+  install(FILES ${rocksdb_SOURCE_DIR}/LICENSE.Apache ${rocksdb_SOURCE_DIR}/LICENSE.leveldb
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/rocksdb)
+  install(FILES ${librdkafka_SOURCE_DIR}/LICENSES.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/librdkafka)
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ratchet)
 install(EXPORT ratchet FILE ratchet-targets.cmake NAMESPACE ratchet:: DESTINATION ${package_dir})
