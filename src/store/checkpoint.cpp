@@ -198,6 +198,22 @@ reported<checkpoint_taken> finish_linked(const fs::path& linked, const fs::path&
   return taken;
 }
 
+/// RocksDB 11 leaves every log out where the database is open read-only, and says nothing of it. What is
+/// older than the table files is passed over when the copy is opened.
+result<void> add_logs(const fs::path& state, const fs::path& linked) {
+  const auto is_log = [](const fs::directory_entry& entry) { return entry.path().extension() == ".log"; };
+  std::error_code code;
+  const fs::directory_iterator there{linked, code};
+  if (code) return code;
+  if (std::any_of(begin(there), end(there), is_log)) return success();
+  for (fs::directory_iterator at{state, code}, end; !code && at != end; at.increment(code)) {
+    if (is_log(*at)) fs::copy_file(at->path(), linked / at->path().filename(), code);
+    if (code) break;
+  }
+  if (code) return code;
+  return success();
+}
+
 }  // namespace
 
 result<void> link_checkpoint(const database& db, const fs::path& directory) {
@@ -287,6 +303,9 @@ reported<checkpoint_taken> checkpoint_directory(const fs::path& state, const fs:
   const fs::path linked = partial / k_linked_name;
   if (const auto done = link_checkpoint(*found.db, linked); !done) {
     return failed(done.error(), "cannot make a checkpoint of " + state.string());
+  }
+  if (const auto done = add_logs(state, linked); !done) {
+    return failed(done.error(), "cannot copy the logs of " + state.string());
   }
   return finish_linked(linked, target, found.in_files, {found.step, taken_at, false}, {}, nullptr);
 }
