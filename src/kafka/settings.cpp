@@ -34,7 +34,7 @@ kafka_properties defaults_for(std::size_t memory_bytes) {
   const auto text = [](std::size_t value, std::size_t least, std::size_t most) {
     return std::to_string(std::clamp(value, least, most));
   };
-  return {
+  kafka_properties all{
       {"client.id", "ratchet"},
       {"session.timeout.ms", "45000"},
       // After an outage delivery goes on 0.3 s behind the broker; with the default of 10 s it may take 10 s.
@@ -53,6 +53,14 @@ kafka_properties defaults_for(std::size_t memory_bytes) {
       {"fetch.max.bytes", text(memory_bytes / k_share_of_fetch, k_fetch_bytes_least, k_fetch_bytes_most)},
       {"partition.assignment.strategy", "range"},
   };
+  // From 2.2 on a partition whose queue is full is left alone for this long, a second by default, whatever
+  // wakes the thread.
+  constexpr const char* k_full_queue_pause = "fetch.queue.backoff.ms";
+  constexpr const char* k_pause_milliseconds = "10";
+  if (check_property(k_full_queue_pause, k_pause_milliseconds).verdict == property_verdict::fine) {
+    all.emplace(k_full_queue_pause, k_pause_milliseconds);
+  }
+  return all;
 }
 
 kafka_properties owned_by_ratchet() {
