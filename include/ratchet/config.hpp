@@ -92,7 +92,7 @@ struct config {
   std::optional<http_config> http;  ///< none: nothing listens
   std::uint64_t memory_limit{std::uint64_t{1}
                              << 30};  ///< bytes: indexes, caches, memtables and the prefetch queue
-  std::size_t step_records{5000};     ///< the most records of one step
+  std::size_t step_records{20'000};   ///< the most records of one step
   std::vector<diagnostic>
       warnings;  ///< what is allowed but should be looked at, such as a secret's file mode
 };
