@@ -120,15 +120,17 @@ class store {
   [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
   [[nodiscard]] virtual result<void> lookup(stream_id, const step_plan&, step_rows& out) = 0;
 
-  /// Writes the step atomically, without a sync.
-  /// Errors: write_indeterminate; the step may or may not be there. Drop this store, open it again, read the
-  /// truth. What had to be read first and could not be is told by its own code (state_damaged, of the
-  /// system); the same holds then.
+  /// Writes the step atomically, without a sync. May return before it is written; every call that reads comes
+  /// after it, and all that the step borrows is free.
+  /// Errors: write_indeterminate, of this step or of one before it, which may or may not be there; where the
+  /// step is written later, the next call tells it. Drop this store, open it again, read the truth. What had
+  /// to be read first and could not be is told by its own code (state_damaged, of the system); the same holds
+  /// then.
   [[nodiscard]] virtual result<void> write(const step_batch&) = 0;
 
-  /// The last step written (or recovered at open).
+  /// The last step that write() took (or that was recovered at open).
   [[nodiscard]] virtual std::uint64_t last_step() const noexcept = 0;
-  /// The last step that survives a power cut: the last one whose write had returned before a sync began.
+  /// The last step that survives a power cut: the last one that was written before a sync began.
   [[nodiscard]] virtual std::uint64_t durable_step() const noexcept = 0;
   /// Starts a sync in the background, or has one follow the sync under way; durable_step() shows the result.
   /// Any thread.

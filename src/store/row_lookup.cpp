@@ -14,7 +14,7 @@ namespace ratchet {
 namespace {
 
 /// So many calls ahead memory is asked for what they will look at.
-constexpr std::size_t k_ahead = 16;
+constexpr std::size_t k_prefetched = 16;
 
 /// Puts aggregates in the order of their keys.
 void sort_by_key(std::vector<std::uint32_t>& indexes, const std::vector<std::string_view>& aggregates) {
@@ -219,7 +219,7 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
-    if (i + k_ahead < plan.ids.size()) recent.prefetch(mark(plan.ids[i + k_ahead]));
+    if (i + k_prefetched < plan.ids.size()) recent.prefetch(mark(plan.ids[i + k_prefetched]));
     const recent_ids::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
     if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
     if (answer == recent_ids::answer::unknown) asked_.push_back(i);
