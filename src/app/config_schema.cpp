@@ -201,7 +201,7 @@ class step_reader {
     if (!value) return;
     const config_map map{*value, k_step_keys};
     if (!map.valid()) return;
-    const auto records = map.require("records", "as in step: {records: 5000}");
+    const auto records = map.require("records", "as in step: {records: 20000}");
     constexpr std::uint64_t k_most = 1'000'000;
     std::uint64_t number = 0;
     if (!records || !records->number(number, 1, k_most)) return;

@@ -50,7 +50,7 @@ streams:
       from: /payment              # the part of the value that is the payload; without it the whole value
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
-# step: {records: 5000}           # the most records of one atomic write, over all streams
+# step: {records: 20000}          # the most records of one atomic write, over all streams
 # http: {listen: 127.0.0.1:9187}  # answers /livez, /readyz and /metrics while it runs; without it nothing listens
 # memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
 )";

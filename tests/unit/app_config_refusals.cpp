@@ -211,7 +211,7 @@ constexpr refusal k_values[] = {
     {"step_zero", "order: latest", "step: {records: 0}", 9, 21, "streams[0].step.records",
      "0 is out of range", "from 1 to 1000000"},
     {"step_without_records", "order: latest", "step: {}", 9, 11, "streams[0].step.records", "is missing",
-     "step: {records: 5000}"},
+     "step: {records: 20000}"},
     {"memory_below_64_mib", "version: 1", "version: 1\nmemory_limit: 63MiB", 2, 15, "memory_limit",
      "63MiB is out of range", "64MiB"},
     {"memory_in_decimal_units", "version: 1", "version: 1\nmemory_limit: 1GB", 2, 15, "memory_limit",
