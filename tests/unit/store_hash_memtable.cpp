@@ -180,7 +180,7 @@ TEST(a_hash_memtable, orders_keys_that_differ_behind_the_bytes_that_are_compared
   rows expected;
   for (int n = 0; n < 50; ++n) {
     for (const char* end : {"b", "a"}) {
-      const std::string key = "k" + std::to_string(10'000'000 + n) + end;
+      const std::string key = "k" + std::to_string(10'000'000 + n) + "-alike-" + end;
       db.put(key, end);
       expected[key] = end;
     }
