@@ -65,16 +65,15 @@ class run_sorter {
   void sort(std::vector<key_run>& runs) const { sort(runs, 0); }
 
  private:
-  using entry = key_run;
   static constexpr std::size_t k_few = 16;
 
-  [[nodiscard]] std::string_view key_of(const entry& e) const {
+  [[nodiscard]] std::string_view key_of(const key_run& e) const {
     return user_key(compare_->decode_key(e.newest->bytes()));
   }
 
   /// `shared`: so many bytes are equal in all of them.
-  void sort(std::span<entry> entries, std::size_t shared) const {
-    const auto by_key = [&](const entry& a, const entry& b) {
+  void sort(std::span<key_run> entries, std::size_t shared) const {
+    const auto by_key = [&](const key_run& a, const key_run& b) {
       return (*compare_)(a.newest->bytes(), b.newest->bytes()) < 0;
     };
     if (entries.size() <= k_few) {
@@ -102,16 +101,17 @@ class run_sorter {
       if (i + k_ahead < entries.size()) __builtin_prefetch(entries[i + k_ahead].newest);
       entries[i].head = layout::leading_bytes(key_of(entries[i]).substr(common));
     }
-    std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) { return a.head < b.head; });
+    std::sort(entries.begin(), entries.end(),
+              [](const key_run& a, const key_run& b) { return a.head < b.head; });
     for (auto begin = entries.begin(); begin != entries.end();) {
       const auto end =
-          std::find_if(begin, entries.end(), [&](const entry& e) { return e.head != begin->head; });
+          std::find_if(begin, entries.end(), [&](const key_run& e) { return e.head != begin->head; });
       if (end - begin == 1) {  // most are alone, and nobody need go there
         begin = end;
         continue;
       }
       const bool ends_inside = std::any_of(
-          begin, end, [&](const entry& e) { return key_of(e).size() < common + sizeof begin->head; });
+          begin, end, [&](const key_run& e) { return key_of(e).size() < common + sizeof begin->head; });
       if (ends_inside) {
         std::sort(begin, end, by_key);  // filled up with zeros, it may look like one that goes on with zeros
       } else {
@@ -226,7 +226,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
       if (i + k_ahead <= mask_)
         __builtin_prefetch(buckets_[i + k_ahead].first.load(std::memory_order_relaxed));
       for (const node* n = buckets_[i].first.load(std::memory_order_acquire); n != nullptr; n = n->other)
-        runs.push_back({0, n});
+        runs.push_back({.newest = n});
     }
     run_sorter{compare_}.sort(runs);
     auto rows = std::make_shared<sorted_rows>();
