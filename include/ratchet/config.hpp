@@ -67,12 +67,43 @@ struct reducer_config {
   std::string from;  ///< a JSON Pointer to the reducer's input; empty: the whole value
 };
 
+/// What becomes of a gap that does not close; its age is measured in stream time.
+enum class gap_policy : std::uint8_t {
+  wait,  ///< for ever
+  skip,  ///< after the timeout its numbers are skipped, which is recorded
+  stop,  ///< after the timeout the stream stops
+};
+
+struct gap_config {
+  gap_policy policy{gap_policy::wait};
+  std::chrono::milliseconds timeout{std::chrono::hours{1}};
+};
+
+/// How much may wait: parked, retrying and dead events together.
+struct waiting_config {
+  std::uint64_t per_aggregate{10'000};  ///< events; then its aggregate is dead until an operator decides
+  std::uint64_t events{1'000'000};      ///< of the stream; then it stops
+  std::uint64_t bytes{std::uint64_t{4} << 30U};
+};
+
+/// When an event whose reducer failed is tried again.
+struct retry_config {
+  std::uint32_t attempts{8};  ///< in all; then it is dead
+  std::chrono::milliseconds backoff{200};  ///< behind the first attempt; doubles with each
+  std::chrono::milliseconds most{std::chrono::minutes{5}};
+};
+
 struct stream_config {
   std::string name;
   std::vector<std::string> topics;  ///< may be empty: then the stream is fed by `ratchet apply` alone
   std::optional<start_position> start;
   envelope_config envelope;
   ratchet::order order{order::latest};
+  first_number first{first_number::one};                 ///< `strict`
+  ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
+  gap_config gap;                                        ///< `strict`
+  waiting_config waiting;
+  retry_config retry;
   dedup_config dedup;
   reducer_config reducer;
   std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off

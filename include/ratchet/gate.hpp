@@ -41,7 +41,8 @@ struct gate_facts {
   bool same_payload_as_last{false};
   bool in_skipped_gap{false};
   bool older_than_retention{false};
-  bool blocked{false};  ///< earlier events of the aggregate wait
+  bool blocked{false};      ///< earlier events of the aggregate wait
+  bool below_first{false};  ///< `first: any`: lower than the one that was adopted as the first
 };
 
 /// True where `next` is the event that strict order wants after `last`.
@@ -66,7 +67,9 @@ constexpr decision rejected(reject_reason reason) noexcept {
 /// The first event of an aggregate (row 6).
 constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (rules.order == order::latest) return k_applied;
-  if (rules.first == first_number::any) return k_parked;  // adopted by the gap rule
+  if (rules.first == first_number::any) {
+    return facts.below_first ? k_stale : k_parked;  // adopted by the gap rule
+  }
   const std::uint64_t first = rules.first == first_number::one ? 1 : 0;
   if (facts.incoming.number < first) return k_stale;
   if (facts.incoming.number > first || facts.blocked) return k_parked;

@@ -72,6 +72,8 @@ enum class verdict : std::uint8_t {
   rejected,    ///< it cannot be handled; see reject_reason
   ignored,     ///< the envelope says that it means nothing
   parked,      ///< it came early and is kept until the gap before it closes
+  retrying,    ///< its reducer failed; it is kept and tried again
+  dead,        ///< its reducer gave up, or failed too often; it is kept until an operator decides
   unhandled,   ///< not looked at: its partition was stopped before it, and its offset stays
 };
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t counters::*k_members[] = {
     &counters::rejected_late,     &counters::rejected_id_reused,
     &counters::waiting_parked,    &counters::waiting_retrying,
     &counters::waiting_dead,      &counters::consumed,
-    &counters::ids_ahead,
+    &counters::ids_ahead,         &counters::waiting_bytes,
 };
 static_assert(sizeof(counters) == sizeof(std::uint64_t) * std::size(k_members));
 
@@ -62,6 +62,12 @@ void counters::count(decision d) noexcept {
       break;
     case verdict::parked:
       which = &waiting_parked;
+      break;
+    case verdict::retrying:
+      which = &waiting_retrying;
+      break;
+    case verdict::dead:
+      which = &waiting_dead;
       break;
     case verdict::unhandled:
       return;

@@ -10,6 +10,7 @@
 
 #include "core/decoded_event.hpp"
 #include "core/stream_state.hpp"
+#include "core/waiting.hpp"
 #include "ratchet/gate.hpp"
 #include "ratchet/reducer.hpp"
 
@@ -28,6 +29,9 @@ struct stream_rules {
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   std::uint32_t poison_limit{100};  ///< 0: off
+  gap_config gap;
+  waiting_config waiting;
+  retry_config retry;
 };
 
 /// An id of an aggregate; `aggregate` is an index into step_plan::aggregates.
@@ -38,14 +42,21 @@ struct id_of_aggregate {
 
 constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
 
+/// So many stored waiting events are taken into one step at most, so that a long queue costs no step much.
+constexpr std::size_t k_queue_events = 4096;
+
 /// The distinct keys of a batch. Views are borrowed from the batch.
 struct step_plan {
+  ratchet::order order{order::latest};
+  std::span<const decoded_event> events;  ///< none in a timer's or an operator's step
   std::vector<std::string_view> aggregates;
   std::vector<hash128> hashes;  ///< hash_of_aggregate() of each
   std::vector<id_of_aggregate> ids;
   std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
   std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
   bool needs_snapshots{false};              ///< the reducer reads the state before
+  /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
+  bool resumes{false};
 
   /// Adds an aggregate that is not in here yet.
   void add(std::string_view aggregate);
@@ -55,6 +66,9 @@ struct step_plan {
 struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
+  /// Of the aggregates whose row says that it waits, by index. At most k_queue_events in all queues together;
+  /// behind them a queue is not complete.
+  std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
 };
 
 /// A partition that a step stopped, and why. Its records from `offset` on were not handled.
@@ -77,9 +91,12 @@ struct aggregate_change {
 /// Everything a step changes of one stream.
 struct stream_change {
   std::vector<aggregate_change> rows;
+  std::vector<backlog_change> backlogs;
   std::vector<id_of_aggregate> ids;      ///< to be filed in the window, in record order
   std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
   std::vector<decision> decisions;       ///< per event of the batch
+  std::size_t looked_at{0};              ///< events; those behind are for the next step
+  std::vector<audit_row> audits;         ///< step and time are the caller's
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;

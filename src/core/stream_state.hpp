@@ -42,7 +42,12 @@ struct counters {
   std::uint64_t consumed{0};
   /// Ids whose own time was further ahead of their record than the allowed skew. Not a part of the ledger.
   std::uint64_t ids_ahead{0};
+  /// What the waiting events take, as their limit counts it. Not a part of the ledger.
+  std::uint64_t waiting_bytes{0};
 
+  [[nodiscard]] constexpr std::uint64_t waiting() const noexcept {
+    return waiting_parked + waiting_retrying + waiting_dead;
+  }
   [[nodiscard]] constexpr std::uint64_t rejected() const noexcept {
     return rejected_malformed + rejected_conflict + rejected_too_old + rejected_late + rejected_id_reused;
   }
@@ -84,6 +89,8 @@ struct stream_state {
 
 /// The row of an aggregate: what was handled last, and its snapshot.
 struct aggregate_row {
+  bool has_last{true};  ///< false: nothing was applied or skipped yet, and there is no snapshot
+  bool waits{false};    ///< it has a backlog
   sequence last;
   std::optional<event_id> id;
   hash128 payload_hash;           ///< XXH3-128 of the reducer's input; zero for a tombstone

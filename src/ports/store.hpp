@@ -74,6 +74,19 @@ struct scanned_row {
   const aggregate_row& row;
 };
 
+/// Aggregates with something to do, and when there is more.
+struct due_aggregates {
+  std::vector<std::string> names;      ///< none twice
+  std::optional<timestamp> next_wake;  ///< of those that are not named, by the clock
+  std::optional<timestamp> next_gap;   ///< the oldest gap of those that are not named, in stream time
+};
+
+/// Where a walk through the waiting events stands.
+struct waiting_place {
+  std::string aggregate;
+  ratchet::sequence sequence;
+};
+
 /// A consistent read of the whole store as of one step. Thread-safety: may be used on any one thread, while
 /// the owner goes on writing. Must not outlive its store.
 class store_view {
@@ -84,9 +97,10 @@ class store_view {
   [[nodiscard]] virtual result<store_identity> identity() const = 0;
   [[nodiscard]] virtual result<std::vector<named_stream>> streams() const = 0;
   [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
-  /// Errors: not_found; state_damaged.
+  /// Errors: not_found, also where nothing of it was applied yet; state_damaged.
   [[nodiscard]] virtual result<aggregate_row> get(stream_id, std::string_view aggregate) const = 0;
-  /// Every row in byte order of the aggregate id, deleted ones too, until `visit` returns false.
+  /// Every row in byte order of the aggregate id, deleted ones too, but none of which nothing was applied yet,
+  /// until `visit` returns false.
   [[nodiscard]] virtual result<void> scan(stream_id,
                                           const std::function<bool(const scanned_row&)>& visit) const = 0;
   /// Every id in the order of time, as (aggregate, id).
@@ -99,6 +113,18 @@ class store_view {
   /// The newest `limit` rejected records, newest first.
   [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
   [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
+  /// Every waiting event behind `after`, in the order of aggregate and sequence, until `visit` returns false.
+  [[nodiscard]] virtual result<void> waiting(
+      stream_id, const std::optional<waiting_place>& after,
+      const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const = 0;
+  /// None where the aggregate has none.
+  [[nodiscard]] virtual result<std::optional<backlog>> backlog_of(stream_id,
+                                                                  std::string_view aggregate) const = 0;
+  /// Every backlog in the order of aggregates, until `visit` returns false.
+  [[nodiscard]] virtual result<void> backlogs(
+      stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const = 0;
+  /// The aggregate with the oldest gap; none where no gap has an age.
+  [[nodiscard]] virtual result<std::optional<std::string>> oldest_gap(stream_id) const = 0;
 };
 
 /// What a store takes up, and how long its syncs took; zero where it does not know.
@@ -119,6 +145,10 @@ class store {
   [[nodiscard]] virtual stream_id id_of(std::string_view stream) const = 0;
   [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
   [[nodiscard]] virtual result<void> lookup(stream_id, const step_plan&, step_rows& out) = 0;
+  /// The aggregates whose backlog says wake <= `now`, or gap_since <= `gaps`, at most `limit`, those that are
+  /// due the longest first. Errors: state_damaged; of the database.
+  [[nodiscard]] virtual result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
+                                                   std::size_t limit) = 0;
 
   /// Writes the step atomically, without a sync. May return before it is written; every call that reads comes
   /// after it, and all that the step borrows is free.

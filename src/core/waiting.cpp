@@ -1,0 +1,40 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/waiting.hpp"
+
+#include <algorithm>
+
+namespace ratchet {
+
+std::string_view waiting_event::payload() const {
+  if (own_payload) return *own_payload;
+  if (!record.value) return {};
+  return std::string_view{*record.value}.substr(payload_begin, payload_size);
+}
+
+std::uint64_t waiting_event::bytes() const {
+  constexpr std::uint64_t k_fixed = 256;
+  std::uint64_t sum = k_fixed + type.size() + error.size() + record.where.topic.size();
+  if (record.key) sum += record.key->size();
+  if (record.value) sum += record.value->size();
+  if (own_payload) sum += own_payload->size();
+  for (const auto& [name, value] : record.headers) sum += name.size() + (value ? value->size() : 0);
+  return sum;
+}
+
+bool backlog::was_skipped(sequence s) const noexcept {
+  return std::any_of(skipped.begin(), skipped.end(), [s](const sequence_range& r) { return r.holds(s); });
+}
+
+const char* name_of(waiting_state state) noexcept {
+  switch (state) {
+    case waiting_state::parked:
+      return "parked";
+    case waiting_state::retrying:
+      return "retrying";
+    case waiting_state::dead:
+      return "dead";
+  }
+  return "parked";
+}
+
+}  // namespace ratchet

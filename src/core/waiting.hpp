@@ -1,0 +1,126 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ratchet/config.hpp"
+#include "ratchet/types.hpp"
+
+/// What is kept of events that cannot be handled yet. Plain values, as the store keeps them.
+namespace ratchet {
+
+enum class waiting_state : std::uint8_t {
+  parked,    ///< it came before its turn
+  retrying,  ///< its reducer failed, and it has a time when it is tried again
+  dead,      ///< nobody but an operator moves it
+};
+
+/// A record's own bytes.
+struct kept_record {
+  topic_partition where;  ///< topic empty: a plain file
+  std::int64_t offset{0};
+  std::optional<timestamp> time;  ///< what moved the floor
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+  friend bool operator==(const kept_record&, const kept_record&) = default;
+};
+
+/// What the gate needs to know of a waiting event.
+struct waiting_head {
+  ratchet::sequence sequence;  ///< in `arrival` order the number that it was given
+  waiting_state state{waiting_state::parked};
+  std::optional<event_id> id;
+  hash128 payload_hash;  ///< as aggregate_row's
+  /// Stream time when the gap below it began; a gap that shrinks keeps it. None where the stream had no time.
+  std::optional<timestamp> since;
+  friend bool operator==(const waiting_head&, const waiting_head&) = default;
+};
+
+/// A waiting event, whole.
+struct waiting_event {
+  waiting_head head;
+  bool tombstone{false};
+  std::string type;
+  std::optional<timestamp> time;  ///< the event's own
+  timestamp first_seen;           ///< by the clock
+  std::uint32_t attempts{0};
+  std::optional<timestamp> last_attempt;
+  std::optional<timestamp> due;  ///< when it is tried again, by the clock; of a retrying one
+  std::string error;             ///< of the last attempt
+  kept_record record;
+  /// The reducer's input: these bytes of the record's value, or bytes of its own.
+  std::uint64_t payload_begin{0};
+  std::uint64_t payload_size{0};
+  std::optional<std::string> own_payload;
+
+  [[nodiscard]] std::string_view payload() const;
+  /// What it counts for in `waiting.bytes`: everything of variable size, and 256 for the rest.
+  [[nodiscard]] std::uint64_t bytes() const;
+  friend bool operator==(const waiting_event&, const waiting_event&) = default;
+};
+
+/// Numbers that were skipped, both ends included.
+struct sequence_range {
+  sequence first;
+  sequence last;
+  [[nodiscard]] bool holds(sequence s) const noexcept { return first <= s && s <= last; }
+  friend bool operator==(const sequence_range&, const sequence_range&) = default;
+};
+
+/// What is kept of an aggregate's waiting events as a whole. It is there while any wait, and for ever where
+/// numbers were skipped.
+struct backlog {
+  std::uint64_t parked{0};  ///< events, each by the state in its own row
+  std::uint64_t retrying{0};
+  std::uint64_t dead{0};
+  sequence highest;  ///< of all that waited since the backlog was last empty
+  /// The limit per aggregate was reached: all its events count as dead until an operator decides.
+  bool held{false};
+  /// The lowest may be handled now, whatever its number: the gap was skipped, or the work of one step was
+  /// bounded.
+  bool ready{false};
+  std::optional<timestamp> wake;       ///< by the clock: when there is something to do
+  std::optional<timestamp> gap_since;  ///< in stream time: the gap below the lowest; never beside `held`
+  std::optional<sequence> adopted;     ///< `first: any`: the number that counts as the first
+  std::vector<sequence_range> skipped;  ///< by number, apart from each other
+
+  [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
+  [[nodiscard]] bool was_skipped(sequence) const noexcept;
+  /// Nothing is worth keeping.
+  [[nodiscard]] bool empty() const noexcept { return events() == 0 && skipped.empty(); }
+  friend bool operator==(const backlog&, const backlog&) = default;
+};
+
+/// What a store found of one aggregate that has a backlog.
+struct backlog_rows {
+  ratchet::backlog backlog;
+  /// The lowest events in the order of their numbers: at least one where any wait.
+  std::vector<waiting_event> queue;
+  /// There is no other waiting event behind the queue.
+  bool complete{true};
+  /// Strict and latest: for each of the step's events of this aggregate that lies behind the queue, the first
+  /// waiting event at or above its sequence, where there is one. Arrival: those whose id an event of the step
+  /// has. By number, none twice, none that is in the queue.
+  std::vector<waiting_head> near;
+};
+
+/// What a step changes of one aggregate's waiting events. `aggregate` is an index into the plan.
+struct backlog_change {
+  std::uint32_t aggregate{0};
+  std::optional<ratchet::backlog> before;
+  std::optional<ratchet::backlog> after;
+  std::vector<waiting_event> puts;     ///< new, or in place of the one with this sequence
+  std::vector<waiting_head> removals;  ///< of those stored before
+};
+
+/// The stable name of the state: "parked", "retrying", "dead".
+[[nodiscard]] const char* name_of(waiting_state) noexcept;
+
+}  // namespace ratchet
