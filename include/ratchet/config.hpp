@@ -88,7 +88,7 @@ struct waiting_config {
 
 /// When an event whose reducer failed is tried again.
 struct retry_config {
-  std::uint32_t attempts{8};  ///< in all; then it is dead
+  std::uint32_t attempts{8};               ///< in all; then it is dead
   std::chrono::milliseconds backoff{200};  ///< behind the first attempt; doubles with each
   std::chrono::milliseconds most{std::chrono::minutes{5}};
 };
@@ -99,9 +99,9 @@ struct stream_config {
   std::optional<start_position> start;
   envelope_config envelope;
   ratchet::order order{order::latest};
-  first_number first{first_number::one};                 ///< `strict`
+  first_number first{first_number::one};                   ///< `strict`
   ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
-  gap_config gap;                                        ///< `strict`
+  gap_config gap;                                          ///< `strict`
   waiting_config waiting;
   retry_config retry;
   dedup_config dedup;

@@ -27,7 +27,7 @@ enum class errc {
   config_invalid = 1,  ///< the config has errors; they are listed. Mend the file.
   usage = 2,           ///< the command line is wrong.
   not_built_yet = 3,   ///< a documented feature that this version refuses. Leave it out.
-  reducer_failed = 4,  ///< a reducer said retry, give_up or stop, or threw. Its partition is stopped.
+  reducer_failed = 4,  ///< a reducer said stop: its partition is stopped. Or it threw, and is tried again.
   poisoned = 5,        ///< too many malformed records in a row on a partition. Check envelope and topic.
   state_busy = 6,      ///< another process has the state directory open. Stop it, or ask it.
   state_missing = 7,   ///< no state directory there. Run first, or name another.
@@ -47,6 +47,8 @@ enum class errc {
   aborted = 21,              ///< told to stop at once (second signal).
   internal = 22,             ///< an invariant of Ratchet's own does not hold. Please report it.
   access_denied = 23,  ///< the brokers refuse this user: login, certificate or ACL. Somebody has to act.
+  waiting_full = 25,   ///< more events would wait than the stream's limits allow. See `ratchet waiting list`.
+  gap_too_old = 26,    ///< `gap.policy: stop`: numbers did not come in time. See `ratchet status`.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

@@ -88,8 +88,7 @@ std::optional<session_result> consumer_session::connect() {
 std::optional<session_result> consumer_session::turn() {
   around_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
-  const milliseconds wait =
-      worker_.busy() ? milliseconds{0} : std::min(k_poll_timeout, around_.settings.state.commit_interval);
+  const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
   auto got = around_.from.poll(around_.settings.step_records, wait);
   if (!got) {
     return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
@@ -115,6 +114,21 @@ std::optional<session_result> consumer_session::turn() {
   if (auto ended = on_timers()) return ended;
   serve_others();
   if (options_.until_end && !worker_.busy() && caught_up()) return finish(session_end::caught_up);
+  return std::nullopt;
+}
+
+milliseconds consumer_session::longest_wait() const {
+  const milliseconds wait = std::min(k_poll_timeout, around_.settings.state.commit_interval);
+  const auto wake = pipeline_.next_wake();
+  if (!wake) return wait;
+  return std::clamp(*wake - around_.clock.now(), milliseconds{0}, wait);
+}
+
+std::optional<session_result> consumer_session::resume_waiting() {
+  // While the disk is nearly full, nothing is written that can wait; before the claim, nothing at all.
+  if (!assigned_once_ || space_.low()) return std::nullopt;
+  if (const auto done = pipeline_.resume_waiting(); !done) return store_failed(done.error());
+  note_new_stops();
   return std::nullopt;
 }
 
@@ -179,6 +193,7 @@ void consumer_session::note_new_stops() {
 
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
+  if (auto failed = resume_waiting()) return failed;
   if (auto failed = keep_durable(now)) return failed;
   if (auto ended = watch_space(now)) return ended;
   commit_due(now);

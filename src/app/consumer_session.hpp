@@ -103,6 +103,10 @@ class consumer_session {
   // The loop.
   [[nodiscard]] std::optional<session_result> turn();
   [[nodiscard]] std::optional<session_result> handle(decoded_input&);
+  /// How long the source may be waited for.
+  [[nodiscard]] std::chrono::milliseconds longest_wait() const;
+  /// Tries again what is due, and skips the gaps that are too old.
+  [[nodiscard]] std::optional<session_result> resume_waiting();
   /// Handles what is still being decoded, so that nothing is between the source and the store.
   [[nodiscard]] std::optional<session_result> settle();
   [[nodiscard]] std::optional<session_result> on_timers();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 namespace ratchet {
 
@@ -40,14 +41,14 @@ class memory_view final : public store_view {
   [[nodiscard]] result<aggregate_row> get(stream_id id, std::string_view aggregate) const override {
     const auto& rows = stream_of(all_, id).rows;
     const auto at = rows.find(aggregate);
-    if (at == rows.end()) return make_error_code(errc::not_found);
+    if (at == rows.end() || !at->second.has_last) return make_error_code(errc::not_found);
     return at->second;
   }
 
   [[nodiscard]] result<void> scan(stream_id id,
                                   const std::function<bool(const scanned_row&)>& visit) const override {
     for (const auto& [aggregate, row] : stream_of(all_, id).rows) {
-      if (!visit({aggregate, row})) break;
+      if (row.has_last && !visit({aggregate, row})) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -81,6 +82,43 @@ class memory_view final : public store_view {
 
   [[nodiscard]] result<std::vector<audit_row>> audits() const override { return all_.audits; }
 
+  [[nodiscard]] result<void> waiting(
+      stream_id id, const std::optional<waiting_place>& after,
+      const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {
+    const auto& all = stream_of(all_, id).waiting;
+    auto at = after ? all.upper_bound({after->aggregate, after->sequence}) : all.begin();
+    for (; at != all.end(); ++at) {
+      if (!visit(at->first.first, at->second)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id id,
+                                                          std::string_view aggregate) const override {
+    const auto& all = stream_of(all_, id).backlogs;
+    const auto at = all.find(aggregate);
+    return at == all.end() ? std::nullopt : std::optional{at->second};
+  }
+
+  [[nodiscard]] result<void> backlogs(
+      stream_id id, const std::function<bool(std::string_view, const backlog&)>& visit) const override {
+    for (const auto& [aggregate, b] : stream_of(all_, id).backlogs) {
+      if (!visit(aggregate, b)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id id) const override {
+    std::optional<std::string> oldest;
+    std::optional<timestamp> since;
+    for (const auto& [aggregate, b] : stream_of(all_, id).backlogs) {
+      if (!b.gap_since || (since && *since <= *b.gap_since)) continue;
+      since = b.gap_since;
+      oldest = aggregate;
+    }
+    return oldest;
+  }
+
  private:
   contents all_;
   std::vector<std::string> names_;
@@ -89,13 +127,62 @@ class memory_view final : public store_view {
 
 }  // namespace
 
+namespace {
+
+/// As the rules of store::lookup() want it, but for the bound of all queues together.
+[[nodiscard]] backlog_rows read_backlog(const stream_contents& of, const step_plan& plan,
+                                        std::uint32_t aggregate, std::size_t& room) {
+  const std::string name{plan.aggregates[aggregate]};
+  backlog_rows out;
+  out.backlog = of.backlogs.at(name);
+  const auto begin = of.waiting.lower_bound({name, sequence{}});
+  const auto in = [&](auto at) { return at != of.waiting.end() && at->first.first == name; };
+  if (!in(begin)) return out;
+  bool wants_more = plan.resumes || out.backlog.ready || plan.order == order::latest;
+  for (std::size_t i = 0; i < plan.events.size(); ++i) {
+    const bool is_below = plan.events[i].sequence < begin->first.second;
+    wants_more |= plan.order == order::strict && plan.aggregate_of[i] == aggregate && is_below;
+  }
+  auto at = begin;
+  for (; in(at) && (at == begin || (wants_more && room > 0)); ++at) {
+    out.queue.push_back(at->second);
+    if (room > 0) --room;
+  }
+  out.complete = !in(at);
+  const sequence last = out.queue.back().head.sequence;
+  std::map<sequence, waiting_head> near;
+  for (std::size_t i = 0; i < plan.events.size() && !out.complete; ++i) {
+    if (plan.aggregate_of[i] != aggregate) continue;
+    const decoded_event& e = plan.events[i];
+    if (plan.order != order::arrival) {
+      const auto found =
+          of.waiting.lower_bound({name, std::max(e.sequence, sequence{last.epoch, last.number + 1})});
+      if (in(found) && e.sequence > last) near.emplace(found->first.second, found->second.head);
+      continue;
+    }
+    for (auto of_id = at; in(of_id); ++of_id) {
+      if (e.has_id && of_id->second.head.id == e.id) near.emplace(of_id->first.second, of_id->second.head);
+    }
+  }
+  for (auto& [number, head] : near) out.near.push_back(head);
+  return out;
+}
+
+}  // namespace
+
 void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& out) const {
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
+  out.backlogs.clear();
+  std::size_t room = k_queue_events;
   for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
     const auto at = rows.find(plan.aggregates[i]);
     if (at == rows.end()) continue;
     out.aggregates[i] = at->second;
+    if (at->second.waits) {
+      const auto index = static_cast<std::uint32_t>(i);
+      out.backlogs.emplace_back(index, read_backlog(*this, plan, index, room));
+    }
     if (!plan.needs_snapshots) out.aggregates[i]->snapshot.clear();  // as a store that saves the read
   }
   for (std::size_t i = 0; i < plan.ids.size(); ++i) {
@@ -110,7 +197,24 @@ void memory_store::stream_contents::enter(const step_part& part) {
     state = part.change->after;
     assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
     for (const aggregate_change& changed : part.change->rows) {
-      rows.insert_or_assign(std::string{part.plan->aggregates.at(changed.aggregate)}, changed.row);
+      const std::string name{part.plan->aggregates.at(changed.aggregate)};
+      const auto old = rows.find(name);
+      aggregate_row row = changed.row;
+      if (changed.keeps_snapshot && old != rows.end()) {
+        row.snapshot = old->second.snapshot;
+        row.deleted = old->second.deleted;
+      }
+      rows.insert_or_assign(name, std::move(row));
+    }
+    for (const backlog_change& changed : part.change->backlogs) {
+      const std::string name{part.plan->aggregates.at(changed.aggregate)};
+      for (const waiting_head& gone : changed.removals) waiting.erase({name, gone.sequence});
+      for (const waiting_event& e : changed.puts) waiting.insert_or_assign({name, e.head.sequence}, e);
+      if (changed.after) {
+        backlogs.insert_or_assign(name, *changed.after);
+      } else {
+        backlogs.erase(name);
+      }
     }
     for (const id_of_aggregate& id : part.change->ids) {
       ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
@@ -119,6 +223,40 @@ void memory_store::stream_contents::enter(const step_part& part) {
   for (const rejected_row& row : part.rejected) {
     rejected.insert_or_assign(std::pair{row.where, row.offset}, row);
   }
+}
+
+due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<timestamp> gaps,
+                                                  std::size_t limit) const {
+  struct entry {
+    timestamp when;
+    std::string name;
+    bool is_wake;
+  };
+  std::vector<entry> wakes;
+  std::vector<entry> old_gaps;
+  for (const auto& [name, b] : backlogs) {
+    if (b.wake) wakes.push_back({*b.wake, name, true});
+    if (b.gap_since) old_gaps.push_back({*b.gap_since, name, false});
+  }
+  due_aggregates out;
+  const auto by_time = [](const entry& a, const entry& b) {
+    return std::tie(a.when, a.name) < std::tie(b.when, b.name);
+  };
+  const auto name_due = [&](std::vector<entry>& all, std::optional<timestamp> until,
+                            std::optional<timestamp>& next) {
+    std::sort(all.begin(), all.end(), by_time);
+    for (const entry& e : all) {
+      const bool is_named = std::find(out.names.begin(), out.names.end(), e.name) != out.names.end();
+      if (until && e.when <= *until && (is_named || out.names.size() < limit)) {
+        if (!is_named) out.names.push_back(e.name);
+      } else if (!next) {
+        next = e.when;
+      }
+    }
+  };
+  name_due(wakes, now, out.next_wake);
+  name_due(old_gaps, gaps, out.next_gap);
+  return out;
 }
 
 memory_store::memory_store(std::vector<std::string> streams, std::string uuid)
@@ -145,6 +283,11 @@ result<stream_state> memory_store::load(stream_id id) const {
 result<void> memory_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
   stream_of(written_, id).look_up(plan, out);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<due_aggregates> memory_store::due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+                                         std::size_t limit) {
+  return stream_of(written_, id).due(now, gaps, limit);
 }
 
 result<void> memory_store::write(const step_batch& batch) {

@@ -27,6 +27,8 @@ class memory_store final : public store {
   [[nodiscard]] stream_id id_of(std::string_view stream) const override;
   [[nodiscard]] result<stream_state> load(stream_id) const override;
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
+  [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
+                                           std::size_t limit) override;
   /// Errors: internal, where the step is not the next one.
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override;
@@ -54,8 +56,12 @@ class memory_store final : public store {
     std::map<std::string, aggregate_row, std::less<>> rows;
     std::set<std::pair<event_id, std::string>> ids;
     std::map<std::pair<topic_partition, std::int64_t>, rejected_row> rejected;
+    std::map<std::string, backlog, std::less<>> backlogs;
+    std::map<std::pair<std::string, sequence>, waiting_event> waiting;
     /// As store::lookup().
     void look_up(const step_plan&, step_rows& out) const;
+    /// As store::due().
+    [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
     /// Enters what a step changes of this stream.
     void enter(const step_part&);
     friend bool operator==(const stream_contents&, const stream_contents&) = default;

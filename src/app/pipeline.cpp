@@ -2,6 +2,7 @@
 #include "app/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "decode/record_hash.hpp"
@@ -27,6 +28,23 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
     seen.push_back(r.where);
     partition.last_record_hash = record_hash(r.key, r.value);
   }
+}
+
+/// Says whose events take the most room.
+void name_the_worst(const store& from, const stream_runtime* stream, partition_stop& stop) {
+  if (stream == nullptr) return;
+  const auto view = from.view();
+  if (!view) return;  // the message can do without
+  std::uint64_t most = 0;
+  std::string worst;
+  const auto read = view.value()->backlogs(stream->id, [&](std::string_view aggregate, const backlog& b) {
+    if (b.events() > most) {
+      most = b.events();
+      worst = std::string{aggregate};
+    }
+    return true;
+  });
+  if (read && most > 0) stop.what += "; of aggregate `" + worst + "` alone " + std::to_string(most) + " wait";
 }
 
 /// Rejected records of plain files have no position; the same content is the same row.
@@ -106,6 +124,19 @@ std::string describe(const partition_stop& stop) {
     text += "the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what);
     return text + "; nothing is lost: mend the reducer and start again";
   }
+  if (stop.code == make_error_code(errc::waiting_full)) {
+    return place + ": stopped before this event of aggregate `" + stop.aggregate +
+           "`, which has to wait, as no more may wait than `waiting` of the config allows (" + stop.what +
+           "); nothing is lost: see `ratchet waiting list`, let the gaps close or decide about the events, "
+           "or "
+           "raise the limit, and start again";
+  }
+  if (stop.code == make_error_code(errc::gap_too_old)) {
+    return place + ": stopped, as numbers of aggregate `" + stop.aggregate +
+           "` did not come within `gap.timeout` and `gap.policy` is stop; nothing is lost: see `ratchet "
+           "explain "
+           "--aggregate`, have the missing events sent, or skip them, and start again";
+  }
   return place + ": stopped: " + stop.code.message();
 }
 
@@ -115,56 +146,192 @@ void pipeline::stop_partition(partition_stop stop) {
 }
 
 result<void> pipeline::handle(const decoded_input& input) {
-  struct work {
-    stream_runtime* stream;
-    std::vector<decoded_event> filtered;
-    std::span<const decoded_event> events;
-    step_plan filtered_plan;
-    const step_plan* plan;
-    stream_change change;
-  };
   std::vector<work> works;
   works.reserve(input.parts.size());
-  std::vector<step_part> parts;
   for (const decoded_part& part : input.parts) {
     if (part.decoded.events.empty()) continue;
-    work& w = works.emplace_back();
-    w.stream = streams_[part.stream].get();
-    w.events = part.decoded.events;
-    w.plan = &part.plan;
-    const stream_runtime& s = *w.stream;
-    if (!stopped_.empty()) {
-      w.filtered = part.decoded.events;
-      std::erase_if(w.filtered, [this](const decoded_event& e) { return stopped_.contains(*e.from->where); });
-      w.events = w.filtered;
-      if (w.events.empty()) {
-        works.pop_back();
-        continue;
-      }
-      w.filtered_plan = plan_step(s.rules, s.reduce.traits(), w.events);
-      w.plan = &w.filtered_plan;
-    }
-    step_rows rows;
-    RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
-    w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, clock_.now());
-    note_last_hashes(w.events, w.change);
-    step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
-    for (const std::uint32_t i : w.change.rejected) {
-      out.rejected.push_back(make_rejected_row(w.events[i], w.change.decisions[i]));
-    }
-    parts.push_back(std::move(out));
+    works.push_back(
+        {.stream = streams_[part.stream].get(), .events = part.decoded.events, .plan = &part.plan});
   }
-  if (parts.empty()) return success();
-  RATCHET_TRY(write(std::move(parts), {}));
-  for (work& w : works) {
-    if (explain_) {
-      for (std::size_t i = 0; i < w.events.size(); ++i)
-        explain_(*w.stream, w.events[i], w.change.decisions[i]);
-    }
-    w.stream->state = std::move(w.change.after);
-    for (partition_stop& stop : w.change.stops) stop_partition(std::move(stop));
+  // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
+  while (!works.empty()) {
+    RATCHET_TRY(take_step(works));
+    std::erase_if(works, [](const work& w) { return w.events.empty(); });
   }
   return success();
+}
+
+result<void> pipeline::take_step(std::vector<work>& works) {
+  for (work& w : works) {
+    if (stopped_.empty()) continue;
+    const auto is_stopped = [this](const decoded_event& e) { return stopped_.contains(*e.from->where); };
+    if (std::none_of(w.events.begin(), w.events.end(), is_stopped)) continue;
+    std::vector<decoded_event> kept;
+    std::remove_copy_if(w.events.begin(), w.events.end(), std::back_inserter(kept), is_stopped);
+    w.filtered = std::move(kept);
+    w.events = w.filtered;
+    w.plan = nullptr;
+  }
+  std::erase_if(works, [](const work& w) { return w.events.empty(); });
+  if (works.empty()) return success();
+  std::vector<step_part> parts;
+  std::vector<audit_row> audits;
+  for (work& w : works) {
+    RATCHET_TRY(auto part, decide(w));
+    parts.push_back(std::move(part));
+    std::vector<audit_row> of_stream = audits_of(w.change, clock_.now());
+    std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
+  }
+  RATCHET_TRY(write(std::move(parts), std::move(audits)));
+  for (work& w : works) finish(w);
+  for (work& w : works) {
+    RATCHET_TRY(settle(*w.stream));
+  }
+  return success();
+}
+
+result<step_part> pipeline::decide(work& w) {
+  const stream_runtime& s = *w.stream;
+  if (w.plan == nullptr) {
+    w.own_plan = plan_step(s.rules, s.reduce.traits(), w.events);
+    w.plan = &w.own_plan;
+  }
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
+  rows.oldest_gap = s.oldest_gap;
+  w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, clock_.now());
+  const auto looked_at = w.events.first(w.change.looked_at);
+  note_last_hashes(looked_at, w.change);
+  step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
+  for (const std::uint32_t i : w.change.rejected) {
+    out.rejected.push_back(make_rejected_row(w.events[i], w.change.decisions[i]));
+  }
+  return out;
+}
+
+/// What follows from a step that is written.
+void pipeline::finish(work& w) {
+  if (explain_) {
+    for (std::size_t i = 0; i < w.change.looked_at; ++i)
+      explain_(*w.stream, w.events[i], w.change.decisions[i]);
+  }
+  note_backlogs(*w.stream, w.change);
+  w.stream->state = std::move(w.change.after);
+  enter_stops(w.change.stops);
+  w.events = w.events.subspan(w.change.looked_at);
+  w.plan = nullptr;
+}
+
+void pipeline::enter_stops(std::vector<partition_stop>& stops) {
+  for (partition_stop& stop : stops) {
+    if (stop.code == make_error_code(errc::waiting_full))
+      name_the_worst(store_, stream_of(stop.where.topic), stop);
+    stop_partition(std::move(stop));
+  }
+}
+
+std::vector<audit_row> pipeline::audits_of(stream_change& change, timestamp now) {
+  for (audit_row& row : change.audits) row.time = now;
+  return std::move(change.audits);
+}
+
+void pipeline::note_backlogs(stream_runtime& stream, const stream_change& change) {
+  const auto lower = [](std::optional<timestamp>& known, std::optional<timestamp> found) {
+    if (found && (!known || *found < *known)) known = found;
+  };
+  for (const backlog_change& b : change.backlogs) {
+    if (!b.after) continue;
+    stream.has_ready |= b.after->ready;
+    lower(stream.next_wake, b.after->wake);
+    lower(stream.oldest_gap, b.after->gap_since);
+  }
+}
+
+std::optional<timestamp> pipeline::next_wake() const {
+  std::optional<timestamp> next;
+  for (const auto& s : streams_) {
+    if (s->next_wake && (!next || *s->next_wake < *next)) next = s->next_wake;
+  }
+  return next;
+}
+
+result<void> pipeline::resume_waiting() {
+  for (const auto& s : streams_) {
+    RATCHET_TRY(resume_waiting_of(*s));
+  }
+  return success();
+}
+
+result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
+  if (stream.next_wake && *stream.next_wake <= clock_.now()) {
+    RATCHET_TRY(const bool did_some, resume_some(stream));
+    (void)did_some;
+  }
+  return settle(stream);
+}
+
+result<void> pipeline::settle(stream_runtime& stream) {
+  RATCHET_TRY(const bool stopped, stop_for_gap(stream));
+  if (stopped) return success();
+  for (;;) {
+    const auto gaps = gaps_due(stream.rules, stream.state);
+    const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
+                             *stream.oldest_gap <= *gaps;
+    if (!has_old_gap && !stream.has_ready) return success();
+    RATCHET_TRY(const bool did_some, resume_some(stream));
+    if (!did_some) return success();
+  }
+}
+
+/// One step of what is due, if anything is.
+result<bool> pipeline::resume_some(stream_runtime& stream) {
+  constexpr std::size_t k_aggregates = 1024;
+  const auto gaps =
+      stream.rules.gap.policy == gap_policy::skip ? gaps_due(stream.rules, stream.state) : std::nullopt;
+  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, clock_.now(), gaps, k_aggregates));
+  stream.next_wake = due.next_wake;
+  stream.oldest_gap = due.next_gap;
+  stream.has_ready = due.names.size() == k_aggregates;
+  if (due.names.empty()) return false;
+  step_plan plan;
+  plan.order = stream.rules.gate.order;
+  plan.needs_snapshots = !stream.reduce.traits().full_state;
+  plan.resumes = true;
+  for (const std::string& name : due.names) plan.add(name);
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  stream_change change =
+      ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
+  std::vector<audit_row> audits = audits_of(change, clock_.now());
+  const step_part part{.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}};
+  RATCHET_TRY(write({part}, std::move(audits)));
+  note_backlogs(stream, change);
+  stream.state = std::move(change.after);
+  enter_stops(change.stops);
+  return true;
+}
+
+result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
+  if (stream.rules.gap.policy != gap_policy::stop || !stream.oldest_gap) return false;
+  const auto gaps = gaps_due(stream.rules, stream.state);
+  if (!gaps || *stream.oldest_gap > *gaps) return false;
+  // What is remembered may be older than what is there.
+  constexpr std::size_t k_one = 1;
+  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp{}, gaps, k_one));
+  if (due.names.empty()) {
+    stream.oldest_gap = due.next_gap;
+    return false;
+  }
+  for (const auto& [where, partition] : stream.state.partitions) {
+    if (stopped_.contains(where)) continue;
+    partition_stop stop;
+    stop.where = where;
+    stop.offset = partition.next_offset;
+    stop.code = make_error_code(errc::gap_too_old);
+    stop.aggregate = due.names.front();
+    stop_partition(std::move(stop));
+  }
+  return true;
 }
 
 result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits,

@@ -29,6 +29,12 @@ class pipeline {
   /// writes nothing. Errors: write_indeterminate; state_damaged.
   [[nodiscard]] result<void> handle(const decoded_input&);
 
+  /// Does what is due of the events that wait: at most one bounded step for each stream, but for gaps, all of
+  /// which are judged. Errors: as handle().
+  [[nodiscard]] result<void> resume_waiting();
+  /// When resume_waiting() has something to do next, by the clock; none: nothing waits for its time.
+  [[nodiscard]] std::optional<timestamp> next_wake() const;
+
   /// Moves a partition's next offset past what holds no records (transaction markers), if it is ahead.
   [[nodiscard]] result<void> move_to(const topic_partition&, std::int64_t offset);
   /// Leaves these partitions out of their streams' floors.
@@ -54,6 +60,28 @@ class pipeline {
   void on_record(explain_record explain) { explain_ = std::move(explain); }
 
  private:
+  /// One stream's part of a batch, while it goes through its steps.
+  struct work {
+    stream_runtime* stream{nullptr};
+    std::span<const decoded_event> events;  ///< that are left
+    const step_plan* plan{nullptr};         ///< of `events`; none: to be made
+    step_plan own_plan{};
+    std::vector<decoded_event> filtered{};
+    stream_change change{};
+  };
+  [[nodiscard]] result<void> take_step(std::vector<work>&);
+  [[nodiscard]] result<step_part> decide(work&);
+  void finish(work&);
+  [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
+  /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
+  [[nodiscard]] result<void> settle(stream_runtime&);
+  [[nodiscard]] result<bool> resume_some(stream_runtime&);
+  /// `gap.policy: stop`, and a gap is too old.
+  [[nodiscard]] result<bool> stop_for_gap(stream_runtime&);
+  [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);
+  static void note_backlogs(stream_runtime&, const stream_change&);
+  void enter_stops(std::vector<partition_stop>&);
+
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {});
   /// Writes states of streams that changed without any record.
   [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>,

@@ -32,12 +32,6 @@ namespace {
 
 /// A config made in code has not gone through load_config(): what must not get past here.
 [[nodiscard]] std::optional<problem> refuse(const stream_config& s) {
-  if (s.order == order::strict) {
-    return problem{make_error_code(errc::not_built_yet),
-                   "stream `" + s.name + "`: order strict is not built yet in this version",
-                   "use latest or arrival",
-                   {}};
-  }
   if (s.order == order::arrival && s.dedup.ids == id_kind::none) {
     return config_problem("stream `" + s.name + "`: order arrival tells repeats by event ids alone",
                           "name the kind of ids");
@@ -61,11 +55,14 @@ namespace {
 stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
   rules.stream = config.name;
-  rules.gate.order = config.order;
+  rules.gate = {config.order, config.first, config.epoch_change};
   rules.dedup = config.dedup.ids != id_kind::none;
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.poison_limit = config.poison;
+  rules.gap = config.gap;
+  rules.waiting = config.waiting;
+  rules.retry = config.retry;
   decode.envelope = config.envelope;
   decode.order = config.order;
   decode.ids = config.dedup.ids;
@@ -106,11 +103,16 @@ std::vector<stream_meaning> meanings_of(const stream_list& streams) {
   return meanings;
 }
 
-result<void> load_states(const stream_list& streams, const store& from) {
+result<void> load_states(const stream_list& streams, store& from) {
   for (const auto& s : streams) {
     s->id = from.id_of(s->config.name);
     RATCHET_TRY(s->state, from.load(s->id));
     s->at_start = s->state;
+    constexpr timestamp k_before_everything{std::chrono::milliseconds{0}};
+    RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));
+    s->next_wake = due.next_wake;
+    s->oldest_gap = due.next_gap;
+    s->has_ready = due.next_wake.has_value();  // or not: a look tells
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

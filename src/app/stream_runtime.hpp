@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct stream_runtime {
   ratchet::reducer reduce;
   stream_state state;     ///< as of the last step written
   stream_state at_start;  ///< to tell what this run did
+  /// Not later than the first time, by the clock, when something that waits is to be done; none: nothing is.
+  std::optional<timestamp> next_wake;
+  /// A release was bounded by its step, and goes on before anything else.
+  bool has_ready{false};
+  /// Not later than the time, in stream time, when the oldest gap began.
+  std::optional<timestamp> oldest_gap;
 
   stream_runtime(stream_config, ratchet::reducer);
   stream_runtime(const stream_runtime&) = delete;
@@ -44,6 +51,6 @@ using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 [[nodiscard]] std::vector<stream_meaning> meanings_of(const stream_list&);
 
 /// Reads ids and states from the store. Errors: those of store::load.
-[[nodiscard]] result<void> load_states(const stream_list&, const store&);
+[[nodiscard]] result<void> load_states(const stream_list&, store&);
 
 }  // namespace ratchet

@@ -58,6 +58,10 @@ class ratchet_category_t final : public std::error_category {
         return "an internal invariant does not hold";
       case errc::access_denied:
         return "the brokers refuse this user";
+      case errc::waiting_full:
+        return "more events would wait than may";
+      case errc::gap_too_old:
+        return "a gap is too old";
     }
     return "unknown";
   }
@@ -77,6 +81,8 @@ int exit_code_of(errc code) noexcept {
     case errc::partition_stopped:
     case errc::poisoned:
     case errc::reducer_failed:
+    case errc::waiting_full:
+    case errc::gap_too_old:
       return k_exit_check_failed;
     case errc::usage:
       return k_exit_usage;

@@ -32,6 +32,10 @@ const char* name_of(verdict value) noexcept {
       return "ignored";
     case verdict::parked:
       return "parked";
+    case verdict::retrying:
+      return "retrying";
+    case verdict::dead:
+      return "dead";
     case verdict::unhandled:
       return "unhandled";
   }

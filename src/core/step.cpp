@@ -2,11 +2,12 @@
 #include "core/step.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "core/aggregate_hash.hpp"
 #include "core/index_table.hpp"
+#include "core/reducer_call.hpp"
+#include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 #include "ratchet/error.hpp"
 
@@ -28,6 +29,20 @@ struct cut {
   const topic_partition* where{nullptr};
   std::int64_t offset{0};
 };
+
+[[nodiscard]] const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate) {
+  const auto at =
+      std::lower_bound(rows.backlogs.begin(), rows.backlogs.end(), aggregate,
+                       [](const auto& entry, std::uint32_t index) { return entry.first < index; });
+  return at != rows.backlogs.end() && at->first == aggregate ? &at->second : nullptr;
+}
+
+[[nodiscard]] partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
+  stop.effect = ended.effect;
+  stop.cause = ended.cause;
+  stop.what = ended.thrown;
+  return stop;
+}
 
 /// How many passes may fail before superseding is left off. Each failure of a superseding event costs a pass
 /// to find the next older one; without superseding it costs a pass a partition.
@@ -51,12 +66,22 @@ struct aggregate_in_step {
   hash128 payload_hash;
   std::optional<timestamp> time;
   std::uint32_t newest{k_no_index};  ///< superseding: the event to run, so far
+  std::uint32_t ids_ahead{0};
+  /// Some of its events wait, or will: a waiting_machine decides about all of them.
+  bool waits{false};
 };
 
 /// An event that the gate let through, and the number it was given.
 struct admitted {
   std::uint32_t index{0};
   ratchet::sequence sequence;
+};
+
+/// Why a pass is thrown away.
+struct pass_failure {
+  std::optional<partition_stop> stop{};
+  std::optional<std::uint32_t> end{};  ///< this event and those behind it are for another step
+  /// Neither: more would have to wait than may.
 };
 
 /// One pass over the batch, with the partitions cut where earlier passes saw a reducer fail. A pass that sees
@@ -75,16 +100,21 @@ class pass {
         now_{now},
         supersede_{supersede},
         aggregates_(plan.aggregates.size()),
-        id_in_step_(plan.ids.size()) {
+        id_in_step_(plan.ids.size()),
+        room_{room_of(rules, before.counters)} {
     change_.after = before;
     change_.decisions.resize(events.size());
     change_.ids.reserve(plan.ids.size());
     to_run_.reserve(events.size());
   }
 
-  /// The partition and reason of a failed event, or none.
-  [[nodiscard]] std::optional<partition_stop> run(std::span<const cut> cuts);
+  /// Why this pass cannot stand, or none.
+  [[nodiscard]] std::optional<pass_failure> run(std::span<const cut> cuts);
   [[nodiscard]] stream_change take(const stream_state& before);
+
+  [[nodiscard]] static waiting_room room_of(const stream_rules& rules, const counters& now) {
+    return {now.waiting(), now.waiting_bytes, rules.waiting.events, rules.waiting.bytes};
+  }
 
  private:
   [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
@@ -95,8 +125,15 @@ class pass {
   [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
   void admit(std::uint32_t index, aggregate_in_step&);
   [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
+  void wait_from_here(std::uint32_t aggregate);
+  [[nodiscard]] std::optional<timestamp> stream_time() const {
+    return ratchet::stream_time(rules_, change_.after);
+  }
   [[nodiscard]] std::optional<partition_stop> apply_all();
   [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
+  [[nodiscard]] std::optional<pass_failure> handle_waiting();
+  [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
+  void count_all();
   [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
 
   const stream_rules& rules_;
@@ -112,6 +149,10 @@ class pass {
   std::vector<admitted> to_run_;  ///< in record order
   std::vector<state> states_;     ///< per aggregate, after the reducer
   std::optional<window_floor> floor_;
+  bool any_wait_{false};
+  std::vector<std::optional<timestamp>> floors_;  ///< per event, before it
+  std::vector<std::uint8_t> reached_gate_;        ///< per event
+  waiting_room room_;
   stream_change change_;
 };
 
@@ -141,23 +182,44 @@ partition_state& pass::state_of(partition_in_step& partition) {
   return *partition.state;
 }
 
-std::optional<partition_stop> pass::run(std::span<const cut> cuts) {
-  for (aggregate_in_step& a : aggregates_) {
-    const auto& row = rows_.aggregates[static_cast<std::size_t>(&a - aggregates_.data())];
-    if (row) a = {true, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
+std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
+  for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
+    const auto& row = rows_.aggregates[i];
+    if (!row) continue;
+    aggregates_[i] = {row->has_last, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
+    if (row->waits) wait_from_here(i);
   }
+  floors_.resize(events_.size());
+  reached_gate_.resize(events_.size());
   floor_.emplace(change_.after, rules_.window);
   decide_all(cuts);
-  return apply_all();
+  if (auto stop = apply_all()) return pass_failure{.stop = std::move(stop)};
+  if (any_wait_) {
+    if (auto failed = handle_waiting()) return failed;
+  }
+  count_all();
+  return std::nullopt;
 }
 
 void pass::decide_all(std::span<const cut> cuts) {
   partition_in_step* partition = nullptr;
+  change_.looked_at = events_.size();
+  const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
+  std::optional<timestamp> oldest_gap = gaps_grow_old ? rows_.oldest_gap : std::nullopt;
+  bool had_time = gaps_grow_old && change_.after.floor;
+  // A gap that begins in this step is no older than this.
+  if (had_time) oldest_gap = oldest_gap ? std::min(*oldest_gap, *stream_time()) : *stream_time();
   for (std::uint32_t i = 0; i < events_.size(); ++i) {
     const decoded_event& e = events_[i];
+    floors_[i] = change_.after.floor;
     if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e, cuts);
     if (partition->cut_at && e.from->offset >= *partition->cut_at) partition->stopped = true;
     if (!partition->stopped) handle(i, *partition);
+    if (!gaps_grow_old || !change_.after.floor) continue;
+    if (had_time && *stream_time() < *oldest_gap + rules_.gap.timeout) continue;
+    // From here on a gap may be too old, and that is to be judged first.
+    change_.looked_at = i + 1;
+    return;
   }
 }
 
@@ -167,7 +229,6 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   const bool has_position = !partition.where->topic.empty();
   if (has_position && partition.state != nullptr && e.from->offset < partition.state->next_offset) {
     d = {verdict::duplicate, reject_reason::none};
-    change_.after.counters.count(d);
     return;
   }
   if (e.kind == decoded_kind::malformed && poisons(e, partition)) return;
@@ -180,9 +241,6 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
                                         : decide_event(index);
   }
-  if (d.verdict == verdict::rejected) change_.rejected.push_back(index);
-  // An event that is let through is counted when the reducer has run, as it may still be superseded.
-  if (d.verdict != verdict::applied) change_.after.counters.count(d);
   if (has_position) where.next_offset = e.from->offset + 1;
   floor_->handled(where, e.record_time, now_ + rules_.max_skew);
 }
@@ -215,10 +273,23 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
 }
 
 decision pass::decide_event(std::uint32_t index) {
-  aggregate_in_step& aggregate = aggregates_[plan_.aggregate_of[index]];
+  reached_gate_[index] = 1;
+  const std::uint32_t at = plan_.aggregate_of[index];
+  aggregate_in_step& aggregate = aggregates_[at];
+  if (aggregate.waits) return {};  // decided later, with all others of its aggregate
   const decision d = decide(rules_.gate, facts_of(index, aggregate));
   if (d.verdict == verdict::applied) admit(index, aggregate);
+  if (d.verdict == verdict::parked) {
+    wait_from_here(at);
+    return {};
+  }
   return d;
+}
+
+/// Takes an aggregate off the fast way, also with the events that were decided there already.
+void pass::wait_from_here(std::uint32_t aggregate) {
+  aggregates_[aggregate].waits = true;
+  any_wait_ = true;
 }
 
 void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
@@ -237,7 +308,7 @@ void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
     const std::uint32_t id = plan_.id_of[index];
     id_in_step_[id] = 1;
     change_.ids.push_back(plan_.ids[id]);
-    if (e.record_time && e.id.time() > *e.record_time + rules_.max_skew) ++change_.after.counters.ids_ahead;
+    if (e.record_time && e.id.time() > *e.record_time + rules_.max_skew) ++aggregate.ids_ahead;
   }
   if (supersede_ && aggregate.newest != k_no_index) {
     change_.decisions[aggregate.newest].verdict = verdict::superseded;
@@ -259,19 +330,17 @@ std::optional<partition_stop> pass::apply_all() {
   states_.resize(aggregates_.size());
   std::vector<std::uint8_t> loaded(plan_.needs_snapshots ? aggregates_.size() : 0);
   for (const admitted& to_run : to_run_) {
-    const decision d = change_.decisions[to_run.index];
-    if (d.verdict == verdict::applied) {
-      const std::uint32_t aggregate = plan_.aggregate_of[to_run.index];
-      state& s = states_[aggregate];
-      if (plan_.needs_snapshots && loaded[aggregate] == 0) {
-        loaded[aggregate] = 1;
-        const auto& row = rows_.aggregates[aggregate];
-        if (row && !row->deleted) s.assign(row->snapshot);
-      }
-      if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
-      if (auto stop = apply_one(to_run, s)) return stop;
+    const std::uint32_t aggregate = plan_.aggregate_of[to_run.index];
+    if (aggregates_[aggregate].waits) continue;
+    if (change_.decisions[to_run.index].verdict != verdict::applied) continue;
+    state& s = states_[aggregate];
+    if (plan_.needs_snapshots && loaded[aggregate] == 0) {
+      loaded[aggregate] = 1;
+      const auto& row = rows_.aggregates[aggregate];
+      if (row && !row->deleted) s.assign(row->snapshot);
     }
-    change_.after.counters.count(d);
+    if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
+    if (auto stop = apply_one(to_run, s)) return stop;
   }
   return std::nullopt;
 }
@@ -292,33 +361,88 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
                    .offset = e.from->offset};
-  effects fx;
-  outcome ended;
-  std::string thrown;
-  try {
-    ended = reducer_.apply(view, s, fx);
-  } catch (const std::exception& failure) {
-    ended = stop(make_error_code(errc::reducer_failed));
-    thrown = failure.what();
-  } catch (...) {
-    ended = stop(make_error_code(errc::reducer_failed));
-    thrown = "an exception that is not a std::exception";
+  const reducer_call ended = call_reducer(reducer_, view, s);
+  if (ended.how == ending::done) return std::nullopt;
+  if (ended.how != ending::stop) {
+    wait_from_here(plan_.aggregate_of[to_run.index]);
+    return std::nullopt;
   }
-  if (ended.how == ending::done && fx.used() == nullptr) return std::nullopt;
-  partition_stop failure = stop_at(e, make_error_code(errc::reducer_failed));
-  failure.effect = fx.used();
-  failure.cause = fx.used() != nullptr ? make_error_code(errc::not_built_yet) : ended.code;
-  failure.what = std::move(thrown);
-  return failure;
+  return stop_of(stop_at(e, make_error_code(errc::reducer_failed)), ended);
+}
+
+std::optional<pass_failure> pass::handle_waiting() {
+  // What the fast way made of their events is thrown away.
+  std::erase_if(change_.ids, [this](const id_of_aggregate& id) { return aggregates_[id.aggregate].waits; });
+  std::vector<std::uint32_t> events;
+  for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
+    if (reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits) events.push_back(i);
+  }
+  std::stable_sort(events.begin(), events.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return plan_.aggregate_of[a] < plan_.aggregate_of[b];
+  });
+  for (auto begin = events.begin(); begin != events.end();) {
+    const auto end = std::find_if(begin, events.end(), [&](std::uint32_t i) {
+      return plan_.aggregate_of[i] != plan_.aggregate_of[*begin];
+    });
+    if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)})) return failed;
+    begin = end;
+  }
+  return std::nullopt;
+}
+
+std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events) {
+  const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
+  const auto& row = rows_.aggregates[aggregate];
+  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters},
+                          plan_.aggregates[aggregate],
+                          row ? &*row : nullptr,
+                          find_backlog(rows_, aggregate)};
+  for (const std::uint32_t i : events) {
+    incoming_event in{.index = i, .event = &events_[i], .floor = floors_[i], .stream_time = {}};
+    const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
+    if (floor) in.stream_time = *floor + rules_.window;
+    if (plan_.id_of[i] != k_no_index) in.id_stored = rows_.id_stored[plan_.id_of[i]] != 0;
+    // As much as one step can take was released, and more may be: what follows must find that done.
+    if (machine.is_ready() && i != events.front()) return pass_failure{.end = i};
+    if (machine.take(in)) continue;
+    if (!machine.stopped()) return pass_failure{};
+    const auto& stopped = *machine.stopped();
+    return pass_failure{
+        .stop = stop_of(stop_at(*stopped.event, make_error_code(errc::reducer_failed)), stopped.call)};
+  }
+  std::vector<settled_event> settled;
+  machine.finish(aggregate, settled, change_);
+  for (const settled_event& s : settled) change_.decisions[s.index] = s.decision;
+  return std::nullopt;
+}
+
+/// What waits at the end of the step was counted by the backlogs.
+void pass::count_all() {
+  counters& counts = change_.after.counters;
+  for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
+    const decision d = change_.decisions[i];
+    const bool waits =
+        d.verdict == verdict::parked || d.verdict == verdict::retrying || d.verdict == verdict::dead;
+    if (waits) {
+      ++counts.consumed;
+    } else {
+      counts.count(d);
+    }
+    if (d.verdict == verdict::rejected) change_.rejected.push_back(i);
+  }
+  for (const aggregate_in_step& a : aggregates_) {
+    if (!a.waits) counts.ids_ahead += a.ids_ahead;
+  }
+  counts.waiting_bytes = room_.bytes;
 }
 
 stream_change pass::take(const stream_state& before) {
   change_.rows.reserve(aggregates_.size());
   for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
     aggregate_in_step& a = aggregates_[i];
-    if (!a.changed) continue;
+    if (!a.changed || a.waits) continue;
     const bool exists = states_[i].exists();
-    aggregate_row row{a.last, a.id, a.payload_hash, a.time, !exists, {}};
+    aggregate_row row{true, false, a.last, a.id, a.payload_hash, a.time, !exists, {}};
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
   }
@@ -327,6 +451,18 @@ stream_change pass::take(const stream_state& before) {
     if (was == before.partitions.end() || was->second != partition) change_.touched.push_back(where);
   }
   return std::move(change_);
+}
+
+/// The record that would have to wait, and finds no room.
+[[nodiscard]] partition_stop full(const stream_rules& rules, const decoded_event& e) {
+  partition_stop stop;
+  stop.where = *e.from->where;
+  stop.offset = e.from->offset;
+  stop.code = make_error_code(errc::waiting_full);
+  stop.aggregate = std::string{e.aggregate};
+  stop.what =
+      std::to_string(rules.waiting.events) + " events, " + std::to_string(rules.waiting.bytes) + " bytes";
+  return stop;
 }
 
 }  // namespace
@@ -339,6 +475,8 @@ void step_plan::add(std::string_view aggregate) {
 step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
                     std::span<const decoded_event> events) {
   step_plan plan;
+  plan.order = rules.gate.order;
+  plan.events = events;
   plan.needs_snapshots = !traits.full_state;
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
@@ -380,7 +518,7 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
   // Every failed pass cuts at least one record off, so this ends.
   for (int passes = 0;; ++passes) {
     pass attempt{rules, reduce, before, events, plan, rows, now, supersede && passes < k_superseding_passes};
-    std::optional<partition_stop> failure = attempt.run(cuts);
+    std::optional<pass_failure> failure = attempt.run(cuts);
     if (!failure) {
       stream_change change = attempt.take(before);
       // A partition stops at its first failure only.
@@ -392,12 +530,51 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
                           std::make_move_iterator(stops.end()));
       return change;
     }
+    if (failure->end) {
+      events = events.first(*failure->end);
+      continue;
+    }
+    if (!failure->stop && events.size() > 1) {
+      events = events.first(events.size() / 2);  // the other half finds its own limit
+      continue;
+    }
+    if (!failure->stop) failure->stop = full(rules, events.front());
     const auto at = std::find_if(events.begin(), events.end(), [&](const decoded_event& e) {
-      return *e.from->where == failure->where && e.from->offset == failure->offset;
+      return *e.from->where == failure->stop->where && e.from->offset == failure->stop->offset;
     });
-    cuts.push_back({at->from->where, failure->offset});
-    stops.push_back(std::move(*failure));
+    cuts.push_back({at->from->where, failure->stop->offset});
+    stops.push_back(std::move(*failure->stop));
   }
+}
+
+stream_change resume_waiting(const stream_rules& rules, const reducer& reduce, const stream_state& before,
+                             const step_plan& plan, const step_rows& rows, timestamp now) {
+  stream_change change;
+  change.after = before;
+  waiting_room room = pass::room_of(rules, before.counters);
+  const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, before) : std::nullopt;
+  std::vector<settled_event> nothing;
+  for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {
+    const backlog_rows* stored = find_backlog(rows, i);
+    if (stored == nullptr) continue;
+    const auto& row = rows.aggregates[i];
+    waiting_machine machine{
+        {rules, reduce, now, room, change.after.counters}, plan.aggregates[i], row ? &*row : nullptr, stored};
+    machine.resume(gaps);
+    machine.finish(i, nothing, change);
+  }
+  change.after.counters.waiting_bytes = room.bytes;
+  return change;
+}
+
+std::optional<timestamp> stream_time(const stream_rules& rules, const stream_state& state) {
+  return state.floor ? std::optional{*state.floor + rules.window} : std::nullopt;
+}
+
+std::optional<timestamp> gaps_due(const stream_rules& rules, const stream_state& state) {
+  if (rules.gate.order != order::strict || rules.gap.policy == gap_policy::wait) return std::nullopt;
+  const auto time = stream_time(rules, state);
+  return time ? std::optional{*time - rules.gap.timeout} : std::nullopt;
 }
 
 stream_state leave_out(const stream_rules& rules, const stream_state& before,

@@ -69,13 +69,15 @@ struct step_rows {
   /// Of the aggregates whose row says that it waits, by index. At most k_queue_events in all queues together;
   /// behind them a queue is not complete.
   std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
+  /// When the stream's oldest gap began, or an earlier time; none where it has no gap with an age.
+  std::optional<timestamp> oldest_gap;
 };
 
 /// A partition that a step stopped, and why. Its records from `offset` on were not handled.
 struct partition_stop {
   topic_partition where;
   std::int64_t offset{0};
-  std::error_code code;         ///< errc::poisoned or errc::reducer_failed
+  std::error_code code;         ///< errc::poisoned, reducer_failed, waiting_full or gap_too_old
   std::error_code cause;        ///< the reducer's own code
   const char* effect{nullptr};  ///< "publish", "put" or "erase", where a refused effect was the cause
   malformed_detail malformed;   ///< of the record that reached the poison limit
@@ -86,6 +88,8 @@ struct partition_stop {
 struct aggregate_change {
   std::uint32_t aggregate{0};  ///< index into the plan
   aggregate_row row;
+  /// What is stored of the snapshot stays; `row.snapshot` and `row.deleted` are not looked at.
+  bool keeps_snapshot{false};
 };
 
 /// Everything a step changes of one stream.
@@ -104,13 +108,27 @@ struct stream_change {
 
 [[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);
 
-/// Decides the batch in its order and runs the reducer. An event whose reducer fails stops its partition
-/// before that event; the rest of the batch is decided as if the records behind it had not been read.
+/// Decides the batch in its order and runs the reducer. An event whose reducer says stop, or that finds no
+/// room to wait, stops its partition before that event; the rest of the batch is decided as if the records
+/// behind it had not been read. Looks at the events up to the one that moves stream time so far that a gap
+/// may be too old, as that is another step's to judge first: `looked_at` says how many, at least one.
 /// partition_state::last_record_hash is left to the caller, who has the bytes. Records of plain files (an
 /// empty topic) have no position that counts.
 [[nodiscard]] stream_change run_step(const stream_rules&, const reducer&, const stream_state& before,
                                      std::span<const decoded_event>, const step_plan&, const step_rows&,
                                      timestamp now);
+
+/// The timer's step for waiting events: tries those again that are due, skips gaps that are too old where the
+/// stream wants that, and goes on where the work of a step was bounded. Of the plan's aggregates only, which
+/// `resumes`.
+[[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
+                                           const step_plan&, const step_rows&, timestamp now);
+
+/// Stream time: what gaps are measured in. None while the stream has no floor.
+[[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);
+
+/// A gap that began then or before is too old; none where no gap ever is.
+[[nodiscard]] std::optional<timestamp> gaps_due(const stream_rules&, const stream_state&);
 
 /// The timer's step: leaves the partitions out of the floor until they deliver again, and moves the floor.
 /// Partitions that the state does not know are passed over.

@@ -99,8 +99,8 @@ class store_view {
   [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
   /// Errors: not_found, also where nothing of it was applied yet; state_damaged.
   [[nodiscard]] virtual result<aggregate_row> get(stream_id, std::string_view aggregate) const = 0;
-  /// Every row in byte order of the aggregate id, deleted ones too, but none of which nothing was applied yet,
-  /// until `visit` returns false.
+  /// Every row in byte order of the aggregate id, deleted ones too, but none of which nothing was applied
+  /// yet, until `visit` returns false.
   [[nodiscard]] virtual result<void> scan(stream_id,
                                           const std::function<bool(const scanned_row&)>& visit) const = 0;
   /// Every id in the order of time, as (aggregate, id).

@@ -24,11 +24,27 @@ struct oracle_rules {
   std::int64_t skew{100};
   std::int64_t now{0};
   std::uint32_t poison{0};
+  bool is_strict{false};
+  int first{1};  ///< -1: any
+  bool accepts_epochs{false};
+  std::optional<std::int64_t> gap_timeout{};  ///< then gaps are skipped
+  std::size_t may_wait{1'000'000};            ///< for each aggregate
 };
 
 class oracle {
  public:
+  using place = std::pair<std::uint64_t, std::uint64_t>;
+  struct waiter {
+    spec event;
+    std::optional<std::int64_t> since;
+    bool dead{false};
+  };
   struct aggregate {
+    bool has_last{false};
+    std::map<place, waiter> waiting;
+    bool held{false};
+    std::vector<std::pair<place, place>> skipped;  ///< both ends included
+    std::optional<place> adopted;
     std::uint64_t epoch{0};
     std::uint64_t number{0};
     std::optional<event_id> id;
@@ -54,8 +70,9 @@ class oracle {
       stopped.insert(e.partition);
       return;
     }
+    kept_.reset();
     const std::string what = handle(e);
-    ++counts[what];
+    if (what != "waits") ++counts[what];
     partition& p = partitions[e.partition];
     p.malformed = what == "malformed" ? p.malformed + 1 : 0;
     p.next = e.offset + 1;
@@ -64,6 +81,10 @@ class oracle {
       p.highest = p.highest ? std::max(*p.highest, capped) : capped;
     }
     raise_floor();
+    if (kept_) date(aggregates[e.aggregate], *kept_, e.time);
+    if (rules_.gap_timeout && floor) {
+      for (auto& [name, a] : aggregates) skip_old_gaps(a);
+    }
   }
 
   std::map<std::string, aggregate> aggregates;
@@ -79,15 +100,105 @@ class oracle {
       const std::uint32_t before = partitions.contains(e.partition) ? partitions[e.partition].malformed : 0;
       return rules_.poison != 0 && before + 1 >= rules_.poison;
     }
-    return e.kind == decoded_kind::event && e.payload.starts_with("!") && judge(e) == "applied";
+    return e.kind == decoded_kind::event && e.payload.starts_with("!") && judge(e) == "let through";
   }
 
   [[nodiscard]] std::string handle(const spec& e) {
     if (e.kind == decoded_kind::malformed) return "malformed";
     if (e.kind == decoded_kind::ignored) return "ignored";
-    const std::string what = judge(e);
-    if (what == "applied") apply(e);
-    return what;
+    std::string what = judge(e);
+    aggregate& a = aggregates[e.aggregate];
+    const place number = rules_.is_arrival ? next_number(a) : place{e.sequence.epoch, e.sequence.number};
+    if (what == "let through" && !fails(e)) {
+      apply(a, number, e);
+      settle(a);
+      return "applied";
+    }
+    if (what != "let through" && what != "waits") return what;
+    a.waiting[number] = {e, {}, what == "let through"};
+    kept_ = number;
+    if (a.waiting.size() > rules_.may_wait) a.held = true;
+    return "waits";
+  }
+
+  [[nodiscard]] static bool fails(const spec& e) {
+    return e.kind == decoded_kind::event && e.payload.starts_with("#");
+  }
+
+  [[nodiscard]] static place next_number(const aggregate& a) {
+    const std::uint64_t last = a.has_last ? a.number : 0;
+    return {0, std::max(last, a.waiting.empty() ? 0 : a.waiting.rbegin()->first.second) + 1};
+  }
+
+  [[nodiscard]] bool comes_next(const aggregate& a, place p) const {
+    if (rules_.is_arrival) return true;
+    const auto first = static_cast<std::uint64_t>(rules_.first);
+    if (!a.has_last) return rules_.first >= 0 ? p.second == first : a.adopted == p;
+    if (p.first == a.epoch) return p.second == a.number + 1;
+    return rules_.accepts_epochs && p.first > a.epoch && rules_.first >= 0 && p.second == first;
+  }
+
+  /// Behind an event that was applied: what waited for it.
+  void settle(aggregate& a) {
+    if (!rules_.is_strict && !rules_.is_arrival) {
+      while (!a.waiting.empty() && a.waiting.begin()->first < place{a.epoch, a.number}) {
+        ++counts["applied"];  // as superseded
+        const spec& e = a.waiting.begin()->second.event;
+        if (e.id) ids.insert({e.aggregate, *e.id});
+        a.waiting.erase(a.waiting.begin());
+      }
+    }
+    while ((rules_.is_strict || rules_.is_arrival) && !a.held && !a.waiting.empty()) {
+      auto next = a.waiting.begin();
+      if (next->second.dead || !comes_next(a, next->first) || !release(a)) break;
+    }
+    if (a.waiting.empty()) a.held = false;
+  }
+
+  /// Runs the lowest waiting event; false where it fails.
+  bool release(aggregate& a) {
+    const auto next = a.waiting.begin();
+    if (fails(next->second.event)) {
+      next->second.dead = true;
+      return false;
+    }
+    const auto [number, w] = *next;
+    a.waiting.erase(next);
+    ++counts["applied"];
+    apply(a, number, w.event);
+    return true;
+  }
+
+  void date(aggregate& a, place kept, std::optional<std::int64_t> time) {
+    const auto at = a.waiting.find(kept);
+    if (at == a.waiting.end()) return;
+    at->second.since = floor ? std::optional{*floor + rules_.window} : time;
+    const auto above = std::next(at);
+    if (above != a.waiting.end() && above->second.since)
+      at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
+  }
+
+  void skip_old_gaps(aggregate& a) {
+    while (!a.held && !a.waiting.empty()) {
+      const auto& [number, w] = *a.waiting.begin();
+      if (w.dead || comes_next(a, number) || !w.since) return;
+      if (*w.since + *rules_.gap_timeout > *floor + rules_.window) return;
+      const place next = number;
+      if (!a.has_last && rules_.first < 0) {
+        a.adopted = next;
+      } else {
+        const place from = a.has_last ? place{a.epoch, a.number + 1}
+                                      : place{next.first, static_cast<std::uint64_t>(rules_.first)};
+        const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
+        a.skipped.emplace_back(from, to);
+        a.has_last = true;
+        a.epoch = to.first;
+        a.number = to.second;
+        a.id.reset();
+        a.payload.reset();
+      }
+      if (release(a)) settle(a);
+    }
   }
 
   /// What the table of the gate says.
@@ -95,25 +206,48 @@ class oracle {
     const auto own_time = e.id ? static_cast<std::int64_t>(e.id->high / 65536) : 0;
     const bool too_old = e.id && floor && own_time < *floor;
     const bool seen = e.id && !too_old && ids.contains({e.aggregate, *e.id});
-    if (rules_.is_arrival) {
-      if (seen) return "duplicate";
-      return too_old ? "too_old" : "applied";
-    }
     const auto known = aggregates.find(e.aggregate);
-    if (known == aggregates.end()) return "applied";
-    const aggregate& a = known->second;
-    const auto mine = std::pair{e.sequence.epoch, e.sequence.number};
-    const auto last = std::pair{a.epoch, a.number};
-    if (mine > last) return seen ? "id_reused" : "applied";
-    if (mine < last) return seen ? "duplicate" : "stale";
+    const aggregate a = known == aggregates.end() ? aggregate{} : known->second;
+    const place mine{e.sequence.epoch, e.sequence.number};
+    const place last{a.epoch, a.number};
+    if (rules_.is_arrival) {
+      for (const auto& [number, w] : a.waiting) {
+        if (e.id && w.event.id == e.id) return "duplicate";
+      }
+      if (seen) return "duplicate";
+      if (too_old) return "too_old";
+      return a.waiting.empty() ? "let through" : "waits";
+    }
+    if (const auto claimed = a.waiting.find(mine); claimed != a.waiting.end()) {
+      const auto& other = claimed->second.event.id;
+      return !other || !e.id || other == e.id ? "duplicate" : "conflict";
+    }
+    const auto skipped = [&](place p) {
+      return std::any_of(a.skipped.begin(), a.skipped.end(),
+                         [&](const auto& range) { return range.first <= p && p <= range.second; });
+    };
+    const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
+    if (!rules_.is_strict) {
+      if (!a.has_last || mine > last) return a.has_last && seen ? "id_reused" : "let through";
+    } else if (!a.has_last) {
+      if (rules_.first < 0) return a.adopted && mine < *a.adopted ? "stale" : "waits";
+      if (mine.second < static_cast<std::uint64_t>(rules_.first)) return "stale";
+      return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
+    } else if (mine > last) {
+      if (seen) return "id_reused";
+      return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
+    }
+    if (mine < last) return seen ? "duplicate" : skipped(mine) ? "late" : "stale";
+    if (skipped(last)) return "late";
     const auto payload = e.kind == decoded_kind::tombstone ? std::nullopt : std::optional{e.payload};
     return !e.id || a.id == e.id || a.payload == payload ? "duplicate" : "conflict";
   }
 
-  void apply(const spec& e) {
-    aggregate& a = aggregates[e.aggregate];
-    a.epoch = rules_.is_arrival ? 0 : e.sequence.epoch;
-    a.number = rules_.is_arrival ? a.number + 1 : e.sequence.number;
+  void apply(aggregate& a, place number, const spec& e) {
+    a.has_last = true;
+    a.adopted.reset();
+    a.epoch = number.first;
+    a.number = number.second;
     a.id = e.id;
     if (e.id) ids.insert({e.aggregate, *e.id});
     if (e.kind == decoded_kind::tombstone) {
@@ -142,6 +276,7 @@ class oracle {
   }
 
   oracle_rules rules_;
+  std::optional<place> kept_;  ///< by the record that was fed last
 };
 
 }  // namespace ratchet::testing

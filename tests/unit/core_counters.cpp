@@ -23,6 +23,8 @@ constexpr counted k_counted[] = {
     {{verdict::stale, reject_reason::none}, &counters::stale},
     {{verdict::ignored, reject_reason::none}, &counters::ignored},
     {{verdict::parked, reject_reason::none}, &counters::waiting_parked},
+    {{verdict::retrying, reject_reason::none}, &counters::waiting_retrying},
+    {{verdict::dead, reject_reason::none}, &counters::waiting_dead},
     {{verdict::rejected, reject_reason::malformed}, &counters::rejected_malformed},
     {{verdict::rejected, reject_reason::conflict}, &counters::rejected_conflict},
     {{verdict::rejected, reject_reason::too_old}, &counters::rejected_too_old},
@@ -91,6 +93,8 @@ TEST(names, are_those_of_the_document) {
   EXPECT_STREQ(name_of(verdict::rejected), "rejected");
   EXPECT_STREQ(name_of(verdict::ignored), "ignored");
   EXPECT_STREQ(name_of(verdict::parked), "parked");
+  EXPECT_STREQ(name_of(verdict::retrying), "retrying");
+  EXPECT_STREQ(name_of(verdict::dead), "dead");
   EXPECT_STREQ(name_of(verdict::unhandled), "unhandled");
   EXPECT_STREQ(name_of(reject_reason::none), "none");
   EXPECT_STREQ(name_of(reject_reason::malformed), "malformed");

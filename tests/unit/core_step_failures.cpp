@@ -127,17 +127,13 @@ struct ending_row {
   std::string what;
 };
 
-TEST(failing, says_how_it_failed) {
+TEST(stopping, says_how_it_failed) {
   const std::error_code not_built = make_error_code(errc::not_built_yet);
   const ending_row rows[] = {
-      {"retry", std::make_error_code(std::errc::timed_out), "", ""},
-      {"give_up", std::make_error_code(std::errc::invalid_argument), "", ""},
       {"stop", std::make_error_code(std::errc::io_error), "", ""},
       {"publish", not_built, "publish", ""},
       {"put", not_built, "put", ""},
       {"erase", not_built, "erase", ""},
-      {"throw", make_error_code(errc::reducer_failed), "", "out of cheese"},
-      {"throw 7", make_error_code(errc::reducer_failed), "", "an exception that is not a std::exception"},
   };
   for (const ending_row& row : rows) {
     SCOPED_TRACE(row.payload);
@@ -155,11 +151,41 @@ TEST(failing, says_how_it_failed) {
   }
 }
 
+struct waiting_row {
+  const char* payload;
+  verdict becomes;
+  std::string error;
+};
+
+TEST(failing, keeps_the_event_and_says_how_it_failed) {
+  const waiting_row rows[] = {
+      {"retry", verdict::retrying, std::make_error_code(std::errc::timed_out).message()},
+      {"give_up", verdict::dead, std::make_error_code(std::errc::invalid_argument).message()},
+      {"throw", verdict::retrying, "out of cheese"},
+      {"throw 7", verdict::retrying, "an exception that is not a std::exception"},
+  };
+  for (const waiting_row& row : rows) {
+    SCOPED_TRACE(row.payload);
+    world w{misbehaving{}};
+    const auto change = w.step({{.payload = row.payload, .offset = 5}});
+    EXPECT_EQ(verdicts_of(change), verdicts{row.becomes});
+    EXPECT_TRUE(change.stops.empty());
+    EXPECT_EQ(w.partition(0).next_offset, 6) << "the partition never waits";
+    EXPECT_EQ(w.snapshot(), "?");
+    const waiting_event& kept = w.waiting.at("a").at(seq(1));
+    EXPECT_EQ(kept.error, row.error);
+    EXPECT_EQ(kept.attempts, 1U);
+    EXPECT_EQ(kept.due.has_value(), row.becomes == verdict::retrying);
+    EXPECT_EQ(w.backlogs.at("a").wake, kept.due);
+    EXPECT_EQ(w.state.counters.accounted(), 1U);
+  }
+}
+
 struct counts_runs {
   std::shared_ptr<std::uint64_t> runs{std::make_shared<std::uint64_t>(0)};
   outcome apply(const event&, ratchet::state&, effects&) const {
     ++*runs;
-    return give_up(std::make_error_code(std::errc::invalid_argument));
+    return stop(std::make_error_code(std::errc::invalid_argument));
   }
 };
 

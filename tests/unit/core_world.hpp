@@ -1,13 +1,16 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +32,8 @@ inline void PrintTo(const stream_state& s, std::ostream* out) {
 }
 
 inline void PrintTo(const aggregate_row& r, std::ostream* out) {
+  if (r.waits) *out << "waits ";
+  if (!r.has_last) *out << "(nothing applied) ";
   *out << "{" << r.last.epoch << ", " << r.last.number << "} " << (r.deleted ? "deleted" : r.snapshot)
        << " id " << (r.id ? std::to_string(r.id->low) : "-");
 }
@@ -119,6 +124,10 @@ struct world {
   stream_state state{};
   std::map<std::string, aggregate_row> rows{};
   std::set<std::pair<std::string, event_id>> ids{};
+  std::map<std::string, backlog> backlogs{};
+  std::map<std::string, std::map<ratchet::sequence, waiting_event>> waiting{};
+  std::vector<audit_row> audits{};
+  std::size_t queue_events{k_queue_events};  ///< what a look-up loads at most, but for the lowest of each
 
   explicit world(ratchet::reducer r, order o = order::latest) : reduce{std::move(r)} {
     rules.stream = "s";
@@ -129,30 +138,71 @@ struct world {
 
   [[nodiscard]] step_rows look_up(const step_plan& plan) const {
     step_rows found;
+    std::size_t room = queue_events;
     for (const std::string_view aggregate : plan.aggregates) {
       const auto at = rows.find(std::string{aggregate});
       found.aggregates.push_back(at == rows.end() ? std::nullopt : std::optional{at->second});
       if (!plan.needs_snapshots && found.aggregates.back()) found.aggregates.back()->snapshot.clear();
+      if (at == rows.end() || !at->second.waits) continue;
+      const auto index = static_cast<std::uint32_t>(found.aggregates.size() - 1);
+      found.backlogs.emplace_back(index, read_backlog(plan, index, room));
     }
     for (const id_of_aggregate& id : plan.ids) {
       found.id_stored.push_back(ids.contains({std::string{plan.aggregates[id.aggregate]}, id.id}) ? 1 : 0);
     }
+    for (const auto& [name, b] : backlogs) {
+      if (b.gap_since && (!found.oldest_gap || *b.gap_since < *found.oldest_gap))
+        found.oldest_gap = b.gap_since;
+    }
     return found;
   }
 
-  /// One step, kept.
+  /// All of it, kept: as many steps as that takes, each followed by what is due behind it. Decisions and
+  /// stops of all of them.
   stream_change step(const std::vector<spec>& specs) {
     const batch b{specs};
-    const step_plan plan = plan_step(rules, reduce.traits(), b.events);
-    stream_change change = run_step(rules, reduce, state, b.events, plan, look_up(plan), now);
-    for (const aggregate_change& row : change.rows) {
-      rows[std::string{plan.aggregates[row.aggregate]}] = row.row;
+    std::vector<decoded_event> left = b.events;
+    std::vector<std::size_t> places(left.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    stream_change all;
+    all.decisions.resize(left.size());
+    do {
+      const step_plan plan = plan_step(rules, reduce.traits(), left);
+      stream_change change = run_step(rules, reduce, state, left, plan, look_up(plan), now);
+      keep(plan, change);
+      settle();
+      for (std::size_t i = 0; i < change.looked_at; ++i) all.decisions[places[i]] = change.decisions[i];
+      for (std::size_t i = left.size(); i-- > 0;) {
+        const bool is_stopped = std::any_of(change.stops.begin(), change.stops.end(),
+                                            [&](const auto& s) { return s.where == *left[i].from->where; });
+        if (i >= change.looked_at && !is_stopped) continue;
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+        places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      all.stops.insert(all.stops.end(), change.stops.begin(), change.stops.end());
+      all.rejected = std::move(change.rejected);
+      all.touched = std::move(change.touched);
+      all.rows = std::move(change.rows);
+      all.ids = std::move(change.ids);
+      all.backlogs = std::move(change.backlogs);
+    } while (!left.empty());
+    all.after = state;
+    return all;
+  }
+
+  /// What is due by the clock, once.
+  void resume() {
+    resume_those([this](const backlog& b) { return b.wake && *b.wake <= now; });
+  }
+  /// As the pipeline does behind each step: what is ready, and gaps that are too old.
+  void settle() {
+    for (;;) {
+      const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state) : std::nullopt;
+      const auto is_due = [&](const backlog& b) {
+        return b.ready || (gaps && b.gap_since && *b.gap_since <= *gaps);
+      };
+      if (!resume_those(is_due)) return;
     }
-    for (const id_of_aggregate& id : change.ids) {
-      ids.insert({std::string{plan.aggregates[id.aggregate]}, id.id});
-    }
-    state = change.after;
-    return change;
   }
 
   [[nodiscard]] const partition_state& partition(int n, const std::string& topic = "t") const {
@@ -162,7 +212,79 @@ struct world {
   [[nodiscard]] std::string snapshot(const std::string& aggregate = "a") const {
     const auto at = rows.find(aggregate);
     if (at == rows.end()) return "?";
+    if (!at->second.has_last) return "?";
     return at->second.deleted ? "-" : at->second.snapshot;
+  }
+
+ private:
+  void keep(const step_plan& plan, const stream_change& change) {
+    for (const aggregate_change& changed : change.rows) {
+      aggregate_row& row = rows[std::string{plan.aggregates[changed.aggregate]}];
+      const aggregate_row before = std::move(row);
+      row = changed.row;
+      if (!changed.keeps_snapshot) continue;
+      row.snapshot = before.snapshot;
+      row.deleted = before.deleted;
+    }
+    for (const id_of_aggregate& id : change.ids) {
+      ids.insert({std::string{plan.aggregates[id.aggregate]}, id.id});
+    }
+    for (const backlog_change& changed : change.backlogs) {
+      const std::string name{plan.aggregates[changed.aggregate]};
+      for (const waiting_head& gone : changed.removals) waiting[name].erase(gone.sequence);
+      for (const waiting_event& e : changed.puts) waiting[name][e.head.sequence] = e;
+      if (waiting[name].empty()) waiting.erase(name);
+      backlogs.erase(name);
+      if (changed.after) backlogs.emplace(name, *changed.after);
+    }
+    audits.insert(audits.end(), change.audits.begin(), change.audits.end());
+    state = change.after;
+  }
+
+  template <class Which>
+  bool resume_those(Which which) {
+    step_plan plan;
+    plan.order = rules.gate.order;
+    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.resumes = true;
+    for (const auto& [name, b] : backlogs) {
+      if (which(b)) plan.add(name);
+    }
+    if (plan.aggregates.empty()) return false;
+    const std::vector<std::string> names(plan.aggregates.begin(), plan.aggregates.end());
+    for (std::size_t i = 0; i < names.size(); ++i) plan.aggregates[i] = names[i];  // keep() moves the maps
+    const stream_change change = resume_waiting(rules, reduce, state, plan, look_up(plan), now);
+    keep(plan, change);
+    return true;
+  }
+
+  [[nodiscard]] backlog_rows read_backlog(const step_plan& plan, std::uint32_t aggregate,
+                                          std::size_t& room) const {
+    const std::string name{plan.aggregates[aggregate]};
+    backlog_rows out;
+    out.backlog = backlogs.at(name);
+    const auto all = waiting.find(name);
+    if (all == waiting.end()) return out;
+    std::map<ratchet::sequence, waiting_head> near;
+    for (const auto& [number, e] : all->second) {
+      const bool is_loaded = out.complete && (out.queue.empty() || room > 0);
+      if (is_loaded) out.queue.push_back(e);
+      if (is_loaded && room > 0) --room;
+      out.complete = is_loaded;
+    }
+    for (std::size_t i = 0; i < plan.events.size() && !out.complete; ++i) {
+      if (plan.aggregate_of[i] != aggregate) continue;
+      const decoded_event& e = plan.events[i];
+      for (const auto& [number, held] : all->second) {
+        const bool fits =
+            plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= e.sequence;
+        if (!fits || number <= out.queue.back().head.sequence) continue;
+        near.emplace(number, held.head);
+        break;
+      }
+    }
+    for (const auto& [number, head] : near) out.near.push_back(head);
+    return out;
   }
 };
 
@@ -172,24 +294,37 @@ inline std::vector<verdict> verdicts_of(const stream_change& change) {
   return out;
 }
 
-/// Replaces; whoever sees it sees one event at most. A payload that starts with "!" makes it fail.
+/// How an event fails, by its payload: "!" stops, "#" gives up, "?3" is to be tried again three times, and
+/// "@2" throws as often.
+inline std::optional<outcome> failure_of(const event& e) {
+  const auto code = std::make_error_code(std::errc::invalid_argument);
+  const char kind = e.payload.empty() ? ' ' : e.payload.front();
+  if (kind == '!') return stop(code);
+  if (kind == '#') return give_up(code);
+  if (kind != '?' && kind != '@') return std::nullopt;
+  if (e.attempt > static_cast<std::uint32_t>(e.payload.at(1) - '0')) return std::nullopt;
+  if (kind == '@') throw std::runtime_error{"thrown"};
+  return retry(code);
+}
+
+/// Replaces; whoever sees it sees one event at most. See failure_of().
 struct replacing {
   static constexpr reducer_traits traits{
       .name = "replacing", .version = 1, .full_state = true, .has_effects = false};
   [[nodiscard]] outcome apply(const event& e, ratchet::state& s, effects&) const {
-    if (e.payload.starts_with("!")) return give_up(std::make_error_code(std::errc::invalid_argument));
+    if (const auto failure = failure_of(e)) return *failure;
     s.assign(e.payload);
     return done();
   }
 };
 
-/// Appends each payload: shows order, gaps and repeats. A payload that starts with "!" makes it fail; "~"
+/// Appends each payload: shows order, gaps and repeats. "~"
 /// erases.
 struct folding {
   static constexpr reducer_traits traits{
       .name = "folding", .version = 1, .full_state = false, .has_effects = false};
   [[nodiscard]] outcome apply(const event& e, ratchet::state& s, effects&) const {
-    if (e.payload.starts_with("!")) return give_up(std::make_error_code(std::errc::invalid_argument));
+    if (const auto failure = failure_of(e)) return *failure;
     if (e.payload == "~") {
       s.erase();
     } else {

@@ -1,0 +1,143 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/reducer_call.hpp"
+#include "core/step.hpp"
+#include "core/waiting.hpp"
+
+namespace ratchet {
+
+/// What waits in a stream during a step, against its limits; shared by all aggregates.
+struct waiting_room {
+  std::uint64_t events{0};
+  std::uint64_t bytes{0};
+  std::uint64_t most_events{0};
+  std::uint64_t most_bytes{0};
+  bool exceeded{false};  ///< something found no room: the step must take fewer records
+  void add(std::uint64_t event_bytes) noexcept;
+  void remove(std::uint64_t event_bytes) noexcept;
+};
+
+/// One event of the batch, and what was known when its record came.
+struct incoming_event {
+  std::uint32_t index{0};  ///< in the batch
+  const decoded_event* event{nullptr};
+  bool id_stored{false};
+  std::optional<timestamp> floor;        ///< before the record
+  std::optional<timestamp> stream_time;  ///< behind it
+};
+
+/// What became of an event of the batch.
+struct settled_event {
+  std::uint32_t index{0};
+  ratchet::decision decision;
+};
+
+/// The way of one aggregate's events where some of them have to wait, during one step: decides, runs the
+/// reducer in the order of the aggregate, keeps what fails or comes early, and releases what waited. Events
+/// are run one by one as they come: nothing is superseded unseen here.
+/// Everything that it is made of is borrowed. Thread-safety: none.
+class waiting_machine {
+ public:
+  struct surroundings {
+    const stream_rules& rules;
+    const reducer& reduce;
+    timestamp now;
+    waiting_room& room;
+    counters& counts;  ///< of events that waited before this step, and of what waits
+  };
+
+  waiting_machine(const surroundings&, std::string_view aggregate, const aggregate_row* row,
+                  const backlog_rows* stored);
+
+  /// An event of the batch, in the order of its records. False: it or an earlier one ended the step, see
+  /// stopped().
+  bool take(const incoming_event&);
+  /// What is due: retries, gaps that began at `gaps` or before, and what a bounded step has left.
+  void resume(std::optional<timestamp> gaps);
+
+  /// More can be released than was loaded: that is for the next step, and what comes behind it, too.
+  [[nodiscard]] bool is_ready() const noexcept { return ready_; }
+
+  /// The event of the batch before which its partition must stop, and why.
+  struct stop {
+    const decoded_event* event{nullptr};
+    reducer_call call;
+  };
+  [[nodiscard]] const std::optional<stop>& stopped() const noexcept { return stopped_; }
+
+  /// What became of the events that were taken, each once, and the changes of the aggregate.
+  void finish(std::uint32_t aggregate, std::vector<settled_event>&, stream_change&);
+
+ private:
+  struct entry {
+    waiting_event event;
+    bool whole{true};    ///< false: only the head is known
+    bool stored{false};  ///< the store has an event of this number
+    bool changed{false};
+    std::optional<std::uint32_t> index;  ///< of an event of this batch
+  };
+  using entries = std::map<sequence, entry>;
+
+  [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
+  [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
+  [[nodiscard]] bool is_arrival() const noexcept { return around_.rules.gate.order == order::arrival; }
+  [[nodiscard]] gate_facts facts_of(const incoming_event&) const;
+  [[nodiscard]] claim claimed_by(const decoded_event&) const;
+  [[nodiscard]] bool is_blocked(const decoded_event&) const;
+  [[nodiscard]] bool next_is_hidden() const;
+  [[nodiscard]] bool may_be_next(sequence) const;
+  [[nodiscard]] sequence next_number() const;
+  void run_incoming(const incoming_event&);
+  void keep(const incoming_event&, waiting_state, const reducer_call*);
+  void note_failure(waiting_event&, const reducer_call&) const;
+  [[nodiscard]] reducer_call call(const event&, bool tombstone);
+  /// True where it was applied, and is no entry any more.
+  bool run_entry(entries::iterator);
+  void cascade();
+  void skip_gaps(timestamp began);
+  void skip_gap();
+  void retry_latest();
+  void supersede_older();
+  void moved_to(sequence, std::optional<event_id>, hash128 payload_hash, std::optional<timestamp>);
+  void count_entry(waiting_state, std::int64_t);
+  void set_state(entry&, waiting_state);
+  void remove(entries::iterator, verdict);
+  void audit(const char* kind, std::string text);
+  [[nodiscard]] ratchet::backlog backlog_after();
+  [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&) const;
+
+  surroundings around_;
+  std::string_view aggregate_;
+  const aggregate_row* row_;
+  const backlog_rows* stored_;
+  bool has_last_{false};
+  sequence last_;
+  std::optional<event_id> id_;
+  hash128 payload_hash_;
+  std::optional<timestamp> time_;
+  bool moved_{false};  ///< L
+  bool ran_{false};    ///< the snapshot is that of state_
+  state state_;
+  ratchet::backlog backlog_;
+  entries entries_;
+  std::optional<sequence> last_loaded_;  ///< of a queue that is not complete
+  bool ready_{false};
+  std::set<event_id> filed_;
+  std::vector<waiting_head> removed_;
+  std::vector<settled_event> settled_;
+  std::vector<audit_row> audits_;
+  std::vector<partition_stop> stops_;  ///< of events that waited
+  std::optional<stop> stopped_;
+  std::uint64_t ids_ahead_{0};
+};
+
+}  // namespace ratchet
