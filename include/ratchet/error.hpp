@@ -47,6 +47,7 @@ enum class errc {
   aborted = 21,              ///< told to stop at once (second signal).
   internal = 22,             ///< an invariant of Ratchet's own does not hold. Please report it.
   access_denied = 23,  ///< the brokers refuse this user: login, certificate or ACL. Somebody has to act.
+  reducer_slow = 24,   ///< a reducer took longer than its time limit. Its event is tried again.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

@@ -21,6 +21,7 @@ struct event {
   std::string_view topic;         ///< where it was read; empty for plain files
   partition_id partition{0};
   std::int64_t offset{0};
+  std::uint32_t attempt{1};  ///< 1 at first, counts up with each retry
 };
 
 }  // namespace ratchet
