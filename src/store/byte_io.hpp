@@ -34,6 +34,7 @@ class byte_writer {
  public:
   explicit byte_writer(std::string& out) : out_{&out} {}
   void u8(unsigned value) { out_->push_back(static_cast<char>(value)); }
+  void u16(unsigned value) { number<2>(value); }
   void u32(std::uint32_t value) { number<4>(value); }
   void u64(std::uint64_t value) { number<8>(value); }
   void i32(std::int32_t value) { u32(static_cast<std::uint32_t>(value)); }

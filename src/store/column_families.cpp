@@ -118,7 +118,7 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
   table.cache_index_and_filter_blocks = true;  // inside the one memory limit
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   table.checksum = rocksdb::kXXH3;
-  if (f == family::sequences || f == family::dedup) {
+  if (f == family::sequences || f == family::dedup || f == family::waiting) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(k_bloom_bits));
   }
   if (f == family::dedup) {
@@ -261,9 +261,9 @@ result<std::optional<std::string>> database::get(const rocksdb::ReadOptions& opt
   return std::optional<std::string>{std::move(value)};
 }
 
-result<void> database::for_each(
-    const rocksdb::ReadOptions& options, family f, const std::string& prefix,
-    const std::function<result<bool>(std::string_view, std::string_view)>& visit) const {
+result<void> database::for_each(const rocksdb::ReadOptions& options, family f, const std::string& prefix,
+                                const std::function<result<bool>(std::string_view, std::string_view)>& visit,
+                                std::string_view from) const {
   if (!handle(f)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   rocksdb::ReadOptions bounded = options;
   const std::string end = layout::end_of_prefix(prefix);
@@ -272,7 +272,7 @@ result<void> database::for_each(
   bounded.fill_cache = false;
   bounded.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(bounded, handle(f))};
-  for (at->Seek(prefix); at->Valid(); at->Next()) {
+  for (at->Seek(from.empty() ? std::string_view{prefix} : from); at->Valid(); at->Next()) {
     RATCHET_TRY(const bool more, visit(at->key().ToStringView(), at->value().ToStringView()));
     if (!more) break;
   }

@@ -24,7 +24,7 @@ inline constexpr std::array<const char*, 6> k_family_names{"default", "sequences
                                                            "dedup",   "waiting",   "outbox"};
 /// Those that every step writes its number into.
 inline constexpr std::array k_step_families{family::standard, family::sequences, family::snapshots,
-                                            family::dedup};
+                                            family::dedup, family::waiting};
 
 /// What several column families share, and what outlives them.
 struct database_settings {
@@ -69,10 +69,12 @@ class database {
   /// None where the key is absent. Errors: of RocksDB.
   [[nodiscard]] result<std::optional<std::string>> get(const rocksdb::ReadOptions&, family,
                                                        std::string_view key) const;
-  /// Visits the keys with this prefix in order until `visit` returns false. Errors: visit's; of RocksDB.
+  /// Visits the keys with this prefix in order, from `from` on where that is given, until `visit` returns
+  /// false. Errors: visit's; of RocksDB.
   [[nodiscard]] result<void> for_each(
       const rocksdb::ReadOptions&, family, const std::string& prefix,
-      const std::function<result<bool>(std::string_view key, std::string_view value)>& visit) const;
+      const std::function<result<bool>(std::string_view key, std::string_view value)>& visit,
+      std::string_view from = {}) const;
 
  private:
   void keep(const std::vector<std::string>& names, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);

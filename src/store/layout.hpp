@@ -14,7 +14,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
 
-/// The bytes on disk, schema version 2. Golden tests pin every one of them.
+/// The bytes on disk, schema version 3. Golden tests pin every one of them.
 ///
 /// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
 /// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
@@ -22,10 +22,10 @@
 /// left over is damaged.
 ///
 /// `text` inside a key is order-preserving and prefix-free: 00 is written as 00 FF, and 00 01 ends it. An
-/// aggregate id always stands last in its key, as raw bytes.
+/// aggregate id that stands last in its key is there as raw bytes. `ordered i64` is an i64 with its sign bit
+/// turned over, so that its bytes are in its order.
 ///
-/// Every column family that a step writes to (all but `waiting` and `outbox`, which stay empty in this
-/// schema):
+/// Every column family that a step writes to (all but `outbox`, which stays empty in this schema):
 ///   step            key: default 00; elsewhere 00000000 (stream ids start at 1)    value: format, u64 step
 ///                   Written by every step into each of them, in `default` as the first entry of the batch,
 ///                   so that the step can be read off a WAL record, and a family that lacks a step or is
@@ -43,7 +43,7 @@
 ///                                                          u32 count, count times: bytes key, bytes value.
 ///                   The hash is SHA-256 of the lines: for each, bytes key, bytes value.
 ///   stream state    20 u32 stream                          format, u8 flags (1 floor), optional i64 floor,
-///   17 u64
+///   18 u64
 ///                                                          counters in the order of struct counters
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
 ///   next
@@ -64,9 +64,12 @@
 /// sequences:
 ///   aggregate       u32 stream, u32 slot, aggregate        format, u8 flags (1 id, 2 time, 4 deleted, 8
 ///   snapshot in
-///                                                          `snapshots`), u64 epoch, u64 number, XXH3-128 of
-///                                                          the payload, optional id (16 bytes), optional i64
-///                                                          time, and the snapshot up to the value's end
+///                                                          `snapshots`, 16 nothing was applied or skipped
+///                                                          yet: epoch and number are 0, and there is no
+///                                                          snapshot; 32 it has a backlog), u64 epoch, u64
+///                                                          number, XXH3-128 of the payload, optional id (16
+///                                                          bytes), optional i64 time, and the snapshot up to
+///                                                          the value's end
 /// snapshots:
 ///   snapshot        as the aggregate's key                 format, snapshot
 /// dedup:
@@ -74,6 +77,36 @@
 ///   count
 ///                   milliseconds, u8 bits, u64 step,       times: u16 length, and as many bytes of
 ///                   aggregates u16 part
+/// waiting:
+///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
+///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,
+///                                                          16 last attempt, 32 due, 64 record time, 128 key,
+///                                                          256 value, 512 payload of its own), XXH3-128 of
+///                                                          the payload, optional id (16 bytes), optional i64
+///                                                          since, bytes type, optional i64 time, i64 first
+///                                                          seen, u32 attempts, optional i64 last attempt,
+///                                                          optional i64 due, bytes error, bytes topic, i32
+///                                                          partition, i64 offset, optional i64 record time,
+///                                                          optional bytes key, optional bytes value, u32
+///                                                          headers, as many times: u8 (1: it has a value),
+///                                                          bytes name, optional bytes value; u64 where the
+///                                                          payload begins in the value, u64 its size,
+///                                                          optional bytes payload
+///   backlog         02 u32 stream, u32 slot, aggregate     format, u8 flags (1 held, 2 ready, 4 wake, 8 gap,
+///                                                          16 adopted), u64 parked, u64 retrying, u64 dead,
+///                                                          u64 epoch and u64 number of the highest, optional
+///                                                          i64 wake, optional i64 gap, optional u64 epoch
+///                                                          and u64 number adopted, u32 skipped ranges, as
+///                                                          many times: u64 epoch and u64 number of the
+///                                                          first, the same of the last
+///   wake            03 u32 stream, ordered i64 wake, u32   format
+///                   slot, aggregate
+///   gap             04 u32 stream, ordered i64 gap, u32    format
+///                   slot, aggregate
+///   id              05 u32 stream, u32 slot, text          format, u64 epoch, u64 number. Of streams in
+///                   aggregate, id (16 bytes)               `arrival` order alone
+///
+/// wake, gap and id are indexes: of the backlogs that have one, and of the events that have an id.
 ///
 /// A run holds what one step filed in one span of time, in the order of ids, then of aggregates, none twice.
 /// A span is 2^bits milliseconds long and begins at a multiple of that. What is too much for a run goes on in
@@ -81,7 +114,7 @@
 /// aggregates in full no hash decides what is stored.
 namespace ratchet::layout {
 
-constexpr std::uint32_t k_schema_version = 2;
+constexpr std::uint32_t k_schema_version = 3;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.
@@ -133,6 +166,8 @@ struct rejected_place {
 
 /// An aggregate's row as it lies in `sequences`; `snapshot` is borrowed from the value.
 struct aggregate_value {
+  bool has_last{true};
+  bool waits{false};
   sequence last;
   std::optional<event_id> id;
   hash128 payload_hash;
@@ -290,7 +325,7 @@ struct aggregate_head {
 };
 [[nodiscard]] aggregate_head encode_aggregate_head(const aggregate_row&);
 [[nodiscard]] inline bool is_external(const aggregate_row& row) {
-  return !row.deleted && row.snapshot.size() > k_inline_snapshot_bytes;
+  return row.has_last && !row.deleted && row.snapshot.size() > k_inline_snapshot_bytes;
 }
 [[nodiscard]] result<aggregate_value> decode_aggregate(std::string_view);
 [[nodiscard]] result<std::string_view> decode_snapshot(std::string_view);

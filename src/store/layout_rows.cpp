@@ -32,9 +32,9 @@ auto members(Counters& c) {
                     &c.ignored,           &c.skipped,          &c.discarded,     &c.rejected_malformed,
                     &c.rejected_conflict, &c.rejected_too_old, &c.rejected_late, &c.rejected_id_reused,
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
-                    &c.ids_ahead};
+                    &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 17 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 18 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
 constexpr unsigned k_floor = 1;
 constexpr unsigned k_copy_opened = 1;
@@ -42,6 +42,7 @@ constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
+constexpr unsigned k_row_no_last = 16, k_row_waits = 32;
 
 }  // namespace
 
@@ -294,8 +295,10 @@ aggregate_head encode_aggregate_head(const aggregate_row& row) {
   char* at = head.bytes.data();
   *at++ = k_format;
   *at++ = static_cast<char>((row.id ? k_row_id : 0U) | (row.time ? k_row_time : 0U) |
-                            (row.deleted ? k_row_deleted : 0U) | (is_external(row) ? k_row_external : 0U));
-  at = put_number<8>(put_number<8>(at, row.last.epoch), row.last.number);
+                            (row.deleted ? k_row_deleted : 0U) | (is_external(row) ? k_row_external : 0U) |
+                            (row.has_last ? 0U : k_row_no_last) | (row.waits ? k_row_waits : 0U));
+  const sequence last = row.has_last ? row.last : sequence{};
+  at = put_number<8>(put_number<8>(at, last.epoch), last.number);
   at = put_number<8>(put_number<8>(at, row.payload_hash.high), row.payload_hash.low);
   if (row.id) at = put_number<8>(put_number<8>(at, row.id->high), row.id->low);
   if (row.time) {
@@ -309,7 +312,10 @@ result<aggregate_value> decode_aggregate(std::string_view value) {
   byte_reader in = after_format(value);
   aggregate_value out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_row_id | k_row_time | k_row_deleted | k_row_external)) == 0);
+  in.expect(
+      (flags & ~(k_row_id | k_row_time | k_row_deleted | k_row_external | k_row_no_last | k_row_waits)) == 0);
+  out.has_last = (flags & k_row_no_last) == 0;
+  out.waits = (flags & k_row_waits) != 0;
   out.last.epoch = in.u64();
   out.last.number = in.u64();
   out.payload_hash = in.hash();
@@ -321,6 +327,7 @@ result<aggregate_value> decode_aggregate(std::string_view value) {
   in.expect(!(out.deleted && out.external));
   in.expect(out.snapshot.empty() || !(out.deleted || out.external));
   in.expect(out.snapshot.size() <= k_inline_snapshot_bytes);
+  if (!out.has_last) in.expect(out.last == sequence{} && !out.external && out.snapshot.empty());
   if (!in.done()) return damaged();
   return out;
 }

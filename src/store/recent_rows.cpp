@@ -30,4 +30,9 @@ void recent_rows::put(const hash128& aggregate, const row_head& head) {
   young_.insert_or_assign(aggregate, head);
 }
 
+void recent_rows::erase(const hash128& aggregate) {
+  young_.erase(aggregate);
+  old_.erase(aggregate);
+}
+
 }  // namespace ratchet

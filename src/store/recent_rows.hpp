@@ -17,6 +17,8 @@ struct row_head {
   std::optional<timestamp> time;
   bool deleted{false};
   bool external{false};  ///< its snapshot lies in `snapshots`
+  bool has_last{true};
+  bool waits{false};
 };
 
 /// The heads of the rows last read or written, so that steps which need no snapshot need not ask the database
@@ -30,6 +32,8 @@ class recent_rows {
   /// Valid until the next put(). Null: not known; the database must be asked, unless this has all rows.
   [[nodiscard]] const row_head* find(const hash128& aggregate) const;
   void put(const hash128& aggregate, const row_head&);
+  /// The row goes from the database.
+  void erase(const hash128& aggregate);
   /// No row was forgotten: what is not in here is not in the database either.
   [[nodiscard]] bool has_all() const noexcept { return has_all_; }
 

@@ -10,7 +10,7 @@
 #include "store/column_families.hpp"
 #include "store/directory_lock.hpp"
 #include "store/file_problem.hpp"
-#include "store/layout.hpp"
+#include "store/layout_waiting.hpp"
 #include "store/meaning.hpp"
 #include "store/opening.hpp"
 #include "store/rejected_index.hpp"
@@ -61,6 +61,14 @@ class rocks_store final : public store {
     if (failed()) return indeterminate();
     if (!memory_.contains(stream)) return make_error_code(errc::internal);
     return lookup_.run(stream, plan, out);
+  }
+
+  [[nodiscard]] result<due_aggregates> due(stream_id stream, timestamp now, std::optional<timestamp> gaps,
+                                           std::size_t limit) override {
+    const auto remembered = memory_.find(stream);
+    if (remembered == memory_.end()) return make_error_code(errc::internal);
+    RATCHET_TRY(settle());
+    return find_due(*db_, stream, remembered->second.due, now, gaps, limit);
   }
 
   [[nodiscard]] result<void> write(const step_batch& step) override {
@@ -322,6 +330,11 @@ result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected
   RATCHET_TRY(erase_all(family::standard, layout::prefix_of(layout::kind::partition, stream)));
   for (const family f : {family::sequences, family::snapshots, family::dedup}) {
     RATCHET_TRY(erase_all(f, layout::stream_prefix(stream)));
+  }
+  using layout::waiting_kind;
+  for (const waiting_kind kind : {waiting_kind::event, waiting_kind::backlog, waiting_kind::wake,
+                                  waiting_kind::gap, waiting_kind::id}) {
+    RATCHET_TRY(erase_all(family::waiting, layout::waiting_prefix(kind, stream)));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

@@ -5,7 +5,7 @@
 
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
-#include "store/layout.hpp"
+#include "store/layout_waiting.hpp"
 
 namespace ratchet {
 
@@ -41,6 +41,8 @@ result<stream_state> rocks_view::load(stream_id stream) const {
 result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view value) const {
   RATCHET_TRY(const layout::aggregate_value decoded, layout::decode_aggregate(value));
   aggregate_row row;
+  row.has_last = decoded.has_last;
+  row.waits = decoded.waits;
   row.last = decoded.last;
   row.id = decoded.id;
   row.payload_hash = decoded.payload_hash;
@@ -60,7 +62,9 @@ result<aggregate_row> rocks_view::get(stream_id stream, std::string_view aggrega
   layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
   RATCHET_TRY(const auto value, db_->get(options_, family::sequences, key));
   if (!value) return make_error_code(errc::not_found);
-  return row_of(key, *value);
+  RATCHET_TRY(aggregate_row row, row_of(key, *value));
+  if (!row.has_last) return make_error_code(errc::not_found);
+  return row;
 }
 
 result<void> rocks_view::scan(stream_id stream, const std::function<bool(const scanned_row&)>& visit) const {
@@ -68,7 +72,7 @@ result<void> rocks_view::scan(stream_id stream, const std::function<bool(const s
                        [&](std::string_view key, std::string_view value) -> result<bool> {
                          RATCHET_TRY(const auto parsed, layout::parse_aggregate_key(key));
                          RATCHET_TRY(const aggregate_row row, row_of(key, value));
-                         return visit({parsed.aggregate, row});
+                         return !row.has_last || visit({parsed.aggregate, row});
                        });
 }
 
@@ -115,6 +119,56 @@ result<std::vector<audit_row>> rocks_view::audits() const {
                               return true;
                             }));
   return out;
+}
+
+result<void> rocks_view::waiting(
+    stream_id stream, const std::optional<waiting_place>& after,
+    const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const {
+  std::string from;
+  if (after) {
+    layout::append_waiting_event_key(from, stream, k_instance_slot, after->aggregate, after->sequence);
+    from.push_back('\0');  // the first key behind it
+  }
+  return db_->for_each(
+      options_, family::waiting, layout::waiting_prefix(layout::waiting_kind::event, stream),
+      [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const auto parsed, layout::parse_waiting_event_key(key));
+        RATCHET_TRY(const waiting_event event, layout::decode_waiting_event(parsed.sequence, value));
+        return visit(parsed.aggregate, event);
+      },
+      from);
+}
+
+result<std::optional<backlog>> rocks_view::backlog_of(stream_id stream, std::string_view aggregate) const {
+  std::string key;
+  layout::append_backlog_key(key, stream, k_instance_slot, aggregate);
+  RATCHET_TRY(const auto value, db_->get(options_, family::waiting, key));
+  if (!value) return std::optional<backlog>{};
+  RATCHET_TRY(backlog found, layout::decode_backlog(*value));
+  return std::optional{std::move(found)};
+}
+
+result<void> rocks_view::backlogs(
+    stream_id stream, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const {
+  return db_->for_each(options_, family::waiting,
+                       layout::waiting_prefix(layout::waiting_kind::backlog, stream),
+                       [&](std::string_view key, std::string_view value) -> result<bool> {
+                         RATCHET_TRY(const auto parsed, layout::parse_backlog_key(key));
+                         RATCHET_TRY(const backlog found, layout::decode_backlog(value));
+                         return visit(parsed.aggregate, found);
+                       });
+}
+
+result<std::optional<std::string>> rocks_view::oldest_gap(stream_id stream) const {
+  constexpr layout::waiting_kind k_gap = layout::waiting_kind::gap;
+  std::optional<std::string> oldest;
+  RATCHET_TRY(db_->for_each(options_, family::waiting, layout::waiting_prefix(k_gap, stream),
+                            [&](std::string_view key, std::string_view) -> result<bool> {
+                              RATCHET_TRY(const auto parsed, layout::parse_due_key(k_gap, key));
+                              oldest = parsed.aggregate;
+                              return false;
+                            }));
+  return oldest;
 }
 
 }  // namespace ratchet

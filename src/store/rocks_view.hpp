@@ -29,6 +29,14 @@ class rocks_view final : public store_view {
                                                                  std::size_t limit) const override;
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
   [[nodiscard]] result<std::vector<audit_row>> audits() const override;
+  [[nodiscard]] result<void> waiting(
+      stream_id, const std::optional<waiting_place>& after,
+      const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const override;
+  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id,
+                                                          std::string_view aggregate) const override;
+  [[nodiscard]] result<void> backlogs(
+      stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const override;
+  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id) const override;
 
  private:
   explicit rocks_view(const database& db) : db_{&db} {}

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "core/aggregate_hash.hpp"
+#include "store/backlog_lookup.hpp"
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
 #include "store/layout.hpp"
@@ -122,11 +123,18 @@ result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows&
   last_.plan = nullptr;
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
+  out.backlogs.clear();
+  waits_.clear();
   RATCHET_TRY(get_aggregates(stream, plan, &out));
   if (plan.needs_snapshots) {
     RATCHET_TRY(get_snapshots(stream, plan, out));
   }
   RATCHET_TRY(get_ids(stream, plan, out));
+  if (!waits_.empty()) {
+    RATCHET_TRY(writes_->settle());
+    std::sort(waits_.begin(), waits_.end());  // those that were remembered came first
+    RATCHET_TRY(find_backlogs(*db_, stream, plan, waits_, out));
+  }
   last_.plan = &plan;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -167,7 +175,8 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     if (statuses_[i].IsNotFound()) continue;
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(values_[i].ToStringView()));
-    const row_head head{value.last, value.id, value.payload_hash, value.time, value.deleted, value.external};
+    const row_head head{value.last,    value.id,       value.payload_hash, value.time,
+                        value.deleted, value.external, value.has_last,     value.waits};
     remember(asked_[i], head, out);
     if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot = value.snapshot;
     if (!plan.needs_snapshots) recent.put(plan.hashes[asked_[i]], head);
@@ -179,6 +188,9 @@ void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_ro
   last_.is_external[aggregate] = head.external ? 1 : 0;
   if (!out) return;
   aggregate_row& row = out->aggregates[aggregate].emplace();
+  if (head.waits) waits_.push_back(aggregate);
+  row.has_last = head.has_last;
+  row.waits = head.waits;
   row.last = head.last;
   row.id = head.id;
   row.payload_hash = head.payload_hash;

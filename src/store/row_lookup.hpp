@@ -9,6 +9,7 @@
 
 #include "core/step.hpp"
 #include "store/column_families.hpp"
+#include "store/due_index.hpp"
 #include "store/recent_ids.hpp"
 #include "store/recent_rows.hpp"
 #include "store/write_thread.hpp"
@@ -19,6 +20,7 @@ namespace ratchet {
 struct stream_memory {
   recent_ids ids;
   recent_rows rows;
+  due_bounds due{};
 };
 using memory_by_stream = std::map<stream_id, stream_memory>;
 
@@ -43,7 +45,7 @@ struct looked_up {
 };
 
 /// Reads all rows of a step with one sorted MultiGet for each column family, and ids run by run, but for what
-/// is remembered. Keeps its buffers.
+/// is remembered; and the backlogs of those that have one. Keeps its buffers.
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:
@@ -70,6 +72,7 @@ class row_lookup {
   const write_thread* writes_;  ///< whoever reads from the database waits for the last step
   memory_by_stream* memory_;
   looked_up last_;
+  std::vector<std::uint32_t> waits_;  ///< the aggregates that have a backlog
   std::string key_bytes_;
   std::vector<std::uint32_t> asked_;  ///< whose keys keys_ are
   std::vector<rocksdb::Slice> keys_;

@@ -44,6 +44,7 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       stream_memory& remembered = memory.at(part.stream);
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
       put_ids(part, step.step, remembered.ids);
+      put_backlogs(part, remembered.due);
     }
     rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
   }
@@ -76,8 +77,13 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
   }
   const looked_up& known = lookup.last();
   for (const auto& [aggregate, row] : rows) {
-    recent.put(plan.hashes[aggregate],
-               {row.last, row.id, row.payload_hash, row.time, row.deleted, layout::is_external(row)});
+    if (!row.has_last && !row.waits) {
+      recent.erase(plan.hashes[aggregate]);
+      erase_row(part.stream, plan.aggregates[aggregate]);
+      continue;
+    }
+    recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted,
+                                        layout::is_external(row), row.has_last, row.waits});
     put_row(part.stream, plan.aggregates[aggregate], row, known.is_external[aggregate] != 0);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -90,13 +96,80 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   const layout::aggregate_head head = layout::encode_aggregate_head(row);
   const bool external = layout::is_external(row);
   const std::string_view inlined =
-      external || row.deleted ? std::string_view{} : std::string_view{row.snapshot};
+      external || row.deleted || !row.has_last ? std::string_view{} : std::string_view{row.snapshot};
   put(*batch_, db_->handle(family::sequences), key_, head.view(), inlined);
   if (external) {
     put(*batch_, db_->handle(family::snapshots), key_, std::string_view{&layout::k_format, 1}, row.snapshot);
   } else if (was_external) {
     batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
   }
+}
+
+/// Nothing was applied, and nothing waits any more.
+void step_writer::erase_row(stream_id stream, std::string_view aggregate) {
+  key_.clear();
+  layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
+  batch_->Delete(db_->handle(family::sequences), key_).PermitUncheckedError();
+}
+
+void step_writer::put_backlogs(const step_part& part, due_bounds& due) {
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
+  for (const backlog_change& change : part.change->backlogs) {
+    const std::string_view aggregate = part.plan->aggregates[change.aggregate];
+    put_waiting_events(part, change);
+    key_.clear();
+    layout::append_backlog_key(key_, part.stream, k_instance_slot, aggregate);
+    if (change.after) {
+      put(*batch_, family, key_, layout::encode_backlog(*change.after));
+      due.note(*change.after);
+    } else {
+      batch_->Delete(family, key_).PermitUncheckedError();
+    }
+    const backlog before = change.before.value_or(backlog{});
+    const backlog after = change.after.value_or(backlog{});
+    put_due(part.stream, layout::waiting_kind::wake, aggregate, before.wake, after.wake);
+    put_due(part.stream, layout::waiting_kind::gap, aggregate, before.gap_since, after.gap_since);
+  }
+}
+
+void step_writer::put_waiting_events(const step_part& part, const backlog_change& change) {
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
+  const std::string_view aggregate = part.plan->aggregates[change.aggregate];
+  const bool has_ids = part.plan->order == order::arrival;
+  const auto event_key = [&](sequence s) -> const std::string& {
+    key_.clear();
+    layout::append_waiting_event_key(key_, part.stream, k_instance_slot, aggregate, s);
+    return key_;
+  };
+  const auto id_key = [&](const event_id& id) -> const std::string& {
+    key_.clear();
+    layout::append_waiting_id_key(key_, part.stream, k_instance_slot, aggregate, id);
+    return key_;
+  };
+  // Removals first: what is put under the same key stays.
+  for (const waiting_head& gone : change.removals) {
+    batch_->Delete(family, event_key(gone.sequence)).PermitUncheckedError();
+    if (has_ids && gone.id) batch_->Delete(family, id_key(*gone.id)).PermitUncheckedError();
+  }
+  for (const waiting_event& event : change.puts) {
+    put(*batch_, family, event_key(event.head.sequence), layout::encode_waiting_event(event));
+    if (has_ids && event.head.id)
+      put(*batch_, family, id_key(*event.head.id), layout::encode_sequence(event.head.sequence));
+  }
+}
+
+/// Keeps one of the indexes in step.
+void step_writer::put_due(stream_id stream, layout::waiting_kind kind, std::string_view aggregate,
+                          std::optional<timestamp> before, std::optional<timestamp> after) {
+  if (before == after) return;
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
+  const auto key_at = [&](timestamp time) -> const std::string& {
+    key_.clear();
+    layout::append_due_key(key_, kind, stream, time, k_instance_slot, aggregate);
+    return key_;
+  };
+  if (before) batch_->Delete(family, key_at(*before)).PermitUncheckedError();
+  if (after) put(*batch_, family, key_at(*after), layout::encode_presence());
 }
 
 void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {

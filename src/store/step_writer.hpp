@@ -9,6 +9,7 @@
 #include "ports/store.hpp"
 #include "store/column_families.hpp"
 #include "store/id_runs.hpp"
+#include "store/layout_waiting.hpp"
 #include "store/rejected_index.hpp"
 #include "store/row_lookup.hpp"
 
@@ -32,6 +33,11 @@ class step_writer {
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
+  void erase_row(stream_id, std::string_view aggregate);
+  void put_backlogs(const step_part&, due_bounds&);
+  void put_waiting_events(const step_part&, const backlog_change&);
+  void put_due(stream_id, layout::waiting_kind, std::string_view aggregate, std::optional<timestamp> before,
+               std::optional<timestamp> after);
   void put_ids(const step_part&, std::uint64_t step, recent_ids&);
 
   const database* db_;

@@ -1,0 +1,210 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/backlog_lookup.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/layout_waiting.hpp"
+
+namespace ratchet {
+
+namespace {
+
+std::error_code damaged() {
+  return make_error_code(errc::state_damaged);
+}
+
+/// One look-up's way through `waiting`, with one iterator for all aggregates.
+class backlog_search {
+ public:
+  backlog_search(const database& db, stream_id stream, const step_plan& plan)
+      : db_{&db},
+        stream_{stream},
+        plan_{&plan},
+        end_{layout::end_of_prefix(layout::waiting_prefix(layout::waiting_kind::event, stream))},
+        upper_{end_} {
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &upper_;
+    at_.reset(db.db().NewIterator(options, db.handle(family::waiting)));
+  }
+
+  result<void> run(std::span<const std::uint32_t> waits, step_rows& out) {
+    for (const std::uint32_t aggregate : waits) out.backlogs.emplace_back(aggregate, backlog_rows{});
+    RATCHET_TRY(get_backlogs(out));
+    group_events(waits);
+    const auto has_events = [](const auto& b) { return b.second.backlog.events() != 0; };
+    const auto firsts =
+        static_cast<std::size_t>(std::count_if(out.backlogs.begin(), out.backlogs.end(), has_events));
+    left_ = k_queue_events - std::min(k_queue_events, firsts);
+    for (std::size_t i = 0; i < out.backlogs.size(); ++i) {
+      auto& [aggregate, rows] = out.backlogs[i];
+      if (rows.backlog.events() == 0) continue;
+      const std::span<const std::uint32_t> events = events_of(i);
+      RATCHET_TRY(read_queue(aggregate, *out.aggregates[aggregate], events, rows));
+      if (rows.complete || events.empty()) continue;
+      RATCHET_TRY(plan_->order == order::arrival ? find_ids(aggregate, events, rows)
+                                                 : find_sequences(events, rows));
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+ private:
+  [[nodiscard]] std::string_view name(std::uint32_t aggregate) const { return plan_->aggregates[aggregate]; }
+
+  result<void> get_backlogs(step_rows& out) {
+    std::vector<std::size_t> sorted(out.backlogs.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+    std::sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+      return name(out.backlogs[a].first) < name(out.backlogs[b].first);
+    });
+    std::vector<std::string> keys(sorted.size());
+    std::vector<rocksdb::Slice> slices(sorted.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      layout::append_backlog_key(keys[i], stream_, k_instance_slot, name(out.backlogs[sorted[i]].first));
+      slices[i] = keys[i];
+    }
+    std::vector<rocksdb::PinnableSlice> values(sorted.size());
+    std::vector<rocksdb::Status> statuses(sorted.size());
+    constexpr bool k_sorted = true;
+    db_->db().MultiGet(rocksdb::ReadOptions{}, db_->handle(family::waiting), slices.size(), slices.data(),
+                       values.data(), statuses.data(), k_sorted);
+    for (const rocksdb::Status& s : statuses) {
+      if (s.IsNotFound()) return damaged();  // its row says that it is there
+      if (!s.ok()) return read_error(s);
+    }
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      RATCHET_TRY(out.backlogs[sorted[i]].second.backlog, layout::decode_backlog(values[i].ToStringView()));
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  /// Which events of the step each of them has.
+  void group_events(std::span<const std::uint32_t> waits) {
+    events_.assign(waits.size(), {});
+    if (plan_->events.empty()) return;
+    std::vector<std::uint32_t> place_of(plan_->aggregates.size(), k_no_index);
+    for (std::uint32_t i = 0; i < waits.size(); ++i) place_of[waits[i]] = i;
+    for (std::uint32_t e = 0; e < plan_->events.size(); ++e) {
+      const std::uint32_t aggregate = plan_->aggregate_of[e];
+      if (aggregate != k_no_index && place_of[aggregate] != k_no_index) {
+        events_[place_of[aggregate]].push_back(e);
+      }
+    }
+  }
+  [[nodiscard]] std::span<const std::uint32_t> events_of(std::size_t place) const { return events_[place]; }
+
+  /// Whether a step has use for more than the first of the queue.
+  [[nodiscard]] bool wants_queue(const backlog_rows& rows, std::span<const std::uint32_t> events) const {
+    if (plan_->resumes || rows.backlog.ready || plan_->order == order::latest) return true;
+    // Below the first one an event may close the gap, and the queue follows it.
+    return plan_->order == order::strict && std::any_of(events.begin(), events.end(), [&](std::uint32_t e) {
+             return plan_->events[e].has_sequence &&
+                    plan_->events[e].sequence < rows.queue.front().head.sequence;
+           });
+  }
+
+  result<void> read_queue(std::uint32_t aggregate, const aggregate_row& row,
+                          std::span<const std::uint32_t> events, backlog_rows& rows) {
+    prefix_.clear();
+    layout::append_waiting_events_prefix(prefix_, stream_, k_instance_slot, name(aggregate));
+    // What was handled has left its tombstones below.
+    seek(row.has_last ? row.last : sequence{});
+    const std::uint64_t events_in_all = rows.backlog.events();
+    std::uint64_t wanted = 1;
+    while (rows.queue.size() < wanted) {
+      if (!is_at_event()) return missing();
+      RATCHET_TRY(const sequence s, sequence_here());
+      RATCHET_TRY(rows.queue.emplace_back(), layout::decode_waiting_event(s, at_->value().ToStringView()));
+      if (rows.queue.size() == 1 && wants_queue(rows, events))
+        wanted = std::min<std::uint64_t>(events_in_all, 1 + left_);
+      if (rows.queue.size() < wanted) at_->Next();
+    }
+    left_ -= rows.queue.size() - 1;
+    rows.complete = rows.queue.size() == events_in_all;
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  /// Of each sequence behind the queue, the first waiting event at or above it.
+  result<void> find_sequences(std::span<const std::uint32_t> events, backlog_rows& rows) {
+    std::vector<sequence> wanted;
+    for (const std::uint32_t e : events) {
+      const decoded_event& event = plan_->events[e];
+      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence)
+        wanted.push_back(event.sequence);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    for (const sequence s : wanted) {
+      if (!rows.near.empty() && rows.near.back().sequence >= s) continue;  // the same one
+      seek(s);
+      if (!is_at_event()) return at_->status().ok() ? success() : read_error(at_->status());
+      RATCHET_TRY(const sequence here, sequence_here());
+      RATCHET_TRY(rows.near.emplace_back(), layout::decode_waiting_head(here, at_->value().ToStringView()));
+    }
+    return success();
+  }
+
+  /// Those that wait under an id of the step's events.
+  result<void> find_ids(std::uint32_t aggregate, std::span<const std::uint32_t> events, backlog_rows& rows) {
+    std::vector<event_id> ids;
+    for (const std::uint32_t e : events) {
+      if (plan_->events[e].has_id) ids.push_back(plan_->events[e].id);
+    }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    std::string key;
+    for (const event_id& id : ids) {
+      key.clear();
+      layout::append_waiting_id_key(key, stream_, k_instance_slot, name(aggregate), id);
+      RATCHET_TRY(const auto filed, db_->get({}, family::waiting, key));
+      if (!filed) continue;
+      RATCHET_TRY(const sequence s, layout::decode_sequence(*filed));
+      if (s <= rows.queue.back().head.sequence) continue;
+      key.clear();
+      layout::append_waiting_event_key(key, stream_, k_instance_slot, name(aggregate), s);
+      RATCHET_TRY(const auto event, db_->get({}, family::waiting, key));
+      if (!event) return damaged();
+      RATCHET_TRY(rows.near.emplace_back(), layout::decode_waiting_head(s, *event));
+    }
+    std::sort(rows.near.begin(), rows.near.end(),
+              [](const waiting_head& a, const waiting_head& b) { return a.sequence < b.sequence; });
+    return success();
+  }
+
+  void seek(sequence s) {
+    key_ = prefix_;
+    layout::append_sequence(key_, s);
+    at_->Seek(key_);
+  }
+  /// The iterator stands on an event of the aggregate.
+  [[nodiscard]] bool is_at_event() const { return at_->Valid() && at_->key().starts_with(prefix_); }
+  [[nodiscard]] result<sequence> sequence_here() const {
+    return layout::parse_sequence(at_->key().ToStringView().substr(prefix_.size()));
+  }
+  /// The backlog counts more events than there are.
+  [[nodiscard]] std::error_code missing() const {
+    return at_->status().ok() ? damaged() : read_error(at_->status());
+  }
+  static result<void> success() { return BOOST_OUTCOME_V2_NAMESPACE::success(); }
+
+  const database* db_;
+  stream_id stream_;
+  const step_plan* plan_;
+  std::string end_;
+  rocksdb::Slice upper_;  ///< borrowed from end_
+  std::unique_ptr<rocksdb::Iterator> at_;
+  std::vector<std::vector<std::uint32_t>> events_;  ///< by place among those that wait
+  std::string prefix_;                              ///< of the aggregate's events
+  std::string key_;
+  std::size_t left_{0};  ///< so many events may still be read, beside each one's first
+};
+
+}  // namespace
+
+result<void> find_backlogs(const database& db, stream_id stream, const step_plan& plan,
+                           std::span<const std::uint32_t> waits, step_rows& out) {
+  return backlog_search{db, stream, plan}.run(waits, out);
+}
+
+}  // namespace ratchet
