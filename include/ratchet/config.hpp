@@ -62,9 +62,29 @@ struct dedup_config {
   std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
 };
 
+/// How `kind: flaky` fails.
+enum class failure_kind : std::uint8_t {
+  retry,    ///< as a passing failure
+  give_up,  ///< as a lasting one
+  stop,     ///< as one after which nothing may go on
+  throws,   ///< by an exception
+};
+
+/// Which events `kind: flaky` fails. What is empty fits every event; what is given must all fit.
+struct failure_rule {
+  std::string type;      ///< the event's type
+  std::string contains;  ///< bytes that stand somewhere in the reducer's input
+  failure_kind how{failure_kind::retry};
+  std::uint32_t times{0};  ///< so many first attempts at an event fail; 0: all of them
+};
+
 struct reducer_config {
-  enum class kind_of : std::uint8_t { replace, merge_patch, custom } kind{kind_of::replace};
-  std::string from;  ///< a JSON Pointer to the reducer's input; empty: the whole value
+  enum class kind_of : std::uint8_t { replace, merge_patch, flaky, custom } kind{kind_of::replace};
+  std::string from;                ///< a JSON Pointer to the reducer's input; empty: the whole value
+  std::vector<failure_rule> fail;  ///< `flaky`: the first that fits decides
+  /// An apply() that takes longer counts as failed, and is tried again; it is never interrupted. None: no
+  /// limit.
+  std::optional<std::chrono::milliseconds> timeout;
 };
 
 /// What becomes of a gap that does not close; its age is measured in stream time.

@@ -47,6 +47,7 @@ enum class errc {
   aborted = 21,              ///< told to stop at once (second signal).
   internal = 22,             ///< an invariant of Ratchet's own does not hold. Please report it.
   access_denied = 23,  ///< the brokers refuse this user: login, certificate or ACL. Somebody has to act.
+  reducer_slow = 24,   ///< a reducer took longer than its time limit. Its event is tried again.
   waiting_full = 25,   ///< more events would wait than the stream's limits allow. See `ratchet waiting list`.
   gap_too_old = 26,    ///< `gap.policy: stop`: numbers did not come in time. See `ratchet status`.
 };

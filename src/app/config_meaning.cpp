@@ -17,25 +17,43 @@ const char* name_of_ids(id_kind kind) noexcept {
   return "?";
 }
 
+const char* name_of_first(first_number first) noexcept {
+  switch (first) {
+    case first_number::zero:
+      return "0";
+    case first_number::one:
+      return "1";
+    case first_number::any:
+      return "any";
+  }
+  return "?";
+}
+
 }  // namespace
 
 stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_name,
                           std::uint32_t reducer_version) {
   const envelope_config& e = stream.envelope;
-  return {stream.name,
-          {{"order", name_of(stream.order)},
-           {"dedup.ids", name_of_ids(stream.dedup.ids)},
-           {"envelope.format", "json"},
-           {"envelope.event_id", e.event_id},
-           {"envelope.aggregate", e.aggregate},
-           {"envelope.sequence", e.sequence},
-           {"envelope.sequence.bits", std::to_string(e.sequence_bits)},
-           {"envelope.epoch", e.epoch},
-           {"envelope.type", e.type},
-           {"envelope.time", e.time},
-           {"reducer.from", stream.reducer.from},
-           {"reducer.name", std::string{reducer_name}},
-           {"reducer.version", std::to_string(reducer_version)}}};
+  stream_meaning meaning{stream.name, {{"order", name_of(stream.order)}}};
+  auto& lines = meaning.lines;
+  // Of strict order alone, as nothing else looks at them.
+  if (stream.order == order::strict) {
+    lines.emplace_back("first", name_of_first(stream.first));
+    lines.emplace_back("epoch_change", stream.epoch_change == epoch_change::accept ? "accept" : "park");
+  }
+  lines.insert(lines.end(), {{"dedup.ids", name_of_ids(stream.dedup.ids)},
+                             {"envelope.format", "json"},
+                             {"envelope.event_id", e.event_id},
+                             {"envelope.aggregate", e.aggregate},
+                             {"envelope.sequence", e.sequence},
+                             {"envelope.sequence.bits", std::to_string(e.sequence_bits)},
+                             {"envelope.epoch", e.epoch},
+                             {"envelope.type", e.type},
+                             {"envelope.time", e.time},
+                             {"reducer.from", stream.reducer.from},
+                             {"reducer.name", std::string{reducer_name}},
+                             {"reducer.version", std::to_string(reducer_version)}});
+  return meaning;
 }
 
 }  // namespace ratchet

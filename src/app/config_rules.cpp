@@ -23,8 +23,13 @@ class stream_rules_check {
     if (has("envelope") && usable("order") && usable("envelope.format")) {
       if (stream_.order == order::arrival) check_arrival();
       if (stream_.order == order::latest) check_latest();
+      if (stream_.order == order::strict) check_strict();
     }
+    if (usable("order") && stream_.order != order::strict) refuse_strict_keys();
     check_epoch();
+    check_gap();
+    check_limits();
+    check_failures();
   }
 
  private:
@@ -42,17 +47,87 @@ class stream_rules_check {
       add("envelope.sequence", "is missing",
           "order: latest needs a sequence to tell newer from older; events without one take order: arrival");
     }
+    check_id();
+    if (usable("reducer.kind") && stream_.reducer.kind == reducer_config::kind_of::merge_patch) {
+      add("reducer.kind", "merge_patch does not go with order: latest",
+          "latest discards older events, and with them their patches; use order: strict or arrival, or kind: "
+          "replace");
+    }
+  }
+  void check_id() const {
     if (usable("dedup") && usable("envelope.event_id") && stream_.dedup.ids != id_kind::none &&
         stream_.envelope.event_id.empty()) {
       add("envelope.event_id", "is missing", "map the event's id, or say dedup: off where events have none");
     }
-    if (usable("reducer.kind") && stream_.reducer.kind == reducer_config::kind_of::merge_patch) {
-      add("reducer.kind", "merge_patch does not go with order: latest",
-          "latest discards older events, and with them their patches; use order: arrival or kind: replace");
+  }
+  void check_strict() const {
+    if (usable("envelope.sequence") && stream_.envelope.sequence.empty()) {
+      add("envelope.sequence", "is missing",
+          "order: strict applies n+1 after n; events without a sequence take order: arrival");
+    }
+    check_id();
+    if (usable("epoch_change")) check_epoch_change();
+  }
+  void check_epoch_change() const {
+    if (stream_.envelope.sequence_bits > k_one_half && usable("envelope.sequence") && !has("epoch_change")) {
+      add("epoch_change", "is missing",
+          "of a sequence of 128 bits the upper half is an epoch, and nothing but another epoch comes after a "
+          "lower half of 2^64-1: say park or accept");
+    }
+    if (stream_.epoch_change != epoch_change::accept) return;
+    if (usable("first") && stream_.first == first_number::any) {
+      add("epoch_change", "accept does nothing with first: any",
+          "a new epoch is known by its first number; name it, or leave the change to gap.timeout");
+    }
+    if (usable("envelope") && stream_.envelope.epoch.empty() &&
+        stream_.envelope.sequence_bits <= k_one_half) {
+      add("epoch_change", "accept does nothing without an epoch", "map envelope.epoch, or leave it out");
     }
   }
+  /// They would do nothing, and whoever wrote them believes that they do.
+  void refuse_strict_keys() const {
+    for (const char* key : {"first", "epoch_change", "gap"}) {
+      if (!has(key)) continue;
+      add(key, std::string{"does nothing with order: "} + name_of(stream_.order),
+          "it belongs to order: strict; leave it out");
+    }
+  }
+  void check_gap() const {
+    if (!usable("order") || stream_.order != order::strict) return;
+    if (usable("first") && usable("gap") && stream_.first == first_number::any &&
+        stream_.gap.policy != gap_policy::skip) {
+      add("first", "any needs gap: {policy: skip}",
+          "nobody can tell the lowest number but by waiting for lower ones, until gap.timeout has passed");
+    }
+    if (has("gap.timeout") && usable("gap") && stream_.gap.policy == gap_policy::wait) {
+      add("gap.timeout", "does nothing with policy: wait",
+          "a gap is waited for without end; leave it out, or name policy: skip or stop");
+    }
+  }
+  void check_limits() const {
+    if (has("waiting.per_aggregate") && has("waiting.events") && usable("waiting") &&
+        stream_.waiting.per_aggregate > stream_.waiting.events) {
+      add("waiting.per_aggregate", "is never reached", "it is above waiting.events, where the stream stops");
+    }
+  }
+  void check_failures() const {
+    if (!usable("reducer")) return;
+    const bool flaky = stream_.reducer.kind == reducer_config::kind_of::flaky;
+    if (!flaky && has("reducer.fail")) {
+      add("reducer.fail", "belongs to kind: flaky", "leave it out, or use kind: flaky to try failures out");
+    }
+    if (flaky && stream_.reducer.fail.empty()) {
+      add("reducer.fail", has("reducer.fail") ? "names no rule" : "is missing",
+          "as in fail: {type: paid, how: retry, times: 2}");
+    }
+    const bool typed = std::any_of(stream_.reducer.fail.begin(), stream_.reducer.fail.end(),
+                                   [](const failure_rule& rule) { return !rule.type.empty(); });
+    if (flaky && typed && has("envelope") && usable("envelope.type") && stream_.envelope.type.empty()) {
+      add("envelope.type", "is missing", "reducer.fail speaks of the type of events");
+    }
+  }
+  static constexpr int k_one_half = 64;  // bits of a sequence
   void check_epoch() const {
-    constexpr int k_one_half = 64;
     if (has("envelope.epoch") && stream_.envelope.sequence_bits > k_one_half) {
       add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
     }

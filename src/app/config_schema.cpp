@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view k_strict_only = "it belongs to order: strict; leave it out";
 constexpr known_key k_top_keys[] = {
     {"version"},
     {"kafka"},
@@ -36,15 +35,15 @@ constexpr known_key k_stream_keys[] = {
     {"start"},
     {"envelope"},
     {"order"},
+    {"first"},
+    {"epoch_change"},
+    {"gap"},
+    {"waiting"},
+    {"retry"},
     {"dedup"},
     {"reducer"},
     {"poison"},
     {"step"},
-    {"first", k_strict_only},
-    {"epoch_change", k_strict_only},
-    {"gap", k_strict_only},
-    {"waiting", k_strict_only},
-    {"retry", "leave it out; a reducer that fails stops its partition before the event"},
     {"emit", "leave it out; a reducer cannot publish yet"},
     {"handling", "leave it out"},
     {"retention", "leave it out; sequences are kept for ever"},
@@ -54,7 +53,6 @@ constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}
                                          {"epoch"},  {"type"},     {"time"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
-constexpr known_key k_reducer_keys[] = {{"kind"}, {"from"}};
 
 void read_state(const config_value& value, state_config& out) {
   const config_map map{value, k_state_keys};
@@ -153,18 +151,6 @@ void read_dedup(const config_value& value, dedup_config& out) {
   if (const auto skew = map.get("max_skew")) (void)skew->duration(out.max_skew);
 }
 
-void read_reducer(const config_value& value, reducer_config& out) {
-  const config_map map{value, k_reducer_keys};
-  if (!map.valid()) return;
-  if (const auto kind = map.require("kind", "replace or merge_patch")) {
-    constexpr std::string_view k_words[] = {"replace", "merge_patch"};
-    if (const int at = kind->word(k_words); at >= 0) out.kind = static_cast<reducer_config::kind_of>(at);
-  }
-  if (const auto from = map.get("from"); from && from->text(out.from) && !out.from.empty()) {
-    if (const char* fault = fault_of_pointer(out.from)) from->error("is no JSON Pointer", fault);
-  }
-}
-
 void read_poison(const config_value& value, std::uint32_t& out) {
   std::uint64_t number = 0;
   if (value.is_word("off") || (value.is_word("0") && value.node().plain)) {
@@ -229,6 +215,19 @@ void read_topics(const config_value& value, std::vector<std::string>& out) {
   }
 }
 
+/// What order: strict alone looks at.
+void read_strict(const config_map& map, stream_config& out) {
+  if (const auto first = map.get("first")) {
+    constexpr std::string_view k_words[] = {"0", "1", "any"};
+    if (const int at = first->word(k_words); at >= 0) out.first = static_cast<first_number>(at);
+  }
+  if (const auto change = map.get("epoch_change")) {
+    constexpr std::string_view k_words[] = {"park", "accept"};
+    if (const int at = change->word(k_words); at >= 0) out.epoch_change = static_cast<epoch_change>(at);
+  }
+  if (const auto gap = map.get("gap")) read_gap(*gap, out.gap);
+}
+
 void read_stream(const config_value& value, stream_config& out, step_reader& step) {
   const config_map map{value, k_stream_keys};
   if (!map.valid()) return;
@@ -247,11 +246,12 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
     read_envelope(*envelope, out.envelope);
   }
   if (const auto order = map.get("order")) {
-    constexpr std::string_view k_words[] = {"latest", "arrival"};
-    constexpr std::string_view k_later[] = {"strict"};
-    constexpr ratchet::order k_orders[] = {order::latest, order::arrival};
-    if (const int at = order->word(k_words, k_later); at >= 0) out.order = k_orders[at];
+    constexpr std::string_view k_words[] = {"latest", "strict", "arrival"};
+    if (const int at = order->word(k_words); at >= 0) out.order = static_cast<ratchet::order>(at);
   }
+  read_strict(map, out);
+  if (const auto waiting = map.get("waiting")) read_waiting(*waiting, out.waiting);
+  if (const auto retry = map.get("retry")) read_retry(*retry, out.retry);
   if (const auto dedup = map.get("dedup")) read_dedup(*dedup, out.dedup);
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);

@@ -10,4 +10,14 @@ namespace ratchet {
 /// `kafka`: brokers, group, properties. Secrets are read where they are referred to.
 void read_kafka(const config_value&, kafka_config& out);
 
+/// `streams[].gap`: what becomes of a gap that does not close.
+void read_gap(const config_value&, gap_config& out);
+/// `streams[].waiting`: how much may wait.
+void read_waiting(const config_value&, waiting_config& out);
+/// `streams[].retry`: when an event whose reducer failed is tried again.
+void read_retry(const config_value&, retry_config& out);
+
+/// `streams[].reducer`: a built-in one.
+void read_reducer(const config_value&, reducer_config& out);
+
 }  // namespace ratchet

@@ -42,12 +42,25 @@ streams:
       type: /type                 # optional; reducers see it
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970
     # order: latest               # latest: events carry full state, the newest sequence wins
+                                  # strict: every event in turn, n+1 after n; what comes early waits
                                   # arrival: no sequence, each event id is applied once as it comes
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or off, with order: latest
+                                  # strict alone has, each with its default:
+                                  #   first: 1             an aggregate's first number: 0 | 1 | any, which takes the
+                                  #                        lowest that comes and needs gap: {policy: skip}
+                                  #   epoch_change: park   accept: the first number of a higher epoch follows too
+                                  #   gap: {policy: wait}  or skip | stop: after a timeout, by the records' time,
+                                  #                        as in {policy: skip, timeout: 1h}
+    # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
+                                  # then an aggregate is held for an operator, and the stream stops
+    # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
+    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or off, but not with order: arrival
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
-                                  # merge_patch: it is merged into it (RFC 7396); with order: arrival
+                                  # merge_patch: it is merged into it (RFC 7396); not with order: latest
+                                  # flaky: as replace, but fails on purpose, to try that out:
+                                  #   fail: {type: paid, how: retry, times: 2}   retry | give_up | stop | throw
       from: /payment              # the part of the value that is the payload; without it the whole value
+      # timeout: off              # a call that takes longer, as 5s, counts as failed
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
 # step: {records: 20000}          # the most records of one atomic write, over all streams
@@ -61,6 +74,59 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string order_of(const stream_config& stream) {
+  switch (stream.order) {
+    case order::latest:
+      return "; the newest by " + stream.envelope.sequence + " wins";
+    case order::arrival:
+      return "; each event once, as it arrives";
+    case order::strict:
+      break;
+  }
+  std::string text = "; every event in turn by " + stream.envelope.sequence;
+  if (stream.first == first_number::any) text += ", from the lowest that comes";
+  if (stream.first == first_number::zero) text += ", from 0";
+  if (stream.first == first_number::one) text += ", from 1";
+  return text;
+}
+
+void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
+  if (stream.dedup.ids == id_kind::none) {
+    out.emplace_back(
+        "two different events with the same sequence cannot be told apart: the second counts as a "
+        "duplicate");
+  } else {
+    out.push_back("an event id that is used again under a new sequence is noticed only within " +
+                  format_duration(stream.dedup.window));
+  }
+}
+
+void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
+  const std::string timeout = format_duration(stream.gap.timeout);
+  switch (stream.gap.policy) {
+    case gap_policy::wait:
+      out.emplace_back(
+          "where an event never comes, all later ones of its aggregate wait for it until an operator "
+          "decides");
+      break;
+    case gap_policy::skip:
+      out.push_back(
+          "a number that is missing for " + timeout +
+          " of the records' time is skipped: its event is rejected (late) where it comes after all");
+      break;
+    case gap_policy::stop:
+      out.push_back("a number that is missing for " + timeout +
+                    " of the records' time stops the whole stream until an operator decides");
+      break;
+  }
+  if (stream.first == first_number::any) {
+    out.push_back("the first event of an aggregate is applied " + timeout +
+                  " after it came: lower ones might follow");
+  } else if (!stream.topics.empty() && stream.start == start_position::latest) {
+    out.emplace_back("an aggregate whose first events lie before the first start waits for them in vain");
+  }
+}
+
 }  // namespace
 
 std::string_view config_template() noexcept {
@@ -71,11 +137,7 @@ std::string describe(const stream_config& stream) {
   std::string text = stream.name + ": ";
   text += stream.topics.empty() ? "fed by ratchet apply" : "reads " + joined(stream.topics);
   text += "; aggregates by " + stream.envelope.aggregate;
-  if (stream.order == order::latest) {
-    text += "; the newest by " + stream.envelope.sequence + " wins";
-  } else {
-    text += "; each event once, as it arrives";
-  }
+  text += order_of(stream);
   if (stream.dedup.ids == id_kind::none) {
     text += "; no event ids";
   } else {
@@ -86,6 +148,7 @@ std::string describe(const stream_config& stream) {
   text += stream.reducer.kind == reducer_config::kind_of::merge_patch
               ? "; merges " + what + " into the snapshot"
               : "; keeps " + what;
+  if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
   return text;
 }
 
@@ -97,14 +160,10 @@ std::vector<std::string> limits_of(const stream_config& stream) {
         "an event that is older than the last one of its aggregate is discarded (stale): each event must "
         "carry "
         "the full state");
-    if (stream.dedup.ids == id_kind::none) {
-      limits.emplace_back(
-          "two different events with the same sequence cannot be told apart: the second counts as a "
-          "duplicate");
-    } else {
-      limits.push_back("an event id that is used again under a new sequence is noticed only within " +
-                       window);
-    }
+    add_limits_of_sequences(stream, limits);
+  } else if (stream.order == order::strict) {
+    add_limits_of_strict(stream, limits);
+    add_limits_of_sequences(stream, limits);
   } else {
     limits.emplace_back("events of one aggregate that arrive in the wrong order are applied in that order");
     if (!stream.envelope.sequence.empty()) {
@@ -119,6 +178,10 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   }
   if (!stream.topics.empty() && stream.start == start_position::latest) {
     limits.emplace_back("records from before the first start are never read");
+  }
+  if (stream.reducer.timeout) {
+    limits.push_back("a reducer is never interrupted: what it did in more than " +
+                     format_duration(*stream.reducer.timeout) + " is dropped, and tried again");
   }
   return limits;
 }

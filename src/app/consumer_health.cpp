@@ -47,6 +47,7 @@ void consumer_session::tell_resources() {
   sample.store = around_.to.statistics();
   sample.queued_bytes = around_.from.queued_bytes();
   sample.free_bytes = space_.free();
+  sample.reserve_bytes = space_.reserve();
   around_.meter.publish(std::move(sample));
 }
 

@@ -92,6 +92,12 @@ void add_streams(exposition& out, const state_sample& state) {
     for (const auto& [waiting, count] : waiting_counts(s.counters))
       out.add({{"stream", s.name}, {"state", waiting}}, as_double(count));
   }
+  out.gauge("ratchet_waiting_bytes", "What they take, as waiting.bytes counts it.");
+  for (const stream_sample& s : state.streams)
+    out.add({{"stream", s.name}}, as_double(s.counters.waiting_bytes));
+  out.gauge("ratchet_oldest_gap_seconds", "For how long, in stream time, an event waits for one before it.");
+  for (const stream_sample& s : state.streams)
+    out.add({{"stream", s.name}}, std::chrono::duration<double>{s.oldest_gap()}.count());
   out.counter("ratchet_consumed_records_total", "Records taken in, since the state was made.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.consumed));
   out.counter("ratchet_ids_ahead_total", "Event ids whose own time was ahead of their record's.");
@@ -188,6 +194,8 @@ void add_resources(exposition& out, const resource_sample& held) {
   if (held.free_bytes) {
     out.gauge("ratchet_state_free_bytes", "Free on the file system of the state directory.")
         .add(*held.free_bytes);
+    out.gauge("ratchet_state_reserve_bytes", "To be kept free there: below, nothing more is consumed.")
+        .add(held.reserve_bytes);
   }
 }
 

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/run_meter.hpp"
 
+#include <algorithm>
+
 namespace ratchet {
 
 namespace {
@@ -8,6 +10,11 @@ namespace {
 constexpr std::array<double, 8> k_record_bounds{1, 10, 100, 1'000, 2'500, 5'000, 10'000, 100'000};
 
 }  // namespace
+
+std::chrono::milliseconds stream_sample::oldest_gap() const noexcept {
+  if (!floor || !gap_since) return {};
+  return std::max<std::chrono::milliseconds>(*floor + window - *gap_since, std::chrono::milliseconds{0});
+}
 
 run_meter::run_meter(const clock_port& clock, progress_bounds bounds)
     : clock_{clock},

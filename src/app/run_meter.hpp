@@ -25,6 +25,11 @@ struct stream_sample {
   std::optional<timestamp> floor;
   std::chrono::milliseconds window{0};
   std::vector<std::pair<topic_partition, std::int64_t>> next_offsets;
+  std::optional<timestamp>
+      gap_since;  ///< stream time when the oldest gap began; none where no gap has an age
+
+  /// In stream time; 0 where no gap has an age.
+  [[nodiscard]] std::chrono::milliseconds oldest_gap() const noexcept;
 };
 
 /// The state as of one durable step: a power cut cannot take back what it says.
@@ -38,6 +43,7 @@ struct resource_sample {
   store_statistics store;
   std::uint64_t queued_bytes{0};            ///< fetched, and not handed over yet
   std::optional<std::uint64_t> free_bytes;  ///< where the state lies
+  std::uint64_t reserve_bytes{0};  ///< to be kept free there; 0: it is not looked at, or not known yet
 };
 
 /// What one process counts of itself; begins at 0 with each.

@@ -42,14 +42,14 @@ bool space_guard::look(time_point now) {
   answered_ = found.has_value();
   if (!answered_) return false;
   found_ = found.assume_value();
-  const std::uint64_t keep = space_to_keep(configured_, memory_limit_, found_.size);
+  const std::uint64_t keep = reserve();
   const bool was_low = low_;
   low_ = low_ ? found_.free < keep + keep / 4 : found_.free < keep;
   return low_ != was_low;
 }
 
 std::string space_guard::text() const {
-  const std::uint64_t keep = space_to_keep(configured_, memory_limit_, found_.size);
+  const std::uint64_t keep = reserve();
   return "disk space is low: " + in_mebibytes(found_.free) + " of " + in_mebibytes(found_.size) +
          " are free on the file system of " + directory_.string() + ", and " + in_mebibytes(keep) +
          (configured_ ? " are to be kept (state.min_free)" : " are kept by default");

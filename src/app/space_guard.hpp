@@ -13,6 +13,11 @@
 
 namespace ratchet {
 
+/// The room that is kept free: as configured (0: none), else half of the memory limit, which is more than the
+/// store can write at once from memory, but at most a tenth of the file system.
+[[nodiscard]] std::uint64_t space_to_keep(std::optional<std::uint64_t> configured, std::uint64_t memory_limit,
+                                          std::uint64_t file_system_bytes) noexcept;
+
 /// Says when consumption has to stop because the file system of the state is nearly full, and when it may go
 /// on: at a quarter above the reserve, so that it does not toggle. Looks at most once in a while, so that it
 /// may be asked between any two steps. A file system that cannot be asked changes nothing: the writes will
@@ -32,6 +37,10 @@ class space_guard {
   [[nodiscard]] std::optional<std::uint64_t> free() const {
     return answered_ ? std::optional{found_.free} : std::nullopt;
   }
+  /// What is to be kept free there, as of the last look.
+  [[nodiscard]] std::uint64_t reserve() const noexcept {
+    return space_to_keep(configured_, memory_limit_, found_.size);
+  }
   /// What there is, and what there should be: for logs and readiness.
   [[nodiscard]] std::string text() const;
   /// The same as an error, with what to do.
@@ -47,10 +56,5 @@ class space_guard {
   bool answered_{false};
   bool low_{false};
 };
-
-/// The room that is kept free: as configured (0: none), else half of the memory limit, which is more than the
-/// store can write at once from memory, but at most a tenth of the file system.
-[[nodiscard]] std::uint64_t space_to_keep(std::optional<std::uint64_t> configured, std::uint64_t memory_limit,
-                                          std::uint64_t file_system_bytes) noexcept;
 
 }  // namespace ratchet

@@ -58,6 +58,8 @@ class ratchet_category_t final : public std::error_category {
         return "an internal invariant does not hold";
       case errc::access_denied:
         return "the brokers refuse this user";
+      case errc::reducer_slow:
+        return "the reducer took longer than its time limit";
       case errc::waiting_full:
         return "more events would wait than may";
       case errc::gap_too_old:
@@ -81,6 +83,7 @@ int exit_code_of(errc code) noexcept {
     case errc::partition_stopped:
     case errc::poisoned:
     case errc::reducer_failed:
+    case errc::reducer_slow:
     case errc::waiting_full:
     case errc::gap_too_old:
       return k_exit_check_failed;

@@ -16,7 +16,11 @@ bool equal(const stream_config& a, const stream_config& b) {
   const stream_meaning y = meaning_of(b, "reducer", 1);
   return a.name == b.name && a.topics == b.topics && a.start == b.start && a.poison == b.poison &&
          x.lines == y.lines && a.dedup.window == b.dedup.window && a.dedup.max_skew == b.dedup.max_skew &&
-         a.order == b.order;
+         a.order == b.order && a.gap.policy == b.gap.policy && a.gap.timeout == b.gap.timeout &&
+         a.waiting.per_aggregate == b.waiting.per_aggregate && a.waiting.events == b.waiting.events &&
+         a.waiting.bytes == b.waiting.bytes && a.retry.attempts == b.retry.attempts &&
+         a.retry.backoff == b.retry.backoff && a.retry.most == b.retry.most &&
+         a.reducer.fail.size() == b.reducer.fail.size() && a.reducer.timeout == b.reducer.timeout;
 }
 
 bool equal(const config& a, const config& b) {
@@ -37,6 +41,11 @@ void check_valid(const config& c) {
   for (const stream_config& s : c.streams) {
     RATCHET_FUZZ_CHECK(!s.name.empty() && !s.envelope.aggregate.empty());
     RATCHET_FUZZ_CHECK(s.order == order::arrival || !s.envelope.sequence.empty());
+    RATCHET_FUZZ_CHECK(s.first != first_number::any || s.gap.policy == gap_policy::skip);
+    RATCHET_FUZZ_CHECK(s.waiting.per_aggregate > 0 && s.waiting.events > 0 && s.waiting.bytes > 0);
+    RATCHET_FUZZ_CHECK(s.retry.attempts > 0 && s.retry.backoff.count() > 0);
+    RATCHET_FUZZ_CHECK(s.retry.backoff <= s.retry.most && s.gap.timeout.count() > 0);
+    RATCHET_FUZZ_CHECK((s.reducer.kind == reducer_config::kind_of::flaky) == !s.reducer.fail.empty());
   }
 }
 

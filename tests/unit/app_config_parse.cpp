@@ -133,6 +133,97 @@ streams:
   EXPECT_EQ(c.streams[2].poison, 1U);
 }
 
+TEST(config, reads_what_becomes_of_events_that_cannot_be_handled_yet) {
+  const config c = must_parse(R"(version: 1
+state: {path: s}
+streams:
+  - name: a
+    order: strict
+    first: any
+    gap: {policy: skip, timeout: 90s}
+    waiting: {per_aggregate: 7, events: 8, bytes: 9KiB}
+    retry: {attempts: 3, backoff: 1s..2m}
+    envelope: {aggregate: /a, event_id: /i, sequence: /s, type: /t}
+    reducer: {kind: flaky, from: /p, timeout: 5s, fail: {type: paid, contains: EUR, how: give_up, times: 2}}
+  - name: b
+    order: strict
+    first: 0
+    epoch_change: accept
+    gap: {policy: stop}
+    retry: {attempts: 1, backoff: 1ms..1ms}
+    envelope: {aggregate: /a, event_id: /i, sequence: {from: /s, bits: 128}}
+    reducer: {kind: flaky, timeout: off, fail: [{how: stop}, {contains: x, how: throw}, {how: retry}]}
+  - name: c
+    order: strict
+    envelope: {aggregate: /a, event_id: /i, sequence: /s}
+    reducer: {kind: merge_patch}
+  - name: d
+    waiting: {per_aggregate: 5, events: 5}
+    envelope: {aggregate: /a, event_id: /i, sequence: /s}
+  - name: e
+    waiting: {events: 5}
+    envelope: {aggregate: /a, event_id: /i, sequence: /s}
+)");
+  ASSERT_EQ(c.streams.size(), 5U);
+  const stream_config& a = c.streams[0];
+  EXPECT_EQ(a.order, order::strict);
+  EXPECT_EQ(a.first, first_number::any);
+  EXPECT_EQ(a.gap.policy, gap_policy::skip);
+  EXPECT_EQ(a.gap.timeout, std::chrono::seconds{90});
+  EXPECT_EQ(a.waiting.per_aggregate, 7U);
+  EXPECT_EQ(a.waiting.events, 8U);
+  EXPECT_EQ(a.waiting.bytes, 9216U);
+  EXPECT_EQ(a.retry.attempts, 3U);
+  EXPECT_EQ(a.retry.backoff, std::chrono::seconds{1});
+  EXPECT_EQ(a.retry.most, std::chrono::minutes{2});
+  EXPECT_EQ(a.reducer.kind, reducer_config::kind_of::flaky);
+  EXPECT_EQ(a.reducer.timeout, std::chrono::seconds{5});
+  ASSERT_EQ(a.reducer.fail.size(), 1U);
+  EXPECT_EQ(a.reducer.fail[0].type, "paid");
+  EXPECT_EQ(a.reducer.fail[0].contains, "EUR");
+  EXPECT_EQ(a.reducer.fail[0].how, failure_kind::give_up);
+  EXPECT_EQ(a.reducer.fail[0].times, 2U);
+  const stream_config& b = c.streams[1];
+  EXPECT_EQ(b.first, first_number::zero);
+  EXPECT_EQ(b.epoch_change, epoch_change::accept);
+  EXPECT_EQ(b.gap.policy, gap_policy::stop);
+  EXPECT_EQ(b.gap.timeout, std::chrono::hours{1});
+  EXPECT_EQ(b.retry.attempts, 1U);
+  EXPECT_EQ(b.retry.most, std::chrono::milliseconds{1});
+  EXPECT_FALSE(b.reducer.timeout);
+  ASSERT_EQ(b.reducer.fail.size(), 3U);
+  EXPECT_EQ(b.reducer.fail[0].how, failure_kind::stop);
+  EXPECT_EQ(b.reducer.fail[0].times, 0U) << "every attempt";
+  EXPECT_EQ(b.reducer.fail[1].how, failure_kind::throws);
+  EXPECT_EQ(b.reducer.fail[2].how, failure_kind::retry);
+  EXPECT_EQ(c.streams[2].reducer.kind, reducer_config::kind_of::merge_patch);
+  EXPECT_EQ(c.streams[3].waiting.per_aggregate, 5U) << "equal limits are both reached";
+  EXPECT_EQ(c.streams[4].waiting.events, 5U) << "the default per aggregate is no mistake of the config's";
+}
+
+TEST(config, waits_and_tries_again_by_default_as_it_is_written_out) {
+  const auto text = [](const char* keys) {
+    return std::string{
+               "version: 1\nstate: {path: s}\nstreams:\n- {name: a, order: strict, envelope: {aggregate: /a, "
+               "event_id: /i, sequence: /s}"} +
+           keys + "}\n";
+  };
+  const stream_config silent = must_parse(text("")).streams[0];
+  const stream_config said =
+      must_parse(text(", first: 1, epoch_change: park, gap: {policy: wait}, waiting: {per_aggregate: 10000, "
+                      "events: 1000000, bytes: 4GiB}, retry: {attempts: 8, backoff: 200ms..5m}"))
+          .streams[0];
+  EXPECT_EQ(silent.first, said.first);
+  EXPECT_EQ(silent.epoch_change, said.epoch_change);
+  EXPECT_EQ(silent.gap.policy, said.gap.policy);
+  EXPECT_EQ(silent.waiting.per_aggregate, said.waiting.per_aggregate);
+  EXPECT_EQ(silent.waiting.events, said.waiting.events);
+  EXPECT_EQ(silent.waiting.bytes, said.waiting.bytes);
+  EXPECT_EQ(silent.retry.attempts, said.retry.attempts);
+  EXPECT_EQ(silent.retry.backoff, said.retry.backoff);
+  EXPECT_EQ(silent.retry.most, said.retry.most);
+}
+
 TEST(config, reads_where_to_listen_for_http) {
   EXPECT_FALSE(must_parse(k_example).http) << "off where it is not named";
   struct {
@@ -190,7 +281,7 @@ streams:
   - name: a
     topics: [t]
     envelope: {aggregate: nope}
-    order: strict
+    order: strickt
 http: {}
 )"),
             R"(ratchet: f.yaml has 7 errors
@@ -199,7 +290,7 @@ http: {}
   f.yaml:3:35: state.commit_interval: "5" is not a duration; a whole number and ms, s, m, h or d, as in 100ms or 24h
   f.yaml:5:5: streams[0].start: is missing; say where a partition begins that nobody has read yet: earliest or latest
   f.yaml:7:27: streams[0].envelope.aggregate: is no source of a field; a field comes from /a/pointer, key or header:NAME
-  f.yaml:8:12: streams[0].order: order: strict is not built yet in this version; use order: latest or arrival
+  f.yaml:8:12: streams[0].order: "strickt" is not known here; did you mean "strict"?
   f.yaml:9:7: http.listen: is missing; as in http: {listen: 127.0.0.1:9187}
 )");
 }
@@ -286,7 +377,8 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
   }
   for (const char* key :
        {"\nmemory_limit: 1GiB", "\nstep: {", "  poison: 100", "  dedup: {", "  epoch: /epoch",
-        "  order: latest", "  sync: interval", "  commit_interval: 100ms", "  format: json"}) {
+        "  order: latest", "  waiting: {", "  retry: {", "  timeout: off", "  sync: interval",
+        "  commit_interval: 100ms", "  format: json"}) {
     ASSERT_THAT(text, HasSubstr(key)) << "the comments were not taken in";
   }
   const auto with = parse_config(text, "init");
@@ -300,6 +392,13 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
   EXPECT_EQ(with.value().streams[0].dedup.window, without.value().streams[0].dedup.window);
   EXPECT_EQ(with.value().streams[0].dedup.max_skew, without.value().streams[0].dedup.max_skew);
   EXPECT_EQ(with.value().streams[0].order, without.value().streams[0].order);
+  EXPECT_EQ(with.value().streams[0].waiting.per_aggregate, without.value().streams[0].waiting.per_aggregate);
+  EXPECT_EQ(with.value().streams[0].waiting.events, without.value().streams[0].waiting.events);
+  EXPECT_EQ(with.value().streams[0].waiting.bytes, without.value().streams[0].waiting.bytes);
+  EXPECT_EQ(with.value().streams[0].retry.attempts, without.value().streams[0].retry.attempts);
+  EXPECT_EQ(with.value().streams[0].retry.backoff, without.value().streams[0].retry.backoff);
+  EXPECT_EQ(with.value().streams[0].retry.most, without.value().streams[0].retry.most);
+  EXPECT_EQ(with.value().streams[0].reducer.timeout, without.value().streams[0].reducer.timeout);
 }
 
 class config_file : public testing::Test {
@@ -393,8 +492,10 @@ TEST_P(config_override_refusal, has_the_option_for_a_place) {
 }
 
 constexpr bad_override k_bad_overrides[] = {
-    {"value_refused", "streams[0].order=strict",
-     "  --set streams[0].order: streams[0].order: order: strict is not built yet in this version"},
+    {"value_refused", "streams[0].dedup.ids=ulid",
+     "  --set streams[0].dedup.ids: streams[0].dedup.ids: ids: ulid is not built yet in this version"},
+    {"key_of_another_order", "streams[0].first=0",
+     "  --set streams[0].first: streams[0].first: does nothing with order: latest"},
     {"rule_broken", "streams[0].reducer.kind=merge_patch",
      "  --set streams[0].reducer.kind: streams[0].reducer.kind: merge_patch does not go with order: latest"},
     {"key_misspelt", "state.pth=x",

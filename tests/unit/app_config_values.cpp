@@ -138,8 +138,34 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   EXPECT_NE(meaning_of(stream(), "replace", 2).lines, base);
 }
 
+TEST(config_meaning, of_strict_order_says_which_number_is_the_first_and_what_a_new_epoch_is) {
+  stream_config s = stream();
+  s.order = order::strict;
+  const auto base = meaning_of(s, "replace", 1).lines;
+  EXPECT_EQ(base.size(), meaning_of(stream(), "replace", 1).lines.size() + 2);
+  EXPECT_THAT(base, testing::Contains(testing::Pair("order", "strict")));
+  EXPECT_THAT(base, testing::Contains(testing::Pair("first", "1")));
+  EXPECT_THAT(base, testing::Contains(testing::Pair("epoch_change", "park")));
+  s.first = first_number::zero;
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("first", "0")));
+  s.first = first_number::any;
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("first", "any")));
+  s.epoch_change = epoch_change::accept;
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("epoch_change", "accept")));
+  s.order = order::arrival;
+  stream_config arrival = stream();
+  arrival.order = order::arrival;
+  EXPECT_EQ(meaning_of(s, "replace", 1).lines, meaning_of(arrival, "replace", 1).lines)
+      << "nothing else looks at them, and what is stored must still fit";
+}
+
 TEST(config_meaning, stays_with_what_may_change_between_two_runs) {
   stream_config other = stream();
+  other.gap = {gap_policy::stop, milliseconds{1}};
+  other.waiting = {1, 1, 1};
+  other.retry = {1, milliseconds{1}, milliseconds{1}};
+  other.reducer.timeout = milliseconds{1};
+  other.reducer.fail.emplace_back();
   other.dedup.window = std::chrono::hours{1};
   other.dedup.max_skew = milliseconds{1};
   other.poison = 0;
@@ -163,6 +189,30 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
       "24h; merges the whole value into the snapshot");
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("more than 24h older than the stream is rejected (too_old)")));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("the sequence /s is not read")));
+}
+
+TEST(config_description, of_strict_order_says_what_becomes_of_a_gap) {
+  stream_config s = stream();
+  s.order = order::strict;
+  s.reducer.kind = reducer_config::kind_of::flaky;
+  s.reducer.timeout = milliseconds{5000};
+  EXPECT_THAT(describe(s), HasSubstr("; every event in turn by /s, from 1;"));
+  EXPECT_THAT(describe(s), HasSubstr("; keeps the whole value, and fails on purpose"));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("wait for it until an operator decides")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("noticed only within 24h")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("what it did in more than 5s is dropped")));
+  s.first = first_number::zero;
+  s.gap.policy = gap_policy::stop;
+  s.topics = {"t"};
+  s.start = start_position::latest;
+  EXPECT_THAT(describe(s), HasSubstr("from 0;"));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("stops the whole stream")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("first events lie before the first start")));
+  s.first = first_number::any;
+  s.gap = {gap_policy::skip, milliseconds{90'000}};
+  EXPECT_THAT(describe(s), HasSubstr("from the lowest that comes;"));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("missing for 90s of the records' time is skipped")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("is applied 90s after it came")));
 }
 
 }  // namespace

@@ -32,8 +32,13 @@ metrics_input full_input() {
   s.counters.rejected_conflict = 5;
   s.counters.consumed = 22;
   s.counters.ids_ahead = 6;
+  s.counters.waiting_parked = 8;
+  s.counters.waiting_retrying = 9;
+  s.counters.waiting_dead = 10;
+  s.counters.waiting_bytes = 1234;
   s.floor = timestamp{std::chrono::milliseconds{1'700'000'000'500}};
   s.window = std::chrono::hours{24};
+  s.gap_since = *s.floor + s.window - std::chrono::milliseconds{61'500};
   s.next_offsets = {{p3, 100}, {{"other", partition_id{0}}, 5}};
   in.state.streams.emplace_back().name = "empty";
   in.counts.step_seconds = {{0.5, 1.0}, {2, 1, 4}, 9.25};
@@ -48,6 +53,7 @@ metrics_input full_input() {
   in.resources.store = {1, 2, 3, 4, {{0.1}, {1, 0}, 0.05}};
   in.resources.queued_bytes = 5;
   in.resources.free_bytes = 6;
+  in.resources.reserve_bytes = 7;
   in.process = read_process_stats();
   return in;
 }
@@ -81,6 +87,31 @@ TEST(metrics, count_records_by_stream_verdict_and_reason) {
   EXPECT_EQ(all.at(R"(ratchet_consumed_records_total{stream="empty"})"), 0);
   EXPECT_EQ(all.at(R"(ratchet_ids_ahead_total{stream="payments"})"), 6);
   EXPECT_EQ(all.at("ratchet_steps_total"), 17);
+}
+
+TEST(metrics, tell_what_waits_and_for_how_long_in_stream_time) {
+  const auto all = read_metrics(metrics_text(full_input()));
+  EXPECT_EQ(all.at(R"(ratchet_waiting_events{stream="payments",state="parked"})"), 8);
+  EXPECT_EQ(all.at(R"(ratchet_waiting_events{stream="payments",state="retrying"})"), 9);
+  EXPECT_EQ(all.at(R"(ratchet_waiting_events{stream="payments",state="dead"})"), 10);
+  EXPECT_EQ(all.at(R"(ratchet_waiting_bytes{stream="payments"})"), 1234);
+  EXPECT_EQ(all.at(R"(ratchet_waiting_bytes{stream="empty"})"), 0);
+  EXPECT_DOUBLE_EQ(all.at(R"(ratchet_oldest_gap_seconds{stream="payments"})"), 61.5);
+  EXPECT_EQ(all.at(R"(ratchet_oldest_gap_seconds{stream="empty"})"), 0) << "so that an alert can end";
+  stream_sample young;
+  young.floor = timestamp{std::chrono::seconds{5}};
+  young.gap_since = *young.floor + std::chrono::seconds{1};
+  EXPECT_EQ(young.oldest_gap().count(), 0) << "never below 0";
+}
+
+TEST(metrics, tell_what_is_free_on_the_disk_and_what_is_to_be_kept_free) {
+  metrics_input in = full_input();
+  auto all = read_metrics(metrics_text(in));
+  EXPECT_EQ(all.at("ratchet_state_free_bytes"), 6);
+  EXPECT_EQ(all.at("ratchet_state_reserve_bytes"), 7);
+  in.resources.free_bytes.reset();
+  all = read_metrics(metrics_text(in));
+  EXPECT_FALSE(all.contains("ratchet_state_reserve_bytes")) << "nothing to compare it with";
 }
 
 TEST(metrics, tell_times_as_seconds_and_leave_out_what_is_not_known) {

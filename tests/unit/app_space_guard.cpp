@@ -45,6 +45,7 @@ TEST_F(a_guarded_disk, is_low_below_the_reserve_and_no_longer_a_quarter_above_it
     now_ += 1s;
     EXPECT_EQ(guard.look(now_), s.changed) << s.free;
     EXPECT_EQ(guard.low(), s.low) << s.free;
+    EXPECT_EQ(guard.reserve(), 100 * k_mebibyte) << "what metrics show beside what is free";
   }
 }
 

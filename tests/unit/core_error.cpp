@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::access_denied);
+constexpr int k_last = static_cast<int>(errc::reducer_slow);
 
 struct exit_row {
   errc code;
@@ -43,6 +43,7 @@ constexpr exit_row k_exits[] = {
     {errc::aborted, 69},
     {errc::internal, 70},
     {errc::access_denied, 78},
+    {errc::reducer_slow, 1},
 };
 
 TEST(exit_codes, are_those_of_the_document) {
