@@ -63,9 +63,10 @@ class backlog_maker {
 
   /// Everything, now and then; else from the front, as handling does, or anywhere, as an operator does.
   void remove_some(std::map<sequence, waiting_event>& events, backlog_change& change) {
-    const bool all = below(4) == 0;
+    constexpr std::size_t k_some = 40;
+    const bool all = below(events.size() > k_some ? 16 : 4) == 0;
     const bool front = below(2) == 0;
-    for (auto at = events.begin(); at != events.end();) {
+    for (auto at = events.begin(); at != events.end() && (all || change.removals.size() < k_some);) {
       if (!all && below(3) != 0) {
         if (front) return;
         ++at;
