@@ -136,7 +136,7 @@ TEST_F(explain, an_aggregate_says_that_it_was_deleted_and_that_its_last_event_le
   expect_in(R"("sequence":[2,3],)", got.text);
   expect_in(R"("deleted":true,"snapshot_bytes":null,"event_in_window":false)", got.text);
   const answered text = ask(ask_for("p2", "", false));
-  expect_in("stream payments, aggregate p2\n  last handled    sequence [2, 3], event ", text.text);
+  expect_in("stream payments, aggregate p2\n  last handled    sequence 2:3, event ", text.text);
   expect_in("  snapshot        none: it was deleted\n", text.text);
   expect_in("the last event's id is older than it; the window reaches back to 2026-01-01T12:00:00.000Z\n",
             text.text);
