@@ -31,18 +31,12 @@ class walk {
  public:
   walk(const store_view& view, const named_stream& stream, const waiting_filter& filter, bool json,
        const byte_sink& sink)
-      : view_{view},
-        stream_{stream},
-        filter_{filter},
-        json_{json},
-        sink_{sink},
-        rules_{rules_of(stream)} {}
+      : view_{view}, stream_{stream}, filter_{filter}, json_{json}, sink_{sink}, rules_{rules_of(stream)} {}
 
   result<waiting_listed> run() {
-    RATCHET_TRY(view_.waiting(stream_.id, beginning(),
-                              [this](std::string_view aggregate, const waiting_event& event) {
-                                return visit(aggregate, event);
-                              }));
+    RATCHET_TRY(view_.waiting(
+        stream_.id, beginning(),
+        [this](std::string_view aggregate, const waiting_event& event) { return visit(aggregate, event); }));
     if (failed_) return failed_;
     if (listed_.wanted && !piece_.empty()) listed_.wanted = sink_(piece_);
     return std::move(listed_);
@@ -213,11 +207,11 @@ result<std::string> show_waiting(const store_view& view, const named_stream& str
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
   if (!of) return make_error_code(errc::not_found);
   std::optional<waiting_event> event;
-  RATCHET_TRY(view.waiting(stream.id, in_front_of(aggregate),
-                           [&](std::string_view found, const waiting_event& one) {
-                             if (found == aggregate && one.head.sequence == wanted) event = one;
-                             return found < aggregate || (found == aggregate && one.head.sequence < wanted);
-                           }));
+  RATCHET_TRY(
+      view.waiting(stream.id, in_front_of(aggregate), [&](std::string_view found, const waiting_event& one) {
+        if (found == aggregate && one.head.sequence == wanted) event = one;
+        return found < aggregate || (found == aggregate && one.head.sequence < wanted);
+      }));
   if (!event) return make_error_code(errc::not_found);
   const wait_story story = story_of(rules_of(stream), *of, event->head);
   return json ? shown_json(stream, aggregate, *event, story) : shown_text(stream, aggregate, *event, story);

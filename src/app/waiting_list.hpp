@@ -45,8 +45,8 @@ struct waiting_filter {
 
 struct waiting_listed {
   std::uint64_t shown{0};
-  bool more{false};  ///< others fit, and the limit left them out
-  bool wanted{true};  ///< false: the sink wants no more
+  bool more{false};                                      ///< others fit, and the limit left them out
+  bool wanted{true};                                     ///< false: the sink wants no more
   std::optional<std::pair<std::string, sequence>> last;  ///< shown
 };
 

@@ -107,12 +107,12 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
   } else if (row.error() != make_error_code(errc::not_found)) {
     return row.error();
   }
-  RATCHET_TRY(view.waiting(stream, in_front_of(aggregate),
-                           [&](std::string_view found, const waiting_event& event) {
-                             if (found < aggregate) return true;
-                             if (found == aggregate) of.lowest = event.head.sequence;
-                             return false;
-                           }));
+  RATCHET_TRY(
+      view.waiting(stream, in_front_of(aggregate), [&](std::string_view found, const waiting_event& event) {
+        if (found < aggregate) return true;
+        if (found == aggregate) of.lowest = event.head.sequence;
+        return false;
+      }));
   return std::optional{std::move(of)};
 }
 
@@ -154,8 +154,8 @@ result<std::optional<gap_report>> oldest_gap_of(const store_view& view, const na
   if (!aggregate) return std::optional<gap_report>{};
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, *aggregate));
   if (!of || !of->backlog.gap_since) return make_error_code(errc::state_damaged);
-  return std::optional{gap_report{std::move(*aggregate), *of->backlog.gap_since,
-                                  missing_below_lowest(rules_of(stream), *of)}};
+  return std::optional{
+      gap_report{std::move(*aggregate), *of->backlog.gap_since, missing_below_lowest(rules_of(stream), *of)}};
 }
 
 std::optional<timestamp> stream_time_of(const stream_state& state) noexcept {

@@ -18,9 +18,10 @@
 ///     {"stream": S, "aggregate": A, "sequence": Q, "event_id": ID | null,
 ///      "state": "parked" | "retrying" | "dead",
 ///      "reason": "gap" | "epoch" | "behind" | "ready" | "limit" | "reducer",
-///      "missing": {"first": Q, "last": Q} | null,                       gap: the numbers, where they are known
-///      "error": TEXT | null, "attempts": N, "due": TIME | null, "time": TIME | null, "first_seen": TIME,
-///      "position": {"topic": T, "partition": N, "offset": N} | null}    null: it came from a plain file
+///      "missing": {"first": Q, "last": Q} | null,                       gap: the numbers, where they are
+///      known "error": TEXT | null, "attempts": N, "due": TIME | null, "time": TIME | null, "first_seen":
+///      TIME, "position": {"topic": T, "partition": N, "offset": N} | null}    null: it came from a plain
+///      file
 ///
 /// Q is a number, or [epoch, number]; in `arrival` order the number that the event was given. `time` is the
 /// event's own, else its record's. `due` is of a retrying one.
@@ -72,8 +73,9 @@ struct gap_report {
 };
 /// None where no gap has an age. Errors: state_damaged; of the store.
 [[nodiscard]] result<std::optional<gap_report>> oldest_gap_of(const store_view&, const named_stream&);
-/// Stream time as the stored state tells it, which does not hold the window: the lowest of what the partitions
-/// have come to, those left out apart. Where all are, the highest. None where no record had a time.
+/// Stream time as the stored state tells it, which does not hold the window: the lowest of what the
+/// partitions have come to, those left out apart. Where all are, the highest. None where no record had a
+/// time.
 [[nodiscard]] std::optional<timestamp> stream_time_of(const stream_state&) noexcept;
 /// In stream time; never below 0.
 [[nodiscard]] std::chrono::milliseconds age_of(const gap_report&, const stream_state&) noexcept;

@@ -57,7 +57,8 @@ waiting_filter filter_of(const list_options& o, const CLI::App& command) {
   }
   f.reason = o.request.waiting.reason;
   if (given("--older-than")) {
-    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const auto now =
+        std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     f.seen_before = now - parse_duration(o.older_than).value_or(std::chrono::milliseconds{0});
   }
   if (given("--from")) f.from = parse_rfc3339(o.from);
@@ -82,9 +83,13 @@ void add_filter_options(CLI::App& command, list_options& o) {
       ->check([](const std::string& text) {
         return parse_duration(text) ? std::string{} : "must be a duration as in 90s, 15m, 1h or 7d";
       });
-  command.add_option("--from", o.from, "Those whose time is this or later")->type_name("TIME")->check(check_time);
+  command.add_option("--from", o.from, "Those whose time is this or later")
+      ->type_name("TIME")
+      ->check(check_time);
   command.add_option("--to", o.to, "Those whose time is before this")->type_name("TIME")->check(check_time);
-  command.add_option("--sequence", o.sequence, "Those with this sequence")->type_name("N")->check(check_sequence);
+  command.add_option("--sequence", o.sequence, "Those with this sequence")
+      ->type_name("N")
+      ->check(check_sequence);
   command.add_option("--limit", o.limit, "So many at most")->type_name("N")->check(CLI::PositiveNumber);
   command.add_option("--after", o.after, "Those behind this one, to go on where a list ended")
       ->type_name("AGGREGATE/SEQUENCE")
@@ -102,10 +107,14 @@ void add_list(CLI::App& waiting, command_line& line) {
   command->add_option("STREAM", o->request.stream, "The stream's name; without it every stream");
   add_filter_options(*command, *o);
   command->footer(
-      "In the order of aggregate and sequence, a line each; what is given must all fit. --from and --to are of\n"
-      "the event's own time, or its record's. A reason is gap (what is missing is named), epoch, behind (earlier\n"
-      "ones of its aggregate wait), ready (the next step takes it), limit (its aggregate is held) or reducer.\n"
-      "Asks the running instance, or reads the directory where none runs. Exit code 0 also where none waits.\n"
+      "In the order of aggregate and sequence, a line each; what is given must all fit. --from and --to are "
+      "of\n"
+      "the event's own time, or its record's. A reason is gap (what is missing is named), epoch, behind "
+      "(earlier\n"
+      "ones of its aggregate wait), ready (the next step takes it), limit (its aggregate is held) or "
+      "reducer.\n"
+      "Asks the running instance, or reads the directory where none runs. Exit code 0 also where none "
+      "waits.\n"
       "Example:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead --older-than 1h");
   command->callback([o, command, &line] {
     require_source(o->source);

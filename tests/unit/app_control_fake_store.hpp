@@ -21,6 +21,8 @@ struct fake_stream {
   std::vector<rejected_row> rejected;
   std::vector<std::pair<event_id, std::string>> ids;
   std::vector<std::pair<std::string, std::string>> meaning;
+  std::map<std::string, backlog, std::less<>> backlogs;
+  std::map<std::pair<std::string, sequence>, waiting_event> waiting;
 };
 
 struct fake_content {
@@ -80,6 +82,37 @@ class fake_view final : public store_view {
     return rows;
   }
   result<std::vector<audit_row>> audits() const override { return content_.audits; }
+  result<void> waiting(
+      stream_id id, const std::optional<waiting_place>& after,
+      const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {
+    for (const auto& [place, event] : at(id).waiting) {
+      if (after && place <= std::pair{after->aggregate, after->sequence}) continue;
+      if (!visit(place.first, event)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  result<std::optional<backlog>> backlog_of(stream_id id, std::string_view aggregate) const override {
+    const auto found = at(id).backlogs.find(aggregate);
+    if (found == at(id).backlogs.end()) return std::optional<backlog>{};
+    return std::optional{found->second};
+  }
+  result<void> backlogs(stream_id id,
+                        const std::function<bool(std::string_view, const backlog&)>& visit) const override {
+    for (const auto& [aggregate, one] : at(id).backlogs) {
+      if (!visit(aggregate, one)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  result<std::optional<std::string>> oldest_gap(stream_id id) const override {
+    std::optional<std::string> oldest;
+    std::optional<timestamp> since;
+    for (const auto& [aggregate, one] : at(id).backlogs) {
+      if (!one.gap_since || (since && *since <= *one.gap_since)) continue;
+      since = one.gap_since;
+      oldest = aggregate;
+    }
+    return oldest;
+  }
 
  private:
   const fake_stream& at(stream_id id) const { return content_.streams.at(static_cast<std::uint32_t>(id)); }
@@ -100,6 +133,9 @@ class fake_store final : public store {
   stream_id id_of(std::string_view) const override { return stream_id{0}; }
   result<stream_state> load(stream_id) const override { return stream_state{}; }
   result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
+  result<due_aggregates> due(stream_id, timestamp, std::optional<timestamp>, std::size_t) override {
+    return due_aggregates{};
+  }
   result<void> write(const step_batch&) override { return unused(); }
   std::uint64_t last_step() const noexcept override { return written; }
   std::uint64_t durable_step() const noexcept override { return durable; }
