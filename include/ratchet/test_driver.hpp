@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
 #include "ratchet/reducer.hpp"
@@ -53,6 +54,11 @@ struct RATCHET_EXPORT test_event {
 /// What of a stream's config matters to a test.
 struct test_options {
   ratchet::order order{order::latest};
+  first_number first{first_number::one};                   ///< `strict`
+  ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
+  gap_config gap{};                                        ///< `strict`
+  waiting_config waiting{};
+  retry_config retry{};
   bool dedup{true};  ///< false: as `dedup: off`
   std::chrono::milliseconds window{std::chrono::hours{24}};
   std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
@@ -67,8 +73,7 @@ struct test_options {
 /// It remembers every record as Kafka would. crash_and_reopen() loses what was not synced, and handles the
 /// lost records again from the stored offsets: so a reducer that is not deterministic shows.
 ///
-/// Thread-safety: one thread at a time. Not built yet: `strict` order, where nothing is handled and
-/// last_stop() says errc::not_built_yet.
+/// Thread-safety: one thread at a time.
 class RATCHET_EXPORT test_driver {
  public:
   test_driver(test_options, reducer);
@@ -76,8 +81,8 @@ class RATCHET_EXPORT test_driver {
   test_driver(test_driver&&) noexcept;
   test_driver& operator=(test_driver&&) noexcept;
 
-  /// One step with one event. `unhandled`: the reducer failed, now or at an earlier event of this partition;
-  /// see last_stop().
+  /// One step with one event. `parked`, `retrying`, `dead`: it waits, and how often is in count().
+  /// `unhandled`: the reducer said stop, now or at an earlier event of this partition; see last_stop().
   verdict pipe(const test_event&);
   /// One step with several events, in this order: one write for each aggregate. The answers are in the order
   /// of the events.
@@ -90,7 +95,7 @@ class RATCHET_EXPORT test_driver {
     partition_id partition{0};
     std::int64_t offset{0};
     std::string aggregate;
-    std::error_code code;   ///< errc::reducer_failed, or errc::not_built_yet for `strict`
+    std::error_code code;   ///< errc::reducer_failed, waiting_full or gap_too_old
     std::error_code cause;  ///< what the reducer said; errc::not_built_yet where it asked for an effect
     std::string text;       ///< the effect ("publish", "put", "erase"), or the text of an exception
   };
@@ -109,7 +114,8 @@ class RATCHET_EXPORT test_driver {
   /// The last sequence handled, of deleted ones too.
   [[nodiscard]] std::optional<sequence> last_sequence(const std::string& aggregate) const;
 
-  /// How many records ended so; a record is in exactly one verdict, so these sum up to consumed().
+  /// How many records ended so, or wait so now; a record is in exactly one verdict, so these sum up to
+  /// consumed().
   [[nodiscard]] std::uint64_t count(verdict) const;
   [[nodiscard]] std::uint64_t count(reject_reason) const;
   [[nodiscard]] std::uint64_t consumed() const;
@@ -117,6 +123,8 @@ class RATCHET_EXPORT test_driver {
   [[nodiscard]] std::optional<timestamp> floor() const;
 
   [[nodiscard]] timestamp now() const noexcept;
+  /// Moves the clock on, and tries those events again that are due then. Gaps are measured in stream time,
+  /// which only events move.
   void advance(std::chrono::milliseconds);
 
   /// Makes durable what was handled so far. Nothing else does.

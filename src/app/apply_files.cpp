@@ -168,6 +168,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     e.malformed = lines.faults[i];
   }
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
+  if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (engine_.settings().state.sync == sync_mode::every_step) {
     if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   } else if (engine_.state().last_step() > engine_.state().durable_step()) {
@@ -209,6 +210,7 @@ std::optional<problem> applying::finish() {
     if (const auto done = pipeline_.leave_out_of_floor(std::span{&k_plain, 1}); !done)
       return write_failed(done.error());
   }
+  if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   if (pipeline_.stopped().empty()) return std::nullopt;
   problem p{make_error_code(errc::partition_stopped), "", "", {}};

@@ -204,7 +204,11 @@ void memory_store::stream_contents::enter(const step_part& part) {
         row.snapshot = old->second.snapshot;
         row.deleted = old->second.deleted;
       }
-      rows.insert_or_assign(name, std::move(row));
+      if (row.has_last || row.waits) {
+        rows.insert_or_assign(name, std::move(row));
+      } else {
+        rows.erase(name);
+      }
     }
     for (const backlog_change& changed : part.change->backlogs) {
       const std::string name{part.plan->aggregates.at(changed.aggregate)};

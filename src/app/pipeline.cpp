@@ -389,7 +389,13 @@ result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> parti
   std::map<stream_runtime*, stream_state> changed;
   for (const auto& [stream, list] : by_stream)
     changed.emplace(stream, leave_out(stream->rules, stream->state, list));
-  return changed.empty() ? success() : write_states(std::move(changed), {});
+  if (changed.empty()) return success();
+  RATCHET_TRY(write_states(std::move(changed), {}));
+  // Stream time has moved.
+  for (const auto& [stream, list] : by_stream) {
+    RATCHET_TRY(settle(*stream));
+  }
+  return success();
 }
 
 result<void> pipeline::enter_positions(std::span<const position> positions, std::vector<audit_row> audits,

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "app/config_meaning.hpp"
+#include "app/timed_reducer.hpp"
+#include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
 #include "decode/field_source.hpp"
 
@@ -14,12 +16,14 @@ namespace ratchet {
 
 namespace {
 
-[[nodiscard]] std::optional<reducer> built_in(reducer_config::kind_of kind) {
-  switch (kind) {
+[[nodiscard]] std::optional<reducer> built_in(const reducer_config& c) {
+  switch (c.kind) {
     case reducer_config::kind_of::replace:
       return reducer{replace_reducer{}};
     case reducer_config::kind_of::merge_patch:
       return reducer{merge_patch_reducer{}};
+    case reducer_config::kind_of::flaky:
+      return reducer{flaky_reducer{c.fail}};
     case reducer_config::kind_of::custom:
       return std::nullopt;
   }
@@ -85,11 +89,12 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
   for (const stream_config& s : c.streams) {
     if (auto refused = refuse(s)) return std::move(*refused);
     const reducer* found = own.find(s.name);
-    std::optional<reducer> reduce = found != nullptr ? std::optional{*found} : built_in(s.reducer.kind);
+    std::optional<reducer> reduce = found != nullptr ? std::optional{*found} : built_in(s.reducer);
     if (!reduce) {
       return config_problem("the stream `" + s.name + "` has no reducer",
                             "name one in the config (`reducer: {kind: replace}`), or add one in the program");
     }
+    if (s.reducer.timeout) reduce = with_time_limit(std::move(*reduce), *s.reducer.timeout);
     streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
   }
   return streams;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -79,7 +80,10 @@ struct test_driver::implementation {
         store{{options.stream}},
         stream{store.id_of(options.stream)} {
     rules.stream = options.stream;
-    rules.gate.order = options.order;
+    rules.gate = {options.order, options.first, options.epoch_change};
+    rules.gap = options.gap;
+    rules.waiting = options.waiting;
+    rules.retry = options.retry;
     rules.dedup = options.dedup;
     rules.window = options.window;
     rules.max_skew = options.max_skew;
@@ -90,6 +94,8 @@ struct test_driver::implementation {
   partition_log& log_of(partition_id);
   logged& append(const test_event&);
   std::vector<decision> handle(const std::vector<logged*>&);
+  /// What is due of the events that wait.
+  void resume();
   void write(std::span<const decoded_event>, const step_plan&, const stream_change&);
   void note_stops(const std::vector<partition_stop>&);
 
@@ -176,30 +182,60 @@ void test_driver::implementation::note_stops(const std::vector<partition_stop>& 
 
 std::vector<decision> test_driver::implementation::handle(const std::vector<logged*>& batch) {
   std::vector<decision> decisions(batch.size());
-  if (options.order == order::strict) {
-    last_stop = stopped{.partition = {},
-                        .offset = 0,
-                        .aggregate = {},
-                        .code = make_error_code(errc::not_built_yet),
-                        .cause = {},
-                        .text = "order: strict"};
-    return decisions;
-  }
   std::vector<decoded_event> events;
   std::vector<std::size_t> place;  // of each event in the batch
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (log_of(batch[i]->where->partition).is_stopped) continue;
-    events.push_back(decoded(*batch[i]));
-    place.push_back(i);
+  for (std::size_t i = 0; i < batch.size();) {
+    events.clear();
+    place.clear();
+    for (std::size_t next = i; next < batch.size(); ++next) {
+      if (log_of(batch[next]->where->partition).is_stopped) continue;
+      events.push_back(decoded(*batch[next]));
+      place.push_back(next);
+    }
+    if (events.empty()) break;
+    const step_plan plan = plan_step(rules, reduce.traits(), events);
+    step_rows rows;
+    store.lookup(stream, plan, rows).value();
+    rows.oldest_gap = store.due(stream, timestamp{}, std::nullopt, 0).value().next_gap;
+    const stream_change change = run_step(rules, reduce, state(), events, plan, rows, now);
+    write(events, plan, change);
+    note_stops(change.stops);
+    for (std::size_t n = 0; n < change.looked_at; ++n) decisions[place[n]] = change.decisions[n];
+    i = place[change.looked_at - 1] + 1;
+    resume();
   }
-  const step_plan plan = plan_step(rules, reduce.traits(), events);
-  step_rows rows;
-  store.lookup(stream, plan, rows).value();
-  const stream_change change = run_step(rules, reduce, state(), events, plan, rows, now);
-  write(events, plan, change);
-  note_stops(change.stops);
-  for (std::size_t i = 0; i < events.size(); ++i) decisions[place[i]] = change.decisions[i];
   return decisions;
+}
+
+void test_driver::implementation::resume() {
+  constexpr std::size_t k_all = std::numeric_limits<std::size_t>::max();
+  const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state()) : std::nullopt;
+  for (;;) {
+    const due_aggregates due = store.due(stream, now, gaps, k_all).value();
+    if (due.names.empty()) break;
+    step_plan plan;
+    plan.order = rules.gate.order;
+    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.resumes = true;
+    for (const std::string& name : due.names) plan.add(name);
+    step_rows rows;
+    store.lookup(stream, plan, rows).value();
+    const stream_change change = resume_waiting(rules, reduce, state(), plan, rows, now);
+    write({}, plan, change);
+    note_stops(change.stops);
+  }
+  if (rules.gap.policy != gap_policy::stop) return;
+  const due_aggregates old = store.due(stream, timestamp{}, gaps_due(rules, state()), k_all).value();
+  if (old.names.empty()) return;
+  std::vector<partition_stop> stops;
+  for (auto& [id, log] : partitions) {
+    if (log.is_stopped) continue;
+    partition_stop& stop = stops.emplace_back();
+    stop.where = log.where;
+    stop.code = make_error_code(errc::gap_too_old);
+    stop.aggregate = old.names.front();
+  }
+  note_stops(stops);
 }
 
 test_event ev(std::string aggregate, std::uint64_t number, std::string type, std::string payload) {
@@ -298,6 +334,10 @@ std::uint64_t test_driver::count(verdict v) const {
       return c.ignored;
     case verdict::parked:
       return c.waiting_parked;
+    case verdict::retrying:
+      return c.waiting_retrying;
+    case verdict::dead:
+      return c.waiting_dead;
     case verdict::unhandled:
       return 0;
   }
@@ -337,6 +377,7 @@ timestamp test_driver::now() const noexcept {
 
 void test_driver::advance(std::chrono::milliseconds by) {
   self_->now += by;
+  self_->resume();
 }
 
 void test_driver::sync() {

@@ -60,8 +60,7 @@ void add_range(std::vector<sequence_range>& ranges, sequence_range added) {
   if (from.key) out.record.key = std::string{*from.key};
   if (from.value) out.record.value = std::string{*from.value};
   for (const header& h : from.headers) {
-    out.record.headers.emplace_back(h.name,
-                                    h.value ? std::optional{std::string{*h.value}} : std::nullopt);
+    out.record.headers.emplace_back(h.name, h.value ? std::optional{std::string{*h.value}} : std::nullopt);
   }
   const char* const begin = from.value ? from.value->data() : nullptr;
   const bool inside = begin != nullptr && e.payload.data() >= begin &&
@@ -125,7 +124,8 @@ bool waiting_machine::take(const incoming_event& in) {
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
-  if (is_strict() && gap.policy == gap_policy::skip && in.stream_time) skip_gaps(*in.stream_time - gap.timeout);
+  if (is_strict() && gap.policy == gap_policy::skip && in.stream_time)
+    skip_gaps(*in.stream_time - gap.timeout);
   return !stopped_ && !around_.room.exceeded;
 }
 
@@ -242,7 +242,8 @@ void waiting_machine::run_incoming(const incoming_event& in) {
       settled_.push_back({in.index, {verdict::applied, reject_reason::none}});
       return is_latest() ? supersede_older() : cascade();
     case ending::retry:
-      return keep(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead, &ended);
+      return keep(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
+                  &ended);
     case ending::give_up:
       return keep(in, waiting_state::dead, &ended);
     case ending::stop:
@@ -251,7 +252,8 @@ void waiting_machine::run_incoming(const incoming_event& in) {
 }
 
 void waiting_machine::keep(const incoming_event& in, waiting_state as, const reducer_call* failure) {
-  entry kept{.event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
+  entry kept{
+      .event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
   head.state = as;
@@ -409,10 +411,10 @@ void waiting_machine::skip_gap() {
   add_range(backlog_.skipped, {first, to});
   const auto keep_time = time_;
   moved_to(to, std::nullopt, {}, keep_time);
-  audit("gap_skipped", "aggregate `" + std::string{aggregate_} + "`: " +
-                           (first == to ? "number " + to_text(to)
-                                        : "the numbers " + to_text(first) + " to " + to_text(to)) +
-                           " did not come in time");
+  audit("gap_skipped",
+        "aggregate `" + std::string{aggregate_} + "`: " +
+            (first == to ? "number " + to_text(to) : "the numbers " + to_text(first) + " to " + to_text(to)) +
+            " did not come in time");
   if (may_be_next(next)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();
@@ -482,8 +484,7 @@ ratchet::backlog waiting_machine::backlog_after() {
 
 void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>& settled,
                              stream_change& out) {
-  const auto before =
-      stored_ != nullptr ? std::optional<ratchet::backlog>{stored_->backlog} : std::nullopt;
+  const auto before = stored_ != nullptr ? std::optional<ratchet::backlog>{stored_->backlog} : std::nullopt;
   backlog_change change;
   change.aggregate = aggregate;
   ratchet::backlog after = backlog_after();
@@ -498,8 +499,8 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   for (auto& [number, e] : entries_) {
     if (e.index) {
       const verdict waits = after.held || e.event.head.state == waiting_state::dead ? verdict::dead
-                            : e.event.head.state == waiting_state::parked         ? verdict::parked
-                                                                                  : verdict::retrying;
+                            : e.event.head.state == waiting_state::parked           ? verdict::parked
+                                                                                    : verdict::retrying;
       settled_.push_back({*e.index, {waits, reject_reason::none}});
     }
     if (e.changed) change.puts.push_back(std::move(e.event));

@@ -323,9 +323,13 @@ struct aggregate_head {
   std::size_t size{0};
   [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
 };
-[[nodiscard]] aggregate_head encode_aggregate_head(const aggregate_row&);
 [[nodiscard]] inline bool is_external(const aggregate_row& row) {
   return row.has_last && !row.deleted && row.snapshot.size() > k_inline_snapshot_bytes;
+}
+/// `external`: the snapshot lies in `snapshots`.
+[[nodiscard]] aggregate_head encode_aggregate_head(const aggregate_row&, bool external);
+[[nodiscard]] inline aggregate_head encode_aggregate_head(const aggregate_row& row) {
+  return encode_aggregate_head(row, is_external(row));
 }
 [[nodiscard]] result<aggregate_value> decode_aggregate(std::string_view);
 [[nodiscard]] result<std::string_view> decode_snapshot(std::string_view);

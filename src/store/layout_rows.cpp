@@ -290,12 +290,12 @@ result<audit_row> decode_audit(rejected_place key, std::string_view value) {
   return row;
 }
 
-aggregate_head encode_aggregate_head(const aggregate_row& row) {
+aggregate_head encode_aggregate_head(const aggregate_row& row, bool external) {
   aggregate_head head;
   char* at = head.bytes.data();
   *at++ = k_format;
   *at++ = static_cast<char>((row.id ? k_row_id : 0U) | (row.time ? k_row_time : 0U) |
-                            (row.deleted ? k_row_deleted : 0U) | (is_external(row) ? k_row_external : 0U) |
+                            (row.deleted ? k_row_deleted : 0U) | (external ? k_row_external : 0U) |
                             (row.has_last ? 0U : k_row_no_last) | (row.waits ? k_row_waits : 0U));
   const sequence last = row.has_last ? row.last : sequence{};
   at = put_number<8>(put_number<8>(at, last.epoch), last.number);

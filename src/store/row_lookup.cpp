@@ -146,6 +146,16 @@ result<void> row_lookup::find_external(stream_id stream, const step_plan& plan) 
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+result<std::string> row_lookup::inline_snapshot(stream_id stream, std::string_view aggregate) const {
+  RATCHET_TRY(writes_->settle());
+  std::string key;
+  layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
+  RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
+  if (!stored) return std::string{};
+  RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(*stored));
+  return std::string{value.snapshot};
+}
+
 result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan, step_rows* out) {
   last_.aggregates = plan.aggregates.data();
   last_.count = plan.aggregates.size();

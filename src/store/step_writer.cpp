@@ -76,15 +76,25 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     RATCHET_TRY(lookup.find_external(part.stream, plan));
   }
   const looked_up& known = lookup.last();
-  for (const auto& [aggregate, row] : rows) {
+  for (const auto& [aggregate, row, keeps_snapshot] : rows) {
     if (!row.has_last && !row.waits) {
       recent.erase(plan.hashes[aggregate]);
       erase_row(part.stream, plan.aggregates[aggregate]);
       continue;
     }
-    recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted,
-                                        layout::is_external(row), row.has_last, row.waits});
-    put_row(part.stream, plan.aggregates[aggregate], row, known.is_external[aggregate] != 0);
+    const bool was_external = known.is_external[aggregate] != 0;
+    const bool external = keeps_snapshot ? was_external : layout::is_external(row);
+    recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted, external,
+                                        row.has_last, row.waits});
+    if (!keeps_snapshot) {
+      put_row(part.stream, plan.aggregates[aggregate], row, was_external);
+      continue;
+    }
+    std::string kept;
+    if (!external) {
+      RATCHET_TRY(kept, lookup.inline_snapshot(part.stream, plan.aggregates[aggregate]));
+    }
+    put_head(part.stream, plan.aggregates[aggregate], row, external, kept);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -103,6 +113,14 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   } else if (was_external) {
     batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
   }
+}
+
+void step_writer::put_head(stream_id stream, std::string_view aggregate, const aggregate_row& row,
+                           bool external, std::string_view inlined) {
+  key_.clear();
+  layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
+  put(*batch_, db_->handle(family::sequences), key_, layout::encode_aggregate_head(row, external).view(),
+      inlined);
 }
 
 /// Nothing was applied, and nothing waits any more.

@@ -207,16 +207,15 @@ result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed
   std::string prefix;
   layout::append_waiting_events_prefix(prefix, k.stream, k.slot, k.aggregate);
   events_seen seen;
-  RATCHET_TRY(db_->for_each(options_, family::waiting, prefix,
-                            [&](std::string_view key, std::string_view value) -> result<bool> {
-                              RATCHET_TRY(const sequence s,
-                                          layout::parse_sequence(key.substr(prefix.size())));
-                              RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
-                              count(seen.by_state, head.state);
-                              if (!seen.lowest) seen.lowest = s;
-                              seen.highest = s;
-                              return true;
-                            }));
+  RATCHET_TRY(db_->for_each(
+      options_, family::waiting, prefix, [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const sequence s, layout::parse_sequence(key.substr(prefix.size())));
+        RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
+        count(seen.by_state, head.state);
+        if (!seen.lowest) seen.lowest = s;
+        seen.highest = s;
+        return true;
+      }));
   return seen;
 }
 

@@ -12,6 +12,18 @@ auto success() {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+/// Gives a map its entries as they were; what was not there goes.
+template <class Map, class Entries>
+void put_back(Map& into, Entries& entries) {
+  for (auto& [key, was] : entries) {
+    if (was) {
+      into.insert_or_assign(key, std::move(*was));
+    } else {
+      into.erase(key);
+    }
+  }
+}
+
 }  // namespace
 
 simulated_disk::simulated_disk(std::string uuid, std::size_t streams) : durable_floors_(streams) {
@@ -40,6 +52,14 @@ void simulated_disk::note_before(const step_part& part, undo& before) const {
   for (const rejected_row& row : part.rejected) {
     was.rejected.push_back(known(stream.rejected, std::pair{row.where, row.offset}));
   }
+  for (const backlog_change& changed : part.change->backlogs) {
+    const std::string name{part.plan->aggregates.at(changed.aggregate)};
+    was.backlogs.push_back(known(stream.backlogs, name));
+    for (const waiting_head& gone : changed.removals)
+      was.waiting.push_back(known(stream.waiting, std::pair{name, gone.sequence}));
+    for (const waiting_event& e : changed.puts)
+      was.waiting.push_back(known(stream.waiting, std::pair{name, e.head.sequence}));
+  }
 }
 
 void simulated_disk::write(const step_batch& batch) {
@@ -66,21 +86,11 @@ void simulated_disk::take_back() {
   for (auto part = before.streams.rbegin(); part != before.streams.rend(); ++part) {
     stream_rows& into = now_.streams[part->stream];
     into.state = std::move(part->state);
-    for (auto& [aggregate, row] : part->rows) {
-      if (row) {
-        into.rows.insert_or_assign(aggregate, std::move(*row));
-      } else {
-        into.rows.erase(aggregate);
-      }
-    }
+    put_back(into.rows, part->rows);
     for (const auto& id : part->new_ids) into.ids.erase(id);
-    for (auto& [key, row] : part->rejected) {
-      if (row) {
-        into.rejected.insert_or_assign(key, std::move(*row));
-      } else {
-        into.rejected.erase(key);
-      }
-    }
+    put_back(into.rejected, part->rejected);
+    put_back(into.backlogs, part->backlogs);
+    put_back(into.waiting, part->waiting);
   }
   now_.audits.resize(before.audits);
   now_.incarnations = std::move(before.incarnations);
@@ -164,6 +174,13 @@ result<void> simulated_store::lookup(stream_id id, const step_plan& plan, step_r
   if (disk_.rotten) return make_error_code(errc::state_damaged);
   disk_.now().streams.at(static_cast<std::size_t>(id)).look_up(plan, out);
   return success();
+}
+
+result<due_aggregates> simulated_store::due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+                                            std::size_t limit) {
+  world_.pass_call();
+  if (disk_.rotten) return make_error_code(errc::state_damaged);
+  return disk_.now().streams.at(static_cast<std::size_t>(id)).due(now, gaps, limit);
 }
 
 result<void> simulated_store::write(const step_batch& batch) {

@@ -71,6 +71,8 @@ class simulated_disk {
       std::vector<std::pair<std::string, std::optional<aggregate_row>>> rows;
       std::vector<std::pair<event_id, std::string>> new_ids;
       std::vector<std::pair<std::pair<topic_partition, std::int64_t>, std::optional<rejected_row>>> rejected;
+      std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;
+      std::vector<std::pair<std::pair<std::string, sequence>, std::optional<waiting_event>>> waiting;
     };
     std::vector<of_stream> streams;
     std::size_t audits;
@@ -113,6 +115,8 @@ class simulated_store final : public store {
   [[nodiscard]] stream_id id_of(std::string_view stream) const override;
   [[nodiscard]] result<stream_state> load(stream_id) const override;
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
+  [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
+                                           std::size_t limit) override;
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override { return disk_.now().step; }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return disk_.durable(); }

@@ -85,31 +85,29 @@ class fake_view final : public store_view {
   result<void> waiting(
       stream_id id, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {
-    for (const auto& [place, event] : at(id).waiting) {
-      if (after && place <= std::pair{after->aggregate, after->sequence}) continue;
-      if (!visit(place.first, event)) break;
+    const auto& all = at(id).waiting;
+    auto next = after ? all.upper_bound({after->aggregate, after->sequence}) : all.begin();
+    for (; next != all.end(); ++next) {
+      if (!visit(next->first.first, next->second)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   result<std::optional<backlog>> backlog_of(stream_id id, std::string_view aggregate) const override {
     const auto found = at(id).backlogs.find(aggregate);
-    if (found == at(id).backlogs.end()) return std::optional<backlog>{};
-    return std::optional{found->second};
+    return found == at(id).backlogs.end() ? std::nullopt : std::optional{found->second};
   }
   result<void> backlogs(stream_id id,
                         const std::function<bool(std::string_view, const backlog&)>& visit) const override {
-    for (const auto& [aggregate, one] : at(id).backlogs) {
-      if (!visit(aggregate, one)) break;
+    for (const auto& [aggregate, b] : at(id).backlogs) {
+      if (!visit(aggregate, b)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   result<std::optional<std::string>> oldest_gap(stream_id id) const override {
     std::optional<std::string> oldest;
-    std::optional<timestamp> since;
-    for (const auto& [aggregate, one] : at(id).backlogs) {
-      if (!one.gap_since || (since && *since <= *one.gap_since)) continue;
-      since = one.gap_since;
-      oldest = aggregate;
+    for (const auto& [aggregate, b] : at(id).backlogs) {
+      const bool is_older = b.gap_since && (!oldest || b.gap_since < at(id).backlogs.at(*oldest).gap_since);
+      if (is_older) oldest = aggregate;
     }
     return oldest;
   }
@@ -134,7 +132,7 @@ class fake_store final : public store {
   result<stream_state> load(stream_id) const override { return stream_state{}; }
   result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
   result<due_aggregates> due(stream_id, timestamp, std::optional<timestamp>, std::size_t) override {
-    return due_aggregates{};
+    return make_error_code(errc::internal);
   }
   result<void> write(const step_batch&) override { return unused(); }
   std::uint64_t last_step() const noexcept override { return written; }

@@ -49,6 +49,10 @@ class watched_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id id, const step_plan& plan, step_rows& out) override {
     return under_.lookup(id, plan, out);
   }
+  [[nodiscard]] result<due_aggregates> due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+                                           std::size_t limit) override {
+    return under_.due(id, now, gaps, limit);
+  }
   [[nodiscard]] result<void> write(const step_batch& batch) override {
     calls_.add("write " + std::to_string(batch.step));
     if (writes_until_failure >= 0 && writes_until_failure-- == 0) {

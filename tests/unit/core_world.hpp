@@ -219,7 +219,12 @@ struct world {
  private:
   void keep(const step_plan& plan, const stream_change& change) {
     for (const aggregate_change& changed : change.rows) {
-      aggregate_row& row = rows[std::string{plan.aggregates[changed.aggregate]}];
+      const std::string name{plan.aggregates[changed.aggregate]};
+      if (!changed.row.has_last && !changed.row.waits) {
+        rows.erase(name);
+        continue;
+      }
+      aggregate_row& row = rows[name];
       const aggregate_row before = std::move(row);
       row = changed.row;
       if (!changed.keeps_snapshot) continue;
