@@ -406,6 +406,18 @@ TEST(control_protocol, takes_a_reason_that_is_no_error_of_ours_for_an_internal_o
   }
 }
 
+TEST(control_protocol, knows_the_last_of_our_reasons) {
+  std::array<int, 2> pair{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
+  const unique_fd reader{pair[0]};
+  const unique_fd writer{pair[1]};
+  response_writer response{writer.get(), std::chrono::seconds{5}, -1};
+  ASSERT_EQ(response.fail({errc::reducer_slow, "slow", "", {}}), transfer::done);
+  const auto read = read_response(reader.get(), {}, [](std::string_view) { return true; });
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, errc::reducer_slow);
+}
+
 TEST(control_requests, are_the_same_after_their_way_over_the_socket) {
   std::vector<read_request> requests(6);
   requests[0].kind = read_request::kind_of::get;
