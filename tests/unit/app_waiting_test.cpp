@@ -53,10 +53,14 @@ const story_row k_stories[] = {
     {"one_is_missing", k_strict, seq(5), seq(7), head(seq(7)), "gap", range(seq(6), seq(6))},
     {"several_are", k_strict, seq(5), seq(9), head(seq(9)), "gap", range(seq(6), seq(8))},
     {"nothing_came_before", k_strict, {}, seq(3), head(seq(3)), "gap", range(seq(1), seq(2))},
-    {"nothing_came_before_and_0_is_the_first", k_from_zero, {}, seq(3), head(seq(3)), "gap",
+    {"nothing_came_before_and_0_is_the_first",
+     k_from_zero,
+     {},
+     seq(3),
+     head(seq(3)),
+     "gap",
      range(seq(0), seq(2))},
-    {"in_an_epoch_of_its_own", k_strict, {}, seq(4, 3), head(seq(4, 3)), "gap",
-     range(seq(4, 1), seq(4, 2))},
+    {"in_an_epoch_of_its_own", k_strict, {}, seq(4, 3), head(seq(4, 3)), "gap", range(seq(4, 1), seq(4, 2))},
     {"the_first_is_to_be_found_out", k_from_any, {}, seq(3), head(seq(3)), "gap", {}},
     {"a_gap_behind_any_first", k_from_any, seq(3), seq(5), head(seq(5)), "gap", range(seq(4), seq(4))},
     {"another_epoch_is_left_to_an_operator", k_strict, seq(5), seq(1, 1), head(seq(1, 1)), "epoch", {}},
@@ -134,7 +138,8 @@ TEST(a_sequence_word, is_taken_back_as_it_is_printed_and_as_json_has_it) {
   }
   EXPECT_EQ(sequence_of("[3, 7]"), seq(3, 7));
   EXPECT_EQ(sequence_of("0:7"), seq(7));
-  for (const char* bad : {"", "x", "-1", "3:", ":7", "3:7:1", "[7]", "[3,7", "3,7", "[3,,7]", "18446744073709551616"}) {
+  for (const char* bad :
+       {"", "x", "-1", "3:", ":7", "3:7:1", "[7]", "[3,7", "3,7", "[3,,7]", "18446744073709551616"}) {
     EXPECT_FALSE(sequence_of(bad)) << bad;
   }
 }
@@ -161,12 +166,14 @@ TEST(stream_time, is_the_lowest_of_what_the_partitions_have_come_to) {
 }
 
 TEST(a_place_in_front_of_an_aggregate, is_behind_those_before_it_and_before_its_first_event) {
-  for (const std::string& aggregate : {std::string{"p1"}, std::string{"a\0", 2}, std::string{"\x01"}, std::string{"\xFF"}}) {
+  for (const std::string& aggregate :
+       {std::string{"p1"}, std::string{"a\0", 2}, std::string{"\x01"}, std::string{"\xFF"}}) {
     const waiting_place place = in_front_of(aggregate);
     EXPECT_LT((std::pair{place.aggregate, place.sequence}), (std::pair{aggregate, seq(0)})) << aggregate;
   }
   const waiting_place place = in_front_of("p1");
-  EXPECT_GT((std::pair{place.aggregate, place.sequence}), (std::pair{std::string{"p0zzz"}, seq(k_max, k_max)}));
+  EXPECT_GT((std::pair{place.aggregate, place.sequence}),
+            (std::pair{std::string{"p0zzz"}, seq(k_max, k_max)}));
   EXPECT_GT((std::pair{place.aggregate, place.sequence}), (std::pair{std::string{"p"}, seq(k_max, k_max)}));
 }
 
@@ -292,12 +299,11 @@ TEST_F(waiting, list_has_one_object_a_line_in_order) {
   const answered got = ask(list_of("payments", true));
   ASSERT_FALSE(got.failed);
   const std::string first = got.text.substr(0, got.text.find('\n'));
-  EXPECT_EQ(first,
-            R"({"stream":"payments","aggregate":"p1","sequence":7,)"
-            R"("event_id":"019b79a3-d400-7000-8000-000000000001","state":"parked","reason":"gap",)"
-            R"("missing":{"first":6,"last":6},"error":null,"attempts":0,"due":null,)"
-            R"("time":"2026-01-01T12:00:10.000Z","first_seen":"2026-01-01T12:10:00.000Z",)"
-            R"("position":{"topic":"t","partition":3,"offset":10}})");
+  EXPECT_EQ(first, R"({"stream":"payments","aggregate":"p1","sequence":7,)"
+                   R"("event_id":"019b79a3-d400-7000-8000-000000000001","state":"parked","reason":"gap",)"
+                   R"("missing":{"first":6,"last":6},"error":null,"attempts":0,"due":null,)"
+                   R"("time":"2026-01-01T12:00:10.000Z","first_seen":"2026-01-01T12:10:00.000Z",)"
+                   R"("position":{"topic":"t","partition":3,"offset":10}})");
   EXPECT_EQ(listed({}), (lines{"p1/7", "p1/8", "p2/1", "p3/1", "p3/2"}));
   EXPECT_NE(got.text.find(R"("aggregate":"p2","sequence":1,"event_id":null,"state":"retrying",)"
                           R"("reason":"reducer","missing":null,"error":"the database\ntimed out",)"
@@ -376,14 +382,15 @@ TEST_F(waiting, list_goes_on_where_a_page_ended) {
 TEST_F(waiting, list_for_people_has_a_line_each_and_says_how_to_go_on) {
   read_request request = list_of("", false);
   request.waiting.limit = 3;
-  EXPECT_EQ(ask(request).text,
-            "stream payments\n"
-            "p1/7  parked  gap: 6 is missing  since 2026-01-01T12:10:00.000Z  event "
-            "019b79a3-d400-7000-8000-000000000001  t/3@10\n"
-            "p1/8  parked  behind  since 2026-01-01T12:11:00.000Z  t/3@11\n"
-            "p2/1  retrying  reducer: the database timed out  attempts 2  due 2026-01-01T13:00:00.000Z  since "
-            "2026-01-01T12:12:00.000Z  t/3@12\n"
-            "more wait: go on with payments --after p2/1\n");
+  EXPECT_EQ(
+      ask(request).text,
+      "stream payments\n"
+      "p1/7  parked  gap: 6 is missing  since 2026-01-01T12:10:00.000Z  event "
+      "019b79a3-d400-7000-8000-000000000001  t/3@10\n"
+      "p1/8  parked  behind  since 2026-01-01T12:11:00.000Z  t/3@11\n"
+      "p2/1  retrying  reducer: the database timed out  attempts 2  due 2026-01-01T13:00:00.000Z  since "
+      "2026-01-01T12:12:00.000Z  t/3@12\n"
+      "more wait: go on with payments --after p2/1\n");
   EXPECT_EQ(ask(list_of("letters", false)).text,
             "a/b/2:9  dead  reducer: no  attempts 8  since 2026-01-01T12:15:00.000Z\n");
   EXPECT_EQ(ask(list_of("not-yet", false)).text, "") << "the config knows it, and the store not yet";
@@ -423,18 +430,20 @@ TEST_F(waiting, show_has_the_records_bytes_and_the_reducers_input) {
   const answered got = ask(show_of("p2", seq(1), true));
   ASSERT_FALSE(got.failed);
   EXPECT_EQ(json::check_json(got.text).reason, malformed_reason::none) << got.text;
-  EXPECT_NE(got.text.find(R"("position":{"topic":"t","partition":3,"offset":12},"type":"paid","tombstone":false,)"
-                          R"("last_attempt":"2026-01-01T12:30:00.000Z","record_time":"2026-01-01T12:00:00.000Z",)"
-                          R"("key":"k","headers":[{"name":"h","value":"v"},{"name":"raw","value_base64":"/w=="},)"
-                          R"({"name":"none","value":null}],"value":"{\"payment\": {\"a\":1}}","payload":{"a":1}})"
-                          "\n"),
-            std::string::npos)
+  EXPECT_NE(
+      got.text.find(R"("position":{"topic":"t","partition":3,"offset":12},"type":"paid","tombstone":false,)"
+                    R"("last_attempt":"2026-01-01T12:30:00.000Z","record_time":"2026-01-01T12:00:00.000Z",)"
+                    R"("key":"k","headers":[{"name":"h","value":"v"},{"name":"raw","value_base64":"/w=="},)"
+                    R"({"name":"none","value":null}],"value":"{\"payment\": {\"a\":1}}","payload":{"a":1}})"
+                    "\n"),
+      std::string::npos)
       << got.text;
   shown.tombstone = true;
   EXPECT_NE(ask(show_of("p2", seq(1), true)).text.find(R"("payload":null})"), std::string::npos);
   shown.tombstone = false;
   shown.own_payload = "no json";
-  EXPECT_NE(ask(show_of("p2", seq(1), true)).text.find(R"("payload_base64":"bm8ganNvbg=="})"), std::string::npos);
+  EXPECT_NE(ask(show_of("p2", seq(1), true)).text.find(R"("payload_base64":"bm8ganNvbg=="})"),
+            std::string::npos);
 }
 
 TEST_F(waiting, show_is_for_people_too) {
@@ -451,7 +460,8 @@ TEST_F(waiting, show_is_for_people_too) {
 }
 
 TEST_F(waiting, show_of_what_does_not_wait_says_so) {
-  for (const auto& [aggregate, s] : {std::pair{"p1", seq(6)}, {"p1", seq(9)}, {"p4", seq(2)}, {"p9", seq(1)}}) {
+  for (const auto& [aggregate, s] :
+       {std::pair{"p1", seq(6)}, {"p1", seq(9)}, {"p4", seq(2)}, {"p9", seq(1)}}) {
     const answered got = ask(show_of(aggregate, s, true));
     ASSERT_TRUE(got.failed) << aggregate;
     EXPECT_EQ(got.failed->code, errc::not_found);
