@@ -380,8 +380,8 @@ void waiting_machine::cascade() {
 }
 
 void waiting_machine::resume(std::optional<timestamp> gaps) {
-  if (backlog_.held) return;
   if (is_latest()) return retry_latest();
+  if (backlog_.held) return;
   cascade();
   if (gaps) skip_gaps(*gaps);
 }
@@ -429,7 +429,7 @@ void waiting_machine::retry_latest() {
     const waiting_event& e = here->second.event;
     if (has_last_ && e.head.sequence < last_) {
       remove(here, verdict::superseded);
-    } else if (e.head.state == waiting_state::retrying && e.due <= around_.now) {
+    } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
       if (run_entry(here)) {
         supersede_older();
         at = entries_.upper_bound(last_);
@@ -455,8 +455,8 @@ void waiting_machine::audit(const char* kind, std::string text) {
 }
 
 std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
-  if (b.held || b.events() == 0) return std::nullopt;
   if (b.ready) return around_.now;
+  if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
   for (const auto& [number, e] : entries_) {
     if (!e.whole) break;
@@ -472,7 +472,8 @@ ratchet::backlog waiting_machine::backlog_after() {
     after.held = false;
     after.highest = {};
   }
-  after.ready = ready_ && after.events() > 0 && !after.held;
+  // In `latest` a newer event makes held ones needless, too.
+  after.ready = ready_ && after.events() > 0 && (!after.held || is_latest());
   after.gap_since.reset();
   if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
     const waiting_head& next = entries_.begin()->second.event.head;
