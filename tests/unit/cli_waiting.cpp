@@ -14,8 +14,8 @@
 namespace ratchet {
 namespace {
 
-using store_support::must;
 using cli_testing::ended;
+using store_support::must;
 
 /// p1: 5 was handled, 6 is missing, 7 and 8 wait. a/b: 1 is dead.
 class waiting_command : public store_support::fixture {
@@ -141,7 +141,8 @@ TEST_F(waiting_command, show_prints_an_event_with_its_bytes) {
 
 TEST_F(waiting_command, status_and_explain_tell_of_it_too) {
   const ended status = ratchet({"status", "--state", path().string(), "--output", "json"});
-  EXPECT_NE(status.out.find(R"("waiting":{"parked":2,"retrying":0,"dead":1})"), std::string::npos) << status.out;
+  EXPECT_NE(status.out.find(R"("waiting":{"parked":2,"retrying":0,"dead":1})"), std::string::npos)
+      << status.out;
   EXPECT_NE(status.out.find(R"("oldest_gap":{"aggregate":"p1","since":"2023-11-14T22:13:20.000Z",)"),
             std::string::npos)
       << status.out;
@@ -158,7 +159,8 @@ TEST_F(waiting_command, answers_the_same_from_a_running_instance_as_from_its_dir
   const std::string state = path().string();
   const std::vector<std::vector<std::string>> commands{
       {"waiting", "list", "--state", state, "--limit", "2"},
-      {"waiting", "list", "--state", state, "payments", "--after", "a/b/1", "--reason", "gap", "--output", "json"},
+      {"waiting", "list", "--state", state, "payments", "--after", "a/b/1", "--reason", "gap", "--output",
+       "json"},
       {"waiting", "show", "--state", state, "payments", "a/b", "1"},
       {"waiting", "show", "--state", state, "payments", "a/b", "2"},
       {"waiting", "list", "--state", state, "nothing"},
