@@ -131,8 +131,11 @@ class backlog_search {
     std::vector<sequence> wanted;
     for (const std::uint32_t e : events) {
       const decoded_event& event = plan_->events[e];
-      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence)
+      // Most come above all that wait.
+      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence &&
+          event.sequence <= rows.backlog.highest) {
         wanted.push_back(event.sequence);
+      }
     }
     std::sort(wanted.begin(), wanted.end());
     for (const sequence s : wanted) {

@@ -121,6 +121,14 @@ TEST_F(a_strict_backlog, gives_no_neighbour_to_an_event_at_its_first) {
   EXPECT_TRUE(rows.backlogs.at(1).second.near.empty()) << "its queue says it all";
 }
 
+TEST_F(a_strict_backlog, tells_of_the_highest_that_waits) {
+  auto s = open();
+  write(*s, {{"p1", parked({5, 6, 9}), {}}});
+  asked_for ask{order::strict};
+  ask.event("p1", seq(9));
+  EXPECT_EQ(numbers_of(ask.in(*s).backlogs.at(0).second.near), (numbers{9}));
+}
+
 TEST_F(a_strict_backlog, is_read_whole_where_an_event_may_close_its_gap) {
   auto s = open();
   write(*s, {{"p1", parked({5, 6, 9}), {}}});
