@@ -2,6 +2,7 @@
 #include "store/verify_waiting.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ratchet {
 
@@ -51,8 +52,8 @@ std::string contradiction(const backlog& b) {
 
 }  // namespace
 
-waiting_check::waiting_check(const inspected& found, const rocksdb::ReadOptions& options)
-    : db_{found.db.get()}, options_{options} {
+waiting_check::waiting_check(const inspected& found, rocksdb::ReadOptions options)
+    : db_{found.db.get()}, options_{std::move(options)} {
   for (const auto& [name, record] : found.catalog.streams) streams_[record.id].has_ids = indexes_ids(record);
 }
 
@@ -207,16 +208,15 @@ result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed
   std::string prefix;
   layout::append_waiting_events_prefix(prefix, k.stream, k.slot, k.aggregate);
   events_seen seen;
-  RATCHET_TRY(db_->for_each(options_, family::waiting, prefix,
-                            [&](std::string_view key, std::string_view value) -> result<bool> {
-                              RATCHET_TRY(const sequence s,
-                                          layout::parse_sequence(key.substr(prefix.size())));
-                              RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
-                              count(seen.by_state, head.state);
-                              if (!seen.lowest) seen.lowest = s;
-                              seen.highest = s;
-                              return true;
-                            }));
+  RATCHET_TRY(db_->for_each(
+      options_, family::waiting, prefix, [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const sequence s, layout::parse_sequence(key.substr(prefix.size())));
+        RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
+        count(seen.by_state, head.state);
+        if (!seen.lowest) seen.lowest = s;
+        seen.highest = s;
+        return true;
+      }));
   return seen;
 }
 
