@@ -85,21 +85,8 @@ reported<std::vector<named_stream>> known_streams(const read_context& context,
 
 /// None where the config knows the stream and the store does not yet.
 reported<std::optional<stream_id>> find_stream(const read_context& context, const std::string& name) {
-  std::vector<std::string> empty_ones;
-  RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
-  std::string names;
-  for (const named_stream& s : known) {
-    if (s.name == name) return std::optional{s.id};
-    names += (names.empty() ? "" : ", ") + s.name;
-  }
-  for (const std::string& s : empty_ones) {
-    if (s == name) return std::optional<stream_id>{};
-    names += (names.empty() ? "" : ", ") + s;
-  }
-  return problem{errc::usage,
-                 "there is no stream \"" + name + "\"",
-                 names.empty() ? "the store holds no streams yet" : "there are: " + names,
-                 {}};
+  RATCHET_TRY(const auto found, find_named_stream(context.view, context.streams, name));
+  return found ? std::optional{found->id} : std::nullopt;
 }
 
 problem no_snapshot(const read_request& request, const std::string& why) {
@@ -331,6 +318,26 @@ reported<read_request> parse_waiting_words(std::span<const std::string> words) {
 }
 
 }  // namespace
+
+reported<std::optional<named_stream>> find_named_stream(const store_view& view,
+                                                        std::span<const std::string> streams,
+                                                        const std::string& name) {
+  std::vector<std::string> empty_ones;
+  RATCHET_TRY(const auto known, known_streams({view, streams, nullptr}, &empty_ones));
+  std::string names;
+  for (const named_stream& s : known) {
+    if (s.name == name) return std::optional{s};
+    names += (names.empty() ? "" : ", ") + s.name;
+  }
+  for (const std::string& s : empty_ones) {
+    if (s == name) return std::optional<named_stream>{};
+    names += (names.empty() ? "" : ", ") + s;
+  }
+  return problem{errc::usage,
+                 "there is no stream \"" + name + "\"",
+                 names.empty() ? "the store holds no streams yet" : "there are: " + names,
+                 {}};
+}
 
 std::vector<std::string> to_words(const read_request& request) {
   const char* const form = request.json ? k_json : k_text;

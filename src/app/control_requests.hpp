@@ -52,6 +52,12 @@ struct read_context {
   const live_status* live{nullptr};  ///< null: no instance is running
 };
 
+/// The stream of this name, where the view knows it; none where only `streams`, those of the config, has it.
+/// Errors: usage, with the names that there are; of the store.
+[[nodiscard]] reported<std::optional<named_stream>> find_named_stream(const store_view&,
+                                                                      std::span<const std::string> streams,
+                                                                      const std::string& name);
+
 /// Answers, in pieces of about 64 KiB; memory is bounded by the largest snapshot. Ends early, as success,
 /// once the sink wants no more.
 ///   get: the snapshot's bytes, or {aggregate, sequence, event_id, time, snapshot} and a line feed;

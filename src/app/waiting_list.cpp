@@ -26,20 +26,19 @@ bool fits(const waiting_filter& filter, const waiting_event& event, const wait_s
          event.error.find(filter.reason) != std::string::npos;
 }
 
-/// A walk through the events of a stream.
+/// A walk through the events of a stream that fit.
 class walk {
  public:
-  walk(const store_view& view, const named_stream& stream, const waiting_filter& filter, bool json,
-       const byte_sink& sink)
-      : view_{view}, stream_{stream}, filter_{filter}, json_{json}, sink_{sink}, rules_{rules_of(stream)} {}
+  walk(const store_view& view, const named_stream& stream, const waiting_filter& filter,
+       const visit_waiting& visit)
+      : view_{view}, stream_{stream}, filter_{filter}, visit_{visit}, rules_{rules_of(stream)} {}
 
-  result<waiting_listed> run() {
+  result<void> run() {
     RATCHET_TRY(view_.waiting(
         stream_.id, beginning(),
-        [this](std::string_view aggregate, const waiting_event& event) { return visit(aggregate, event); }));
+        [this](std::string_view aggregate, const waiting_event& event) { return look_at(aggregate, event); }));
     if (failed_) return failed_;
-    if (listed_.wanted && !piece_.empty()) listed_.wanted = sink_(piece_);
-    return std::move(listed_);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
  private:
@@ -53,20 +52,13 @@ class walk {
     return place;
   }
 
-  bool visit(std::string_view aggregate, const waiting_event& event) {
+  bool look_at(std::string_view aggregate, const waiting_event& event) {
     if (filter_.aggregate && aggregate != *filter_.aggregate) {
       return aggregate < *filter_.aggregate;
     }
     if (!enter(aggregate)) return false;
     const wait_story story = story_of(rules_, of_, event.head);
-    if (!fits(filter_, event, story)) {
-      return sink_({});  // a long run of these must not keep a list alive that nobody wants
-    }
-    if (filter_.limit && listed_.shown >= *filter_.limit) {
-      listed_.more = true;
-      return false;
-    }
-    return show(aggregate, event, story);
+    return visit_(aggregate, event, fits(filter_, event, story) ? &story : nullptr);
   }
 
   /// Looks the aggregate up, where it is another than before. False: it failed.
@@ -86,37 +78,25 @@ class walk {
     return true;
   }
 
-  bool show(std::string_view aggregate, const waiting_event& event, const wait_story& story) {
-    if (json_) {
-      json_writer json;
-      json.begin_object();
-      write_waiting_members(json, stream_.name, aggregate, event, story);
-      json.end_object();
-      piece_ += json.text();
-    } else {
-      piece_ += waiting_line(aggregate, event, story);
-    }
-    piece_ += '\n';
-    ++listed_.shown;
-    listed_.last = {std::string{aggregate}, event.head.sequence};
-    if (piece_.size() < k_piece_bytes) return true;
-    listed_.wanted = sink_(piece_);
-    piece_.clear();
-    return listed_.wanted;
-  }
-
   const store_view& view_;
   const named_stream& stream_;
   const waiting_filter& filter_;
-  bool json_;
-  const byte_sink& sink_;
+  const visit_waiting& visit_;
   gate_rules rules_;
   std::optional<std::string> entered_;
   waiting_aggregate of_;  ///< `entered_`
-  std::string piece_;
   std::error_code failed_;
-  waiting_listed listed_;
 };
+
+std::string line_of(const named_stream& stream, std::string_view aggregate, const waiting_event& event,
+                    const wait_story& story, bool as_json) {
+  if (!as_json) return waiting_line(aggregate, event, story);
+  json_writer json;
+  json.begin_object();
+  write_waiting_members(json, stream.name, aggregate, event, story);
+  json.end_object();
+  return json.take();
+}
 
 void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
   if (!bytes) {
@@ -197,9 +177,32 @@ std::string shown_text(const named_stream& stream, const std::string& aggregate,
 
 }  // namespace
 
+result<void> each_waiting(const store_view& view, const named_stream& stream, const waiting_filter& filter,
+                          const visit_waiting& visit) {
+  return walk{view, stream, filter, visit}.run();
+}
+
 result<waiting_listed> list_waiting(const store_view& view, const named_stream& stream,
                                     const waiting_filter& filter, bool json, const byte_sink& sink) {
-  return walk{view, stream, filter, json, sink}.run();
+  waiting_listed listed;
+  std::string piece;
+  const auto show = [&](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+    if (story == nullptr) return sink({});  // a long run of these must not keep a list alive that nobody wants
+    if (filter.limit && listed.shown >= *filter.limit) {
+      listed.more = true;
+      return false;
+    }
+    piece += line_of(stream, aggregate, event, *story, json) + "\n";
+    ++listed.shown;
+    listed.last = {std::string{aggregate}, event.head.sequence};
+    if (piece.size() < k_piece_bytes) return true;
+    listed.wanted = sink(piece);
+    piece.clear();
+    return listed.wanted;
+  };
+  RATCHET_TRY(each_waiting(view, stream, filter, show));
+  if (listed.wanted && !piece.empty()) listed.wanted = sink(piece);
+  return listed;
 }
 
 result<std::string> show_waiting(const store_view& view, const named_stream& stream,

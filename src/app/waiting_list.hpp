@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/control_protocol.hpp"
+#include "app/waiting_story.hpp"
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -42,6 +45,14 @@ struct waiting_filter {
 [[nodiscard]] std::vector<std::string> to_words(const waiting_filter&);
 /// None where one of them is no such word.
 [[nodiscard]] std::optional<waiting_filter> parse_filter(std::span<const std::string> words);
+
+/// Called for each event; `story` is null for one that does not fit. False: no more is wanted.
+using visit_waiting =
+    std::function<bool(std::string_view aggregate, const waiting_event&, const wait_story* story)>;
+/// Walks through a stream's events in the order of aggregate and sequence; the filter's limit is not looked
+/// at. Errors: state_damaged; of the store.
+[[nodiscard]] result<void> each_waiting(const store_view&, const named_stream&, const waiting_filter&,
+                                        const visit_waiting&);
 
 struct waiting_listed {
   std::uint64_t shown{0};
