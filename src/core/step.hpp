@@ -124,6 +124,12 @@ struct stream_change {
 [[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
                                            const step_plan&, const step_rows&, timestamp now);
 
+/// An operator's step: does what was decided about waiting events of the plan's aggregates, which `resumes`,
+/// order by order. `answers` gets one for each.
+[[nodiscard]] stream_change obey_orders(const stream_rules&, const reducer&, const stream_state& before,
+                                        const step_plan&, const step_rows&, std::span<const waiting_order>,
+                                        timestamp now, std::vector<waiting_answer>& answers);
+
 /// Stream time: what gaps are measured in. None while the stream has no floor.
 [[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);
 

@@ -108,7 +108,7 @@ TEST(session_stops, keeps_an_event_that_fails_and_tries_it_again_in_the_next_run
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.store.snapshot_of("payments", "bad"), "1");
   EXPECT_EQ(w.counted().waiting(), 0U);
-  EXPECT_EQ(w.counted().applied, w.counted().consumed);
+  EXPECT_EQ(w.counted().applied + w.counted().superseded, w.counted().consumed);
 }
 
 TEST(session_stops, passes_over_what_still_comes_of_a_stopped_partition) {
