@@ -2,6 +2,7 @@
 #include "store/verify_waiting.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ratchet {
 
@@ -51,8 +52,8 @@ std::string contradiction(const backlog& b) {
 
 }  // namespace
 
-waiting_check::waiting_check(const inspected& found, const rocksdb::ReadOptions& options)
-    : db_{found.db.get()}, options_{options} {
+waiting_check::waiting_check(const inspected& found, rocksdb::ReadOptions options)
+    : db_{found.db.get()}, options_{std::move(options)} {
   for (const auto& [name, record] : found.catalog.streams) streams_[record.id].has_ids = indexes_ids(record);
 }
 

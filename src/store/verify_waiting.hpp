@@ -24,7 +24,7 @@ struct waiting_totals {
 /// saw. Each function returns what is wrong; empty: nothing. Thread-safety: one thread.
 class waiting_check {
  public:
-  waiting_check(const inspected&, const rocksdb::ReadOptions&);
+  waiting_check(const inspected&, rocksdb::ReadOptions);
   [[nodiscard]] std::string check(std::string_view key, std::string_view value);
   /// A row of `sequences`: it waits if and only if there is a backlog.
   [[nodiscard]] std::string check_row(const layout::parsed_aggregate_key&,
