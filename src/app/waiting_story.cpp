@@ -33,20 +33,16 @@ std::string on_one_line(std::string_view text) {
 /// What the lowest of an aggregate waits for, where its reducer did not fail and it is not held.
 wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   wait_story story;
-  story.missing = missing_below_lowest(rules, of);
+  story.reason = wait_reason::ready;
+  if (of.backlog.ready || rules.order != order::strict) return story;
   const sequence s = *of.lowest;
-  const auto is_adopted = [&] { return of.backlog.adopted == s; };
-  if (of.backlog.ready || rules.order != order::strict) {
-    story.reason = wait_reason::ready;
-    story.missing.reset();
-  } else if (story.missing) {
+  story.missing = missing_below_lowest(rules, of);
+  // Whether still lower ones come where `any` may be the first, nobody knows.
+  const bool is_first_of_any = !of.last && rules.first == first_number::any && of.backlog.adopted != s;
+  if (story.missing || is_first_of_any) {
     story.reason = wait_reason::gap;
   } else if (of.last && of.last->epoch != s.epoch && !is_successor(*of.last, s, rules)) {
     story.reason = wait_reason::epoch;
-  } else if (!of.last && rules.first == first_number::any && !is_adopted()) {
-    story.reason = wait_reason::gap;  // whether lower ones come, nobody knows
-  } else {
-    story.reason = wait_reason::ready;
   }
   return story;
 }
@@ -119,16 +115,13 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
 std::optional<sequence_range> missing_below_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   if (rules.order != order::strict || !of.lowest) return std::nullopt;
   const sequence s = *of.lowest;
-  std::uint64_t wanted = 0;
-  if (of.last && of.last->epoch == s.epoch) {
-    if (of.last->number == k_max) return std::nullopt;
-    wanted = of.last->number + 1;
-  } else if (of.last && rules.epoch_change != epoch_change::accept) {
+  std::uint64_t wanted = rules.first == first_number::one ? 1 : 0;
+  const bool goes_on = of.last && of.last->epoch == s.epoch;
+  if (goes_on) {
+    wanted = of.last->number;
+    if (wanted < k_max) ++wanted;  // behind the last one of an epoch there is none
+  } else if (rules.first == first_number::any || (of.last && rules.epoch_change != epoch_change::accept)) {
     return std::nullopt;
-  } else if (rules.first == first_number::any) {
-    return std::nullopt;
-  } else {
-    wanted = rules.first == first_number::one ? 1 : 0;
   }
   if (wanted >= s.number) return std::nullopt;
   return sequence_range{{s.epoch, wanted}, {s.epoch, s.number - 1}};
