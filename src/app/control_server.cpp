@@ -223,12 +223,9 @@ reported<void> control_server::implementation::wait_until_durable(std::uint64_t 
 
 control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
 
-reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
-                                                                store& from, std::vector<std::string> streams,
-                                                                const live_board& board,
-                                                                const control_limits& limits,
-                                                                checkpoint_taker* taker,
-                                                                waiting_actor actor) {
+reported<std::unique_ptr<control_server>> control_server::start(
+    const std::filesystem::path& state_dir, store& from, std::vector<std::string> streams,
+    const live_board& board, const control_limits& limits, checkpoint_taker* taker, waiting_actor actor) {
   auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker,
                                                std::move(actor));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

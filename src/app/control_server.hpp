@@ -31,7 +31,8 @@ struct control_limits {
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
 /// Of the store it calls view(), durable_step() and request_sync() only. Nothing a client does makes the
-/// owner thread wait, but for the flush of a checkpoint and the steps of what is decided about waiting events.
+/// owner thread wait, but for the flush of a checkpoint and the steps of what is decided about waiting
+/// events.
 ///
 /// Lifetime: store, board and taker must outlive it. Where the store has to be opened again, end this first.
 class control_server {

@@ -22,8 +22,8 @@ enum class errand_end : std::uint8_t {
 
 class pipeline;
 
-/// Lets another thread have something done with store and pipeline by their owner, between two steps. One slot: one
-/// errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
+/// Lets another thread have something done with store and pipeline by their owner, between two steps. One
+/// slot: one errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
 class owner_errands {
  public:
   /// What the owner owns.

@@ -345,8 +345,8 @@ result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
   std::vector<waiting_answer> answers;
-  stream_change change = obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders,
-                                     clock_.now(), answers);
+  stream_change change =
+      obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), answers);
   RATCHET_TRY(take_change(stream, plan, change));
   RATCHET_TRY(settle(stream));
   return answers;

@@ -34,9 +34,10 @@ class walk {
       : view_{view}, stream_{stream}, filter_{filter}, visit_{visit}, rules_{rules_of(stream)} {}
 
   result<void> run() {
-    RATCHET_TRY(view_.waiting(
-        stream_.id, beginning(),
-        [this](std::string_view aggregate, const waiting_event& event) { return look_at(aggregate, event); }));
+    RATCHET_TRY(view_.waiting(stream_.id, beginning(),
+                              [this](std::string_view aggregate, const waiting_event& event) {
+                                return look_at(aggregate, event);
+                              }));
     if (failed_) return failed_;
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -187,7 +188,8 @@ result<waiting_listed> list_waiting(const store_view& view, const named_stream& 
   waiting_listed listed;
   std::string piece;
   const auto show = [&](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-    if (story == nullptr) return sink({});  // a long run of these must not keep a list alive that nobody wants
+    if (story == nullptr)
+      return sink({});  // a long run of these must not keep a list alive that nobody wants
     if (filter.limit && listed.shown >= *filter.limit) {
       listed.more = true;
       return false;

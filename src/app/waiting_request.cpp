@@ -70,12 +70,13 @@ class errand_of_request {
       : view_{view}, stream_{stream}, request_{request}, actor_{actor}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
-    const auto walked = each_waiting(
-        view_, stream_, request_.filter,
-        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-          return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence);
-        });
-    if (!walked) return problem{walked.error(), "cannot read what waits: " + walked.error().message(), "", {}};
+    const auto walked =
+        each_waiting(view_, stream_, request_.filter,
+                     [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+                       return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence);
+                     });
+    if (!walked)
+      return problem{walked.error(), "cannot read what waits: " + walked.error().message(), "", {}};
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();
     if (failed_) return std::move(*failed_);
@@ -133,8 +134,10 @@ class errand_of_request {
 
   [[nodiscard]] reported<void> end() {
     if (found_ == 0) {
-      return problem{make_error_code(errc::not_found), "no event that waits fits",
-                     "`ratchet waiting list` shows what waits", {}};
+      return problem{make_error_code(errc::not_found),
+                     "no event that waits fits",
+                     "`ratchet waiting list` shows what waits",
+                     {}};
     }
     if (!request_.json && !request_.act) {
       sink_(counted(found_, "event") + "; nothing was changed: say --yes to do it\n");
@@ -163,13 +166,17 @@ class errand_of_request {
                                                         std::span<const pipeline::decided> all) {
   stream_runtime* const of = way.stream_named(stream);
   if (of == nullptr) {
-    return problem{make_error_code(errc::usage), "the config has no stream `" + stream + "`",
-                   "what another config's stream left behind can be read, and no more", {}};
+    return problem{make_error_code(errc::usage),
+                   "the config has no stream `" + stream + "`",
+                   "what another config's stream left behind can be read, and no more",
+                   {}};
   }
   auto done = way.obey(*of, all);
   if (done) return std::move(done).value();
-  return problem{done.error(), "a step could not be written: " + done.error().message(),
-                 "look at the disk; `ratchet waiting list` shows what was done", {}};
+  return problem{done.error(),
+                 "a step could not be written: " + done.error().message(),
+                 "look at the disk; `ratchet waiting list` shows what was done",
+                 {}};
 }
 
 [[nodiscard]] problem not_synced(std::error_code code) {
@@ -216,7 +223,8 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
                               const byte_sink& sink) {
   RATCHET_TRY(const auto stream, find_named_stream(view, streams, request.stream));
   if (!stream) {
-    return problem{make_error_code(errc::not_found), "nothing of stream `" + request.stream + "` waits", "", {}};
+    return problem{
+        make_error_code(errc::not_found), "nothing of stream `" + request.stream + "` waits", "", {}};
   }
   return errand_of_request{view, *stream, request, actor, sink}.run();
 }
@@ -242,7 +250,8 @@ waiting_actor actor_of(owner_errands& owner, store& state) {
     while (state.durable_step() < step) {
       state.request_sync();
       if (std::chrono::steady_clock::now() > until)
-        return unavailable("it was done, but is not synced yet", "look at the disk and at the instance's log");
+        return unavailable("it was done, but is not synced yet",
+                           "look at the disk and at the instance's log");
       std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     return done;

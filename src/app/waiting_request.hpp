@@ -13,8 +13,8 @@
 #include "app/waiting_list.hpp"
 #include "ratchet/error.hpp"
 
-/// `ratchet waiting replay | skip | discard`: what is asked, who does it, and what is answered: a line for each
-/// event, and one for all. As JSON a line is
+/// `ratchet waiting replay | skip | discard`: what is asked, who does it, and what is answered: a line for
+/// each event, and one for all. As JSON a line is
 ///
 ///     {"stream": S, "aggregate": A, "sequence": N, "verb": V, "answer": "would" | "done" | WHY_NOT}
 namespace ratchet {

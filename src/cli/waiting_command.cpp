@@ -1,13 +1,24 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/config_values.hpp"
+#include "app/control_client.hpp"
 #include "app/control_requests.hpp"
+#include "app/engine.hpp"
+#include "app/waiting_request.hpp"
 #include "app/waiting_story.hpp"
+#include "cli/descriptor_limit.hpp"
+#include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
+#include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet::cli {
@@ -156,13 +167,127 @@ void add_show(CLI::App& waiting, command_line& line) {
   });
 }
 
+struct decide_options {
+  list_options list;  ///< its source is a config: decisions need the stream's rules and its reducer
+  waiting_request request;
+  std::string with;
+  log_option log;
+};
+
+/// Asks the instance that runs; where none does, opens the directory and does it here.
+reported<void> decide(const decide_options& o, const byte_sink& sink) {
+  RATCHET_TRY(auto settings, load(o.list.source.config, config_use::state_only));
+  RATCHET_TRY(auto client, control_client::connect(settings.state.path));
+  if (client) {
+    constexpr std::chrono::hours k_patience{24};  // a daemon that dies ends the wait
+    client->wait_longer({k_patience, k_patience});
+    return client->ask(to_words(o.request), sink);
+  }
+  std::error_code code;
+  if (!std::filesystem::exists(settings.state.path, code)) {
+    return problem{errc::state_missing,
+                   "there is no state directory " + settings.state.path.string(),
+                   "run first, or name another",
+                   {}};
+  }
+  std::vector<std::string> names;
+  for (const stream_config& s : settings.streams) names.push_back(s.name);
+  lift_descriptor_limit();
+  auto opened =
+      engine::open(std::move(settings), {}, {make_log(o.log), resume_option::none, nullptr, nullptr});
+  if (!opened) {
+    return explain_busy(std::move(opened).error(),
+                        "an instance that is only just starting or stopping cannot be asked; try again");
+  }
+  engine& e = *opened.value();
+  pipeline way{e.streams(), e.state(), e.clock()};
+  const auto view = e.state().view();
+  if (!view) return problem{view.error(), "cannot read the state: " + view.error().message(), "", {}};
+  return answer_waiting(*view.value(), names, o.request, actor_of(way, e.state()), sink);
+}
+
+/// The corrected payload. Errors: io; usage.
+reported<std::string> payload_in(const std::string& path) {
+  std::ifstream in{path, std::ios::binary};
+  std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+  if (!in.good() && !in.eof()) return problem{errc::io, "cannot read " + path, "", {}};
+  // A request is 64 KiB at most, and the event is named beside it.
+  constexpr std::size_t k_most = std::size_t{48} << 10U;
+  if (bytes.size() > k_most)
+    return problem{errc::usage, path + " is longer than 48 KiB", "send the event anew", {}};
+  while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.pop_back();
+  if (json::check_json(bytes).reason != malformed_reason::none)
+    return problem{errc::usage, path + " is not one JSON value", "it stands for the reducer's input", {}};
+  return bytes;
+}
+
+int run_decision(decide_options& o, const CLI::App& command) {
+  o.request.json = o.list.output == output_format::json;
+  o.request.stream = o.list.request.stream;
+  o.request.filter = filter_of(o.list, command);
+  if (!o.with.empty()) {
+    auto payload = payload_in(o.with);
+    if (!payload) return report(payload.error());
+    o.request.payload = std::move(payload.value());
+  }
+  standard_output out;
+  const auto done = decide(o, [&](std::string_view piece) { return piece.empty() || out.write(piece); });
+  return done ? out.end() : report(done.error());
+}
+
+struct verb_texts {
+  waiting_verb verb;
+  const char* what;
+  const char* footer;
+};
+
+constexpr verb_texts k_verbs[] = {
+    {waiting_verb::replay, "Try events again, now, as if for the first time",
+     "Retrying and dead ones; an aggregate that is held goes on. What waits behind them follows in order.\n"
+     "--with gives one dead event another payload (what the reducer is given), which the audit rows tell.\n"
+     "Example:\n  ratchet waiting replay -c ratchet.yaml payments --state-is dead --reason timeout --yes"},
+    {waiting_verb::skip, "Pass over events, or over the missing numbers of a gap",
+     "The last-handled sequence moves past them, and they go; where they come again they are rejected "
+     "(late).\n"
+     "With --aggregate and --sequence the number may be one that never came: all up to it are passed over.\n"
+     "Example:\n  ratchet waiting skip -c ratchet.yaml payments --aggregate p-1001 --sequence 7 --yes"},
+    {waiting_verb::discard, "Throw events away",
+     "They go, and their numbers are open again: another event may come under them.\n"
+     "Example:\n  ratchet waiting discard -c ratchet.yaml payments --aggregate p-1001 --sequence 7 --yes"},
+};
+
+void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts) {
+  const auto o = std::make_shared<decide_options>();
+  o->request.verb = texts.verb;
+  CLI::App* command = waiting.add_subcommand(name_of(texts.verb), texts.what);
+  add_config_option(*command, o->list.source.config);
+  add_output_option(*command, o->list.output);
+  command->add_option("STREAM", o->list.request.stream, "The stream's name")->required();
+  add_filter_options(*command, o->list);
+  command->add_flag("--yes", o->request.act, "Do it; without it they are only listed");
+  if (texts.verb == waiting_verb::replay) {
+    CLI::Option* with = command->add_option("--with", o->with, "The payload to try one event with")
+                            ->type_name("FILE")
+                            ->check(CLI::ExistingFile);
+    with->needs("--aggregate")->needs("--sequence");
+  }
+  command->footer(
+      std::string{"Which ones, is told as to `waiting list`. Asks the running instance, which "
+                  "answers when it is durable;\nworks on a stopped directory, too. Every decision "
+                  "is an audit row: see `ratchet status --audit`.\n"} +
+      texts.footer);
+  command->callback([o, command, &line] { line.status = run_decision(*o, *command); });
+}
+
 }  // namespace
 
 void add_waiting_command(CLI::App& root, command_line& line) {
-  CLI::App* waiting = root.add_subcommand("waiting", "Look at events that cannot be handled yet");
+  CLI::App* waiting =
+      root.add_subcommand("waiting", "Look at events that cannot be handled yet, and decide about them");
   waiting->require_subcommand(1);
   add_list(*waiting, line);
   add_show(*waiting, line);
+  for (const verb_texts& texts : k_verbs) add_decision(*waiting, line, texts);
   waiting->footer(
       "Parked events came before their turn, retrying ones will be tried again, dead ones wait for you.\n"
       "Example:\n  ratchet waiting list -c ratchet.yaml");

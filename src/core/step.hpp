@@ -68,8 +68,8 @@ struct step_plan {
 struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
-  /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in all queues together;
-  /// behind them a queue is not complete.
+  /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in
+  /// all queues together; behind them a queue is not complete.
   std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
   /// When the stream's oldest gap began, or an earlier time; none where it has no gap with an age.
   std::optional<timestamp> oldest_gap;

@@ -47,7 +47,8 @@ class waiting_check {
   std::string check_backlog(std::string_view key, std::string_view value);
   std::string check_due(layout::waiting_kind, std::string_view key, std::string_view value) const;
   std::string check_id(std::string_view key, std::string_view value) const;
-  [[nodiscard]] std::string check_owner(const layout::parsed_aggregate_key&, const backlog&, const events_seen&) const;
+  [[nodiscard]] std::string check_owner(const layout::parsed_aggregate_key&, const backlog&,
+                                        const events_seen&) const;
   [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id, slot, std::string_view aggregate) const;
   [[nodiscard]] result<events_seen> events_of(const layout::parsed_aggregate_key&) const;
   [[nodiscard]] bool is_indexed(layout::waiting_kind, const layout::parsed_aggregate_key&, timestamp) const;

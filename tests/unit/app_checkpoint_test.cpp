@@ -26,14 +26,18 @@ using namespace std::chrono_literals;
 TEST(owner_errands, are_done_by_the_thread_that_serves) {
   owner_errands errands;
   memory_store store{{}};
+  stream_list none;
+  const system_clock_port clock;
+  pipeline way{none, store, clock};
   errands.open();
   std::atomic<bool> stop{false};
   std::thread owner{[&] {
-    while (!stop) errands.serve(store);
+    while (!stop) errands.serve({store, way});
   }};
   for (int i = 0; i < 100; ++i) {
     std::thread::id who;
-    ASSERT_EQ(errands.run([&](ratchet::store&) { who = std::this_thread::get_id(); }, 10s), errand_end::done);
+    ASSERT_EQ(errands.run([&](owner_errands::access) { who = std::this_thread::get_id(); }, 10s),
+              errand_end::done);
     EXPECT_EQ(who, owner.get_id());
   }
   stop = true;
@@ -43,11 +47,14 @@ TEST(owner_errands, are_done_by_the_thread_that_serves) {
 TEST(owner_errands, are_taken_back_where_nobody_comes) {
   owner_errands errands;
   memory_store store{{}};
-  EXPECT_EQ(errands.run([](ratchet::store&) {}, 10s), errand_end::closed) << "nobody serves yet";
+  stream_list none;
+  const system_clock_port clock;
+  pipeline way{none, store, clock};
+  EXPECT_EQ(errands.run([](owner_errands::access) {}, 10s), errand_end::closed) << "nobody serves yet";
   errands.open();
   bool done = false;
-  EXPECT_EQ(errands.run([&](ratchet::store&) { done = true; }, 1ms), errand_end::not_served);
-  errands.serve(store);
+  EXPECT_EQ(errands.run([&](owner_errands::access) { done = true; }, 1ms), errand_end::not_served);
+  errands.serve({store, way});
   EXPECT_FALSE(done) << "who asked has gone";
 }
 
@@ -59,12 +66,12 @@ TEST(owner_errands, are_one_at_a_time_and_end_when_the_owner_leaves) {
   std::thread waiting{[&] {
     asking = true;
     // The other one's try may be in the slot just now.
-    do first = errands.run([](ratchet::store&) {}, 60s);
+    do first = errands.run([](owner_errands::access) {}, 60s);
     while (first == errand_end::occupied);
   }};
   while (!asking) std::this_thread::yield();
   // Until the first one is in the slot, this one may be, for a moment.
-  while (errands.run([](ratchet::store&) {}, 1ms) != errand_end::occupied) std::this_thread::yield();
+  while (errands.run([](owner_errands::access) {}, 1ms) != errand_end::occupied) std::this_thread::yield();
   errands.close();
   waiting.join();
   EXPECT_EQ(first, errand_end::closed);
@@ -81,6 +88,7 @@ class running_checkpoint : public ::testing::Test {
     options.database_bytes = std::uint64_t{24} << 20U;
     options.remembered_bytes = std::uint64_t{8} << 20U;
     store_ = open_store(options).value();
+    way_ = std::make_unique<pipeline>(none_, *store_, clock_);
   }
   ~running_checkpoint() override {
     errands_.close();
@@ -100,7 +108,7 @@ class running_checkpoint : public ::testing::Test {
     owner_ = std::thread{[this] {
       while (!stop_) {
         write_step();
-        errands_.serve(*store_);
+        errands_.serve({*store_, *way_});
       }
     }};
   }
@@ -142,6 +150,8 @@ class running_checkpoint : public ::testing::Test {
   system_clock_port clock_;
   live_board board_{clock_.now()};
   std::unique_ptr<store> store_;
+  stream_list none_;
+  std::unique_ptr<pipeline> way_;
   owner_errands errands_;
   checkpoint_taker taker_{state(), errands_, clock_, silent_log()};
   std::unique_ptr<control_server> server_;

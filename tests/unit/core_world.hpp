@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -203,6 +204,24 @@ struct world {
       };
       if (!resume_those(is_due)) return;
     }
+  }
+
+  /// An operator's step about one event of `aggregate`, kept.
+  waiting_answer obey(waiting_verb verb, ratchet::sequence number, std::optional<std::string> payload = {},
+                      const std::string& aggregate = "a") {
+    step_plan plan;
+    plan.order = rules.gate.order;
+    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.resumes = true;
+    plan.add(aggregate);
+    waiting_order order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
+    if (payload) order.payload_hash = {std::hash<std::string>{}(*payload), 1};
+    std::vector<waiting_answer> answers;
+    const stream_change change =
+        obey_orders(rules, reduce, state, plan, look_up(plan), std::span{&order, 1}, now, answers);
+    keep(plan, change);
+    settle();
+    return answers.at(0);
   }
 
   [[nodiscard]] const partition_state& partition(int n, const std::string& topic = "t") const {

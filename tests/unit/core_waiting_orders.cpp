@@ -1,0 +1,170 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What an operator may decide about events that wait, and what follows from it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/core_print.hpp"
+#include "unit/core_world.hpp"
+
+namespace ratchet {
+namespace {
+
+using testing::folding;
+using testing::id_at;
+using testing::replacing;
+using testing::spec;
+using testing::world;
+
+constexpr auto k_replay = waiting_verb::replay;
+constexpr auto k_skip = waiting_verb::skip;
+constexpr auto k_discard = waiting_verb::discard;
+
+/// Events of `a` with these numbers and payloads.
+std::vector<spec> events(std::initializer_list<std::pair<std::uint64_t, const char*>> all) {
+  std::vector<spec> out;
+  for (const auto& [number, payload] : all) {
+    out.push_back({.sequence = seq(number), .id = id_at(5000, number), .payload = payload,
+                   .offset = static_cast<std::int64_t>(number)});
+  }
+  return out;
+}
+
+world with(order o, std::initializer_list<std::pair<std::uint64_t, const char*>> all) {
+  world w{folding{}, o};
+  std::int64_t offset = 0;
+  for (const spec& e : events(all)) {
+    spec one = e;
+    one.offset = offset++;
+    w.step({one});
+  }
+  return w;
+}
+
+void expect_ledger(const world& w) {
+  EXPECT_EQ(w.state.counters.accounted(), w.state.counters.consumed);
+}
+
+TEST(waiting_orders, replay_a_dead_event_and_what_waits_behind_it) {
+  world w = with(order::strict, {{1, "#"}, {2, "b"}, {3, "c"}});
+  EXPECT_EQ(w.obey(k_replay, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.state.counters.waiting_dead, 1U) << "it fails as it did";
+  EXPECT_EQ(w.waiting.at("a").at(seq(1)).attempts, 1U) << "as if for the first time";
+  EXPECT_EQ(w.obey(k_replay, seq(1), "mended"), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "mended;b;c;");
+  EXPECT_EQ(w.state.counters.applied, 3U);
+  EXPECT_TRUE(w.ids.contains({"a", id_at(5000, 1)})) << "handled now";
+  EXPECT_FALSE(w.backlogs.contains("a"));
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, give_a_corrected_payload_the_hash_of_its_own) {
+  world w = with(order::strict, {{1, "#"}});
+  EXPECT_EQ(w.obey(k_replay, seq(1), "mended"), waiting_answer::done);
+  EXPECT_EQ(w.rows.at("a").payload_hash, (hash128{std::hash<std::string>{}("mended"), 1}));
+}
+
+TEST(waiting_orders, leave_parked_events_to_their_order) {
+  world w = with(order::strict, {{2, "b"}, {3, "c"}});
+  EXPECT_EQ(w.obey(k_replay, seq(2)), waiting_answer::not_in_trouble);
+  EXPECT_EQ(w.obey(k_replay, seq(9)), waiting_answer::none_waits);
+  EXPECT_EQ(w.obey(k_skip, seq(3)), waiting_answer::not_first);
+  EXPECT_EQ(w.state.counters.waiting_parked, 2U);
+  EXPECT_TRUE(w.audits.empty()) << "nothing was done";
+}
+
+TEST(waiting_orders, skip_a_dead_event_and_go_on_behind_it) {
+  world w = with(order::strict, {{1, "a"}, {2, "#"}, {3, "c"}});
+  EXPECT_EQ(w.obey(k_skip, seq(2)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;c;");
+  EXPECT_EQ(w.rows.at("a").last, seq(3));
+  EXPECT_EQ(w.state.counters.skipped, 1U);
+  EXPECT_FALSE(w.ids.contains({"a", id_at(5000, 2)})) << "it was not handled";
+  const auto late = w.step({{.sequence = seq(2), .id = id_at(5000, 2), .offset = 9}});
+  EXPECT_EQ(late.decisions[0], (decision{verdict::rejected, reject_reason::late}));
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, skip_an_event_behind_a_gap_with_the_gap) {
+  world w = with(order::strict, {{1, "a"}, {4, "d"}, {5, "e"}});
+  EXPECT_EQ(w.obey(k_skip, seq(4)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;e;");
+  const auto late = w.step({{.sequence = seq(3), .id = id_at(5000, 3), .offset = 9}});
+  EXPECT_EQ(late.decisions[0].reason, reject_reason::late);
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, pass_over_numbers_that_never_came) {
+  world w = with(order::strict, {{1, "a"}, {5, "e"}});
+  EXPECT_EQ(w.obey(k_skip, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;") << "4 is still missing";
+  EXPECT_EQ(w.rows.at("a").last, seq(3));
+  EXPECT_EQ(w.obey(k_skip, seq(4)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;e;");
+  EXPECT_EQ(w.state.counters.skipped, 0U) << "no record was skipped";
+  EXPECT_EQ(w.audits.size(), 2U);
+  EXPECT_EQ(w.backlogs.at("a").skipped, (std::vector{sequence_range{seq(2), seq(4)}}));
+  EXPECT_EQ(w.obey(k_skip, seq(4)), waiting_answer::none_waits);
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, discard_an_event_and_open_its_number) {
+  world w = with(order::strict, {{1, "#"}, {2, "b"}});
+  EXPECT_EQ(w.obey(k_discard, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.state.counters.discarded, 1U);
+  EXPECT_EQ(w.snapshot(), "?");
+  const auto again = w.step({{.sequence = seq(1), .id = id_at(5000, 7), .payload = "A", .offset = 9}});
+  EXPECT_EQ(again.decisions[0].verdict, verdict::applied);
+  EXPECT_EQ(w.snapshot(), "A;b;");
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, leave_no_trace_of_an_aggregate_of_which_nothing_was_applied) {
+  world w = with(order::strict, {{2, "b"}});
+  EXPECT_EQ(w.obey(k_discard, seq(2)), waiting_answer::done);
+  EXPECT_FALSE(w.rows.contains("a"));
+  EXPECT_FALSE(w.backlogs.contains("a"));
+}
+
+TEST(waiting_orders, discard_lets_the_next_one_go_in_the_order_of_arrival) {
+  world w = with(order::arrival, {{1, "#"}, {2, "b"}});
+  EXPECT_EQ(w.state.counters.waiting_parked, 1U);
+  EXPECT_EQ(w.obey(k_discard, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "b;");
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, replay_lets_a_held_aggregate_go_on) {
+  world w{folding{}, order::strict};
+  w.rules.waiting.per_aggregate = 1;
+  w.step(events({{2, "b"}, {3, "c"}}));
+  ASSERT_EQ(w.state.counters.waiting_dead, 2U);
+  w.step({{.sequence = seq(1), .id = id_at(5000, 1), .payload = "a", .offset = 9}});
+  EXPECT_EQ(w.snapshot(), "?") << "also the one that was missing waits";
+  EXPECT_EQ(w.obey(k_replay, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;b;c;");
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, skip_in_latest_order_moves_past_the_event_and_all_older_ones) {
+  world w = with(order::latest, {{2, "#"}, {5, "#"}, {7, "#"}});
+  EXPECT_EQ(w.obey(k_skip, seq(5)), waiting_answer::done);
+  EXPECT_EQ(w.state.counters.skipped, 1U);
+  EXPECT_EQ(w.state.counters.superseded, 1U) << "2 is needless";
+  EXPECT_EQ(w.state.counters.waiting_dead, 1U);
+  const auto older = w.step({{.sequence = seq(3), .id = id_at(5000, 3), .offset = 9}});
+  EXPECT_EQ(older.decisions[0].verdict, verdict::stale);
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, reach_no_further_than_what_one_step_loads) {
+  world w = with(order::strict, {{2, "b"}, {3, "c"}, {4, "d"}});
+  w.queue_events = 2;
+  EXPECT_EQ(w.obey(k_discard, seq(4)), waiting_answer::out_of_reach);
+  EXPECT_EQ(w.obey(k_discard, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.obey(k_discard, seq(4)), waiting_answer::done);
+}
+
+}  // namespace
+}  // namespace ratchet
