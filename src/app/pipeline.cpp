@@ -153,6 +153,11 @@ result<void> pipeline::handle(const decoded_input& input) {
     works.push_back(
         {.stream = streams_[part.stream].get(), .events = part.decoded.events, .plan = &part.plan});
   }
+  // A crash may have come between a step and what was to follow it, and a disk that was nearly full may have
+  // put that off.
+  for (const work& w : works) {
+    RATCHET_TRY(settle(*w.stream));
+  }
   // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
   while (!works.empty()) {
     RATCHET_TRY(take_step(works));
