@@ -322,7 +322,7 @@ result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
   if (!gaps || *stream.oldest_gap > *gaps) return false;
   // What is remembered may be older than what is there.
   constexpr std::size_t k_one = 1;
-  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp{}, gaps, k_one));
+  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp::min(), gaps, k_one));
   if (due.names.empty()) {
     stream.oldest_gap = due.next_gap;
     return false;
