@@ -319,6 +319,7 @@ void waiting_machine::remove(entries::iterator at, verdict becomes) {
   }
   if (e.stored) removed_.push_back(event.head);
   entries_.erase(at);
+  if (backlog_.events() == 0) backlog_.held = false;  // as it would be in a step behind this
 }
 
 bool waiting_machine::run_entry(entries::iterator at) {
