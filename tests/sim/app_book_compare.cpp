@@ -76,10 +76,10 @@ void compare_counters(const counters& found, const plain_oracle& wanted) {
 void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
   const auto has_last = [](const auto& entry) { return entry.second.has_last; };
   const auto exists = [](const auto& entry) { return entry.second.exists; };
-  must_equal(
-      static_cast<std::uint64_t>(std::count_if(found.rows.begin(), found.rows.end(), has_last)),
-      static_cast<std::uint64_t>(std::count_if(wanted.aggregates().begin(), wanted.aggregates().end(), exists)),
-      "aggregates");
+  must_equal(static_cast<std::uint64_t>(std::count_if(found.rows.begin(), found.rows.end(), has_last)),
+             static_cast<std::uint64_t>(
+                 std::count_if(wanted.aggregates().begin(), wanted.aggregates().end(), exists)),
+             "aggregates");
   for (const auto& [name, row] : found.rows) {
     must_be(row.waits == found.backlogs.contains(name), "a row does not know whether its aggregate waits");
     must_be(row.has_last || row.waits, "a row of an aggregate of which there is nothing to know");
@@ -207,7 +207,7 @@ void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
 
 /// Where every event is applied in its turn until one never comes or never succeeds, the state is this.
 [[nodiscard]] plain_oracle::aggregate all_in_order(const stream_setup& setup,
-                                                          const std::vector<const message*>& events) {
+                                                   const std::vector<const message*>& events) {
   plain_oracle::aggregate out;
   for (const message* m : events) {
     const plain_oracle::place mine{m->epoch, m->number};
@@ -215,10 +215,9 @@ void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
     const bool follows = out.exists && m->epoch == out.last.first && m->number == out.last.second + 1;
     const bool begins = m->number == first && (!out.exists || setup.accepts_epochs);
     if (setup.strict && !follows && !begins) break;
-    const bool succeeds = m->kind == message_kind::tombstone || m->how == failing::never ||
-                          (m->how != failing::give_up && m->times < setup.retry.attempts);
-    if (!succeeds && !setup.strict && !setup.arrival) continue;  // a newer one takes its place
-    if (!succeeds) break;
+    const bool in_the_end = succeeds(*m, setup.retry.attempts);
+    if (!in_the_end && !setup.strict && !setup.arrival) continue;  // a newer one takes its place
+    if (!in_the_end) break;
     out.exists = true;
     out.last = setup.arrival ? plain_oracle::place{0, out.last.second + 1} : mine;
     out.deleted = m->kind == message_kind::tombstone;

@@ -124,6 +124,7 @@ class author {
       s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
       s.skew = 50 + up_to(1'000);
       if (s.strict) choose_gaps(s);
+      if (one_in(3)) choose_failures(s);
       into_.streams.push_back(s);
     }
   }
@@ -138,6 +139,15 @@ class author {
       s.gap = gap_policy::stop;
     }
     s.gap_timeout = 100 + up_to(3'000);
+    if (one_in(5)) s.most_of_aggregate = 1 + up_to(5);
+  }
+
+  /// Short against the time that a history takes, so that what failed is tried again, and again together.
+  void choose_failures(stream_setup& s) {
+    s.fails = true;
+    s.retry.attempts = 1 + up_to(4);
+    s.retry.backoff = std::chrono::milliseconds{1 + up_to(300)};
+    s.retry.most = s.retry.backoff * (1 + up_to(7));
     if (one_in(5)) s.most_of_aggregate = 1 + up_to(5);
   }
 
@@ -207,13 +217,26 @@ class author {
       a.next = setup.strict ? first_sent(setup) : 0;
     }
     if (setup.in_headers && one_in(12)) m.kind = message_kind::tombstone;
-    if (m.kind == message_kind::event) m.payload = R"({"x":)" + std::to_string(into_.messages.size()) + "}";
+    if (m.kind == message_kind::event) write_payload(m, setup);
     std::int64_t id_time = time_;
     if (!into_.well_behaved) spoil(m, id_time);
     if (setup.has_ids && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
     if (!setup.has_ids) m.id.reset();
     spell_out(m, setup);
     return m;
+  }
+
+  void write_payload(message& m, const stream_setup& setup) {
+    if (setup.fails && one_in(10)) {
+      constexpr std::array k_how{failing::retry, failing::retry, failing::throws, failing::give_up};
+      m.how = k_how[up_to(3)];
+      m.times = 1 + up_to(4);
+    }
+    m.payload = R"({"x":)" + std::to_string(into_.messages.size());
+    if (m.how == failing::retry) m.payload += R"(,"retry":)" + std::to_string(m.times);
+    if (m.how == failing::throws) m.payload += R"(,"throw":)" + std::to_string(m.times);
+    if (m.how == failing::give_up) m.payload += R"(,"give_up":true)";
+    m.payload += "}";
   }
 
   /// What producers should not send.
@@ -225,7 +248,12 @@ class author {
     if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
     const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
     if (one_in(25)) m.id = other.id;
-    if (one_in(25) && m.kind == message_kind::event && !other.payload.empty()) m.payload = other.payload;
+    const bool fits = other.how == failing::never || into_.streams[m.stream].fails;
+    if (one_in(25) && m.kind == message_kind::event && !other.payload.empty() && fits) {
+      m.payload = other.payload;
+      m.how = other.how;
+      m.times = other.times;
+    }
     if (one_in(30)) m.kind = message_kind::malformed;
   }
 
@@ -304,8 +332,7 @@ namespace {
   constexpr std::array k_policies{"wait", "skip", "stop"};
   return std::string{", first "} + k_firsts.at(static_cast<std::size_t>(s.first)) +
          (s.accepts_epochs ? ", epochs accepted" : "") + ", gap " +
-         k_policies.at(static_cast<std::size_t>(s.gap)) + " " + std::to_string(s.gap_timeout) +
-         " ms, at most " + std::to_string(s.most_of_aggregate) + " wait";
+         k_policies.at(static_cast<std::size_t>(s.gap)) + " " + std::to_string(s.gap_timeout) + " ms";
 }
 
 }  // namespace
@@ -324,6 +351,11 @@ std::string describe(const history& h) {
             (s.starts_at_end ? ", starts at the end" : "") + ", " + std::to_string(s.partitions) +
             " partitions, window " + std::to_string(s.window) + " ms";
     if (s.strict) text += describe_gaps(s);
+    if (s.fails) {
+      text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +
+              std::to_string(s.retry.backoff.count()) + ".." + std::to_string(s.retry.most.count()) + " ms";
+    }
+    text += ", at most " + std::to_string(s.most_of_aggregate) + " wait";
     text += "\n";
   }
   for (const fault& f : h.faults) {

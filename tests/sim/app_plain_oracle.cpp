@@ -7,14 +7,10 @@
 
 namespace ratchet::sim {
 
-namespace {
-
-[[nodiscard]] bool succeeds(const message& m, std::uint32_t attempt) {
+bool succeeds(const message& m, std::uint32_t attempt) {
   if (m.kind == message_kind::tombstone || m.how == failing::never) return true;
   return m.how != failing::give_up && attempt > m.times;
 }
-
-}  // namespace
 
 plain_oracle::plain_oracle(const stream_setup& setup) : setup_{&setup}, partitions_(setup.partitions) {}
 
@@ -40,7 +36,7 @@ fate plain_oracle::fate_of(std::size_t ticket) const {
   return tickets_.at(ticket);
 }
 
-std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now) {
+std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now, bool unseen) {
   partition& p = partitions_[m.partition];
   ++taken_;
   now_ = now;
@@ -53,7 +49,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   kept_.reset();
   const fate f = judge(m);
   if (f == fate::applied || f == fate::parked) {
-    let_in(m, offset, f == fate::applied, ticket);
+    let_in(m, offset, f == fate::applied, unseen, ticket);
   } else {
     tickets_[ticket] = f;
     ++counts_[static_cast<std::size_t>(f)];
@@ -83,11 +79,12 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
 }
 
 /// An event that is applied or has to wait.
-void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, std::size_t ticket) {
+void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, bool unseen,
+                          std::size_t ticket) {
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
   waiter w{.of = &m, .offset = offset, .since = {}, .due = {}, .ticket = ticket};
-  if (may_run && succeeds(m, 1)) {
+  if (may_run && (unseen || succeeds(m, 1))) {
     tickets_[ticket] = fate::applied;
     ++counts_[static_cast<std::size_t>(fate::applied)];
     apply(a, number, m);
@@ -248,6 +245,8 @@ bool plain_oracle::is_settled() const {
     if (lowest.state == fate::parked && comes_next(a, first)) return false;
     for (const auto& [at, w] : a.waiting) {
       if (w.state == fate::retrying) return false;
+      // One of a higher epoch may be behind what came later: it has its turn when that is gone.
+      if (setup_->strict || setup_->arrival) break;
     }
   }
   return true;

@@ -84,7 +84,9 @@ class plain_oracle {
   void begin_step();
   /// One record at `offset`, handled when the wall clock said `now`. What has become of it at the end of the
   /// step, fate_of() tells.
-  std::size_t take(const message&, std::int64_t offset, std::int64_t now);
+  /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
+  /// others needless; so nobody learns which of them would have failed.
+  std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
   [[nodiscard]] const std::vector<said>& sayings() const { return sayings_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
@@ -122,7 +124,7 @@ class plain_oracle {
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
-  void let_in(const message&, std::int64_t offset, bool may_run, std::size_t ticket);
+  void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&);
   void fail(place, waiter&) const;
   bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
@@ -148,6 +150,9 @@ class plain_oracle {
   std::set<std::pair<event_id, std::uint32_t>> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };
+
+/// What the reducer makes of that attempt at it; the first is 1.
+[[nodiscard]] bool succeeds(const message&, std::uint32_t attempt);
 
 /// What the folding reducer makes of a snapshot and one more payload.
 [[nodiscard]] std::string fold(const std::string& before, const std::string& payload);

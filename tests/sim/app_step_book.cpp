@@ -49,7 +49,7 @@ std::size_t step_book::perform(const operation& o) {
   plain_oracle& oracle = oracles_[o.stream];
   switch (o.what) {
     case operation::kind::take:
-      return oracle.take(*o.of, o.offset, o.now);
+      return oracle.take(*o.of, o.offset, o.now, o.unseen);
     case operation::kind::go_on:
       oracle.go_on_at(o.partition, o.offset);
       break;
@@ -219,19 +219,44 @@ bool step_book::is_settled() const {
   return std::all_of(oracles_.begin(), oracles_.end(), [](const plain_oracle& o) { return o.is_settled(); });
 }
 
+/// Where a newer event makes older ones of its step needless, only that one is run, and nobody learns which
+/// of the others would have failed; unless something of its aggregate waits, or that one fails.
+std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::vector<delivery>& records,
+                                               const stream_rows& before, std::int64_t now) const {
+  const stream_setup& setup = history_->streams[stream];
+  if (setup.strict || setup.arrival || setup.folds || !setup.fails) return {};
+  plain_oracle unseen = oracles_[stream];
+  std::map<std::uint32_t, bool> succeeded;
+  for (const delivery& d : records) {
+    const message& m = *d.entry.what;
+    const fate f = unseen.fate_of(unseen.take(m, d.entry.offset, now, true));
+    if (f == fate::applied) succeeded[m.aggregate] = succeeds(m, 1);
+  }
+  std::set<std::uint32_t> out;
+  for (const auto& [aggregate, newest_succeeded] : succeeded) {
+    const auto row = before.rows.find("a" + std::to_string(aggregate));
+    const bool waits = row != before.rows.end() && row->second.waits;
+    if (newest_succeeded && !waits) out.insert(aggregate);
+  }
+  return out;
+}
+
 void step_book::take_records(step& s, const step_part& part, const stream_rows& before, const cluster& c,
                              std::int64_t now) {
   const auto stream = static_cast<std::uint32_t>(part.stream);
   const stream_change& change = *part.change;
   must_be(change.looked_at > 0 && change.looked_at <= part.plan->events.size(), "a step looks at no record");
   take_bounds(s, part, before);
+  std::vector<delivery> records;
+  for (std::size_t i = 0; i < change.looked_at; ++i)
+    records.push_back(next_delivery(stream, *part.plan->events[i].from, c));
+  const std::set<std::uint32_t> unseen = superseding(stream, records, before, now);
   std::vector<std::pair<std::size_t, delivery>> taken;
-  for (std::size_t i = 0; i < change.looked_at; ++i) {
-    const delivery d = next_delivery(stream, *part.plan->events[i].from, c);
+  for (const delivery& d : records) {
     if (const std::string gap = oracles_[stream].describe_old_gap(); !gap.empty())
       throw broken(place(c.logs[d.log].where) + ": offset " + std::to_string(d.entry.offset) +
                    " is decided while a gap is too old: " + gap);
-    taken.emplace_back(take_record(s, stream, d, c, now), d);
+    taken.emplace_back(take_record(s, stream, d, c, now, unseen.contains(d.entry.what->aggregate)), d);
   }
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const decision d = change.decisions.at(i);
@@ -251,7 +276,7 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
 }
 
 std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery& r, const cluster& c,
-                                   std::int64_t now) {
+                                   std::int64_t now, bool unseen) {
   const partition_log& log = c.logs[r.log];
   const auto partition = static_cast<std::uint32_t>(log.where.partition);
   const plain_oracle::partition& p = oracles_[stream].partitions()[partition];
@@ -266,7 +291,8 @@ std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery
                           .partition = partition,
                           .offset = r.entry.offset,
                           .of = r.entry.what,
-                          .now = now});
+                          .now = now,
+                          .unseen = unseen});
   return perform(s.operations.back());
 }
 

@@ -57,6 +57,7 @@ class step_book {
     std::vector<std::uint32_t> left_out{};
     std::uint32_t aggregate{0};
     std::optional<plain_oracle::place> first{};
+    bool unseen{false};
   };
   struct step {
     std::uint64_t number{0};
@@ -71,7 +72,10 @@ class step_book {
 
   void take_records(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   /// Returns its ticket.
-  std::size_t take_record(step&, std::uint32_t stream, const delivery&, const cluster&, std::int64_t now);
+  std::size_t take_record(step&, std::uint32_t stream, const delivery&, const cluster&, std::int64_t now,
+                          bool unseen);
+  [[nodiscard]] std::set<std::uint32_t> superseding(std::uint32_t stream, const std::vector<delivery>&,
+                                                    const stream_rows& before, std::int64_t now) const;
   [[nodiscard]] delivery next_delivery(std::uint32_t stream, const record&, const cluster&);
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
   void take_bounds(step&, const step_part&, const stream_rows& before);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string_view>
 
 namespace ratchet::sim {
 
@@ -24,13 +26,36 @@ class trace_sink final : public spdlog::sinks::base_sink<spdlog::details::null_m
   world& to_;
 };
 
+/// Fails where the payload says so: {"retry":2} twice, {"throw":1} once, {"give_up":true} for ever.
+[[nodiscard]] outcome fail_as_told(const event& e) {
+  const auto times = [&e](std::string_view key) -> std::uint32_t {
+    const std::size_t at = e.payload.find(key);
+    return at == std::string_view::npos ? 0 : static_cast<std::uint32_t>(e.payload[at + key.size()] - '0');
+  };
+  if (e.attempt <= times(R"("retry":)")) return retry(make_error_code(errc::reducer_failed));
+  if (e.attempt <= times(R"("throw":)")) throw std::runtime_error{"as its payload asks for"};
+  if (times(R"("give_up":)") != 0) return give_up(make_error_code(errc::reducer_failed));
+  return done();
+}
+
+struct replacing {
+  static constexpr reducer_traits traits{
+      .name = "replacing", .version = 1, .full_state = true, .has_effects = false};
+  outcome apply(const event& e, state& s, effects&) const {
+    s.assign("half done");  // what a failure leaves must not be seen
+    const outcome ended = fail_as_told(e);
+    if (ended.how == ending::done) s.assign(e.payload);
+    return ended;
+  }
+};
+
 /// Its result depends on every event before, so that one that is applied twice or in another order shows.
 struct folding {
   static constexpr reducer_traits traits{
       .name = "folding", .version = 1, .full_state = false, .has_effects = false};
   outcome apply(const event& e, state& s, effects&) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
-    return done();
+    return fail_as_told(e);
   }
 };
 
@@ -73,7 +98,11 @@ struct folding {
 [[nodiscard]] reducers own_reducers(const history& h) {
   reducers own;
   for (std::size_t i = 0; i < h.streams.size(); ++i) {
-    if (h.streams[i].folds) own.add("s" + std::to_string(i), folding{});
+    if (h.streams[i].folds) {
+      own.add("s" + std::to_string(i), folding{});
+    } else if (h.streams[i].fails) {
+      own.add("s" + std::to_string(i), replacing{});
+    }
   }
   return own;
 }
