@@ -64,22 +64,26 @@ struct outcome {
 inline outcome done() noexcept {
   return {};
 }
-/// A passing failure. This version stops the partition before the event; a restart tries again.
+/// A passing failure: the event waits, and is tried again with growing pauses (`retry`). Behind the last
+/// attempt it is dead. What was done to `state` is undone.
 inline outcome retry(std::error_code code) noexcept {
   return {ending::retry, code};
 }
-/// A lasting failure. This version stops the partition before the event.
+/// A lasting failure: the event is dead, and waits until an operator decides. What was done to `state` is
+/// undone.
 inline outcome give_up(std::error_code code) noexcept {
   return {ending::give_up, code};
 }
-/// Nothing may go on. Stops the partition before the event.
+/// Nothing may go on. Stops the partition before the event; one that waited stops its partition where that
+/// stands, and is tried again.
 inline outcome stop(std::error_code code) noexcept {
   return {ending::stop, code};
 }
 
 /// A class with `static constexpr reducer_traits traits` and
 /// `outcome apply(const event&, state&, effects&) const`. It must be deterministic and must not keep what it
-/// borrows. It is called on one thread at a time, possibly several times for one event.
+/// borrows. It is called on one thread at a time, possibly several times for one event. An exception is a
+/// passing failure.
 template <class T>
 concept reducer_class = requires(const T& r, const event& e, state& s, effects& fx) {
   { T::traits } -> std::convertible_to<reducer_traits>;

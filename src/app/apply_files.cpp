@@ -183,7 +183,7 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   line_reader reader = std::move(opened.value());
   std::uint64_t lines = 0;
   while (!stop.load(std::memory_order_relaxed)) {
-    engine_.serve_others();
+    engine_.serve_others(pipeline_);
     auto batch = std::make_unique<file_batch>();
     auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
     if (!more) {

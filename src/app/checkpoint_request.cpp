@@ -82,10 +82,10 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   timestamp taken_at;
   std::chrono::milliseconds held{0};  // so long the owner was kept from its work
   const errand_end end = owner_.run(
-      [&](store& s) {
+      [&](owner_errands::access of) {
         taken_at = clock_.now();
         const auto began = clock_.steady();
-        linked = s.checkpoint(progress.linked());
+        linked = of.state.checkpoint(progress.linked());
         held = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - began);
       },
       k_owner_patience);

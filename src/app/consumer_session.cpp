@@ -149,7 +149,7 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
 void consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve(around_.to);
+    around_.errands->serve({around_.to, pipeline_});
   }
 }
 

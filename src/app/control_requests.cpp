@@ -7,6 +7,7 @@
 #include "app/explain_report.hpp"
 #include "app/json_writer.hpp"
 #include "app/status_report.hpp"
+#include "app/waiting_story.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/json_grammar.hpp"
 
@@ -20,6 +21,8 @@ constexpr const char* k_get = "get";
 constexpr const char* k_scan = "scan";
 constexpr const char* k_status = "status";
 constexpr const char* k_explain = "explain";
+constexpr const char* k_waiting_list = "waiting_list";
+constexpr const char* k_waiting_show = "waiting_show";
 constexpr const char* k_aggregate = "aggregate";
 constexpr const char* k_event = "event";
 constexpr const char* k_json = "json";
@@ -82,21 +85,8 @@ reported<std::vector<named_stream>> known_streams(const read_context& context,
 
 /// None where the config knows the stream and the store does not yet.
 reported<std::optional<stream_id>> find_stream(const read_context& context, const std::string& name) {
-  std::vector<std::string> empty_ones;
-  RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
-  std::string names;
-  for (const named_stream& s : known) {
-    if (s.name == name) return std::optional{s.id};
-    names += (names.empty() ? "" : ", ") + s.name;
-  }
-  for (const std::string& s : empty_ones) {
-    if (s == name) return std::optional<stream_id>{};
-    names += (names.empty() ? "" : ", ") + s;
-  }
-  return problem{errc::usage,
-                 "there is no stream \"" + name + "\"",
-                 names.empty() ? "the store holds no streams yet" : "there are: " + names,
-                 {}};
+  RATCHET_TRY(const auto found, find_named_stream(context.view, context.streams, name));
+  return found ? std::optional{found->id} : std::nullopt;
 }
 
 problem no_snapshot(const read_request& request, const std::string& why) {
@@ -158,6 +148,9 @@ reported<stream_report> report_of(const read_context& context, const read_reques
     if (!rows) return of_store(rows.error(), "cannot read the rejected records of \"" + stream.name + "\"");
     report.rejected = std::move(rows).value();
   }
+  auto gap = oldest_gap_of(context.view, stream);
+  if (!gap) return of_store(gap.error(), "cannot read the gaps of \"" + stream.name + "\"");
+  report.oldest_gap = std::move(gap).value();
   return report;
 }
 
@@ -177,7 +170,7 @@ reported<void> answer_status(const read_context& context, const read_request& re
     RATCHET_TRY(auto one, report_of(context, request, stream));
     report.streams.push_back(std::move(one));
   }
-  for (std::string& name : empty_ones) report.streams.push_back({std::move(name), {}, {}, {}});
+  for (std::string& name : empty_ones) report.streams.push_back({std::move(name), {}, {}, {}, {}});
   for (stream_report& stream : report.streams) {
     const auto live = report.live.streams.find(stream.name);
     if (live != report.live.streams.end()) stream.live = live->second;
@@ -227,6 +220,63 @@ reported<void> answer_explain(const read_context& context, const read_request& r
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+/// The streams that were asked for: one, or all. None where the config knows the one, and the store does not.
+reported<std::vector<named_stream>> asked_streams(const read_context& context, const std::string& name) {
+  RATCHET_TRY(auto known, known_streams(context, nullptr));
+  if (name.empty()) return known;
+  RATCHET_TRY(const auto id, find_stream(context, name));
+  std::erase_if(known, [&](const named_stream& s) { return !id || s.id != *id; });
+  return known;
+}
+
+reported<void> answer_waiting_list(const read_context& context, const read_request& request,
+                                   const byte_sink& sink) {
+  RATCHET_TRY(const auto streams, asked_streams(context, request.stream));
+  waiting_filter filter = request.waiting;
+  for (const named_stream& stream : streams) {
+    bool begun =
+        request.json || !request.stream.empty();  // for people each stream has a line above its events
+    const auto listed = list_waiting(context.view, stream, filter, request.json, [&](std::string_view piece) {
+      if (piece.empty() || begun) return sink(piece);
+      begun = true;
+      return sink("stream " + stream.name + "\n" + std::string{piece});
+    });
+    if (!listed) return of_store(listed.error(), "cannot read what waits of stream \"" + stream.name + "\"");
+    const waiting_listed& end = listed.value();
+    if (!end.wanted) break;
+    if (filter.limit) *filter.limit -= end.shown;
+    if (!end.more) continue;
+    if (!request.json) {
+      const std::string place = end.last ? end.last->first + "/" + sequence_word(end.last->second) : "";
+      sink(place.empty() ? "more wait\n"
+                         : "more wait: go on with " + stream.name + " --after " + place + "\n");
+    }
+    break;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+reported<void> answer_waiting_show(const read_context& context, const read_request& request,
+                                   const byte_sink& sink) {
+  RATCHET_TRY(const auto streams, asked_streams(context, request.stream));
+  result<std::string> shown = make_error_code(errc::not_found);
+  if (!streams.empty()) {
+    shown = show_waiting(context.view, streams.front(), request.aggregate, request.sequence, request.json);
+  }
+  if (shown) {
+    sink(shown.value());
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  if (shown.error() != make_error_code(errc::not_found)) {
+    return of_store(shown.error(), "cannot read what waits of \"" + request.aggregate + "\"");
+  }
+  return problem{errc::not_found,
+                 "no event " + sequence_word(request.sequence) + " of \"" + request.aggregate +
+                     "\" waits in stream \"" + request.stream + "\"",
+                 "`ratchet waiting list` lists those that do, and `ratchet explain` tells what was handled",
+                 {}};
+}
+
 bool parse_status_word(const std::string& word, read_request& request) {
   if (word == k_audit) {
     request.audit = true;
@@ -241,7 +291,53 @@ bool parse_status_word(const std::string& word, read_request& request) {
   return true;
 }
 
+bool form_fits(const std::string& word) {
+  return word == k_json || word == k_text;
+}
+
+reported<read_request> parse_waiting_words(std::span<const std::string> words) {
+  read_request request;
+  constexpr std::size_t k_form = 2;  // in a list; behind it comes the filter
+  if (words[0] == k_waiting_list && words.size() > k_form && form_fits(words[k_form])) {
+    auto filter = parse_filter(words.subspan(k_form + 1));
+    if (!filter) return not_understood();
+    request.kind = read_request::kind_of::waiting_list;
+    request.waiting = std::move(*filter);
+  } else if (words[0] == k_waiting_show && words.size() == 5 && form_fits(words[4])) {
+    const auto wanted = sequence_of(words[3]);
+    if (!wanted) return not_understood();
+    request.kind = read_request::kind_of::waiting_show;
+    request.aggregate = words[2];
+    request.sequence = *wanted;
+  } else {
+    return not_understood();
+  }
+  request.stream = words[1];
+  request.json = (words[0] == k_waiting_list ? words[k_form] : words[4]) == k_json;
+  return request;
+}
+
 }  // namespace
+
+reported<std::optional<named_stream>> find_named_stream(const store_view& view,
+                                                        std::span<const std::string> streams,
+                                                        const std::string& name) {
+  std::vector<std::string> empty_ones;
+  RATCHET_TRY(const auto known, known_streams({view, streams, nullptr}, &empty_ones));
+  std::string names;
+  for (const named_stream& s : known) {
+    if (s.name == name) return std::optional{s};
+    names += (names.empty() ? "" : ", ") + s.name;
+  }
+  for (const std::string& s : empty_ones) {
+    if (s == name) return std::optional<named_stream>{};
+    names += (names.empty() ? "" : ", ") + s;
+  }
+  return problem{errc::usage,
+                 "there is no stream \"" + name + "\"",
+                 names.empty() ? "the store holds no streams yet" : "there are: " + names,
+                 {}};
+}
 
 std::vector<std::string> to_words(const read_request& request) {
   const char* const form = request.json ? k_json : k_text;
@@ -254,6 +350,13 @@ std::vector<std::string> to_words(const read_request& request) {
     case read_request::kind_of::explain:
       if (!request.event.empty()) return {k_explain, request.stream, k_event, request.event, form};
       return {k_explain, request.stream, k_aggregate, request.aggregate, form};
+    case read_request::kind_of::waiting_list: {
+      std::vector<std::string> words{k_waiting_list, request.stream, form};
+      for (std::string& word : to_words(request.waiting)) words.push_back(std::move(word));
+      return words;
+    }
+    case read_request::kind_of::waiting_show:
+      return {k_waiting_show, request.stream, request.aggregate, sequence_word(request.sequence), form};
     case read_request::kind_of::status:
       break;
   }
@@ -265,7 +368,6 @@ std::vector<std::string> to_words(const read_request& request) {
 
 reported<read_request> parse_words(std::span<const std::string> words) {
   read_request request;
-  const auto form_fits = [](const std::string& word) { return word == k_json || word == k_text; };
   if (words.size() == 4 && words[0] == k_get && form_fits(words[3])) {
     request.kind = read_request::kind_of::get;
     request.stream = words[1];
@@ -288,6 +390,9 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     request.json = words[4] == k_json;
     return request;
   }
+  if (!words.empty() && (words[0] == k_waiting_list || words[0] == k_waiting_show)) {
+    return parse_waiting_words(words);
+  }
   if (words.size() < 2 || words[0] != k_status || !form_fits(words[1])) return not_understood();
   request.kind = read_request::kind_of::status;
   request.json = words[1] == k_json;
@@ -308,6 +413,10 @@ reported<void> answer_request(const read_context& context, const read_request& r
       return answer_explain(context, request, sink);
     case read_request::kind_of::status:
       return answer_status(context, request, sink);
+    case read_request::kind_of::waiting_list:
+      return answer_waiting_list(context, request, sink);
+    case read_request::kind_of::waiting_show:
+      return answer_waiting_show(context, request, sink);
   }
   return not_understood();
 }

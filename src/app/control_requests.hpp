@@ -10,6 +10,7 @@
 
 #include "app/control_protocol.hpp"
 #include "app/live_board.hpp"
+#include "app/waiting_list.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 
@@ -18,11 +19,20 @@
 namespace ratchet {
 
 struct read_request {
-  enum class kind_of : std::uint8_t { get, scan, status, explain } kind{kind_of::status};
-  std::string stream;                   ///< get, scan, explain
-  std::string aggregate;                ///< get, explain
+  enum class kind_of : std::uint8_t {
+    get,
+    scan,
+    status,
+    explain,
+    waiting_list,
+    waiting_show
+  } kind{kind_of::status};
+  std::string stream;                   ///< all but status; waiting_list: empty: every stream
+  std::string aggregate;                ///< get, explain, waiting_show
+  ratchet::sequence sequence;           ///< waiting_show
+  waiting_filter waiting;               ///< waiting_list
   std::string event;                    ///< explain, in place of the aggregate: an event id, as text
-  bool json{false};                     ///< get, status, explain; scan is always JSON
+  bool json{false};                     ///< all but scan, which is always JSON
   bool deleted{false};                  ///< scan: deleted aggregates, too
   std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream
   bool audit{false};                    ///< status
@@ -42,6 +52,12 @@ struct read_context {
   const live_status* live{nullptr};  ///< null: no instance is running
 };
 
+/// The stream of this name, where the view knows it; none where only `streams`, those of the config, has it.
+/// Errors: usage, with the names that there are; of the store.
+[[nodiscard]] reported<std::optional<named_stream>> find_named_stream(const store_view&,
+                                                                      std::span<const std::string> streams,
+                                                                      const std::string& name);
+
 /// Answers, in pieces of about 64 KiB; memory is bounded by the largest snapshot. Ends early, as success,
 /// once the sink wants no more.
 ///   get: the snapshot's bytes, or {aggregate, sequence, event_id, time, snapshot} and a line feed;
@@ -49,10 +65,14 @@ struct read_context {
 ///   no
 ///     snapshot;
 ///   status: see status_report.hpp;
-///   explain: see explain_report.hpp. Where nothing is known, JSON says so too, and then it is not_found.
+///   explain: see explain_report.hpp. Where nothing is known, JSON says so too, and then it is not_found;
+///   waiting_list, waiting_show: see waiting_list.hpp. Where a list for people reached its limit, its last
+///   line
+///     says how to go on.
 /// A snapshot stands raw where it is JSON (in scan with line feeds as spaces), else as "snapshot_base64".
-/// Errors: not_found (get: there is no snapshot; explain: nothing is known); usage (no such stream, no event
-/// id); state_damaged and other errors of the store, maybe after a part of the answer.
+/// Errors: not_found (get: there is no snapshot; explain: nothing is known; waiting_show: no such event
+/// waits); usage (no such stream, no event id); state_damaged and other errors of the store, maybe after a
+/// part of the answer.
 [[nodiscard]] reported<void> answer_request(const read_context&, const read_request&, const byte_sink&);
 
 }  // namespace ratchet

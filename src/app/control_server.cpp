@@ -53,13 +53,14 @@ struct worker {
 
 struct control_server::implementation {
   implementation(std::filesystem::path dir, store& s, std::vector<std::string> names, const live_board& b,
-                 const control_limits& l, checkpoint_taker* taker)
+                 const control_limits& l, checkpoint_taker* taker, waiting_actor a)
       : state_dir{std::move(dir)},
         from{s},
         streams{std::move(names)},
         board{b},
         limits{l},
-        checkpoints{taker} {}
+        checkpoints{taker},
+        actor{std::move(a)} {}
 
   std::filesystem::path state_dir;
   store& from;
@@ -67,6 +68,7 @@ struct control_server::implementation {
   const live_board& board;
   control_limits limits;
   checkpoint_taker* checkpoints;  ///< may be null
+  waiting_actor actor;            ///< may be empty
 
   unique_fd listener;
   unique_fd stop;             ///< readable for good once the server has to end; never read
@@ -81,6 +83,7 @@ struct control_server::implementation {
   void answer(int connection);
   reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
+  reported<void> decide_about(const waiting_request&, const byte_sink&);
   reported<void> wait_until_durable(std::uint64_t step);
 };
 
@@ -169,6 +172,7 @@ void control_server::implementation::answer(int connection) {
 reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
                                                             const byte_sink& sink) {
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
+  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, sink);
   RATCHET_TRY(const auto request, parse_words(words));
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
@@ -187,6 +191,14 @@ reported<void> control_server::implementation::take_checkpoint(const checkpoint_
   }));
   sink(checkpoint_report(taken, request.json));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+reported<void> control_server::implementation::decide_about(const waiting_request& request,
+                                                            const byte_sink& sink) {
+  if (!actor) return problem{errc::usage, "this instance takes no decisions", "stop it, and ask again", {}};
+  const auto view = from.view();
+  if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
+  return answer_waiting(*view.value(), streams, request, actor, sink);
 }
 
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
@@ -215,8 +227,10 @@ reported<std::unique_ptr<control_server>> control_server::start(const std::files
                                                                 store& from, std::vector<std::string> streams,
                                                                 const live_board& board,
                                                                 const control_limits& limits,
-                                                                checkpoint_taker* taker) {
-  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker);
+                                                                checkpoint_taker* taker,
+                                                                waiting_actor actor) {
+  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker,
+                                               std::move(actor));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->stop.valid() || !self->finished.valid()) {

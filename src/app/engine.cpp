@@ -176,7 +176,7 @@ reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
   RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), board_, {},
-                                              &checkpoints_));
+                                              &checkpoints_, actor_of(errands_, *store_)));
   errands_.open();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

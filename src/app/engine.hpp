@@ -69,7 +69,7 @@ class engine {
   /// Lets get, scan, status, explain and checkpoint ask this process. Errors: state_busy; io.
   [[nodiscard]] reported<void> serve();
   /// Does what others ask of the owner of the store; to be called between steps by whoever drives them.
-  void serve_others() { errands_.serve(*store_); }
+  void serve_others(pipeline& way) { errands_.serve({*store_, way}); }
   /// When the records of the last session of run() flowed.
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// What this run did so far, stream by stream.

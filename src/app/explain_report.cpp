@@ -17,6 +17,8 @@ namespace {
 
 /// So many aggregates of one event id are told of; more than one is rare by itself.
 constexpr std::size_t k_most_aggregates = 100;
+/// So many waiting events are told of; `ratchet waiting list` has them all.
+constexpr std::size_t k_most_waiting = 20;
 /// Of each stream no more are kept.
 constexpr std::size_t k_all_rejected = 100'000;
 
@@ -89,11 +91,6 @@ std::string hex(const hash128& hash) {
   return text;
 }
 
-std::string sequence_text(sequence s) {
-  return s.epoch == 0 ? std::to_string(s.number)
-                      : "[" + std::to_string(s.epoch) + ", " + std::to_string(s.number) + "]";
-}
-
 void write_last_handled(json_writer& json, const explain_report& report, const aggregate_row& row) {
   json.key("last_handled").begin_object();
   json.key("sequence").sequence(row.last);
@@ -129,14 +126,64 @@ std::string window_text(const explain_report& report) {
   return {};
 }
 
+void write_range(json_writer& json, const sequence_range& range) {
+  json.begin_object().key("first").sequence(range.first).key("last").sequence(range.last).end_object();
+}
+
+void write_backlog(json_writer& json, const explained_aggregate& of) {
+  json.key("backlog");
+  if (!of.backlog) {
+    json.null();
+    return;
+  }
+  const backlog& b = *of.backlog;
+  json.begin_object().key("parked").number(b.held ? 0 : b.parked);
+  json.key("retrying").number(b.held ? 0 : b.retrying).key("dead").number(b.held ? b.events() : b.dead);
+  json.key("highest");
+  b.events() > 0 ? json.sequence(b.highest) : json.null();
+  json.key("held").boolean(b.held).key("missing");
+  write_missing(json, of.missing);
+  json.key("gap_since").time(b.gap_since).key("next_try").time(b.wake);
+  json.key("skipped").begin_array();
+  for (const sequence_range& range : b.skipped) write_range(json, range);
+  json.end_array().end_object();
+}
+
+std::string range_text(const sequence_range& range) {
+  return sequence_word(range.first) + (range.first == range.last ? "" : " to " + sequence_word(range.last));
+}
+
+void append_backlog(std::string& out, const explained_aggregate& of) {
+  if (!of.backlog) return;
+  const backlog& b = *of.backlog;
+  if (b.events() > 0) {
+    out += "  waiting         " + counted(b.events(), "event");
+    if (b.held) {
+      out += ", held: the limit per aggregate was reached, and an operator decides";
+    } else {
+      out += ": " + std::to_string(b.parked) + " parked, " + std::to_string(b.retrying) + " retrying, " +
+             std::to_string(b.dead) + " dead";
+    }
+    if (of.missing) out += "; " + missing_text(*of.missing);
+    if (b.gap_since) out += " since " + to_rfc3339(*b.gap_since) + " of stream time";
+    out += '\n';
+  }
+  for (const sequence_range& range : b.skipped) out += "  skipped         " + range_text(range) + "\n";
+}
+
 void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
-  const aggregate_row& row = of.row;
-  out += "  last handled    sequence " + sequence_text(row.last);
+  if (!of.row) {
+    out += "  last handled    nothing: no event was applied\n";
+    return append_backlog(out, of);
+  }
+  const aggregate_row& row = *of.row;
+  out += "  last handled    sequence " + sequence_word(row.last);
   if (row.id) out += ", event " + to_text(*row.id);
   if (row.time) out += ", of " + to_rfc3339(*row.time);
   out += "\n  payload hash    " + hex(row.payload_hash) + "\n  snapshot        ";
   out += row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte");
   out += '\n';
+  append_backlog(out, of);
   if (report.event) return;
   const auto in_window = last_event_in_window(report, row);
   out += "  window          ";
@@ -164,6 +211,49 @@ bool mentions(std::string_view bytes, std::string_view text, bool any_case) noex
   }
 }
 
+namespace {
+
+/// What is stored of an aggregate, and of what waits of it.
+result<explained_aggregate> explain_one(const store_view& view, const named_stream& stream,
+                                        const std::string& aggregate,
+                                        const std::optional<waiting_aggregate>& of) {
+  explained_aggregate found{aggregate, {}};
+  if (of) {
+    found.backlog = of->backlog;
+    found.missing = missing_below_lowest(rules_of(stream), *of);
+  }
+  auto row = view.get(stream.id, aggregate);
+  if (row) {
+    found.row = std::move(row).value();
+  } else if (row.error() != make_error_code(errc::not_found)) {
+    return row.error();
+  }
+  return found;
+}
+
+/// Adds the waiting events that have the id. No index leads to them, so that every one is looked at.
+result<void> add_waiting_with(const store_view& view, const named_stream& stream, event_id id,
+                              explain_report& report) {
+  const gate_rules rules = rules_of(stream);
+  std::error_code failed;
+  RATCHET_TRY(view.waiting(stream.id, {}, [&](std::string_view aggregate, const waiting_event& event) {
+    if (event.head.id != id) return true;
+    report.more_waiting = report.waiting.size() == k_most_waiting;
+    if (report.more_waiting) return false;
+    const auto of = read_waiting_aggregate(view, stream.id, aggregate);
+    if (!of || !of.value()) {
+      failed = of ? make_error_code(errc::state_damaged) : of.error();
+      return false;
+    }
+    report.waiting.push_back({std::string{aggregate}, event, story_of(rules, *of.value(), event.head)});
+    return true;
+  }));
+  if (failed) return failed;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace
+
 result<explain_report> explain_aggregate(const store_view& view, const named_stream& stream,
                                          const std::string& aggregate) {
   RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
@@ -171,12 +261,18 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
                 return mentions(row.key, aggregate, false) || mentions(row.value, aggregate, false);
               }));
   report.aggregate = aggregate;
-  auto row = view.get(stream.id, aggregate);
-  if (row) {
-    report.aggregates.push_back({aggregate, std::move(row).value()});
-  } else if (row.error() != make_error_code(errc::not_found)) {
-    return row.error();
-  }
+  RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
+  RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of));
+  if (found.row || found.backlog) report.aggregates.push_back(std::move(found));
+  if (!of) return report;
+  RATCHET_TRY(view.waiting(stream.id, in_front_of(aggregate),
+                           [&, rules = rules_of(stream)](std::string_view name, const waiting_event& event) {
+                             if (name != aggregate) return name < aggregate;
+                             report.more_waiting = report.waiting.size() == k_most_waiting;
+                             if (report.more_waiting) return false;
+                             report.waiting.push_back({aggregate, event, story_of(rules, *of, event.head)});
+                             return true;
+                           }));
   return report;
 }
 
@@ -193,10 +289,13 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
                  : is_below_floor(report, id) ? id_place::before_floor
                  : filed.empty()              ? id_place::not_seen
                                               : id_place::inside;
-  for (std::string& aggregate : filed) {
-    RATCHET_TRY(auto row, view.get(stream.id, aggregate));
-    report.aggregates.push_back({std::move(aggregate), std::move(row)});
+  for (const std::string& aggregate : filed) {
+    RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
+    RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of));
+    if (!found.row) return make_error_code(errc::state_damaged);  // an id is filed when its event is applied
+    report.aggregates.push_back(std::move(found));
   }
+  RATCHET_TRY(add_waiting_with(view, stream, id, report));
   return report;
 }
 
@@ -212,12 +311,24 @@ std::string explain_json(const explain_report& report) {
   json.key("aggregates").begin_array();
   for (const explained_aggregate& of : report.aggregates) {
     json.begin_object().key("aggregate").string(of.aggregate);
-    write_last_handled(json, report, of.row);
-    if (report.event) json.key("is_last").boolean(of.row.id == report.event);
+    if (of.row) {
+      write_last_handled(json, report, *of.row);
+    } else {
+      json.key("last_handled").null();
+    }
+    write_backlog(json, of);
+    if (report.event) json.key("is_last").boolean(of.row && of.row->id == report.event);
     json.end_object();
   }
   json.end_array();
   if (report.event) json.key("more_aggregates").boolean(report.more_aggregates);
+  json.key("waiting").begin_array();
+  for (const explained_event& one : report.waiting) {
+    json.begin_object();
+    write_waiting_members(json, report.stream, one.aggregate, one.event, one.story);
+    json.end_object();
+  }
+  json.end_array().key("more_waiting").boolean(report.more_waiting);
   json.key("rejected_records").begin_array();
   for (const rejected_row& row : report.rejected) write_rejected(json, row);
   json.end_array().key("audit");
@@ -237,13 +348,19 @@ std::string explain_text(const explain_report& report) {
   for (const explained_aggregate& of : report.aggregates) {
     if (report.event) {
       out += "  aggregate       " + of.aggregate +
-             (of.row.id == report.event ? ", of which it is the event handled last\n" : ", which has:\n");
+             (of.row && of.row->id == report.event ? ", of which it is the event handled last\n"
+                                                   : ", which has:\n");
     }
     append_aggregate(out, report, of);
   }
   if (report.aggregates.empty() && report.aggregate)
     out += "  last handled    nothing: no event was applied\n";
   if (report.more_aggregates) out += "  aggregate       and more\n";
+  if (!report.waiting.empty()) out += "  waiting events:\n";
+  for (const explained_event& one : report.waiting) {
+    out += "    " + waiting_line(one.aggregate, one.event, one.story) + "\n";
+  }
+  if (report.more_waiting) out += "    and more: `ratchet waiting list` lists them all\n";
   if (!report.rejected.empty()) out += "  rejected records that are kept, newest first:\n";
   for (const rejected_row& row : report.rejected) out += "    " + rejected_line(row) + "\n";
   if (!report.audits.empty()) out += "  audit rows of the stream:\n";
@@ -254,8 +371,9 @@ std::string explain_text(const explain_report& report) {
 problem nothing_known(const explain_report& report) {
   problem p{make_error_code(errc::not_found), "", "", {}};
   if (report.aggregate) {
-    p.message = "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
-                "\": no event of it was ever applied, and no rejected record that is kept names it";
+    p.message =
+        "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
+        "\": no event of it was ever applied, none waits, and no rejected record that is kept names it";
     p.hint = "ids are compared byte by byte; `ratchet scan` lists those that are there";
     return p;
   }
@@ -276,7 +394,7 @@ problem nothing_known(const explain_report& report) {
       break;
     case id_place::inside:
     case id_place::not_seen:
-      p.message += "no event with this id was applied, and " + floor_text(report);
+      p.message += "no event with this id was applied, none waits, and " + floor_text(report);
       p.hint =
           "it has not come, or it was discarded as stale, or rejected so long ago that its record is no "
           "longer "

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/waiting_story.hpp"
 #include "core/stream_state.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -19,21 +20,35 @@
 ///      "aggregates": [{"aggregate": A,                               asked for an aggregate: one or none
 ///                      "last_handled": {"sequence": Q, "event_id": ID | null, "time": TIME | null,
 ///                                       "payload_hash": HEX, "deleted": BOOL, "snapshot_bytes": N | null,
-///                                       "event_in_window": BOOL | null},
+///                                       "event_in_window": BOOL | null} | null,
+///                      "backlog": {"parked": N, "retrying": N, "dead": N, "highest": Q, "held": BOOL,
+///                                  "missing": {"first": Q, "last": Q} | null, "gap_since": TIME | null,
+///                                  "next_try": TIME | null, "skipped": [{"first": Q, "last": Q}]} | null,
 ///                      "is_last": BOOL}],                            asked for an event
 ///      "more_aggregates": BOOL,                                      asked for an event
+///      "waiting": [...], "more_waiting": BOOL,
 ///      "rejected_records": [...], "audit": [...]}
 ///
 /// Q is a number, or [epoch, number]. `aggregates` of an event are those for which it was applied or
 /// superseded: identity is (aggregate, id). `rejected_records` are the kept ones that name the aggregate or
 /// the id: by what was decoded of them, or, of those that cannot be decoded, by their bytes. In which
 /// partition an aggregate's events come is not stored, so that `audit` has every row of the stream, and those
-/// of the whole store. Events that wait do not exist yet, so nothing is said of them.
+/// of the whole store. `waiting` are the aggregate's lowest waiting events, or those with the id, as
+/// `ratchet waiting list` prints them; of a backlog that is held all count as dead.
 namespace ratchet {
 
 struct explained_aggregate {
   std::string aggregate;
-  aggregate_row row;
+  std::optional<aggregate_row> row;  ///< none: nothing of it was applied yet
+  std::optional<ratchet::backlog> backlog{};
+  std::optional<sequence_range> missing{};  ///< below the lowest that waits
+};
+
+/// An event that waits, with why.
+struct explained_event {
+  std::string aggregate;
+  waiting_event event;
+  wait_story story;
 };
 
 enum class id_place : std::uint8_t {
@@ -52,10 +67,14 @@ struct explain_report {
   id_place place{id_place::not_seen};  ///< of `event`
   std::vector<explained_aggregate> aggregates;
   bool more_aggregates{false};  ///< the id is filed under still others
+  std::vector<explained_event> waiting;
+  bool more_waiting{false};
   std::vector<rejected_row> rejected;
   std::vector<audit_row> audits;
 
-  [[nodiscard]] bool is_known() const noexcept { return !aggregates.empty() || !rejected.empty(); }
+  [[nodiscard]] bool is_known() const noexcept {
+    return !aggregates.empty() || !waiting.empty() || !rejected.empty();
+  }
 };
 
 /// Errors: state_damaged; of the store.

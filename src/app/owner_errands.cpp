@@ -25,7 +25,7 @@ errand_end owner_errands::run(errand wanted, std::chrono::milliseconds patience)
   return errand_end::done;
 }
 
-void owner_errands::serve(store& of) {
+void owner_errands::serve(access of) {
   if (!asked_.load(std::memory_order_acquire)) return;
   std::unique_lock lock{mutex_};
   if (state_ != state::waiting) return;

@@ -20,18 +20,25 @@ enum class errand_end : std::uint8_t {
   closed,      ///< there is no owner now: taken back
 };
 
-/// Lets another thread have something done with the store by its owner, between two steps. One slot: one
+class pipeline;
+
+/// Lets another thread have something done with store and pipeline by their owner, between two steps. One slot: one
 /// errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
 class owner_errands {
  public:
-  using errand = std::function<void(store&)>;
+  /// What the owner owns.
+  struct access {
+    store& state;
+    pipeline& way;
+  };
+  using errand = std::function<void(access)>;
 
   /// Waits until the owner comes by, no longer than `patience`; and then until it is done. The owner waits
   /// meanwhile: an errand should be short.
   [[nodiscard]] errand_end run(errand, std::chrono::milliseconds patience);
 
   /// Does what is asked, if anything is. To be called between steps.
-  void serve(store&);
+  void serve(access);
 
   void open();
   /// Whoever waits is sent away. To be called before the store goes.

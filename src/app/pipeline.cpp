@@ -30,6 +30,15 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
   }
 }
 
+/// For a step that no record begins; its aggregates are to be added.
+[[nodiscard]] step_plan resuming_plan(const stream_runtime& stream) {
+  step_plan plan;
+  plan.order = stream.rules.gate.order;
+  plan.needs_snapshots = !stream.reduce.traits().full_state;
+  plan.resumes = true;
+  return plan;
+}
+
 /// Says whose events take the most room.
 void name_the_worst(const store& from, const stream_runtime* stream, partition_stop& stop) {
   if (stream == nullptr) return;
@@ -84,6 +93,12 @@ stream_runtime* pipeline::stream_of(const std::string& topic) const {
     if (std::find(topics.begin(), topics.end(), topic) != topics.end()) return s.get();
   }
   return nullptr;
+}
+
+stream_runtime* pipeline::stream_named(const std::string& name) const {
+  const auto at =
+      std::find_if(streams_.begin(), streams_.end(), [&](const auto& s) { return s->config.name == name; });
+  return at == streams_.end() ? nullptr : at->get();
 }
 
 const partition_state* pipeline::find(const topic_partition& where) const {
@@ -298,22 +313,48 @@ result<bool> pipeline::resume_some(stream_runtime& stream) {
   stream.oldest_gap = due.next_gap;
   stream.has_ready = due.names.size() == k_aggregates;
   if (due.names.empty()) return false;
-  step_plan plan;
-  plan.order = stream.rules.gate.order;
-  plan.needs_snapshots = !stream.reduce.traits().full_state;
-  plan.resumes = true;
+  step_plan plan = resuming_plan(stream);
   for (const std::string& name : due.names) plan.add(name);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
   stream_change change =
       ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
+  RATCHET_TRY(take_change(stream, plan, change));
+  return true;
+}
+
+result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan, stream_change& change) {
   std::vector<audit_row> audits = audits_of(change, clock_.now());
   const step_part part{.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}};
   RATCHET_TRY(write({part}, std::move(audits)));
   note_backlogs(stream, change);
   stream.state = std::move(change.after);
   enter_stops(change.stops);
-  return true;
+  return success();
+}
+
+result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all) {
+  step_plan plan = resuming_plan(stream);
+  std::map<std::string_view, std::uint32_t> known;
+  std::vector<waiting_order> orders;
+  for (const decided& d : all) {
+    const auto [at, is_new] = known.try_emplace(d.aggregate, static_cast<std::uint32_t>(known.size()));
+    if (is_new) plan.add(d.aggregate);
+    waiting_order& order = orders.emplace_back();
+    order.aggregate = at->second;
+    order.verb = d.verb;
+    order.sequence = d.sequence;
+    order.payload = d.payload;
+    if (d.payload) order.payload_hash = payload_hash(*d.payload);
+  }
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  std::vector<waiting_answer> answers;
+  stream_change change = obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders,
+                                     clock_.now(), answers);
+  RATCHET_TRY(take_change(stream, plan, change));
+  RATCHET_TRY(settle(stream));
+  return answers;
 }
 
 result<bool> pipeline::stop_for_gap(stream_runtime& stream) {

@@ -32,6 +32,17 @@ class pipeline {
   /// Does what is due of the events that wait: at most one bounded step for each stream, but for gaps, all of
   /// which are judged. Errors: as handle().
   [[nodiscard]] result<void> resume_waiting();
+  /// What an operator decides about one waiting event of a stream.
+  struct decided {
+    std::string aggregate;
+    waiting_verb verb{waiting_verb::replay};
+    ratchet::sequence sequence;
+    std::optional<std::string> payload{};  ///< replay: in place of what came
+  };
+  /// Does that in one step, in this order for each aggregate, and what follows from it in others. An answer
+  /// for each. Errors: as handle(). A few hundred at a time: the step is as large as what they release.
+  [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>);
+
   /// When resume_waiting() has something to do next, by the clock; none: nothing waits for its time.
   [[nodiscard]] std::optional<timestamp> next_wake() const;
 
@@ -51,6 +62,8 @@ class pipeline {
 
   /// The stream that reads this topic; null where none does.
   [[nodiscard]] stream_runtime* stream_of(const std::string& topic) const;
+  /// Null where there is none of this name.
+  [[nodiscard]] stream_runtime* stream_named(const std::string& name) const;
   /// Where the partitions stand, as of the last step written.
   [[nodiscard]] const partition_state* find(const topic_partition&) const;
 
@@ -76,6 +89,8 @@ class pipeline {
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(stream_runtime&);
   [[nodiscard]] result<bool> resume_some(stream_runtime&);
+  /// Writes a step of waiting events, and enters what it changed.
+  [[nodiscard]] result<void> take_change(stream_runtime&, const step_plan&, stream_change&);
   /// `gap.policy: stop`, and a gap is too old.
   [[nodiscard]] result<bool> stop_for_gap(stream_runtime&);
   [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/state_sampler.hpp"
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace ratchet {
@@ -23,10 +25,38 @@ state_sample sample_of(const stream_list& streams, std::uint64_t step) {
   return sample;
 }
 
+namespace {
+
+/// When the stream's oldest gap began. What cannot be read is left out: this decides nothing, and whoever
+/// writes next will say so.
+std::optional<timestamp> oldest_gap(const store_view& view, stream_id stream) {
+  const auto aggregate = view.oldest_gap(stream);
+  if (!aggregate || !aggregate.value()) return std::nullopt;
+  const auto found = view.backlog_of(stream, *aggregate.value());
+  return found && found.value() ? found.value()->gap_since : std::nullopt;
+}
+
+}  // namespace
+
 state_sampler::state_sampler(const stream_list& streams, const store& from, run_meter& meter)
     : streams_{streams}, store_{from}, meter_{meter}, taken_{from.durable_step()} {
   // An open store's streams are as of its last step; at its opening that one is durable.
-  if (from.last_step() == taken_) meter_.publish(sample_of(streams_, taken_));
+  if (from.last_step() == taken_) meter_.publish(sample());
+}
+
+state_sample state_sampler::sample() const {
+  state_sample taken = sample_of(streams_, taken_);
+  std::unique_ptr<store_view> view;  // most streams park nothing, and a view is not free
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (streams_[i]->state.counters.waiting_parked == 0) continue;
+    if (!view) {
+      auto opened = store_.view();
+      if (!opened) break;
+      view = std::move(opened).value();
+    }
+    taken.streams[i].gap_since = oldest_gap(*view, streams_[i]->id);
+  }
+  return taken;
 }
 
 void state_sampler::turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval) {
@@ -37,7 +67,7 @@ void state_sampler::turn(std::chrono::steady_clock::time_point now, std::chrono:
   if (waiting_ || store_.last_step() == taken_ || now - last_ < interval) return;
   last_ = now;
   taken_ = store_.last_step();
-  waiting_ = sample_of(streams_, taken_);
+  waiting_ = sample();
 }
 
 }  // namespace ratchet

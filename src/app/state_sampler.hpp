@@ -21,6 +21,8 @@ class state_sampler {
   void turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval);
 
  private:
+  [[nodiscard]] state_sample sample() const;
+
   const stream_list& streams_;
   const store& store_;
   run_meter& meter_;
@@ -29,7 +31,7 @@ class state_sampler {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// The streams as they stand after `step`.
+/// The streams as they stand after `step`, but for their oldest gaps, which only the store knows.
 [[nodiscard]] state_sample sample_of(const stream_list&, std::uint64_t step);
 
 }  // namespace ratchet

@@ -31,8 +31,13 @@ std::vector<partition_report> partitions_of(const stream_report& stream) {
 
 stream_report report_of_run(std::string name, const stream_state& before, stream_state after,
                             live_partitions live) {
-  after.counters = after.counters.since(before.counters);
-  return {std::move(name), std::move(after), std::move(live), {}};
+  counters run = after.counters.since(before.counters);
+  run.waiting_parked = after.counters.waiting_parked;
+  run.waiting_retrying = after.counters.waiting_retrying;
+  run.waiting_dead = after.counters.waiting_dead;
+  run.waiting_bytes = after.counters.waiting_bytes;
+  after.counters = run;
+  return {std::move(name), std::move(after), std::move(live), {}, {}};
 }
 
 namespace {
@@ -52,7 +57,7 @@ void write_counters(json_writer& json, const counters& c) {
   json.end_object();
   json.key("waiting").begin_object();
   for (const auto& [name, value] : waiting_counts(c)) json.key(name).number(value);
-  json.end_object();
+  json.end_object().key("waiting_bytes").number(c.waiting_bytes);
   json.key("ids_ahead").number(c.ids_ahead);
 }
 
@@ -68,9 +73,22 @@ void write_partition(json_writer& json, const partition_report& p) {
   json.end_object();
 }
 
-void write_stream(json_writer& json, const stream_report& stream, bool lists_rejected) {
+void write_gap(json_writer& json, const stream_report& stream) {
+  if (!stream.oldest_gap) {
+    json.null();
+    return;
+  }
+  const gap_report& gap = *stream.oldest_gap;
+  json.begin_object().key("aggregate").string(gap.aggregate).key("since").time(gap.since);
+  json.key("age_ms").number(age_of(gap, stream.state).count());
+  write_missing(json.key("missing"), gap.missing);
+  json.end_object();
+}
+
+void write_stream(json_writer& json, const stream_report& stream, report_source source, bool lists_rejected) {
   json.key(stream.name).begin_object();
   write_counters(json, stream.state.counters);
+  if (source != report_source::run) write_gap(json.key("oldest_gap"), stream);
   json.key("floor").time(stream.state.floor);
   json.key("partitions").begin_array();
   for (const partition_report& p : partitions_of(stream)) write_partition(json, p);
@@ -109,7 +127,9 @@ std::string status_json(const status_report& report) {
   }
   if (report.store) write_store(json, report);
   json.key("streams").begin_object();
-  for (const stream_report& stream : report.streams) write_stream(json, stream, report.lists_rejected);
+  for (const stream_report& stream : report.streams) {
+    write_stream(json, stream, report.source, report.lists_rejected);
+  }
   json.end_object();
   if (report.audits) write_audits(json.key("audit"), *report.audits);
   json.end_object();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/live_board.hpp"
+#include "app/waiting_story.hpp"
 #include "core/stream_state.hpp"
 #include "ports/store.hpp"
 #include "ratchet/types.hpp"
@@ -20,7 +21,9 @@
 ///        N,
 ///                     "skipped": N, "discarded": N},
 ///        "rejected": {"malformed": N, "conflict": N, "too_old": N, "late": N, "id_reused": N},
-///        "waiting": {"parked": N, "retrying": N, "dead": N},
+///        "waiting": {"parked": N, "retrying": N, "dead": N}, "waiting_bytes": N,
+///        "oldest_gap": {"aggregate": A, "since": TIME, "age_ms": N,
+///                       "missing": {"first": Q, "last": Q} | null} | null,               status only
 ///        "ids_ahead": N,
 ///        "floor": TIME | null,
 ///        "partitions": [{"topic": T, "partition": N, "next_offset": N | null, "committed": N | null,
@@ -33,8 +36,9 @@
 /// there while an instance runs, `stopped` where it has stopped the partition. Without an instance `ready`
 /// and the two after it are missing. `copy` is there in a checkpoint that was not started yet. A run's own
 /// report
-/// (`apply`, `run --until-end`) is {"streams": ...} alone, its counters those of the run, its floor and
-/// offsets those at its end. Rejected records and audit rows: see row_reports.hpp.
+/// (`apply`, `run --until-end`) is {"streams": ...} alone, its counters those of the run, but what waits, its
+/// floor and offsets those at its end. `since` and `age_ms` of a gap are in stream time; what is missing is
+/// null where it cannot be told. Rejected records and audit rows: see row_reports.hpp.
 namespace ratchet {
 
 /// One stream's part of a report.
@@ -43,6 +47,7 @@ struct stream_report {
   stream_state state;
   live_partitions live;  ///< empty without Kafka
   std::vector<rejected_row> rejected;
+  std::optional<gap_report> oldest_gap{};  ///< not looked up for a run's own report
 };
 
 enum class report_source : std::uint8_t {
@@ -61,7 +66,8 @@ struct status_report {
   std::optional<std::vector<audit_row>> audits;
 };
 
-/// What one run did to a stream: its counters less those before it, and where it ended.
+/// What one run did to a stream: its counters less those before it, and where it ended. What waits is as it
+/// is at the end: a run may apply what an earlier one parked.
 [[nodiscard]] stream_report report_of_run(std::string name, const stream_state& before, stream_state after,
                                           live_partitions live = {});
 

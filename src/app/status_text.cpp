@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/counted.hpp"
 #include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
@@ -53,9 +54,22 @@ void append_counters(std::string& out, const counters& c) {
     count_line(out, n, value, n == "rejected" ? breakdown(reason_counts(c)) : "");
   }
   const auto waiting = waiting_counts(c);
-  count_line(out, "waiting", waiting[0].second + waiting[1].second + waiting[2].second, breakdown(waiting));
+  std::string more = breakdown(waiting);
+  if (!more.empty()) more += "; " + counted(c.waiting_bytes, "byte");
+  count_line(out, "waiting", c.waiting(), more);
   if (c.ids_ahead != 0)
     count_line(out, "ids ahead", c.ids_ahead, "event ids from the future, filed at their time");
+}
+
+/// Which numbers, as far as anybody knows.
+void append_gap(std::string& out, const stream_report& stream) {
+  if (!stream.oldest_gap) return;
+  const gap_report& gap = *stream.oldest_gap;
+  out += "  ";
+  left(out, "oldest gap", k_name_width);
+  out += "   " + gap.aggregate + ": ";
+  out += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
+  out += ", for " + age_text(age_of(gap, stream.state)) + " of stream time\n";
 }
 
 std::string optional_text(const std::optional<std::int64_t>& value) {
@@ -119,6 +133,7 @@ std::string status_text(const status_report& report) {
     if (stream.state.floor) out += ", window floor " + to_rfc3339(*stream.state.floor);
     out += '\n';
     append_counters(out, stream.state.counters);
+    append_gap(out, stream);
     append_partitions(out, partitions_of(stream));
     if (report.lists_rejected) append_rejected(out, stream.rejected);
   }

@@ -40,6 +40,16 @@ namespace {
     return config_problem("stream `" + s.name + "`: order arrival tells repeats by event ids alone",
                           "name the kind of ids");
   }
+  if (s.order == order::strict && s.first == first_number::any && s.gap.policy != gap_policy::skip) {
+    return config_problem("stream `" + s.name + "`: `first: any` finds the first number by skipping a gap",
+                          "set gap.policy to skip");
+  }
+  if (s.waiting.per_aggregate == 0 || s.waiting.events == 0 || s.waiting.bytes == 0 ||
+      s.retry.attempts == 0) {
+    return config_problem(
+        "stream `" + s.name + "`: a limit of 0 lets nothing through",
+        "waiting.per_aggregate, waiting.events, waiting.bytes and retry.attempts are 1 at least");
+  }
   const envelope_config& e = s.envelope;
   for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
     if (!field.empty() && !parse_field_source(field)) {

@@ -26,7 +26,10 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
 /// CLI11's own words for a usage error, as ratchet says everything else: what, and what to type next.
 [[nodiscard]] std::string usage_error(const CLI::App* root, const CLI::Error& e) {
   const auto given = root->get_subcommands();
-  const std::string command = given.empty() ? "" : " " + given.front()->get_name();
+  std::string command;
+  for (auto at = given; !at.empty(); at = at.front()->get_subcommands()) {
+    command += " " + at.front()->get_name();
+  }
   const std::string what = command.empty() && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr
                                ? "a command is required"
                                : e.what();
@@ -55,6 +58,7 @@ int main(int argc, char** argv) {
   ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_read_commands(root, line);
   ratchet::cli::add_explain_command(root, line);
+  ratchet::cli::add_waiting_command(root, line);
   ratchet::cli::add_checkpoint_command(root, line);
   ratchet::cli::add_verify_command(root, line);
   ratchet::cli::add_workload_commands(root, line);

@@ -68,9 +68,20 @@ std::string value_name(const CLI::Option& option) {
   return option.get_type_name();
 }
 
-/// Options first, then what stands by itself, as in `get [OPTION]... STREAM AGGREGATE`.
+/// The command with those that it is a part of, as in `waiting list`.
+std::string path_of(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  if (above == nullptr || above->get_parent() == nullptr) return command.get_name();
+  return path_of(*above) + " " + command.get_name();
+}
+
+/// Options first, then what stands by itself, as in `get [OPTION]... STREAM AGGREGATE`. One line for each
+/// command that a command consists of.
 std::string synopsis(const CLI::App& command) {
-  std::string text = "\\fBratchet " + escaped(command.get_name()) + "\\fR [\\fIOPTION\\fR]...";
+  std::string text;
+  for (const CLI::App* c : commands_of(command)) text += (text.empty() ? "" : "\n.br\n") + synopsis(*c);
+  if (!text.empty()) return text;
+  text = "\\fBratchet " + escaped(path_of(command)) + "\\fR [\\fIOPTION\\fR]...";
   for (const CLI::Option* o : options_of(command)) {
     if (!o->get_positional()) continue;
     const std::string name = "\\fI" + escaped(o->get_name(true)) + "\\fR";
@@ -92,17 +103,27 @@ std::string option_entry(const CLI::Option& option) {
 }
 
 std::string command_section(const CLI::App& command) {
-  std::string text = ".SS " + escaped(command.get_name()) + "\n" + synopsis(command) + "\n.PP\n" +
+  std::string text = ".SS " + escaped(path_of(command)) + "\n" + synopsis(command) + "\n.PP\n" +
                      escaped(command.get_description()) + ".\n";
   for (const CLI::Option* o : options_of(command)) text += option_entry(*o);
   if (!command.get_footer().empty()) text += ".PP\n.nf\n" + escaped(command.get_footer()) + "\n.fi\n";
+  for (const CLI::App* c : commands_of(command)) text += command_section(*c);
   return text;
 }
 
-/// The body of a `case` in the script: what may stand behind this command.
+/// A `case` in the script: what may stand behind this command. One for each command that a command consists
+/// of, told by the two words together.
 std::string completion_case(const CLI::App& command) {
   std::vector<std::string> words;
   std::string values;
+  std::string parts;
+  for (const CLI::App* c : commands_of(command)) {
+    words.push_back(c->get_name());
+    parts += completion_case(*c);
+  }
+  if (!parts.empty()) {
+    return parts + "    '" + path_of(command) + " '*) words='" + joined(words, " ") + " --help' ;;\n";
+  }
   for (const CLI::Option* o : options_of(command)) {
     const auto names = spellings(*o);
     words.insert(words.end(), names.begin(), names.end());
@@ -111,7 +132,7 @@ std::string completion_case(const CLI::App& command) {
       values += "        " + joined(names, "|") + ") words='" + joined(set, " ") + "' ;;\n";
     }
   }
-  std::string text = "    " + command.get_name() + ")\n      case $previous in\n" + values;
+  std::string text = "    '" + path_of(command) + " '*)\n      case $previous in\n" + values;
   text += "        *) [[ $current == -* ]] && words='" + joined(words, " ") + "' ;;\n      esac\n      ;;\n";
   return text;
 }
@@ -156,7 +177,7 @@ std::string bash_completion(const CLI::App& root) {
          " --help --version' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  case ${COMP_WORDS[1]} in\n" +
+         "  case \"${COMP_WORDS[*]:1:COMP_CWORD-1} \" in\n" +
          cases +
          "  esac\n"
          "  # No words: bash goes on with the names of files.\n"

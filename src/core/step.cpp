@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/aggregate_hash.hpp"
-#include "core/index_table.hpp"
 #include "core/reducer_call.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
@@ -14,10 +12,6 @@
 namespace ratchet {
 
 namespace {
-
-[[nodiscard]] bool has_aggregate(const decoded_event& e) noexcept {
-  return e.kind == decoded_kind::event || e.kind == decoded_kind::tombstone;
-}
 
 /// Superseding leaves out runs of the reducer, so it is for those that nobody could miss.
 [[nodiscard]] bool may_supersede(const gate_rules& gate, const reducer_traits& traits) noexcept {
@@ -29,13 +23,6 @@ struct cut {
   const topic_partition* where{nullptr};
   std::int64_t offset{0};
 };
-
-[[nodiscard]] const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate) {
-  const auto at =
-      std::lower_bound(rows.backlogs.begin(), rows.backlogs.end(), aggregate,
-                       [](const auto& entry, std::uint32_t index) { return entry.first < index; });
-  return at != rows.backlogs.end() && at->first == aggregate ? &at->second : nullptr;
-}
 
 [[nodiscard]] partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
   stop.effect = ended.effect;
@@ -126,10 +113,6 @@ class pass {
   /// Why this pass cannot stand, or none.
   [[nodiscard]] std::optional<pass_failure> run(std::span<const cut> cuts);
   [[nodiscard]] stream_change take(const stream_state& before);
-
-  [[nodiscard]] static waiting_room room_of(const stream_rules& rules, const counters& now) {
-    return {now.waiting(), now.waiting_bytes, rules.waiting.events, rules.waiting.bytes};
-  }
 
  private:
   [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
@@ -482,48 +465,6 @@ stream_change pass::take(const stream_state& before) {
 
 }  // namespace
 
-void step_plan::add(std::string_view aggregate) {
-  aggregates.push_back(aggregate);
-  hashes.push_back(hash_of_aggregate(aggregate));
-}
-
-step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
-                    std::span<const decoded_event> events) {
-  step_plan plan;
-  plan.order = rules.gate.order;
-  plan.events = events;
-  plan.needs_snapshots = !traits.full_state;
-  plan.aggregate_of.assign(events.size(), k_no_index);
-  plan.id_of.assign(events.size(), k_no_index);
-  plan.aggregates.reserve(events.size());
-  plan.hashes.reserve(events.size());
-  plan.ids.reserve(events.size());
-  index_table aggregates{events.size()};
-  index_table ids{events.size()};
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const decoded_event& e = events[i];
-    if (!has_aggregate(e)) continue;
-    const hash128 hash = hash_of_aggregate(e.aggregate);
-    const auto next = static_cast<std::uint32_t>(plan.aggregates.size());
-    const std::uint32_t aggregate = aggregates.find_or_add(
-        hash.low, next, [&](std::uint32_t index) { return plan.aggregates[index] == e.aggregate; });
-    if (aggregate == next) {
-      plan.aggregates.push_back(e.aggregate);
-      plan.hashes.push_back(hash);
-    }
-    plan.aggregate_of[i] = aggregate;
-    if (!e.has_id || !rules.dedup) continue;
-    const auto next_id = static_cast<std::uint32_t>(plan.ids.size());
-    const std::uint32_t id = ids.find_or_add(
-        mix_bits(e.id.high ^ mix_bits(e.id.low + aggregate)), next_id, [&](std::uint32_t index) {
-          return plan.ids[index].id == e.id && plan.ids[index].aggregate == aggregate;
-        });
-    if (id == next_id) plan.ids.push_back({aggregate, e.id});
-    plan.id_of[i] = id;
-  }
-  return plan;
-}
-
 stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
                        std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows,
                        timestamp now) {
@@ -560,36 +501,6 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
     cuts.push_back({at->from->where, failure->stop->offset});
     stops.push_back(std::move(*failure->stop));
   }
-}
-
-stream_change resume_waiting(const stream_rules& rules, const reducer& reduce, const stream_state& before,
-                             const step_plan& plan, const step_rows& rows, timestamp now) {
-  stream_change change;
-  change.after = before;
-  waiting_room room = pass::room_of(rules, before.counters);
-  const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, before) : std::nullopt;
-  std::vector<settled_event> nothing;
-  for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {
-    const backlog_rows* stored = find_backlog(rows, i);
-    if (stored == nullptr) continue;
-    const auto& row = rows.aggregates[i];
-    waiting_machine machine{
-        {rules, reduce, now, room, change.after.counters}, plan.aggregates[i], row ? &*row : nullptr, stored};
-    machine.resume(gaps);
-    machine.finish(i, nothing, change);
-  }
-  change.after.counters.waiting_bytes = room.bytes;
-  return change;
-}
-
-std::optional<timestamp> stream_time(const stream_rules& rules, const stream_state& state) {
-  return state.floor ? std::optional{*state.floor + rules.window} : std::nullopt;
-}
-
-std::optional<timestamp> gaps_due(const stream_rules& rules, const stream_state& state) {
-  if (rules.gate.order != order::strict || rules.gap.policy == gap_policy::wait) return std::nullopt;
-  const auto time = stream_time(rules, state);
-  return time ? std::optional{*time - rules.gap.timeout} : std::nullopt;
 }
 
 stream_state leave_out(const stream_rules& rules, const stream_state& before,

@@ -44,6 +44,8 @@ constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
 
 /// So many stored waiting events are taken into one step at most, so that a long queue costs no step much.
 constexpr std::size_t k_queue_events = 4096;
+/// And so many bytes of them, but for the first of each aggregate.
+constexpr std::uint64_t k_queue_bytes = std::uint64_t{32} << 20U;
 
 /// The distinct keys of a batch. Views are borrowed from the batch.
 struct step_plan {
@@ -66,7 +68,7 @@ struct step_plan {
 struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
-  /// Of the aggregates whose row says that it waits, by index. At most k_queue_events in all queues together;
+  /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in all queues together;
   /// behind them a queue is not complete.
   std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
   /// When the stream's oldest gap began, or an earlier time; none where it has no gap with an age.
@@ -123,6 +125,12 @@ struct stream_change {
 /// `resumes`.
 [[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
                                            const step_plan&, const step_rows&, timestamp now);
+
+/// An operator's step: does what was decided about waiting events of the plan's aggregates, which `resumes`,
+/// order by order. `answers` gets one for each.
+[[nodiscard]] stream_change obey_orders(const stream_rules&, const reducer&, const stream_state& before,
+                                        const step_plan&, const step_rows&, std::span<const waiting_order>,
+                                        timestamp now, std::vector<waiting_answer>& answers);
 
 /// Stream time: what gaps are measured in. None while the stream has no floor.
 [[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);

@@ -25,6 +25,18 @@ bool backlog::was_skipped(sequence s) const noexcept {
   return std::any_of(skipped.begin(), skipped.end(), [s](const sequence_range& r) { return r.holds(s); });
 }
 
+const char* name_of(waiting_verb verb) noexcept {
+  switch (verb) {
+    case waiting_verb::replay:
+      return "replay";
+    case waiting_verb::skip:
+      return "skip";
+    case waiting_verb::discard:
+      return "discard";
+  }
+  return "replay";
+}
+
 const char* name_of(waiting_state state) noexcept {
   switch (state) {
     case waiting_state::parked:

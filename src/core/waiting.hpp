@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sequence_range.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/types.hpp"
 
@@ -66,14 +67,6 @@ struct waiting_event {
   friend bool operator==(const waiting_event&, const waiting_event&) = default;
 };
 
-/// Numbers that were skipped, both ends included.
-struct sequence_range {
-  sequence first;
-  sequence last;
-  [[nodiscard]] bool holds(sequence s) const noexcept { return first <= s && s <= last; }
-  friend bool operator==(const sequence_range&, const sequence_range&) = default;
-};
-
 /// What is kept of an aggregate's waiting events as a whole. It is there while any wait, and for ever where
 /// numbers were skipped.
 struct backlog {
@@ -89,7 +82,7 @@ struct backlog {
   std::optional<timestamp> wake;        ///< by the clock: when there is something to do; zero where `ready`
   std::optional<timestamp> gap_since;   ///< in stream time: the gap below the lowest; never beside `held`
   std::optional<sequence> adopted;      ///< `first: any`: the number that counts as the first
-  std::vector<sequence_range> skipped;  ///< by number, apart from each other
+  std::vector<sequence_range> skipped;  ///< numbers that are past without an event; in order, apart
 
   [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
   [[nodiscard]] bool was_skipped(sequence) const noexcept;
@@ -119,6 +112,35 @@ struct backlog_change {
   std::vector<waiting_event> puts;     ///< new, or in place of the one with this sequence
   std::vector<waiting_head> removals;  ///< of those stored before
 };
+
+/// What an operator decides about waiting events.
+enum class waiting_verb : std::uint8_t {
+  replay,   ///< it is tried again, now, as if for the first time; a held aggregate is one no longer
+  skip,     ///< the last-handled sequence moves past it, and it goes
+  discard,  ///< it goes, and its number is open again
+};
+
+/// One decision. `aggregate` is an index into the plan.
+struct waiting_order {
+  std::uint32_t aggregate{0};
+  waiting_verb verb{waiting_verb::replay};
+  ratchet::sequence sequence;
+  /// replay: the reducer's input from now on, in place of what came; and its hash.
+  std::optional<std::string> payload{};
+  hash128 payload_hash{};
+};
+
+/// What came of it.
+enum class waiting_answer : std::uint8_t {
+  done,
+  none_waits,     ///< no event of this number waits, and no gap has it
+  not_first,      ///< skip: earlier ones wait
+  out_of_reach,   ///< too many wait before it
+  not_in_trouble  ///< replay: it is parked, and waits for others
+};
+
+/// The stable name of the verb: "replay", "skip", "discard".
+[[nodiscard]] const char* name_of(waiting_verb) noexcept;
 
 /// The stable name of the state: "parked", "retrying", "dead".
 [[nodiscard]] const char* name_of(waiting_state) noexcept;

@@ -2,47 +2,14 @@
 #include "core/waiting_machine.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/backoff.hpp"
+#include "core/sequence_range.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
 
 namespace {
-
-constexpr std::uint64_t k_highest_number = std::numeric_limits<std::uint64_t>::max();
-/// Ranges of skipped numbers kept for one aggregate. Beyond, the two lowest become one: what was applied
-/// between them and comes again is then called late where it would have been stale.
-constexpr std::size_t k_skipped_ranges = 256;
-
-[[nodiscard]] sequence before(sequence s) noexcept {
-  return s.number > 0 ? sequence{s.epoch, s.number - 1} : sequence{s.epoch - 1, k_highest_number};
-}
-
-[[nodiscard]] sequence behind(sequence s) noexcept {
-  return s.number < k_highest_number ? sequence{s.epoch, s.number + 1} : sequence{s.epoch + 1, 0};
-}
-
-[[nodiscard]] std::string to_text(sequence s) {
-  std::string text = std::to_string(s.number);
-  return s.epoch == 0 ? text : "[" + std::to_string(s.epoch) + ", " + text + "]";
-}
-
-void add_range(std::vector<sequence_range>& ranges, sequence_range added) {
-  const auto at =
-      std::upper_bound(ranges.begin(), ranges.end(), added,
-                       [](const sequence_range& a, const sequence_range& b) { return a.first < b.first; });
-  if (at != ranges.begin() && behind(std::prev(at)->last) == added.first) {
-    std::prev(at)->last = added.last;
-    return;
-  }
-  ranges.insert(at, added);
-  if (ranges.size() > k_skipped_ranges) {
-    ranges[1].first = ranges[0].first;
-    ranges.erase(ranges.begin());
-  }
-}
 
 [[nodiscard]] waiting_event make_waiting(const decoded_event& e, bool with_id, timestamp now) {
   const record& from = *e.from;
@@ -85,6 +52,17 @@ void waiting_room::add(std::uint64_t event_bytes) noexcept {
 void waiting_room::remove(std::uint64_t event_bytes) noexcept {
   --events;
   bytes -= event_bytes;
+}
+
+waiting_room room_of(const stream_rules& rules, const counters& now) {
+  return {now.waiting(), now.waiting_bytes, rules.waiting.events, rules.waiting.bytes};
+}
+
+const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate) {
+  const auto at =
+      std::lower_bound(rows.backlogs.begin(), rows.backlogs.end(), aggregate,
+                       [](const auto& entry, std::uint32_t index) { return entry.first < index; });
+  return at != rows.backlogs.end() && at->first == aggregate ? &at->second : nullptr;
 }
 
 waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
@@ -240,7 +218,7 @@ void waiting_machine::run_incoming(const incoming_event& in) {
         if (e.record_time && e.id.time() > *e.record_time + around_.rules.max_skew) ++ids_ahead_;
       }
       settled_.push_back({in.index, {verdict::applied, reject_reason::none}});
-      return is_latest() ? supersede_older() : cascade();
+      return settle();
     case ending::retry:
       return keep(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
                   &ended);
@@ -300,22 +278,22 @@ void waiting_machine::set_state(entry& e, waiting_state state) {
   e.changed = true;
 }
 
-void waiting_machine::remove(entries::iterator at, verdict becomes) {
+void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
   const waiting_event& event = e.event;
   count_entry(event.head.state, -1);
   around_.room.remove(event.bytes());
-  const bool is_in_window = becomes == verdict::applied || becomes == verdict::superseded;
+  const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded;
   if (event.head.id && is_in_window) {
     filed_.insert(*event.head.id);
     const auto& of_record = event.record.time;
     if (of_record && event.head.id->time() > *of_record + around_.rules.max_skew) ++ids_ahead_;
   }
   if (e.index) {
-    settled_.push_back({*e.index, {becomes, reject_reason::none}});
+    const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;
+    settled_.push_back({*e.index, {v, reject_reason::none}});
   } else {
-    around_.counts.count({becomes, reject_reason::none});
-    --around_.counts.consumed;  // it was counted when it came
+    ++(around_.counts.*becomes);
   }
   if (e.stored) removed_.push_back(event.head);
   entries_.erase(at);
@@ -340,7 +318,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
   if (ended.how == ending::done) {
     moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash,
              waiting.time ? waiting.time : waiting.record.time);
-    remove(at, verdict::applied);
+    remove(at, &counters::applied);
     return true;
   }
   const bool again = ended.how == ending::stop ||
@@ -381,8 +359,8 @@ void waiting_machine::cascade() {
 }
 
 void waiting_machine::resume(std::optional<timestamp> gaps) {
-  if (backlog_.held) return;
   if (is_latest()) return retry_latest();
+  if (backlog_.held) return;
   cascade();
   if (gaps) skip_gaps(*gaps);
 }
@@ -429,8 +407,8 @@ void waiting_machine::retry_latest() {
     if (!here->second.whole) break;
     const waiting_event& e = here->second.event;
     if (has_last_ && e.head.sequence < last_) {
-      remove(here, verdict::superseded);
-    } else if (e.head.state == waiting_state::retrying && e.due <= around_.now) {
+      remove(here, &counters::superseded);
+    } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
       if (run_entry(here)) {
         supersede_older();
         at = entries_.upper_bound(last_);
@@ -443,8 +421,13 @@ void waiting_machine::retry_latest() {
 /// A newer event of `latest` was applied: nothing older is needed.
 void waiting_machine::supersede_older() {
   while (!entries_.empty() && entries_.begin()->first < last_ && entries_.begin()->second.whole)
-    remove(entries_.begin(), verdict::superseded);
+    remove(entries_.begin(), &counters::superseded);
   if (last_loaded_ && next_is_hidden()) ready_ = true;
+}
+
+/// What follows from an L that moved.
+void waiting_machine::settle() {
+  is_latest() ? supersede_older() : cascade();
 }
 
 void waiting_machine::audit(const char* kind, std::string text) {
@@ -456,8 +439,8 @@ void waiting_machine::audit(const char* kind, std::string text) {
 }
 
 std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
-  if (b.held || b.events() == 0) return std::nullopt;
   if (b.ready) return timestamp{};  // whatever the clock says, also where somebody sets it back
+  if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
   for (const auto& [number, e] : entries_) {
     if (!e.whole) break;
@@ -473,7 +456,8 @@ ratchet::backlog waiting_machine::backlog_after() {
     after.held = false;
     after.highest = {};
   }
-  after.ready = ready_ && after.events() > 0 && !after.held;
+  // In `latest` a newer event makes held ones needless, too.
+  after.ready = ready_ && after.events() > 0 && (!after.held || is_latest());
   after.gap_since.reset();
   if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
     const waiting_head& next = entries_.begin()->second.event.head;

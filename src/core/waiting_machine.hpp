@@ -26,6 +26,11 @@ struct waiting_room {
   void remove(std::uint64_t event_bytes) noexcept;
 };
 
+[[nodiscard]] waiting_room room_of(const stream_rules&, const counters&);
+
+/// Null where the aggregate has none. Borrowed from `rows`.
+[[nodiscard]] const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate);
+
 /// One event of the batch, and what was known when its record came.
 struct incoming_event {
   std::uint32_t index{0};  ///< in the batch
@@ -63,6 +68,9 @@ class waiting_machine {
   bool take(const incoming_event&);
   /// What is due: retries, gaps that began at `gaps` or before, and what a bounded step has left.
   void resume(std::optional<timestamp> gaps);
+
+  /// Does what an operator decided, and what follows from it.
+  waiting_answer obey(const waiting_order&);
 
   /// More can be released than was loaded: that is for the next step, and what comes behind it, too.
   [[nodiscard]] bool is_ready() const noexcept { return ready_; }
@@ -110,7 +118,10 @@ class waiting_machine {
   void moved_to(sequence, std::optional<event_id>, hash128 payload_hash, std::optional<timestamp>);
   void count_entry(waiting_state, std::int64_t);
   void set_state(entry&, waiting_state);
-  void remove(entries::iterator, verdict);
+  void remove(entries::iterator, std::uint64_t counters::*becomes);
+  void settle();
+  waiting_answer replay(entries::iterator, const waiting_order&);
+  waiting_answer skip_to(sequence);
   void audit(const char* kind, std::string text);
   [[nodiscard]] ratchet::backlog backlog_after();
   [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&) const;

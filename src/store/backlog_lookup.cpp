@@ -109,8 +109,9 @@ class backlog_search {
                           std::span<const std::uint32_t> events, backlog_rows& rows) {
     prefix_.clear();
     layout::append_waiting_events_prefix(prefix_, stream_, k_instance_slot, name(aggregate));
-    // What was handled has left its tombstones below.
-    seek(row.has_last ? row.last : sequence{});
+    // What was handled has left its tombstones below. In `latest` events that a newer one made needless may
+    // lie there, too, where the step that took it could not load them all.
+    seek(row.has_last && plan_->order != order::latest ? row.last : sequence{});
     const std::uint64_t events_in_all = rows.backlog.events();
     std::uint64_t wanted = 1;
     while (rows.queue.size() < wanted) {
@@ -119,6 +120,9 @@ class backlog_search {
       RATCHET_TRY(rows.queue.emplace_back(), layout::decode_waiting_event(s, at_->value().ToStringView()));
       if (rows.queue.size() == 1 && wants_queue(rows, events))
         wanted = std::min<std::uint64_t>(events_in_all, 1 + left_);
+      const std::uint64_t bytes = rows.queue.back().bytes();
+      left_bytes_ -= std::min(left_bytes_, bytes);
+      if (left_bytes_ == 0) wanted = rows.queue.size();
       if (rows.queue.size() < wanted) at_->Next();
     }
     left_ -= rows.queue.size() - 1;
@@ -131,8 +135,11 @@ class backlog_search {
     std::vector<sequence> wanted;
     for (const std::uint32_t e : events) {
       const decoded_event& event = plan_->events[e];
-      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence)
+      // Most come above all that wait.
+      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence &&
+          event.sequence <= rows.backlog.highest) {
         wanted.push_back(event.sequence);
+      }
     }
     std::sort(wanted.begin(), wanted.end());
     for (const sequence s : wanted) {
@@ -198,6 +205,7 @@ class backlog_search {
   std::string prefix_;                              ///< of the aggregate's events
   std::string key_;
   std::size_t left_{0};  ///< so many events may still be read, beside each one's first
+  std::uint64_t left_bytes_{k_queue_bytes};
 };
 
 }  // namespace

@@ -32,30 +32,27 @@
 ///                   ahead of the others gives itself away.
 /// default:
 ///   identity        01                                     format, u32 schema version, bytes uuid (36
-///   characters),
-///                                                          bytes group, bytes cluster id
+///                                                          characters), bytes group, bytes cluster id
 ///   copy mark       02                                     format, u8 flags (1 opened), u64 step, i64 time.
 ///                                                          In a checkpoint, until it was started: see
 ///                                                          copy_mark.
 ///   outbox epoch    03                                     format, u64 epoch. Absent: 0
 ///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex
-///   digits),
-///                                                          u32 count, count times: bytes key, bytes value.
+///                                                          digits), u32 count, count times: bytes key, bytes
+///                                                          value.
 ///                   The hash is SHA-256 of the lines: for each, bytes key, bytes value.
 ///   stream state    20 u32 stream                          format, u8 flags (1 floor), optional i64 floor,
-///   18 u64
-///                                                          counters in the order of struct counters
+///                                                          18 u64 counters in the order of struct counters
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
-///   next
-///                                                          offset, optional i64 highest time, u32 malformed
-///                                                          run, optional XXH3-128 of the last record
+///                                                          next offset, optional i64 highest time, u32
+///                                                          malformed run, optional XXH3-128 of the last
+///                                                          record
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
 ///                   i64 offset                             8 truncated), u64 step, u32 ordinal in the step,
-///                   u8 reason,
-///                                                          u64 byte offset, optional i64 record time, bytes
-///                                                          detail, bytes pointer, optional bytes key,
-///                                                          optional bytes value
+///                                                          u8 reason, u64 byte offset, optional i64 record
+///                                                          time, bytes detail, bytes pointer, optional bytes
+///                                                          key, optional bytes value
 ///   audit           50 u64 step, u32 ordinal in the step   format, i64 time, bytes kind, bytes stream, bytes
 ///                                                          text. Format 2, of a row that names a partition
 ///                                                          or a range: u8 flags (1 partition, 2 range), as
@@ -63,20 +60,18 @@
 ///                                                          optional i64 from and i64 to
 /// sequences:
 ///   aggregate       u32 stream, u32 slot, aggregate        format, u8 flags (1 id, 2 time, 4 deleted, 8
-///   snapshot in
-///                                                          `snapshots`, 16 nothing was applied or skipped
-///                                                          yet: epoch and number are 0, and there is no
-///                                                          snapshot; 32 it has a backlog), u64 epoch, u64
-///                                                          number, XXH3-128 of the payload, optional id (16
-///                                                          bytes), optional i64 time, and the snapshot up to
-///                                                          the value's end
+///                                                          snapshot in `snapshots`, 16 nothing was applied
+///                                                          or skipped yet: epoch and number are 0, and there
+///                                                          is no snapshot; 32 it has a backlog), u64 epoch,
+///                                                          u64 number, XXH3-128 of the payload, optional id
+///                                                          (16 bytes), optional i64 time, and the snapshot
+///                                                          up to the value's end
 /// snapshots:
 ///   snapshot        as the aggregate's key                 format, snapshot
 /// dedup:
 ///   run of ids      u32 stream, u32 slot, u48 start in     format, u16 count, count times: id (16 bytes),
-///   count
-///                   milliseconds, u8 bits, u64 step,       times: u16 length, and as many bytes of
-///                   aggregates u16 part
+///                   milliseconds, u8 bits, u64 step,       count times: u16 length, and as many bytes of
+///                   u16 part                               aggregates
 /// waiting:
 ///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
 ///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,

@@ -2,6 +2,7 @@
 #include "store/verify_waiting.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ratchet {
 
@@ -51,8 +52,8 @@ std::string contradiction(const backlog& b) {
 
 }  // namespace
 
-waiting_check::waiting_check(const inspected& found, const rocksdb::ReadOptions& options)
-    : db_{found.db.get()}, options_{options} {
+waiting_check::waiting_check(const inspected& found, rocksdb::ReadOptions options)
+    : db_{found.db.get()}, options_{std::move(options)} {
   for (const auto& [name, record] : found.catalog.streams) streams_[record.id].has_ids = indexes_ids(record);
 }
 
@@ -147,11 +148,12 @@ std::string waiting_check::check_backlog(std::string_view key, std::string_view 
   if (seen.highest && b.highest < *seen.highest) return "an event lies above its highest";
   if (b.wake && !is_indexed(waiting_kind::wake, k, *b.wake)) return "its wake is not in the index";
   if (b.gap_since && !is_indexed(waiting_kind::gap, k, *b.gap_since)) return "its gap is not in the index";
-  return check_owner(k, seen);
+  return check_owner(k, b, seen);
 }
 
 /// The row of the aggregate that a backlog belongs to.
-std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, const events_seen& seen) const {
+std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, const backlog& b,
+                                       const events_seen& seen) const {
   std::string row_key;
   layout::append_aggregate_key(row_key, k.stream, k.slot, k.aggregate);
   const auto row = db_->get(options_, family::sequences, row_key);
@@ -161,7 +163,7 @@ std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, co
   if (!decoded) return {};  // found where that row is looked at
   const layout::aggregate_value& owner = decoded.assume_value();
   if (!owner.waits) return "the row of its aggregate does not say that it waits";
-  const bool is_passed = owner.has_last && seen.lowest && *seen.lowest <= owner.last;
+  const bool is_passed = owner.has_last && !b.ready && seen.lowest && *seen.lowest <= owner.last;
   return is_passed ? "an event waits that is not above the last one handled" : "";
 }
 

@@ -24,7 +24,7 @@ struct waiting_totals {
 /// saw. Each function returns what is wrong; empty: nothing. Thread-safety: one thread.
 class waiting_check {
  public:
-  waiting_check(const inspected&, const rocksdb::ReadOptions&);
+  waiting_check(const inspected&, rocksdb::ReadOptions);
   [[nodiscard]] std::string check(std::string_view key, std::string_view value);
   /// A row of `sequences`: it waits if and only if there is a backlog.
   [[nodiscard]] std::string check_row(const layout::parsed_aggregate_key&,
@@ -47,7 +47,7 @@ class waiting_check {
   std::string check_backlog(std::string_view key, std::string_view value);
   std::string check_due(layout::waiting_kind, std::string_view key, std::string_view value) const;
   std::string check_id(std::string_view key, std::string_view value) const;
-  [[nodiscard]] std::string check_owner(const layout::parsed_aggregate_key&, const events_seen&) const;
+  [[nodiscard]] std::string check_owner(const layout::parsed_aggregate_key&, const backlog&, const events_seen&) const;
   [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id, slot, std::string_view aggregate) const;
   [[nodiscard]] result<events_seen> events_of(const layout::parsed_aggregate_key&) const;
   [[nodiscard]] bool is_indexed(layout::waiting_kind, const layout::parsed_aggregate_key&, timestamp) const;

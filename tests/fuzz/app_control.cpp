@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "app/control_protocol.hpp"
+#include "app/control_requests.hpp"
 #include "fuzz/fuzz_input.hpp"
 
 /// What comes over the control socket. The first byte says which end reads: a request is refused, or is
-/// encoded again as the same bytes; a response is taken for what a plain reading of the protocol makes of it,
-/// and never for a short answer where it was cut.
+/// encoded again as the same bytes, and what it asks for as words that ask for the same; a response is taken
+/// for what a plain reading of the protocol makes of it, and never for a short answer where it was cut.
 
 using namespace ratchet;
 
@@ -18,7 +19,12 @@ namespace {
 void check_request(std::string_view body) {
   const fuzz::exact_copy copy{body};
   const auto words = decode_request(copy.view());
-  if (words) RATCHET_FUZZ_CHECK(encode_request(*words).substr(4) == body);
+  if (!words) return;
+  RATCHET_FUZZ_CHECK(encode_request(*words).substr(4) == body);
+  const auto request = parse_words(*words);
+  if (!request) return;
+  const auto again = parse_words(to_words(request.value()));
+  RATCHET_FUZZ_CHECK(again && again.value() == request.value());
 }
 
 /// 1 status byte, then chunks of u32 length and bytes; 0 ends them, 0xFFFFFFFF says that an error follows.

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "fuzz/fuzz_input.hpp"
-#include "store/layout.hpp"
+#include "store/layout_waiting.hpp"
 
 /// Keys. Two of a kind, made of the input: their bytes are ordered as their members are, each is read back as
 /// it was made, and lies within the bounds that scans use. Any bytes as a key: refused, or written again as
@@ -160,6 +160,109 @@ struct stream_name_key {
   std::string_view name;
 };
 
+sequence read_sequence(fuzz_input& in) {
+  const std::uint64_t epoch = in.u64();
+  return {epoch, in.u64()};
+}
+
+struct waiting_event_key {
+  explicit waiting_event_key(fuzz_input& in)
+      : stream{read_stream(in)}, part{read_slot(in)}, aggregate{in.text()}, number{read_sequence(in)} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_waiting_event_key(out, stream, part, aggregate, number);
+    return out;
+  }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), raw(part), aggregate, number.epoch, number.number};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_waiting_event_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().aggregate == aggregate && read.value().sequence == number);
+    std::string prefix;
+    layout::append_waiting_events_prefix(prefix, stream, part, aggregate);
+    check_inside(key, prefix);
+    RATCHET_FUZZ_CHECK(layout::parse_sequence(key.substr(prefix.size())).value() == number);
+    check_inside(key, layout::waiting_prefix(layout::waiting_kind::event, stream));
+  }
+  stream_id stream;
+  slot part;
+  std::string_view aggregate;
+  sequence number;
+};
+
+struct backlog_key {
+  explicit backlog_key(fuzz_input& in) : stream{read_stream(in)}, part{read_slot(in)}, aggregate{in.text()} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_backlog_key(out, stream, part, aggregate);
+    return out;
+  }
+  [[nodiscard]] auto members() const { return std::tuple{raw(stream), raw(part), aggregate}; }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_backlog_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().aggregate == aggregate);
+    check_inside(key, layout::waiting_prefix(layout::waiting_kind::backlog, stream));
+  }
+  stream_id stream;
+  slot part;
+  std::string_view aggregate;
+};
+
+/// In the order of time, whatever its sign.
+struct due_key {
+  static constexpr layout::waiting_kind k_kind = layout::waiting_kind::gap;
+  explicit due_key(fuzz_input& in)
+      : stream{read_stream(in)},
+        time{std::chrono::milliseconds{in.i64()}},
+        part{read_slot(in)},
+        aggregate{in.text()} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_due_key(out, k_kind, stream, time, part, aggregate);
+    return out;
+  }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), time.time_since_epoch().count(), raw(part), aggregate};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_due_key(k_kind, key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().time == time &&
+                       read.value().slot == part && read.value().aggregate == aggregate);
+    check_inside(key, layout::waiting_prefix(k_kind, stream));
+    RATCHET_FUZZ_CHECK(key.starts_with(layout::due_start(k_kind, stream, time)));
+  }
+  stream_id stream;
+  timestamp time;
+  slot part;
+  std::string_view aggregate;
+};
+
+struct waiting_id_key {
+  explicit waiting_id_key(fuzz_input& in)
+      : stream{read_stream(in)}, part{read_slot(in)}, aggregate{in.text()}, id{in.u64(), in.u64()} {}
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_waiting_id_key(out, stream, part, aggregate, id);
+    return out;
+  }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), raw(part), aggregate, id.high, id.low};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_waiting_id_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().aggregate == aggregate && read.value().id == id);
+    check_inside(key, layout::waiting_prefix(layout::waiting_kind::id, stream));
+  }
+  stream_id stream;
+  slot part;
+  std::string_view aggregate;
+  event_id id;
+};
+
 template <class Key>
 void check_two(fuzz_input& in) {
   const Key a{in};
@@ -208,13 +311,33 @@ void check_any(std::string_view bytes) {
   if (const auto k = layout::parse_audit_key(key)) {
     RATCHET_FUZZ_CHECK(layout::audit_key(k.value().step, k.value().ordinal) == key);
   }
+  std::string again;
+  if (const auto k = layout::parse_waiting_event_key(key)) {
+    layout::append_waiting_event_key(again, k.value().stream, k.value().slot, k.value().aggregate,
+                                     k.value().sequence);
+    RATCHET_FUZZ_CHECK(again == key);
+  } else if (const auto b = layout::parse_backlog_key(key)) {
+    layout::append_backlog_key(again, b.value().stream, b.value().slot, b.value().aggregate);
+    RATCHET_FUZZ_CHECK(again == key);
+  } else if (const auto i = layout::parse_waiting_id_key(key)) {
+    layout::append_waiting_id_key(again, i.value().stream, i.value().slot, i.value().aggregate, i.value().id);
+    RATCHET_FUZZ_CHECK(again == key);
+  }
+  for (const auto kind : {layout::waiting_kind::wake, layout::waiting_kind::gap}) {
+    const auto k = layout::parse_due_key(kind, key);
+    if (!k) continue;
+    again.clear();
+    layout::append_due_key(again, kind, k.value().stream, k.value().time, k.value().slot,
+                           k.value().aggregate);
+    RATCHET_FUZZ_CHECK(again == key);
+  }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz_input in{data, size};
-  switch (in.u8() % 9U) {
+  switch (in.u8() % 13U) {
     case 0:
       check_two<aggregate_key>(in);
       break;
@@ -238,6 +361,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 7:
       check_prefix_free(in);
+      break;
+    case 9:
+      check_two<waiting_event_key>(in);
+      break;
+    case 10:
+      check_two<backlog_key>(in);
+      break;
+    case 11:
+      check_two<due_key>(in);
+      break;
+    case 12:
+      check_two<waiting_id_key>(in);
       break;
     default:
       check_any(in.rest());

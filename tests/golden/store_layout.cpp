@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "layout_bytes.hpp"
 #include "store/layout.hpp"
 #include "store/meaning.hpp"
 #include "store/synced_file.hpp"
@@ -12,33 +13,6 @@
 /// read: a new format byte and a new schema version are needed, not a new expectation.
 namespace ratchet::layout {
 namespace {
-
-std::string hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    char two[3];
-    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(c));
-    out += two;
-  }
-  return out;
-}
-
-const stream_id k_stream{0x01020304};
-const topic_partition k_place{std::string("t\0x", 3), partition_id{5}};
-const std::string k_place_hex =
-    "7400ff78"
-    "0001"
-    "00000005";
-const event_id k_id{0x0102030405060708, 0x090a0b0c0d0e0f10};
-const std::string k_id_hex =
-    "0102030405060708"
-    "090a0b0c0d0e0f10";
-const hash128 k_hash{0x1112131415161718, 0x191a1b1c1d1e1f20};
-const std::string k_hash_hex =
-    "1112131415161718"
-    "191a1b1c1d1e1f20";
-const timestamp k_time{std::chrono::milliseconds{0x018bcfe56800}};
-const std::string k_time_hex = "0000018bcfe56800";
 
 TEST(keys_on_disk, are_these_bytes) {
   EXPECT_EQ(hex(step_key(true)), "00");
@@ -238,14 +212,14 @@ TEST(values_on_disk, hold_the_counters_in_this_order) {
        {&c.applied, &c.superseded, &c.duplicate, &c.stale, &c.ignored, &c.skipped, &c.discarded,
         &c.rejected_malformed, &c.rejected_conflict, &c.rejected_too_old, &c.rejected_late,
         &c.rejected_id_reused, &c.waiting_parked, &c.waiting_retrying, &c.waiting_dead, &c.consumed,
-        &c.ids_ahead}) {
+        &c.ids_ahead, &c.waiting_bytes}) {
     *member = ++next;
   }
   std::string want =
       "01"
       "01" +
       k_time_hex;
-  for (std::uint64_t i = 1; i <= 17; ++i) {
+  for (std::uint64_t i = 1; i <= 18; ++i) {
     char number[17];
     std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(i));
     want += number;
@@ -282,6 +256,14 @@ TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
   EXPECT_EQ(read.time, row.time);
   EXPECT_EQ(read.payload_hash, k_hash);
   EXPECT_EQ(read.snapshot, "snap");
+  EXPECT_TRUE(read.has_last);
+  EXPECT_FALSE(read.waits);
+  row.waits = true;
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
+            "01"
+            "23");
+  EXPECT_TRUE(decode_aggregate(encode_aggregate_head(row).view()).value().waits);
+  row.waits = false;
   row.snapshot.assign(1025, 'x');
   EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
             "01"
@@ -290,6 +272,31 @@ TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
   EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
             "01"
             "07");
+}
+
+TEST(values_on_disk, hold_the_row_of_an_aggregate_of_which_nothing_was_applied) {
+  aggregate_row row;
+  row.has_last = false;
+  row.waits = true;
+  row.last = seq(1, 2);
+  row.snapshot.assign(1025, 'x');
+  const std::string head{encode_aggregate_head(row).view()};
+  const std::string nothing(64, '0');
+  EXPECT_EQ(hex(head),
+            "01"
+            "30" +
+                nothing)
+      << "there is no last one, and no snapshot";
+  EXPECT_FALSE(is_external(row));
+  EXPECT_FALSE(decode_aggregate(head).value().has_last);
+  EXPECT_TRUE(decode_aggregate(head).value().waits);
+  EXPECT_FALSE(decode_aggregate(head + "x")) << "a snapshot";
+  std::string with_number = head;
+  with_number[17] = 1;
+  EXPECT_FALSE(decode_aggregate(with_number));
+  std::string with_flag = head;
+  with_flag[1] = '\x38';
+  EXPECT_FALSE(decode_aggregate(with_flag)) << "a snapshot elsewhere";
 }
 
 TEST(values_on_disk, hold_snapshots_of_up_to_1024_bytes_inline) {
@@ -359,7 +366,7 @@ TEST(values_on_disk, are_damaged_where_bytes_are_missing_left_over_or_unknown) {
     EXPECT_FALSE(decode_aggregate(aggregate.substr(0, size))) << size;
   }
   std::string unknown_flag = aggregate;
-  unknown_flag[1] = '\x13';
+  unknown_flag[1] = '\x43';
   EXPECT_EQ(decode_aggregate(unknown_flag).error(), make_error_code(errc::state_damaged));
   std::string other_format = aggregate;
   other_format[0] = 2;

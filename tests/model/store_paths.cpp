@@ -58,7 +58,7 @@ class lane {
   }
   void compact() {
     database& db = database_of(*store_);
-    for (const family f : {family::sequences, family::snapshots, family::dedup}) {
+    for (const family f : {family::sequences, family::snapshots, family::dedup, family::waiting}) {
       ASSERT_TRUE(db.db().Flush({}, db.handle(f)).ok());
       ASSERT_TRUE(db.db().CompactRange({}, db.handle(f), nullptr, nullptr).ok());
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "store/rocks_store.hpp"
+#include "store_waiting_steps.hpp"
 
 /// Made-up steps, and a plain oracle of what each leaves in a store. Shared by the tests that crash stores.
 namespace ratchet::store_steps {
@@ -57,7 +58,7 @@ inline store_options options_for(const std::filesystem::path& path) {
   store_options o;
   o.path = path;
   o.group = "group";
-  o.streams = {{k_stream_name, {{"order", "latest"}}}};
+  o.streams = {{k_stream_name, {{"order", "arrival"}}}};
   o.database_bytes = std::uint64_t{12} << 20U;
   o.remembered_bytes = std::uint64_t{4} << 20U;
   o.writes = write_on::owner_thread;  // what is on disk is looked at between two calls
@@ -81,6 +82,7 @@ using filed_id = std::pair<event_id, std::string>;  ///< with its aggregate
 struct oracle {
   std::map<std::string, std::string> rows;  ///< by aggregate, as print_row() prints them
   std::set<filed_id> ids;
+  waiting_oracle waiting;
   stream_state state;
   std::vector<std::string> audits;
   std::map<std::uint64_t, std::string> rejected;  ///< by step
@@ -88,14 +90,16 @@ struct oracle {
 
 inline std::string print_row(const aggregate_row& row) {
   std::ostringstream out;
-  out << row.last.number << ' ' << (row.id ? row.id->low : 0) << ' ' << row.deleted << ' '
+  out << row.last.number << ' ' << (row.id ? row.id->low : 0) << ' ' << row.deleted << ' ' << row.waits << ' '
       << row.snapshot.size() << ' ' << std::hash<std::string>{}(row.snapshot);
   return out.str();
 }
 
 inline void print_state(std::ostream& out, const stream_state& s) {
-  out << "applied " << s.counters.applied << " rejected " << s.counters.rejected_malformed << " consumed "
-      << s.counters.consumed << " floor " << (s.floor ? s.floor->time_since_epoch().count() : -1) << '\n';
+  const counters& c = s.counters;
+  out << "applied " << c.applied << " rejected " << c.rejected_malformed << " consumed " << c.consumed
+      << " waiting " << c.waiting_parked << ' ' << c.waiting_retrying << ' ' << c.waiting_dead << ' '
+      << c.waiting_bytes << " floor " << (s.floor ? s.floor->time_since_epoch().count() : -1) << '\n';
   for (const auto& [where, p] : s.partitions)
     out << "partition " << static_cast<int>(where.partition) << ' ' << p.next_offset << '\n';
 }
@@ -105,6 +109,12 @@ inline bool is_in_window(const stream_state& s, event_id id) {
   return !s.floor || id.time() >= *s.floor;
 }
 
+/// Both print what waits with this.
+template <class Text>
+void print_oldest_gap(std::ostream& out, const Text& oldest) {
+  out << "oldest gap " << oldest.value_or("-") << '\n';
+}
+
 /// The state as one text, from the oracle or from a store: equal texts are equal states.
 inline std::string text_of(const oracle& o) {
   std::ostringstream out;
@@ -112,6 +122,11 @@ inline std::string text_of(const oracle& o) {
   for (const auto& [id, aggregate] : o.ids) {
     if (is_in_window(o.state, id)) out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
   }
+  for (const auto& [aggregate, events] : o.waiting.events) {
+    for (const auto& [s, e] : events) print_event(out, aggregate, e);
+  }
+  for (const auto& [aggregate, b] : o.waiting.backlogs) print_backlog(out, aggregate, b);
+  print_oldest_gap(out, oldest_gap_of(o.waiting));
   print_state(out, o.state);
   for (auto at = o.rejected.rbegin(); at != o.rejected.rend(); ++at) out << "rejected " << at->second << '\n';
   for (const std::string& a : o.audits) out << "audit " << a << '\n';
@@ -129,6 +144,16 @@ inline result<std::string> text_of(const store_view& view, stream_id stream) {
     if (is_in_window(state, id)) out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
     return true;
   }));
+  RATCHET_TRY(view.waiting(stream, {}, [&](std::string_view aggregate, const waiting_event& e) {
+    print_event(out, aggregate, e);
+    return true;
+  }));
+  RATCHET_TRY(view.backlogs(stream, [&](std::string_view aggregate, const backlog& b) {
+    print_backlog(out, aggregate, b);
+    return true;
+  }));
+  RATCHET_TRY(const auto oldest, view.oldest_gap(stream));
+  print_oldest_gap(out, oldest);
   print_state(out, state);
   RATCHET_TRY(const auto rejected, view.rejected(stream, 1000));
   for (const rejected_row& r : rejected) out << "rejected " << r.detail << '\n';
@@ -155,7 +180,9 @@ class step_history {
     std::vector<std::string> names;
     for (const std::uint64_t c : chosen) names.push_back("p" + std::to_string(c));
     step_plan plan;
+    plan.order = order::arrival;
     stream_change change;
+    backlog_maker backlogs{random, number, now_.waiting, now_.state.counters};
     for (std::uint32_t i = 0; i < names.size(); ++i) {
       plan.add(names[i]);
       // The step's number is in everything that it writes, so that no part of a step can pass for another's.
@@ -168,11 +195,14 @@ class step_history {
         const std::size_t size = snapshot ? *snapshot : snapshot_size(random);
         row.snapshot = std::string(size, static_cast<char>('a' + number % 26));
       }
+      if (below(3) == 0) change.backlogs.push_back(backlogs.make(i, names[i]));
+      row.waits = now_.waiting.waits(names[i]);
       change.rows.push_back({i, row});
       change.ids.push_back({i, id});
       now_.rows[names[i]] = print_row(row);
       now_.ids.emplace(id, names[i]);
     }
+    if (below(2) == 0) wait_alone(backlogs, plan, change, "w" + std::to_string(below(8)));
     std::sort(change.ids.begin(), change.ids.end(),
               [](const id_of_aggregate& a, const id_of_aggregate& b) { return a.id < b.id; });
     const topic_partition where{"topic", partition_id{static_cast<std::int32_t>(below(3))}};
@@ -180,8 +210,7 @@ class step_history {
     batch.step = number;
     batch.parts.push_back({s.id_of(k_stream_name), &plan, &change, {}});
     stream_state& after = now_.state;
-    after.counters.applied += names.size();
-    after.counters.consumed += names.size();
+    after.counters.applied += change.ids.size();
     after.partitions[where].next_offset = static_cast<std::int64_t>(number);
     after.partitions[where].highest_time = timestamp{std::chrono::milliseconds{number}};
     if (below(3) == 0 && number > 4) after.floor = timestamp{std::chrono::milliseconds{number - 4}};
@@ -190,6 +219,7 @@ class step_history {
       batch.audits.push_back({number, timestamp{}, "test", k_stream_name, "audit " + std::to_string(number)});
       now_.audits.push_back(batch.audits.back().text);
     }
+    after.counters.consumed = after.counters.accounted();
     change.touched = {where};
     change.after = after;
     start(number);
@@ -208,6 +238,18 @@ class step_history {
   [[nodiscard]] const oracle& now() const { return now_; }
 
  private:
+  /// An aggregate of which nothing was applied yet: its row is there as long as something waits.
+  void wait_alone(backlog_maker& backlogs, step_plan& plan, stream_change& change, std::string name) {
+    const auto index = static_cast<std::uint32_t>(plan.aggregates.size());
+    lone_name_ = std::move(name);
+    plan.add(lone_name_);
+    change.backlogs.push_back(backlogs.make(index, lone_name_));
+    aggregate_row row;
+    row.has_last = false;
+    row.waits = now_.waiting.waits(lone_name_);
+    change.rows.push_back({index, row});
+  }
+
   void reject(step_batch& batch, const topic_partition& where) {
     rejected_row r;
     r.where = where;
@@ -218,7 +260,6 @@ class step_history {
     batch.parts[0].rejected.push_back(r);
     now_.rejected[batch.step] = r.detail;
     now_.state.counters.rejected_malformed += 1;
-    now_.state.counters.consumed += 1;
   }
 
   static std::size_t snapshot_size(std::mt19937_64& random) {
@@ -233,6 +274,7 @@ class step_history {
   }
 
   oracle now_;
+  std::string lone_name_;  ///< a plan borrows it
   std::map<std::uint64_t, oracle> states_;
 };
 

@@ -56,7 +56,7 @@ stream_config stream_named(const std::string& name, const std::string& topic) {
 struct failing_for_bad {
   static constexpr reducer_traits traits{.name = "failing", .version = 1};
   outcome apply(const event& e, state& s, effects&) const {
-    if (e.aggregate == "bad") return give_up(make_error_code(errc::internal));
+    if (e.aggregate == "bad") return stop(make_error_code(errc::internal));
     s.assign(e.payload);
     return done();
   }
@@ -343,9 +343,15 @@ TEST_F(apply_command, never_puts_aside_what_is_no_state_directory_of_this_group)
 
 TEST_F(apply_command, refuses_a_config_made_in_code_as_one_from_a_file) {
   settings_.streams[0].order = order::strict;
-  const auto strict = engine::open(settings_, own_, {});
-  ASSERT_FALSE(strict);
-  EXPECT_EQ(strict.error().code, errc::not_built_yet);
+  settings_.streams[0].first = first_number::any;  // and its gaps are never skipped
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  settings_.streams[0].first = first_number::one;
+  settings_.streams[0].waiting.events = 0;
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  settings_.streams[0].waiting.events = 1;
+  settings_.streams[0].retry.attempts = 0;
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  settings_.streams[0].retry.attempts = 1;
   settings_.streams[0].order = order::arrival;  // without ids
   EXPECT_FALSE(engine::open(settings_, own_, {}));
   settings_.streams[0].order = order::latest;

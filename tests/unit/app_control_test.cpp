@@ -406,6 +406,20 @@ TEST(control_protocol, takes_a_reason_that_is_no_error_of_ours_for_an_internal_o
   }
 }
 
+TEST(control_protocol, passes_on_every_reason_of_ours) {
+  for (int value = 1; ratchet_category().message(value) != "unknown"; ++value) {
+    std::array<int, 2> pair{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
+    const unique_fd reader{pair[0]};
+    const unique_fd writer{pair[1]};
+    response_writer response{writer.get(), std::chrono::seconds{5}, -1};
+    ASSERT_EQ(response.fail({static_cast<errc>(value), "why", "", {}}), transfer::done);
+    const auto read = read_response(reader.get(), {}, [](std::string_view) { return true; });
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, static_cast<errc>(value)) << "a new one: errc_of() wants to know it";
+  }
+}
+
 TEST(control_requests, are_the_same_after_their_way_over_the_socket) {
   std::vector<read_request> requests(6);
   requests[0].kind = read_request::kind_of::get;

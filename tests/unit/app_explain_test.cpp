@@ -110,15 +110,15 @@ class explain : public ::testing::Test {
 TEST_F(explain, an_aggregate_tells_what_was_handled_last_and_what_was_rejected_of_it) {
   const answered got = ask(ask_for("p1"));
   ASSERT_FALSE(got.failed);
-  expect_in(
-      R"({"stream":"payments","known":true,"floor":"2026-01-01T12:00:00.000Z","aggregate":"p1",)"
-      R"("aggregates":[{"aggregate":"p1","last_handled":{"sequence":7,"event_id":")" +
-          to_text(k_last) +
-          R"(","time":"2026-01-01T12:00:00.000Z","payload_hash":"0102030405060708090a0b0c0d0e0f10",)"
-          R"("deleted":false,"snapshot_bytes":7,"event_in_window":true}}],"rejected_records":[{"topic":"t",)"
-          R"("partition":1,"offset":17,"step":3,"reason":"conflict","detail":null,"aggregate":"p1",)"
-          R"("pointer":null,"byte_offset":null,)",
-      got.text);
+  expect_in(R"({"stream":"payments","known":true,"floor":"2026-01-01T12:00:00.000Z","aggregate":"p1",)"
+            R"("aggregates":[{"aggregate":"p1","last_handled":{"sequence":7,"event_id":")" +
+                to_text(k_last) +
+                R"(","time":"2026-01-01T12:00:00.000Z","payload_hash":"0102030405060708090a0b0c0d0e0f10",)"
+                R"("deleted":false,"snapshot_bytes":7,"event_in_window":true},"backlog":null}],"waiting":[],)"
+                R"("more_waiting":false,"rejected_records":[{"topic":"t",)"
+                R"("partition":1,"offset":17,"step":3,"reason":"conflict","detail":null,"aggregate":"p1",)"
+                R"("pointer":null,"byte_offset":null,)",
+            got.text);
   expect_in(R"("reason":"malformed","detail":"missing_field","aggregate":null,"pointer":"/sequence",)"
             R"("byte_offset":12,)",
             got.text);
@@ -136,7 +136,7 @@ TEST_F(explain, an_aggregate_says_that_it_was_deleted_and_that_its_last_event_le
   expect_in(R"("sequence":[2,3],)", got.text);
   expect_in(R"("deleted":true,"snapshot_bytes":null,"event_in_window":false)", got.text);
   const answered text = ask(ask_for("p2", "", false));
-  expect_in("stream payments, aggregate p2\n  last handled    sequence [2, 3], event ", text.text);
+  expect_in("stream payments, aggregate p2\n  last handled    sequence 2:3, event ", text.text);
   expect_in("  snapshot        none: it was deleted\n", text.text);
   expect_in("the last event's id is older than it; the window reaches back to 2026-01-01T12:00:00.000Z\n",
             text.text);
@@ -181,7 +181,7 @@ TEST_F(explain, what_is_not_known_ends_with_1_and_says_what_that_means) {
   expect_unknown(ask_for("", to_text(id_at(-5, 0x8000000000000005))),
                  "lies before the window's floor, 2026-01-01T12:00:00.000Z", "before_floor");
   expect_unknown(ask_for("", to_text(id_at(5, 0x8000000000000005))),
-                 "no event with this id was applied, and the window reaches back to", "not_seen");
+                 "no event with this id was applied, none waits, and the window reaches back to", "not_seen");
   read_request of_new_stream = ask_for("p1");
   of_new_stream.stream = "not-yet";
   expect_unknown(of_new_stream, "no event of it was ever applied", "");
@@ -211,6 +211,81 @@ TEST_F(explain, is_asked_in_words_that_are_read_back) {
   }
   const std::vector<std::string> wrong{"explain", "payments", "sequence", "7", "json"};
   EXPECT_FALSE(parse_words(wrong));
+}
+
+waiting_event parked(std::uint64_t number) {
+  waiting_event event;
+  event.head.sequence = seq(number);
+  event.first_seen = k_floor;
+  event.record.where = {"t", partition_id{1}};
+  event.record.offset = 30;
+  return event;
+}
+
+TEST_F(explain, an_aggregate_tells_what_waits_of_it_and_which_numbers_are_missing) {
+  auto& stream = content_.streams[0];
+  stream.meaning = {{"order", "strict"}, {"first", "1"}, {"epoch_change", "park"}, {"dedup.ids", "uuidv7"}};
+  for (const std::uint64_t number : {10, 11}) stream.waiting[{"p1", seq(number)}] = parked(number);
+  backlog& b = stream.backlogs["p1"];
+  b.parked = 2;
+  b.highest = seq(11);
+  b.gap_since = k_floor;
+  b.skipped = {{seq(4), seq(5)}, {seq(6), seq(6)}};
+  const answered got = ask(ask_for("p1"));
+  ASSERT_FALSE(got.failed);
+  expect_in(
+      R"("event_in_window":true},"backlog":{"parked":2,"retrying":0,"dead":0,"highest":11,"held":false,)"
+      R"("missing":{"first":8,"last":9},"gap_since":"2026-01-01T12:00:00.000Z","next_try":null,)"
+      R"("skipped":[{"first":4,"last":5},{"first":6,"last":6}]}}],"waiting":[{"stream":"payments",)"
+      R"("aggregate":"p1","sequence":10,"event_id":null,"state":"parked","reason":"gap",)"
+      R"("missing":{"first":8,"last":9},)",
+      got.text);
+  expect_in(R"("sequence":11,"event_id":null,"state":"parked","reason":"behind",)", got.text);
+  expect_in(R"("more_waiting":false)", got.text);
+  const answered text = ask(ask_for("p1", "", false));
+  expect_in(
+      "\n  waiting         2 events: 2 parked, 0 retrying, 0 dead; 8 to 9 are missing since "
+      "2026-01-01T12:00:00.000Z of stream time\n  skipped         4 to 5\n  skipped         6\n",
+      text.text);
+  expect_in("\n  waiting events:\n    p1/10  parked  gap: 8 to 9 are missing  since ", text.text);
+}
+
+TEST_F(explain, an_aggregate_of_which_nothing_was_applied_is_known_where_events_of_it_wait) {
+  auto& stream = content_.streams[0];
+  stream.meaning = {{"order", "strict"}, {"first", "1"}};
+  for (std::uint64_t number = 3; number < 30; ++number) stream.waiting[{"p7", seq(number)}] = parked(number);
+  stream.backlogs["p7"].parked = 27;
+  stream.backlogs["p7"].held = true;
+  const answered got = ask(ask_for("p7"));
+  ASSERT_FALSE(got.failed);
+  expect_in(R"("known":true)", got.text);
+  expect_in(
+      R"("aggregates":[{"aggregate":"p7","last_handled":null,"backlog":{"parked":0,"retrying":0,"dead":27,)",
+      got.text);
+  expect_in(R"("sequence":22,"event_id":null,"state":"dead","reason":"limit",)", got.text);
+  EXPECT_EQ(got.text.find(R"("sequence":23)"), std::string::npos) << "no more than 20";
+  expect_in(R"("more_waiting":true)", got.text);
+  const answered text = ask(ask_for("p7", "", false));
+  expect_in("  last handled    nothing: no event was applied\n  waiting         27 events, held: ",
+            text.text);
+  expect_in("    and more: `ratchet waiting list` lists them all\n", text.text);
+}
+
+TEST_F(explain, an_event_that_waits_is_found_by_its_id) {
+  auto& stream = content_.streams[0];
+  stream.meaning = {{"order", "strict"}, {"first", "1"}};
+  const event_id id = id_at(7'000);
+  stream.waiting[{"p7", seq(3)}] = parked(3);
+  stream.waiting[{"p7", seq(3)}].head.id = id;
+  stream.waiting[{"p8", seq(3)}] = parked(3);
+  stream.backlogs["p7"].parked = 1;
+  stream.backlogs["p8"].parked = 1;
+  const answered got = ask(ask_for("", to_text(id)));
+  ASSERT_FALSE(got.failed);
+  expect_in(R"("known":true)", got.text);
+  expect_in(R"("window":"not_seen","aggregates":[],)", got.text);
+  expect_in(R"("waiting":[{"stream":"payments","aggregate":"p7","sequence":3,)", got.text);
+  EXPECT_EQ(got.text.find("p8"), std::string::npos);
 }
 
 TEST(mentions, finds_whole_words_alone) {

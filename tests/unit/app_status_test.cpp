@@ -78,7 +78,8 @@ TEST(status_json, has_the_counters_the_floor_and_the_partitions_of_each_stream) 
       R"("verdicts":{"applied":80,"superseded":2,"duplicate":10,"stale":5,"rejected":3,"ignored":0,)"
       R"("skipped":0,"discarded":0},)"
       R"("rejected":{"malformed":2,"conflict":1,"too_old":0,"late":0,"id_reused":0},)"
-      R"("waiting":{"parked":0,"retrying":0,"dead":0},"ids_ahead":4,"floor":"2026-01-01T12:00:00.000Z",)"
+      R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"oldest_gap":null,)"
+      R"("floor":"2026-01-01T12:00:00.000Z",)"
       R"("partitions":[{"topic":"t","partition":0,"next_offset":60,"committed":null,"lag":null},)"
       R"({"topic":"t","partition":1,"next_offset":40,"committed":null,"lag":null}]}}})"
       "\n");
@@ -94,6 +95,56 @@ TEST(status_json, of_a_run_is_the_streams_alone_with_the_runs_own_counters) {
   expect_json(json);
   EXPECT_TRUE(json.starts_with(R"({"streams":{"payments":{"consumed":40,"verdicts":{"applied":30,)")) << json;
   EXPECT_NE(json.find(R"("duplicate":0)"), std::string::npos);
+}
+
+TEST(status_json, of_a_run_has_what_waits_at_its_end) {
+  stream_state before;
+  before.counters.waiting_parked = 3;
+  before.counters.waiting_retrying = 2;
+  before.counters.waiting_bytes = 5000;
+  stream_state after;
+  after.counters.waiting_parked = 1;
+  after.counters.waiting_dead = 1;
+  after.counters.waiting_bytes = 700;
+  const std::string json =
+      status_json(report_with(report_of_run("payments", before, after), report_source::run));
+  EXPECT_NE(json.find(R"("waiting":{"parked":1,"retrying":0,"dead":1},"waiting_bytes":700,)"),
+            std::string::npos)
+      << "it applied what an earlier one parked: " << json;
+  EXPECT_EQ(json.find("oldest_gap"), std::string::npos) << "nobody looked it up";
+}
+
+stream_report with_a_gap() {
+  stream_report stream = some_stream();
+  stream.state.counters.waiting_parked = 2;
+  stream.state.counters.waiting_dead = 1;
+  stream.state.counters.waiting_bytes = 4096;
+  stream.state.partitions[{"t", partition_id{0}}].highest_time = k_noon + 2h;
+  stream.state.partitions[{"t", partition_id{1}}].highest_time = k_noon + 90min;
+  stream.oldest_gap = gap_report{"p1", k_noon, sequence_range{seq(6), seq(7)}};
+  return stream;
+}
+
+TEST(status, tells_the_oldest_gap_by_stream_time) {
+  status_report report = report_with(with_a_gap());
+  EXPECT_NE(status_json(report).find(R"("oldest_gap":{"aggregate":"p1","since":"2026-01-01T12:00:00.000Z",)"
+                                     R"("age_ms":5400000,"missing":{"first":6,"last":7}})"),
+            std::string::npos)
+      << status_json(report);
+  expect_json(status_json(report));
+  EXPECT_NE(status_text(report).find("  waiting                   3   2 parked, 1 dead; 4096 bytes\n"
+                                     "  ids ahead                 4   "),
+            std::string::npos)
+      << status_text(report);
+  EXPECT_NE(
+      status_text(report).find("\n  oldest gap     p1: 6 to 7 are missing, for 1h 30m of stream time\n"),
+      std::string::npos)
+      << status_text(report);
+  report.streams[0].oldest_gap->missing.reset();
+  report.streams[0].oldest_gap->since = k_noon + 3h;
+  EXPECT_NE(status_json(report).find(R"("age_ms":0,"missing":null})"), std::string::npos);
+  EXPECT_NE(status_text(report).find("p1: earlier events are missing, for 0ms of stream time"),
+            std::string::npos);
 }
 
 TEST(status_json, has_null_for_a_floor_that_is_not_known) {

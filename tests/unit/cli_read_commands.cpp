@@ -1,40 +1,25 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "app/control_server.hpp"
+#include "cli_command.hpp"
 #include "decode/event_id_text.hpp"
 #include "store_support.hpp"
-#include "test_paths.hpp"
-
-extern char** environ;  // NOLINT: POSIX wants it declared by the program
 
 namespace ratchet {
 namespace {
 
+using cli_testing::ended;
 using store_support::must;
-
-struct ended {
-  int status{-1};
-  std::string out;
-  std::string err;
-};
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
 
 /// The real command on a real directory: closed, or served on its control socket by this process.
 class read_commands : public store_support::fixture {
@@ -62,34 +47,8 @@ class read_commands : public store_support::fixture {
   std::string state() const { return path().string(); }
   std::filesystem::path scratch(const char* name) const { return path().parent_path() / name; }
 
-  /// Runs `ratchet` with these arguments. `out_fd`: where its standard output goes; -1: into the answer.
   ended ratchet(std::vector<std::string> arguments, int out_fd = -1) const {
-    const auto out = scratch("out");
-    const auto err = scratch("err");
-    constexpr int k_flags = O_WRONLY | O_CREAT | O_TRUNC;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (out_fd < 0) {
-      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), k_flags, 0600);
-    } else {
-      posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
-    }
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), k_flags, 0600);
-    arguments.insert(arguments.begin(), RATCHET_BINARY);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_t child = -1;
-    const int error = ::posix_spawn(&child, RATCHET_BINARY, &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error{"cannot start " RATCHET_BINARY};
-    ended result_of;
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    result_of.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (out_fd < 0) result_of.out = content_of(out);
-    result_of.err = content_of(err);
-    return result_of;
+    return cli_testing::run_ratchet(path().parent_path(), std::move(arguments), out_fd);
   }
 };
 

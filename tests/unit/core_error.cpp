@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::reducer_slow);
+constexpr int k_last = static_cast<int>(errc::gap_too_old);
 
 struct exit_row {
   errc code;
@@ -44,6 +44,8 @@ constexpr exit_row k_exits[] = {
     {errc::internal, 70},
     {errc::access_denied, 78},
     {errc::reducer_slow, 1},
+    {errc::waiting_full, 1},
+    {errc::gap_too_old, 1},
 };
 
 TEST(exit_codes, are_those_of_the_document) {

@@ -121,7 +121,7 @@ class what_recovery_would_give : public fixture {
 };
 
 TEST_F(what_recovery_would_give, is_refused_where_one_column_family_is_ahead_of_or_behind_the_others) {
-  for (const family f : {family::sequences, family::snapshots, family::dedup}) {
+  for (const family f : {family::sequences, family::snapshots, family::dedup, family::waiting}) {
     for (const std::uint64_t step : {2U, 4U}) {
       make(3);
       write_raw([&](database& db, rocksdb::WriteBatch& batch) {
@@ -215,7 +215,8 @@ TEST_F(what_recovery_would_give, can_be_told_as_every_step_is_in_every_column_fa
     step_batch nothing;
     nothing.step = step;
     must(s->write(nothing));
-    for (const family f : {family::standard, family::sequences, family::snapshots, family::dedup}) {
+    for (const family f :
+         {family::standard, family::sequences, family::snapshots, family::dedup, family::waiting}) {
       EXPECT_EQ(must(read_step(database_of(*s), {}, f)), step);
     }
   }

@@ -1,0 +1,262 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/waiting_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "app/control_requests.hpp"
+#include "app/counted.hpp"
+#include "app/json_writer.hpp"
+#include "app/waiting_story.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr const char* k_waiting = "waiting";
+constexpr const char* k_json = "json";
+constexpr const char* k_text = "text";
+constexpr const char* k_act = "act";
+constexpr const char* k_tell = "tell";
+constexpr std::string_view k_payload = "payload=";
+constexpr std::size_t k_at_a_time = 256;
+constexpr std::chrono::seconds k_owner_patience{10};
+constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
+
+[[nodiscard]] const char* word_of(waiting_answer answer) {
+  switch (answer) {
+    case waiting_answer::done:
+      return "done";
+    case waiting_answer::none_waits:
+      return "none_waits";
+    case waiting_answer::not_first:
+      return "not_first";
+    case waiting_answer::out_of_reach:
+      return "out_of_reach";
+    case waiting_answer::not_in_trouble:
+      return "not_in_trouble";
+  }
+  return "none_waits";
+}
+
+[[nodiscard]] const char* meaning_of(waiting_answer answer) {
+  switch (answer) {
+    case waiting_answer::done:
+      return "done";
+    case waiting_answer::none_waits:
+      return "left alone: no such event waits";
+    case waiting_answer::not_first:
+      return "left alone: earlier events of its aggregate wait; skip those first";
+    case waiting_answer::out_of_reach:
+      return "left alone: too many events wait before it; begin with the lowest";
+    case waiting_answer::not_in_trouble:
+      return "left alone: it is parked, and waits for others";
+  }
+  return "left alone";
+}
+
+[[nodiscard]] problem unavailable(std::string message, std::string hint) {
+  return {make_error_code(errc::source_unavailable), std::move(message), std::move(hint), {}};
+}
+
+/// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
+class errand_of_request {
+ public:
+  errand_of_request(const store_view& view, const named_stream& stream, const waiting_request& request,
+                    const waiting_actor& actor, const byte_sink& sink)
+      : view_{view}, stream_{stream}, request_{request}, actor_{actor}, sink_{sink} {}
+
+  [[nodiscard]] reported<void> run() {
+    const auto walked = each_waiting(
+        view_, stream_, request_.filter,
+        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+          return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence);
+        });
+    if (!walked) return problem{walked.error(), "cannot read what waits: " + walked.error().message(), "", {}};
+    if (found_ == 0) take_gap();
+    if (!failed_) carry_out();
+    if (failed_) return std::move(*failed_);
+    return end();
+  }
+
+ private:
+  bool take(std::string_view aggregate, sequence s) {
+    if (request_.filter.limit && found_ >= *request_.filter.limit) return false;
+    ++found_;
+    page_.push_back({std::string{aggregate}, request_.verb, s, request_.payload});
+    if (page_.size() >= k_at_a_time) carry_out();
+    return !failed_ && wanted_;
+  }
+
+  /// Numbers that nothing waits under can be skipped as well: those of a gap.
+  void take_gap() {
+    const waiting_filter& f = request_.filter;
+    if (request_.verb == waiting_verb::skip && f.aggregate && f.sequence && !f.state)
+      (void)take(*f.aggregate, *f.sequence);
+  }
+
+  void carry_out() {
+    if (page_.empty()) return;
+    std::vector<waiting_answer> answers;
+    if (request_.act) {
+      auto done = actor_(request_.stream, page_);
+      if (!done) {
+        failed_ = std::move(done.error());
+        return;
+      }
+      answers = std::move(done.value());
+    }
+    std::string piece;
+    for (std::size_t i = 0; i < page_.size(); ++i) {
+      const auto answer = request_.act ? std::optional{answers.at(i)} : std::nullopt;
+      if (answer == waiting_answer::done) ++done_;
+      piece += line(page_[i], answer) + "\n";
+    }
+    page_.clear();
+    wanted_ = sink_(piece);
+  }
+
+  [[nodiscard]] std::string line(const pipeline::decided& d, std::optional<waiting_answer> answer) const {
+    if (request_.json) {
+      json_writer json;
+      json.begin_object().key("stream").string(request_.stream).key("aggregate").string(d.aggregate);
+      json.key("sequence").sequence(d.sequence).key("verb").string(name_of(d.verb));
+      json.key("answer").string(answer ? word_of(*answer) : "would").end_object();
+      return json.take();
+    }
+    return d.aggregate + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " +
+           (answer ? meaning_of(*answer) : "would be done");
+  }
+
+  [[nodiscard]] reported<void> end() {
+    if (found_ == 0) {
+      return problem{make_error_code(errc::not_found), "no event that waits fits",
+                     "`ratchet waiting list` shows what waits", {}};
+    }
+    if (!request_.json && !request_.act) {
+      sink_(counted(found_, "event") + "; nothing was changed: say --yes to do it\n");
+    } else if (!request_.json) {
+      sink_(std::to_string(done_) + " of " + counted(found_, "event") + " done\n");
+    }
+    if (request_.act && done_ == 0) {
+      return problem{make_error_code(errc::check_failed), "not one of them could be done", "", {}};
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  const store_view& view_;
+  const named_stream& stream_;
+  const waiting_request& request_;
+  const waiting_actor& actor_;
+  const byte_sink& sink_;
+  std::vector<pipeline::decided> page_;
+  std::optional<problem> failed_;
+  std::uint64_t found_{0};
+  std::uint64_t done_{0};
+  bool wanted_{true};
+};
+
+[[nodiscard]] reported<std::vector<waiting_answer>> act(pipeline& way, const std::string& stream,
+                                                        std::span<const pipeline::decided> all) {
+  stream_runtime* const of = way.stream_named(stream);
+  if (of == nullptr) {
+    return problem{make_error_code(errc::usage), "the config has no stream `" + stream + "`",
+                   "what another config's stream left behind can be read, and no more", {}};
+  }
+  auto done = way.obey(*of, all);
+  if (done) return std::move(done).value();
+  return problem{done.error(), "a step could not be written: " + done.error().message(),
+                 "look at the disk; `ratchet waiting list` shows what was done", {}};
+}
+
+[[nodiscard]] problem not_synced(std::error_code code) {
+  return {code, "what was done could not be made durable: " + code.message(), "look at the disk", {}};
+}
+
+}  // namespace
+
+std::vector<std::string> to_words(const waiting_request& request) {
+  std::vector<std::string> words{k_waiting, name_of(request.verb), request.json ? k_json : k_text,
+                                 request.act ? k_act : k_tell, request.stream};
+  if (request.payload) words.push_back(std::string{k_payload} + *request.payload);
+  for (std::string& word : to_words(request.filter)) words.push_back(std::move(word));
+  return words;
+}
+
+std::optional<waiting_request> parse_waiting_words(std::span<const std::string> words) {
+  constexpr std::size_t k_fixed = 5;
+  if (words.size() < k_fixed || words[0] != k_waiting) return std::nullopt;
+  const auto verb =
+      std::find_if(k_verbs.begin(), k_verbs.end(), [&](waiting_verb v) { return words[1] == name_of(v); });
+  if (verb == k_verbs.end() || (words[2] != k_json && words[2] != k_text) ||
+      (words[3] != k_act && words[3] != k_tell)) {
+    return std::nullopt;
+  }
+  waiting_request request;
+  request.verb = *verb;
+  request.json = words[2] == k_json;
+  request.act = words[3] == k_act;
+  request.stream = words[4];
+  words = words.subspan(k_fixed);
+  if (!words.empty() && words.front().starts_with(k_payload)) {
+    request.payload = words.front().substr(k_payload.size());
+    words = words.subspan(1);
+  }
+  auto filter = parse_filter(words);
+  if (!filter) return std::nullopt;
+  request.filter = std::move(*filter);
+  return request;
+}
+
+reported<void> answer_waiting(const store_view& view, std::span<const std::string> streams,
+                              const waiting_request& request, const waiting_actor& actor,
+                              const byte_sink& sink) {
+  RATCHET_TRY(const auto stream, find_named_stream(view, streams, request.stream));
+  if (!stream) {
+    return problem{make_error_code(errc::not_found), "nothing of stream `" + request.stream + "` waits", "", {}};
+  }
+  return errand_of_request{view, *stream, request, actor, sink}.run();
+}
+
+waiting_actor actor_of(owner_errands& owner, store& state) {
+  return [&owner, &state](const std::string& stream,
+                          std::span<const pipeline::decided> all) -> reported<std::vector<waiting_answer>> {
+    reported<std::vector<waiting_answer>> done = std::vector<waiting_answer>{};
+    std::uint64_t step = 0;
+    const errand_end end = owner.run(
+        [&](owner_errands::access of) {
+          done = act(of.way, stream, all);
+          step = of.state.last_step();
+        },
+        k_owner_patience);
+    if (end != errand_end::done) {
+      return unavailable("the running instance did not come to do it: it is busy, or being stopped",
+                         "try again; if it stays so, look at the instance's log");
+    }
+    if (!done) return done;
+    // Answered behind the sync: until then a power cut could undo it.
+    const auto until = std::chrono::steady_clock::now() + k_owner_patience;
+    while (state.durable_step() < step) {
+      state.request_sync();
+      if (std::chrono::steady_clock::now() > until)
+        return unavailable("it was done, but is not synced yet", "look at the disk and at the instance's log");
+      std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    }
+    return done;
+  };
+}
+
+waiting_actor actor_of(pipeline& way, store& state) {
+  return [&way, &state](const std::string& stream,
+                        std::span<const pipeline::decided> all) -> reported<std::vector<waiting_answer>> {
+    auto done = act(way, stream, all);
+    if (!done) return done;
+    if (const auto synced = state.sync(); !synced) return not_synced(synced.error());
+    return done;
+  };
+}
+
+}  // namespace ratchet

@@ -1,0 +1,53 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/control_protocol.hpp"
+#include "app/owner_errands.hpp"
+#include "app/pipeline.hpp"
+#include "app/waiting_list.hpp"
+#include "ratchet/error.hpp"
+
+/// `ratchet waiting replay | skip | discard`: what is asked, who does it, and what is answered: a line for each
+/// event, and one for all. As JSON a line is
+///
+///     {"stream": S, "aggregate": A, "sequence": N, "verb": V, "answer": "would" | "done" | WHY_NOT}
+namespace ratchet {
+
+struct waiting_request {
+  waiting_verb verb{waiting_verb::replay};
+  std::string stream;
+  waiting_filter filter;
+  std::optional<std::string> payload;  ///< replay: in place of what came; for one event that is named
+  bool act{false};                     ///< false: only tell which events it would be
+  bool json{false};
+  friend bool operator==(const waiting_request&, const waiting_request&) = default;
+};
+
+/// As words on the control socket.
+[[nodiscard]] std::vector<std::string> to_words(const waiting_request&);
+/// None where the words ask for something else.
+[[nodiscard]] std::optional<waiting_request> parse_waiting_words(std::span<const std::string> words);
+
+/// Carries decisions out, some hundreds at a time, and returns when they are durable. Errors: usage (no such
+/// stream); source_unavailable (the owner is busy or stopping); of the store.
+using waiting_actor = std::function<reported<std::vector<waiting_answer>>(
+    const std::string& stream, std::span<const pipeline::decided>)>;
+
+/// Finds the events of the view that fit, has the actor do what is wanted with them, and tells. An event that
+/// moved meanwhile is answered as it is found then. Errors: usage; check_failed, where not one could be done;
+/// the actor's; of the store.
+[[nodiscard]] reported<void> answer_waiting(const store_view&, std::span<const std::string> streams,
+                                            const waiting_request&, const waiting_actor&, const byte_sink&);
+
+/// Has the owner of a pipeline carry them out; it must come by within 10 s. Borrows both.
+[[nodiscard]] waiting_actor actor_of(owner_errands&, store&);
+/// For whoever owns the pipeline: at once. Borrows both.
+[[nodiscard]] waiting_actor actor_of(pipeline&, store&);
+
+}  // namespace ratchet

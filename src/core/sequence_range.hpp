@@ -1,0 +1,31 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// Numbers of one aggregate, both ends included.
+struct sequence_range {
+  sequence first;
+  sequence last;
+  [[nodiscard]] bool holds(sequence s) const noexcept { return first <= s && s <= last; }
+  friend bool operator==(const sequence_range&, const sequence_range&) = default;
+};
+
+/// The one right before and right behind, over the border of an epoch, too. before() of {0, 0} and behind()
+/// of the highest are not asked for.
+[[nodiscard]] sequence before(sequence) noexcept;
+[[nodiscard]] sequence behind(sequence) noexcept;
+
+/// "5", or "[1, 5]" in an epoch that is not 0: as JSON output spells it.
+[[nodiscard]] std::string to_text(sequence);
+
+/// Adds a range to such that are apart from each other and in order; joins it with the one that it follows.
+/// Keeps 256 at most, the lowest two of which become one.
+void add_range(std::vector<sequence_range>&, sequence_range added);
+
+}  // namespace ratchet

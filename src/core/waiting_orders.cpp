@@ -1,0 +1,85 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What an operator decides about waiting events.
+#include "core/sequence_range.hpp"
+#include "core/waiting_machine.hpp"
+
+namespace ratchet {
+
+waiting_answer waiting_machine::obey(const waiting_order& order) {
+  const auto at = entries_.find(order.sequence);
+  if (at == entries_.end()) {
+    if (last_loaded_ && order.sequence > *last_loaded_) return waiting_answer::out_of_reach;
+    return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
+  }
+  if (!at->second.whole) return waiting_answer::out_of_reach;
+  const std::string told = "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) +
+                           ", " + name_of(at->second.event.head.state);
+  switch (order.verb) {
+    case waiting_verb::replay:
+      return replay(at, order);
+    case waiting_verb::discard:
+      remove(at, &counters::discarded);
+      audit("waiting_discarded", told + ", was discarded; its number is open again");
+      if (is_arrival()) cascade();
+      return waiting_answer::done;
+    case waiting_verb::skip:
+      if (!is_latest() && at != entries_.begin()) return waiting_answer::not_first;
+      remove(at, &counters::skipped);
+      audit("waiting_skipped", told + ", was skipped");
+      if (!has_last_ || last_ < order.sequence) {
+        add_range(backlog_.skipped,
+                  {has_last_ && is_strict() ? behind(last_) : order.sequence, order.sequence});
+        moved_to(order.sequence, std::nullopt, {}, time_);
+      }
+      settle();
+      return waiting_answer::done;
+  }
+  return waiting_answer::none_waits;
+}
+
+waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order& order) {
+  waiting_event& e = at->second.event;
+  if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload)
+    return waiting_answer::not_in_trouble;
+  audit("waiting_replayed",
+        "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) + ", " +
+            name_of(e.head.state) +
+            (order.payload ? ", is tried again with another payload" : ", is tried again"));
+  backlog_.held = false;
+  around_.room.bytes -= e.bytes();
+  if (order.payload) {
+    e.own_payload = order.payload;
+    e.head.payload_hash = order.payload_hash;
+    e.tombstone = false;
+    at->second.changed = true;
+  }
+  if (e.head.state != waiting_state::parked) {
+    set_state(at->second, waiting_state::retrying);
+    e.attempts = 0;
+    e.due = around_.now;
+  }
+  around_.room.bytes += e.bytes();
+  is_latest() ? retry_latest() : cascade();
+  return waiting_answer::done;
+}
+
+/// Gives up numbers of the gap below the lowest event, up to this one.
+waiting_answer waiting_machine::skip_to(sequence to) {
+  const bool in_gap = is_strict() && backlog_.events() > 0 && !next_is_hidden() &&
+                      to < entries_.begin()->first && (!has_last_ || to > last_) &&
+                      (has_last_ || around_.rules.gate.first != first_number::any);
+  if (!in_gap) return waiting_answer::none_waits;
+  const std::uint64_t first_ever = around_.rules.gate.first == first_number::one ? 1 : 0;
+  const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_ever};
+  if (to < first) return waiting_answer::none_waits;
+  add_range(backlog_.skipped, {first, to});
+  audit("gap_skipped",
+        "aggregate `" + std::string{aggregate_} + "`: " +
+            (first == to ? "number " + to_text(to) : "the numbers " + to_text(first) + " to " + to_text(to)) +
+            " will not come, somebody decided");
+  moved_to(to, std::nullopt, {}, time_);
+  cascade();
+  return waiting_answer::done;
+}
+
+}  // namespace ratchet
