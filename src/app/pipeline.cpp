@@ -168,6 +168,11 @@ result<void> pipeline::handle(const decoded_input& input) {
     works.push_back(
         {.stream = streams_[part.stream].get(), .events = part.decoded.events, .plan = &part.plan});
   }
+  // A crash may have come between a step and what was to follow it, and a disk that was nearly full may have
+  // put that off.
+  for (const work& w : works) {
+    RATCHET_TRY(settle(*w.stream));
+  }
   // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
   while (!works.empty()) {
     RATCHET_TRY(take_step(works));
@@ -358,7 +363,7 @@ result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
   if (!gaps || *stream.oldest_gap > *gaps) return false;
   // What is remembered may be older than what is there.
   constexpr std::size_t k_one = 1;
-  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp{}, gaps, k_one));
+  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp::min(), gaps, k_one));
   if (due.names.empty()) {
     stream.oldest_gap = due.next_gap;
     return false;

@@ -31,6 +31,21 @@ struct cut {
   return stop;
 }
 
+/// When the oldest gap began that this step can come upon, or an earlier time: one that comes to light where
+/// the gap before it is closed may be older than that one, as the stream had no time when the first ones
+/// came.
+[[nodiscard]] std::optional<timestamp> oldest_gap_of(const step_rows& rows) {
+  std::optional<timestamp> oldest = rows.oldest_gap;
+  for (const auto& [aggregate, known] : rows.backlogs) {
+    const bool is_gap = !known.queue.empty() && known.queue.front().head.state == waiting_state::parked;
+    if (known.backlog.held || !is_gap) continue;
+    for (const waiting_event& e : known.queue) {
+      if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
+    }
+  }
+  return oldest;
+}
+
 /// How many passes may fail before superseding is left off. Each failure of a superseding event costs a pass
 /// to find the next older one; without superseding it costs a pass a partition.
 constexpr int k_superseding_passes = 8;
@@ -188,7 +203,7 @@ void pass::decide_all(std::span<const cut> cuts) {
   partition_in_step* partition = nullptr;
   change_.looked_at = events_.size();
   const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
-  std::optional<timestamp> oldest_gap = gaps_grow_old ? rows_.oldest_gap : std::nullopt;
+  std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(rows_) : std::nullopt;
   bool had_time = gaps_grow_old && change_.after.floor;
   // A gap that begins in this step is no older than this.
   if (had_time) oldest_gap = oldest_gap ? std::min(*oldest_gap, *stream_time()) : *stream_time();

@@ -79,7 +79,7 @@ struct backlog {
   /// The lowest may be handled now, whatever its number: the gap was skipped, or the work of one step was
   /// bounded.
   bool ready{false};
-  std::optional<timestamp> wake;        ///< by the clock: when there is something to do
+  std::optional<timestamp> wake;        ///< by the clock: when there is something to do; zero where `ready`
   std::optional<timestamp> gap_since;   ///< in stream time: the gap below the lowest; never beside `held`
   std::optional<sequence> adopted;      ///< `first: any`: the number that counts as the first
   std::vector<sequence_range> skipped;  ///< numbers that are past without an event; in order, apart

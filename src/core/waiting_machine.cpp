@@ -297,6 +297,7 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   }
   if (e.stored) removed_.push_back(event.head);
   entries_.erase(at);
+  if (backlog_.events() == 0) backlog_.held = false;  // as it would be in a step behind this
 }
 
 bool waiting_machine::run_entry(entries::iterator at) {
@@ -438,7 +439,7 @@ void waiting_machine::audit(const char* kind, std::string text) {
 }
 
 std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
-  if (b.ready) return around_.now;
+  if (b.ready) return timestamp{};  // whatever the clock says, also where somebody sets it back
   if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
   for (const auto& [number, e] : entries_) {

@@ -113,7 +113,8 @@ class author {
     const std::uint32_t streams = one_in(4) ? 2 : 1;
     for (std::uint32_t i = 0; i < streams; ++i) {
       stream_setup s;
-      s.arrival = one_in(3);
+      s.strict = one_in(3);
+      s.arrival = !s.strict && one_in(2);
       s.has_ids = s.arrival || !one_in(5);
       s.folds = one_in(2);
       s.in_headers = one_in(2);
@@ -122,8 +123,41 @@ class author {
       s.partitions = 1 + up_to(3);
       s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
       s.skew = 50 + up_to(1'000);
+      if (s.strict) choose_gaps(s);
+      if (one_in(3)) choose_failures(s);
       into_.streams.push_back(s);
     }
+  }
+
+  void choose_gaps(stream_setup& s) {
+    constexpr std::array k_first{first_number::zero, first_number::one, first_number::any};
+    s.first = k_first[up_to(2)];
+    s.accepts_epochs = one_in(2);
+    if (s.first == first_number::any || one_in(2)) {
+      s.gap = gap_policy::skip;
+    } else if (one_in(8)) {
+      s.gap = gap_policy::stop;
+    }
+    s.gap_timeout = 100 + up_to(3'000);
+    if (one_in(5)) s.most_of_aggregate = 1 + up_to(5);
+  }
+
+  /// Short against the time that a history takes, so that what failed is tried again, and again together.
+  void choose_failures(stream_setup& s) {
+    s.fails = true;
+    s.retry.attempts = 1 + up_to(4);
+    s.retry.backoff = std::chrono::milliseconds{1 + up_to(300)};
+    s.retry.most = s.retry.backoff * (1 + up_to(7));
+    if (one_in(5)) s.most_of_aggregate = 1 + up_to(5);
+  }
+
+  [[nodiscard]] static std::uint64_t first_of(const stream_setup& s) {
+    return s.first == first_number::zero ? 0 : 1;
+  }
+
+  [[nodiscard]] std::uint64_t first_sent(const stream_setup& s) {
+    if (!s.strict) return 1 + up_to(2);
+    return first_of(s) + (s.first == first_number::any || one_in(8) ? up_to(3) : 0);
   }
 
   void write_messages(std::uint32_t events) {
@@ -131,7 +165,8 @@ class author {
     const std::uint32_t count = 1 + up_to(11);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t stream = up_to(static_cast<std::uint32_t>(into_.streams.size()) - 1);
-      aggregates.push_back({stream, up_to(into_.streams[stream].partitions - 1), 0, 1 + up_to(2)});
+      aggregates.push_back(
+          {stream, up_to(into_.streams[stream].partitions - 1), 0, first_sent(into_.streams[stream])});
     }
     time_ = k_begin;
     while (into_.log.size() < events) {
@@ -144,9 +179,24 @@ class author {
                       up_to(std::min<std::uint32_t>(30, static_cast<std::uint32_t>(into_.log.size()) - 1))]);
         continue;
       }
-      into_.log.push_back(&add(which, a));
+      const message& m = add(which, a);
+      if (into_.streams[a.stream].strict && one_in(15)) {
+        late_.emplace_back(into_.log.size() + up_to(80), &m);
+      } else {
+        into_.log.push_back(&m);
+      }
+      send_late_ones();
     }
     shuffle_a_little();
+  }
+
+  /// What a producer held back, or a slow partition of the one before it.
+  void send_late_ones() {
+    std::erase_if(late_, [this](const auto& held_back) {
+      if (held_back.first > into_.log.size()) return false;
+      into_.log.push_back(held_back.second);
+      return true;
+    });
   }
 
   message& add(std::uint32_t which, aggregate& a) {
@@ -161,18 +211,32 @@ class author {
     m.number = a.next;
     m.epoch = a.epoch;
     a.next += 1;
+    if (setup.strict && one_in(25)) a.next += 1 + up_to(2);  // these never come
     if (setup.has_epochs && one_in(20)) {
       ++a.epoch;
-      a.next = 0;
+      a.next = setup.strict ? first_sent(setup) : 0;
     }
     if (setup.in_headers && one_in(12)) m.kind = message_kind::tombstone;
-    if (m.kind == message_kind::event) m.payload = R"({"x":)" + std::to_string(into_.messages.size()) + "}";
+    if (m.kind == message_kind::event) write_payload(m, setup);
     std::int64_t id_time = time_;
     if (!into_.well_behaved) spoil(m, id_time);
     if (setup.has_ids && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
     if (!setup.has_ids) m.id.reset();
     spell_out(m, setup);
     return m;
+  }
+
+  void write_payload(message& m, const stream_setup& setup) {
+    if (setup.fails && one_in(10)) {
+      constexpr std::array k_how{failing::retry, failing::retry, failing::throws, failing::give_up};
+      m.how = k_how[up_to(3)];
+      m.times = 1 + up_to(4);
+    }
+    m.payload = R"({"x":)" + std::to_string(into_.messages.size());
+    if (m.how == failing::retry) m.payload += R"(,"retry":)" + std::to_string(m.times);
+    if (m.how == failing::throws) m.payload += R"(,"throw":)" + std::to_string(m.times);
+    if (m.how == failing::give_up) m.payload += R"(,"give_up":true)";
+    m.payload += "}";
   }
 
   /// What producers should not send.
@@ -184,7 +248,12 @@ class author {
     if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
     const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
     if (one_in(25)) m.id = other.id;
-    if (one_in(25) && m.kind == message_kind::event && !other.payload.empty()) m.payload = other.payload;
+    const bool fits = other.how == failing::never || into_.streams[m.stream].fails;
+    if (one_in(25) && m.kind == message_kind::event && !other.payload.empty() && fits) {
+      m.payload = other.payload;
+      m.how = other.how;
+      m.times = other.times;
+    }
     if (one_in(30)) m.kind = message_kind::malformed;
   }
 
@@ -240,6 +309,7 @@ class author {
   history& into_;
   workload_random dice_;
   std::int64_t time_{0};
+  std::vector<std::pair<std::size_t, const message*>> late_;  ///< each goes when the log is so long
 };
 
 }  // namespace
@@ -255,15 +325,38 @@ history make_history(std::uint64_t seed, std::uint32_t events) {
   return made;
 }
 
+namespace {
+
+[[nodiscard]] std::string describe_gaps(const stream_setup& s) {
+  constexpr std::array k_firsts{"0", "1", "any"};
+  constexpr std::array k_policies{"wait", "skip", "stop"};
+  return std::string{", first "} + k_firsts.at(static_cast<std::size_t>(s.first)) +
+         (s.accepts_epochs ? ", epochs accepted" : "") + ", gap " +
+         k_policies.at(static_cast<std::size_t>(s.gap)) + " " + std::to_string(s.gap_timeout) + " ms";
+}
+
+}  // namespace
+
 std::string describe(const history& h) {
   std::string text = "seed " + std::to_string(h.seed) + ": " + std::to_string(h.log.size()) + " records, " +
                      std::to_string(h.faults.size()) + " faults, steps of " + std::to_string(h.step_records) +
                      (h.sync_every_step ? ", each synced" : "") + "\n";
   for (const stream_setup& s : h.streams) {
-    text += std::string{"  stream: "} + (s.arrival ? "arrival" : "latest") + (s.has_ids ? "" : ", no ids") +
-            (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
-            (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
-            std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms\n";
+    text += std::string{"  stream: "} +
+            (s.arrival  ? "arrival"
+             : s.strict ? "strict"
+                        : "latest") +
+            (s.has_ids ? "" : ", no ids") + (s.folds ? ", folds" : ", replaces") +
+            (s.in_headers ? ", fields in headers" : "") + (s.has_epochs ? ", epochs" : "") +
+            (s.starts_at_end ? ", starts at the end" : "") + ", " + std::to_string(s.partitions) +
+            " partitions, window " + std::to_string(s.window) + " ms";
+    if (s.strict) text += describe_gaps(s);
+    if (s.fails) {
+      text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +
+              std::to_string(s.retry.backoff.count()) + ".." + std::to_string(s.retry.most.count()) + " ms";
+    }
+    text += ", at most " + std::to_string(s.most_of_aggregate) + " wait";
+    text += "\n";
   }
   for (const fault& f : h.faults) {
     text += "  at turn " + std::to_string(f.at) + ": " + name_of(f.kind) + " (" + std::to_string(f.amount) +

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/record.hpp"
+#include "ratchet/config.hpp"
 #include "ratchet/types.hpp"
 #include "workload/workload_random.hpp"
 
@@ -16,6 +17,9 @@
 namespace ratchet::sim {
 
 enum class message_kind : std::uint8_t { event, tombstone, malformed };
+
+/// What the reducer makes of an event, whatever else happens: its payload says so.
+enum class failing : std::uint8_t { never, retry, throws, give_up };
 
 /// What a producer sends, once; it may lie in the log several times.
 struct message {
@@ -28,6 +32,8 @@ struct message {
   std::optional<event_id> id;
   std::optional<std::int64_t> time;  ///< the record's, in ms; none: Kafka's -1
   std::string payload;               ///< the reducer's input; empty for a tombstone
+  failing how{failing::never};
+  std::uint32_t times{0};  ///< so many first attempts fail; to give up is for ever
 
   // As it lies in the log. Views point into the strings, so that a message stays where it is.
   std::string key;
@@ -81,6 +87,14 @@ struct fault {
 /// How the streams of a history are configured.
 struct stream_setup {
   bool arrival{false};
+  bool strict{false};  ///< neither: latest
+  first_number first{first_number::one};
+  bool accepts_epochs{false};
+  gap_policy gap{gap_policy::wait};
+  std::int64_t gap_timeout{0};
+  std::uint64_t most_of_aggregate{10'000};  ///< events that may wait
+  bool fails{false};                        ///< some payloads say that the reducer fails
+  retry_config retry{};
   bool has_ids{true};
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
   bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning

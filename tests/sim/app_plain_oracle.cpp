@@ -3,29 +3,261 @@
 
 #include <algorithm>
 
+#include "core/backoff.hpp"  // documented, and without a state: what `due` means
+
 namespace ratchet::sim {
+
+bool succeeds(const message& m, std::uint32_t attempt) {
+  if (m.kind == message_kind::tombstone || m.how == failing::never) return true;
+  return m.how != failing::give_up && attempt > m.times;
+}
 
 plain_oracle::plain_oracle(const stream_setup& setup) : setup_{&setup}, partitions_(setup.partitions) {}
 
-fate plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now) {
+bool plain_oracle::aggregate::was_skipped(place p) const {
+  return std::any_of(skipped.begin(), skipped.end(),
+                     [&](const auto& range) { return range.first <= p && p <= range.second; });
+}
+
+void plain_oracle::begin_step() {
+  tickets_.clear();
+  sayings_.clear();
+  for (auto& [number, a] : aggregates_) {
+    for (auto& [where, w] : a.waiting) w.ticket.reset();
+  }
+}
+
+fate plain_oracle::fate_of(std::size_t ticket) const {
+  for (const auto& [number, a] : aggregates_) {
+    for (const auto& [where, w] : a.waiting) {
+      if (w.ticket == ticket) return a.held ? fate::dead : w.state;
+    }
+  }
+  return tickets_.at(ticket);
+}
+
+std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now, bool unseen) {
   partition& p = partitions_[m.partition];
   ++taken_;
-  fate f = fate::repeated;
-  if (!p.known || offset >= p.next) {
-    f = judge(m);
-    if (f == fate::applied) apply(m);
-    if (f != fate::applied && f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
-    p.known = true;
-    p.next = offset + 1;
-    if (m.time) {
-      const std::int64_t capped = std::min(*m.time, now + setup_->skew);
-      p.highest = std::max(p.highest.value_or(capped), capped);
-    }
-    if (p.highest) p.idle = false;
-    raise_floor();
+  now_ = now;
+  const std::size_t ticket = tickets_.size();
+  tickets_.push_back(fate::repeated);
+  if (p.known && offset < p.next) {
+    ++counts_[static_cast<std::size_t>(fate::repeated)];
+    return ticket;
   }
-  ++counts_[static_cast<std::size_t>(f)];
-  return f;
+  kept_.reset();
+  const fate f = judge(m);
+  if (f == fate::applied || f == fate::parked) {
+    let_in(m, offset, f == fate::applied, unseen, ticket);
+  } else {
+    tickets_[ticket] = f;
+    ++counts_[static_cast<std::size_t>(f)];
+    if (f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
+  }
+  p.known = true;
+  p.next = offset + 1;
+  if (m.time) {
+    const std::int64_t capped = std::min(*m.time, now + setup_->skew);
+    p.highest = std::max(p.highest.value_or(capped), capped);
+  }
+  if (p.highest) p.idle = false;
+  raise_floor();
+  if (kept_) {
+    // A gap that shrinks keeps its age.
+    auto& waiting = aggregates_.at(kept_->first).waiting;
+    const auto at = waiting.find(kept_->second);
+    at->second.since = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    const auto above = std::next(at);
+    if (above != waiting.end() && above->second.since) {
+      at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
+    }
+  }
+  const auto own = aggregates_.find(m.aggregate);
+  if (m.kind != message_kind::malformed && own != aggregates_.end()) skip_old_gaps(own->second);
+  return ticket;
+}
+
+/// An event that is applied or has to wait.
+void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, bool unseen,
+                          std::size_t ticket) {
+  aggregate& a = aggregates_[m.aggregate];
+  const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
+  waiter w{.of = &m, .offset = offset, .since = {}, .due = {}, .ticket = ticket};
+  if (may_run && (unseen || succeeds(m, 1))) {
+    tickets_[ticket] = fate::applied;
+    ++counts_[static_cast<std::size_t>(fate::applied)];
+    apply(a, number, m);
+    if (setup_->strict || setup_->arrival) {
+      release(a);
+    } else {
+      supersede(a);
+    }
+    return;
+  }
+  if (may_run) fail(number, w);
+  a.waiting.emplace(number, w);
+  kept_ = std::pair{m.aggregate, number};
+  if (a.held || a.waiting.size() <= setup_->most_of_aggregate) return;
+  a.held = true;
+  sayings_.push_back({"aggregate_held", m.aggregate, {}});
+}
+
+/// An attempt failed.
+void plain_oracle::fail(place number, waiter& w) const {
+  const message& m = *w.of;
+  ++w.attempts;
+  w.due.reset();
+  if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
+    w.state = fate::dead;
+    return;
+  }
+  w.state = fate::retrying;
+  w.due = now_ +
+          backoff(setup_->retry, "a" + std::to_string(m.aggregate), {number.first, number.second}, w.attempts)
+              .count();
+}
+
+/// True where it was applied, and waits no more.
+bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
+  if (!succeeds(*at->second.of, at->second.attempts + 1)) {
+    fail(at->first, at->second);
+    return false;
+  }
+  const message& m = *at->second.of;
+  const place number = at->first;
+  leave(a, at);
+  apply(a, number, m);
+  return true;
+}
+
+/// It waits no more: applied, or superseded by a newer one.
+void plain_oracle::leave(aggregate& a, std::map<place, waiter>::iterator at) {
+  const waiter& w = at->second;
+  ++counts_[static_cast<std::size_t>(fate::applied)];
+  if (w.ticket) tickets_.at(*w.ticket) = fate::applied;
+  if (w.of->id) ids_.emplace(*w.of->id, w.of->aggregate);
+  a.waiting.erase(at);
+  if (a.waiting.empty()) a.held = false;
+}
+
+/// What waited for the one that was applied, one after the other.
+void plain_oracle::release(aggregate& a) {
+  while (!a.held && !a.waiting.empty() && a.bound != a.waiting.begin()->first) {
+    const auto& [number, w] = *a.waiting.begin();
+    if (w.state == fate::dead || (w.state == fate::retrying && *w.due > now_)) return;
+    if (w.state == fate::parked && !comes_next(a, number)) return;
+    if (!run_lowest(a)) return;
+  }
+}
+
+/// Order latest: nothing older than the last one is needed.
+void plain_oracle::supersede(aggregate& a) {
+  while (!a.waiting.empty() && a.waiting.begin()->first < a.last) leave(a, a.waiting.begin());
+}
+
+void plain_oracle::retry_latest(aggregate& a) {
+  for (auto at = a.waiting.begin(); at != a.waiting.end();) {
+    const place number = at->first;
+    if (at->second.state == fate::retrying && *at->second.due <= now_ && run(a, at)) supersede(a);
+    at = a.waiting.upper_bound(number);
+  }
+}
+
+bool plain_oracle::is_old_gap(const aggregate& a) const {
+  if (!setup_->strict || setup_->gap == gap_policy::wait || !floor_ || a.held || a.waiting.empty())
+    return false;
+  const waiter& w = a.waiting.begin()->second;
+  return w.state == fate::parked && w.since && *w.since + setup_->gap_timeout <= *floor_ + setup_->window;
+}
+
+void plain_oracle::skip_old_gaps(aggregate& a) {
+  while (setup_->gap == gap_policy::skip && is_old_gap(a) && a.bound != a.waiting.begin()->first) {
+    const place next = a.waiting.begin()->first;
+    skip_gap(a);
+    if (a.bound != next) (void)run_lowest(a);
+    release(a);
+  }
+}
+
+/// The lowest one that waits is next, whatever is missing below it.
+void plain_oracle::skip_gap(aggregate& a) {
+  const std::uint32_t which = a.waiting.begin()->second.of->aggregate;
+  const place next = a.waiting.begin()->first;
+  if (!a.exists && setup_->first == first_number::any) {
+    a.adopted = next;
+    sayings_.push_back({"first_adopted", which, {next.second}});
+    return;
+  }
+  place from{next.first, setup_->first == first_number::one ? 1 : 0};
+  if (a.exists) from = {a.last.first, a.last.second + 1};
+  const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
+  a.skipped.emplace_back(from, to);
+  a.exists = true;
+  a.last = to;
+  a.id.reset();
+  a.payload.clear();
+  sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+}
+
+void plain_oracle::bind(std::uint32_t which, std::optional<place> first) {
+  aggregates_[which].bound = first;
+}
+
+void plain_oracle::resume(std::uint32_t which, std::int64_t now) {
+  const auto known = aggregates_.find(which);
+  if (known == aggregates_.end() || known->second.held) return;
+  now_ = now;
+  aggregate& a = known->second;
+  if (!setup_->strict && !setup_->arrival) return retry_latest(a);
+  release(a);
+  skip_old_gaps(a);
+}
+
+bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {
+  const auto known = aggregates_.find(which);
+  if (known == aggregates_.end()) return false;
+  const aggregate& a = known->second;
+  if (a.held || a.waiting.empty()) return false;
+  if (a.bound || (setup_->gap == gap_policy::skip && is_old_gap(a))) return true;
+  for (const auto& [number, w] : a.waiting) {
+    if (w.state == fate::retrying && *w.due <= now) return true;
+    if (setup_->strict || setup_->arrival) return false;  // only the lowest is tried
+  }
+  return false;
+}
+
+std::string plain_oracle::describe_old_gap() const {
+  for (const auto& [number, a] : aggregates_) {
+    if (!is_old_gap(a)) continue;
+    return "below " + std::to_string(a.waiting.begin()->first.second) + " of a" + std::to_string(number) +
+           ", since " + std::to_string(*a.waiting.begin()->second.since) + "; stream time is " +
+           std::to_string(*floor_ + setup_->window);
+  }
+  return {};
+}
+
+bool plain_oracle::is_settled() const {
+  for (const auto& [number, a] : aggregates_) {
+    if (a.held || a.waiting.empty()) continue;
+    const auto& [first, lowest] = *a.waiting.begin();
+    if (a.bound || (setup_->gap == gap_policy::skip && is_old_gap(a))) return false;
+    if (lowest.state == fate::parked && comes_next(a, first)) return false;
+    for (const auto& [at, w] : a.waiting) {
+      if (w.state == fate::retrying) return false;
+      // One of a higher epoch may be behind what came later: it has its turn when that is gone.
+      if (setup_->strict || setup_->arrival) break;
+    }
+  }
+  return true;
+}
+
+std::uint64_t plain_oracle::count(fate f) const {
+  std::uint64_t sum = counts_[static_cast<std::size_t>(f)];
+  for (const auto& [number, a] : aggregates_) {
+    for (const auto& [at, w] : a.waiting) sum += (a.held ? fate::dead : w.state) == f ? 1 : 0;
+  }
+  return sum;
 }
 
 void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset) {
@@ -38,27 +270,69 @@ void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
   raise_floor();
 }
 
+plain_oracle::place plain_oracle::next_number(const aggregate& a) const {
+  const std::uint64_t highest = a.waiting.empty() ? 0 : a.waiting.rbegin()->first.second;
+  return {0, std::max(a.last.second, highest) + 1};
+}
+
+bool plain_oracle::comes_next(const aggregate& a, place p) const {
+  if (setup_->arrival) return true;
+  const bool is_any = setup_->first == first_number::any;
+  const std::uint64_t first = setup_->first == first_number::one ? 1 : 0;
+  if (!a.exists) return is_any ? a.adopted == p : p.second == first;
+  if (p.first == a.last.first) return p.second == a.last.second + 1;
+  return setup_->accepts_epochs && p.first > a.last.first && !is_any && p.second == first;
+}
+
+/// applied: it is let through to the reducer; parked: others come first.
 fate plain_oracle::judge(const message& m) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
   const std::int64_t id_time = m.id ? static_cast<std::int64_t>(m.id->high / 65'536) : 0;
   const bool before_window = m.id && floor_ && id_time < *floor_;
   const bool seen = m.id && !before_window && ids_.contains({*m.id, m.aggregate});
-  if (setup_->arrival) {
-    if (seen) return fate::repeated;
-    return before_window ? fate::too_old : fate::applied;
-  }
   const auto known = aggregates_.find(m.aggregate);
-  if (known == aggregates_.end()) return fate::applied;
-  const aggregate& a = known->second;
-  const std::pair mine{m.epoch, m.number};
-  if (mine > a.last) return seen ? fate::id_reused : fate::applied;
-  if (mine < a.last) return seen ? fate::repeated : fate::stale;
-  return !m.id || a.id == m.id || a.payload == m.payload ? fate::repeated : fate::conflict;
+  const aggregate nothing;
+  const aggregate& a = known == aggregates_.end() ? nothing : known->second;
+  if (setup_->arrival) {
+    for (const auto& [number, w] : a.waiting) {
+      if (w.of->id == m.id) return fate::repeated;
+    }
+    if (seen) return fate::repeated;
+    if (before_window) return fate::too_old;
+    return a.waiting.empty() ? fate::applied : fate::parked;
+  }
+  const place mine{m.epoch, m.number};
+  if (const auto claimed = a.waiting.find(mine); claimed != a.waiting.end()) {
+    const auto& other = claimed->second.of->id;
+    return !other || !m.id || other == m.id ? fate::repeated : fate::conflict;
+  }
+  if (a.exists && mine < a.last) {
+    return seen ? fate::repeated : a.was_skipped(mine) ? fate::late : fate::stale;
+  }
+  if (a.exists && mine == a.last) {
+    if (a.was_skipped(a.last)) return fate::late;
+    return !m.id || a.id == m.id || a.payload == m.payload ? fate::repeated : fate::conflict;
+  }
+  if (setup_->strict) return judge_strict(a, mine, seen);
+  return seen && a.exists ? fate::id_reused : fate::applied;
 }
 
-void plain_oracle::apply(const message& m) {
-  aggregate& a = aggregates_[m.aggregate];
-  a.last = setup_->arrival ? std::pair{std::uint64_t{0}, a.last.second + 1} : std::pair{m.epoch, m.number};
+/// What lies above the last one, if there is one.
+fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const {
+  if (a.exists && seen) return fate::id_reused;
+  if (!a.exists) {
+    if (setup_->first == first_number::any)
+      return a.adopted && mine < *a.adopted ? fate::stale : fate::parked;
+    if (mine.second < (setup_->first == first_number::one ? 1U : 0U)) return fate::stale;
+  }
+  const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
+  return comes_next(a, mine) && !is_behind_others ? fate::applied : fate::parked;
+}
+
+void plain_oracle::apply(aggregate& a, place number, const message& m) {
+  a.exists = true;
+  a.adopted.reset();
+  a.last = number;
   a.id = m.id;
   if (m.id) ids_.emplace(*m.id, m.aggregate);
   a.payload = m.payload;

@@ -25,21 +25,51 @@ enum class fate : std::uint8_t {
   conflict,
   too_old,
   id_reused,
+  late,
+  // It waits:
+  parked,
+  retrying,
+  dead,
 };
-inline constexpr std::size_t k_fates = 7;
+inline constexpr std::size_t k_fates = 11;
+
+/// A decision that a step says of itself: it leaves a row behind.
+struct said {
+  std::string kind;
+  std::uint32_t aggregate{0};
+  std::vector<std::uint64_t> numbers;  ///< that it names
+};
 
 /// What a stream must come to, by the words of the contract, one record at a time, over plain values, with
 /// every minimum computed anew. It knows what a producer meant, not what lies in the log, and shares nothing
 /// with the pipeline.
 class plain_oracle {
  public:
+  using place = std::pair<std::uint64_t, std::uint64_t>;  ///< epoch, number
+  struct waiter {
+    const message* of{nullptr};
+    std::int64_t offset{0};
+    fate state{fate::parked};
+    std::optional<std::int64_t> since;
+    std::uint32_t attempts{0};
+    std::optional<std::int64_t> due;
+    std::optional<std::size_t> ticket{};  ///< of the step that took it
+  };
   struct aggregate {
-    bool exists{false};
-    std::pair<std::uint64_t, std::uint64_t> last;  ///< epoch, number
+    bool exists{false};  ///< something was applied or skipped
+    place last;
     std::optional<event_id> id;
     std::string payload;  ///< of the last one applied; empty: it was a tombstone
-    bool deleted{false};
+    bool deleted{true};
     std::string snapshot;
+    std::map<place, waiter> waiting;
+    bool held{false};  ///< more waited than may
+    std::optional<place> adopted;
+    std::vector<std::pair<place, place>> skipped;  ///< both ends included
+    /// The work of a step ended before this one; the next step goes on.
+    std::optional<place> bound;
+
+    [[nodiscard]] bool was_skipped(place) const;
   };
   struct partition {
     bool known{false};
@@ -50,8 +80,27 @@ class plain_oracle {
 
   explicit plain_oracle(const stream_setup&);
 
-  /// One record at `offset`, handled when the wall clock said `now`.
-  fate take(const message&, std::int64_t offset, std::int64_t now);
+  /// A step begins: its tickets and what it says of itself are its own.
+  void begin_step();
+  /// One record at `offset`, handled when the wall clock said `now`. What has become of it at the end of the
+  /// step, fate_of() tells.
+  /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
+  /// others needless; so nobody learns which of them would have failed.
+  std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
+  [[nodiscard]] fate fate_of(std::size_t ticket) const;
+  [[nodiscard]] const std::vector<said>& sayings() const { return sayings_; }
+  /// How much one step releases is its own choice: this one releases nothing from there on.
+  void bind(std::uint32_t which, std::optional<place>);
+  /// A step looks after what waits of this aggregate.
+  void resume(std::uint32_t which, std::int64_t now);
+  /// There is something to do for it at that time.
+  [[nodiscard]] bool is_due(std::uint32_t which, std::int64_t now) const;
+  /// A gap is older than the stream allows.
+  [[nodiscard]] bool has_old_gap() const { return !describe_old_gap().empty(); }
+  /// Which, for a person; empty: none is.
+  [[nodiscard]] std::string describe_old_gap() const;
+  /// Nothing is left to be tried or skipped, however long one waits.
+  [[nodiscard]] bool is_settled() const;
   /// The partition goes on at `offset`: at a start, or past what holds no records.
   void go_on_at(std::uint32_t which, std::int64_t offset);
   /// A timer left these partitions out of the floor, together.
@@ -60,7 +109,8 @@ class plain_oracle {
   [[nodiscard]] const std::map<std::uint32_t, aggregate>& aggregates() const { return aggregates_; }
   [[nodiscard]] const std::vector<partition>& partitions() const { return partitions_; }
   [[nodiscard]] std::optional<std::int64_t> floor() const { return floor_; }
-  [[nodiscard]] std::uint64_t count(fate f) const { return counts_[static_cast<std::size_t>(f)]; }
+  /// Of what waits: how many do now.
+  [[nodiscard]] std::uint64_t count(fate) const;
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   /// Every (id, aggregate) that was applied.
   [[nodiscard]] const std::set<std::pair<event_id, std::uint32_t>>& ids() const { return ids_; }
@@ -70,7 +120,21 @@ class plain_oracle {
 
  private:
   [[nodiscard]] fate judge(const message&) const;
-  void apply(const message&);
+  [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
+  [[nodiscard]] bool comes_next(const aggregate&, place) const;
+  [[nodiscard]] bool is_old_gap(const aggregate&) const;
+  [[nodiscard]] place next_number(const aggregate&) const;
+  void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
+  void apply(aggregate&, place, const message&);
+  void fail(place, waiter&) const;
+  bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
+  bool run(aggregate&, std::map<place, waiter>::iterator);
+  void leave(aggregate&, std::map<place, waiter>::iterator);
+  void release(aggregate&);
+  void supersede(aggregate&);
+  void retry_latest(aggregate&);
+  void skip_old_gaps(aggregate&);
+  void skip_gap(aggregate&);
   void raise_floor();
 
   const stream_setup* setup_;
@@ -79,9 +143,16 @@ class plain_oracle {
   std::optional<std::int64_t> floor_;
   std::uint64_t counts_[k_fates]{};
   std::uint64_t taken_{0};
+  std::int64_t now_{0};
+  std::vector<fate> tickets_;
+  std::vector<said> sayings_;
+  std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
   std::set<std::pair<event_id, std::uint32_t>> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };
+
+/// What the reducer makes of that attempt at it; the first is 1.
+[[nodiscard]] bool succeeds(const message&, std::uint32_t attempt);
 
 /// What the folding reducer makes of a snapshot and one more payload.
 [[nodiscard]] std::string fold(const std::string& before, const std::string& payload);

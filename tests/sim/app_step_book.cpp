@@ -2,7 +2,9 @@
 #include "app_step_book.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace ratchet::sim {
 
@@ -10,34 +12,6 @@ namespace {
 
 [[nodiscard]] std::string place(const topic_partition& where) {
   return where.topic + "/" + std::to_string(static_cast<int>(where.partition));
-}
-
-[[nodiscard]] fate fate_of(decision d) {
-  switch (d.verdict) {
-    case verdict::applied:
-    case verdict::superseded:
-      return fate::applied;
-    case verdict::duplicate:
-      return fate::repeated;
-    case verdict::stale:
-      return fate::stale;
-    case verdict::rejected:
-      break;
-    default:
-      throw broken(std::string{"a verdict that no setup here can have: "} + name_of(d.verdict));
-  }
-  switch (d.reason) {
-    case reject_reason::malformed:
-      return fate::malformed;
-    case reject_reason::conflict:
-      return fate::conflict;
-    case reject_reason::too_old:
-      return fate::too_old;
-    case reject_reason::id_reused:
-      return fate::id_reused;
-    default:
-      throw broken(std::string{"a reason that no setup here can have: "} + name_of(d.reason));
-  }
 }
 
 void must_be(bool holds, const char* what) {
@@ -51,58 +25,8 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
   }
 }
 
-void compare_counters(const counters& found, const plain_oracle& wanted) {
-  must_equal(found.applied + found.superseded, wanted.count(fate::applied), "applied and superseded");
-  must_equal(found.duplicate, wanted.count(fate::repeated), "duplicate");
-  must_equal(found.stale, wanted.count(fate::stale), "stale");
-  must_equal(found.rejected_malformed, wanted.count(fate::malformed), "malformed");
-  must_equal(found.rejected_conflict, wanted.count(fate::conflict), "conflict");
-  must_equal(found.rejected_too_old, wanted.count(fate::too_old), "too_old");
-  must_equal(found.rejected_id_reused, wanted.count(fate::id_reused), "id_reused");
-  must_equal(found.consumed, wanted.taken(), "consumed");
-}
-
-void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
-  must_equal(found.rows.size(), wanted.aggregates().size(), "aggregates");
-  for (const auto& [number, a] : wanted.aggregates()) {
-    const std::string name = "a" + std::to_string(number);
-    const auto at = found.rows.find(name);
-    if (at == found.rows.end()) throw broken("aggregate " + name + " is missing");
-    const aggregate_row& row = at->second;
-    const bool same = row.last == sequence{a.last.first, a.last.second} && row.id == a.id &&
-                      row.deleted == a.deleted && row.snapshot == a.snapshot;
-    if (!same) {
-      throw broken("aggregate " + name + " is at " + std::to_string(row.last.number) + " with `" +
-                   row.snapshot + "`, but the oracle has " + std::to_string(a.last.second) + " with `" +
-                   a.snapshot + "`");
-    }
-  }
-}
-
-void compare_window(const stream_rows& found, const plain_oracle& wanted) {
-  const auto floor =
-      found.state.floor ? std::optional{found.state.floor->time_since_epoch().count()} : std::nullopt;
-  if (floor != wanted.floor()) {
-    throw broken("the floor is " + std::to_string(floor.value_or(-1)) + ", but the oracle has " +
-                 std::to_string(wanted.floor().value_or(-1)));
-  }
-  std::size_t known = 0;
-  for (const auto& [id, aggregate] : wanted.ids()) {
-    const bool stored = found.ids.contains({id, "a" + std::to_string(aggregate)});
-    known += stored ? 1 : 0;
-    const bool inside = !floor || id.time().time_since_epoch().count() >= *floor;
-    must_be(stored || !inside, "an id inside the window is missing");
-  }
-  must_be(known == found.ids.size(), "an id is in the window whose event was not applied");
-}
-
-void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
-  must_equal(found.rejected.size(), wanted.rejected().size(), "rejected rows");
-  for (const auto& [key, row] : found.rejected) {
-    const auto at = wanted.rejected().find({static_cast<std::uint32_t>(key.first.partition), key.second});
-    must_be(at != wanted.rejected().end() && at->second == fate_of({verdict::rejected, row.reason}),
-            "a rejected row that the oracle does not have");
-  }
+[[nodiscard]] std::uint32_t number_of(std::string_view aggregate) {
+  return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));  // a17
 }
 
 }  // namespace
@@ -111,25 +35,35 @@ step_book::step_book(const history& h) : history_{&h} {
   for (const stream_setup& s : h.streams) oracles_.emplace_back(s);
 }
 
-void step_book::delivered(const cluster& c, std::vector<std::pair<std::size_t, log_entry>> records) {
-  std::vector<delivery>& batch = delivered_.emplace_back();
-  batch.reserve(records.size());
-  for (const auto& [log, entry] : records) batch.push_back({log, entry, c.logs[log].made});
+void step_book::delivered(const cluster& c, const std::vector<std::pair<std::size_t, log_entry>>& records) {
+  for (const auto& [log, entry] : records)
+    delivered_[c.logs[log].stream].push_back({log, entry, c.logs[log].made});
 }
 
-fate step_book::perform(const operation& o) {
+void step_book::forget_deliveries() {
+  delivered_.clear();
+  stopped_.clear();
+}
+
+std::size_t step_book::perform(const operation& o) {
   plain_oracle& oracle = oracles_[o.stream];
   switch (o.what) {
     case operation::kind::take:
-      return oracle.take(*o.of, o.offset, o.now);
+      return oracle.take(*o.of, o.offset, o.now, o.unseen);
     case operation::kind::go_on:
       oracle.go_on_at(o.partition, o.offset);
       break;
     case operation::kind::leave_out:
       oracle.leave_out(o.left_out);
       break;
+    case operation::kind::bind:
+      oracle.bind(o.aggregate, o.first);
+      break;
+    case operation::kind::resume:
+      oracle.resume(o.aggregate, o.now);
+      break;
   }
-  return fate::applied;
+  return 0;
 }
 
 void step_book::take_back_to(std::uint64_t number) {
@@ -155,32 +89,87 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
                       std::int64_t now) {
   step& s = steps_.emplace_back();
   s.number = batch.step;
-  const bool has_records = std::any_of(batch.parts.begin(), batch.parts.end(),
-                                       [](const step_part& p) { return !p.change->decisions.empty(); });
-  std::vector<delivery> records;
-  if (has_records) {
-    must_be(!delivered_.empty(), "a step of records that were not delivered");
-    records = std::move(delivered_.front());
-    delivered_.pop_front();
-  }
-  std::size_t decided = 0;
+  std::vector<said> sayings;
   for (const step_part& part : batch.parts) {
     const auto stream = static_cast<std::uint32_t>(part.stream);
     const stream_rows& was = before.streams[stream];
     check_part(part, was);
-    decided += part.change->decisions.size();
-    if (part.change->decisions.empty()) {
-      take_moves(s, stream, *part.change, was, batch.audits, c);
+    oracles_[stream].begin_step();
+    if (part.plan != nullptr && part.plan->resumes) {
+      resume(s, part, was, now);
+    } else if (part.plan != nullptr && !part.plan->events.empty()) {
+      take_records(s, part, was, c, now);
     } else {
-      take_records(s, stream, *part.change, records, c, now);
+      take_moves(s, stream, *part.change, was, batch.audits, c);
     }
+    const auto& own = oracles_[stream].sayings();
+    sayings.insert(sayings.end(), own.begin(), own.end());
     for (std::size_t i = 0; i < c.logs.size(); ++i) {
       const auto at = part.change->after.partitions.find(c.logs[i].where);
       if (c.logs[i].stream != stream || at == part.change->after.partitions.end()) continue;
       s.nexts.emplace_back(i, at->second.next_offset);
     }
   }
-  must_equal(decided, records.size(), "records decided in a step");
+  check_sayings(std::move(sayings), batch.audits);
+}
+
+/// Each number that is skipped, and each aggregate that is held, is told by an audit row, and no other is.
+void step_book::check_sayings(std::vector<said> wanted, const std::vector<audit_row>& found) {
+  for (const audit_row& row : found) {
+    if (row.kind != "gap_skipped" && row.kind != "first_adopted" && row.kind != "aggregate_held") continue;
+    const auto names = [&row](const said& s) {
+      return s.kind == row.kind &&
+             row.text.find("`a" + std::to_string(s.aggregate) + "`") != std::string::npos &&
+             std::all_of(s.numbers.begin(), s.numbers.end(), [&](std::uint64_t n) {
+               return row.text.find(std::to_string(n)) != std::string::npos;
+             });
+    };
+    const auto at = std::find_if(wanted.begin(), wanted.end(), names);
+    if (at == wanted.end()) throw broken("an audit row that the oracle does not have: " + row.text);
+    wanted.erase(at);
+  }
+  must_be(wanted.empty(), "an audit row is missing");
+}
+
+/// The lowest event that waits behind the step.
+[[nodiscard]] static std::optional<plain_oracle::place> lowest_after(const backlog_change& change,
+                                                                     const std::string& name,
+                                                                     const stream_rows& before) {
+  std::set<sequence> waiting;
+  for (auto at = before.waiting.lower_bound({name, {}});
+       at != before.waiting.end() && at->first.first == name; ++at)
+    waiting.insert(at->first.second);
+  for (const waiting_head& gone : change.removals) waiting.erase(gone.sequence);
+  for (const waiting_event& e : change.puts) waiting.insert(e.head.sequence);
+  if (waiting.empty()) return std::nullopt;
+  return plain_oracle::place{waiting.begin()->epoch, waiting.begin()->number};
+}
+
+/// How far a step goes in releasing what waits is its own choice, as long as it says where it ended.
+void step_book::take_bounds(step& s, const step_part& part, const stream_rows& before) {
+  for (const backlog_change& change : part.change->backlogs) {
+    const std::string name{part.plan->aggregates.at(change.aggregate)};
+    operation o{.what = operation::kind::bind, .stream = static_cast<std::uint32_t>(part.stream)};
+    o.aggregate = number_of(name);
+    if (change.after && change.after->ready) o.first = lowest_after(change, name, before);
+    s.operations.push_back(o);
+    (void)perform(o);
+  }
+}
+
+void step_book::resume(step& s, const step_part& part, const stream_rows& before, std::int64_t now) {
+  const auto stream = static_cast<std::uint32_t>(part.stream);
+  for (const std::string_view name : part.plan->aggregates) {
+    if (!oracles_[stream].is_due(number_of(name), now))
+      throw broken("aggregate " + std::string{name} + " is resumed, but nothing of it is due");
+  }
+  take_bounds(s, part, before);
+  for (const std::string_view name : part.plan->aggregates) {
+    operation o{.what = operation::kind::resume, .stream = stream, .now = now};
+    o.aggregate = number_of(name);
+    s.operations.push_back(o);
+    (void)perform(o);
+  }
 }
 
 /// What holds of every part of every step, whatever it is about.
@@ -196,20 +185,88 @@ void step_book::check_part(const step_part& part, const stream_rows& before) con
   }
   for (const aggregate_change& row : change.rows) {
     const auto at = before.rows.find(part.plan->aggregates.at(row.aggregate));
-    must_be(at == before.rows.end() || at->second.last < row.row.last,
-            "the last-handled sequence of an aggregate did not move forward");
+    if (at == before.rows.end() || !at->second.has_last) continue;
+    const bool is_ahead = row.row.has_last && at->second.last < row.row.last;
+    const bool only_its_flag = row.row.has_last && at->second.last == row.row.last && row.keeps_snapshot &&
+                               at->second.waits != row.row.waits;
+    must_be(is_ahead || only_its_flag, "the last-handled sequence of an aggregate did not move forward");
   }
 }
 
-void step_book::take_records(step& s, std::uint32_t stream, const stream_change& change,
-                             const std::vector<delivery>& records, const cluster& c, std::int64_t now) {
-  std::size_t next = 0;
-  for (const delivery& d : records) {
-    if (c.logs[d.log].stream != stream) continue;
-    must_be(next < change.decisions.size(), "a record was passed over");
-    take_record(s, stream, change.decisions[next++], d, c, now);
+/// The next record that was delivered to the stream. Those of a partition that is stopped are passed over.
+step_book::delivery step_book::next_delivery(std::uint32_t stream, const record& wanted, const cluster& c) {
+  std::deque<delivery>& queue = delivered_[stream];
+  for (;;) {
+    must_be(!queue.empty(), "a record was decided that was not delivered");
+    const delivery d = queue.front();
+    queue.pop_front();
+    const topic_partition& where = c.logs[d.log].where;
+    if (where == *wanted.where && d.entry.offset == wanted.offset) return d;
+    if (!is_stopped(d.log, stream))
+      throw broken(place(where) + ": offset " + std::to_string(d.entry.offset) + " was passed over");
   }
-  must_be(next == change.decisions.size(), "a record was decided that was not delivered");
+}
+
+bool step_book::is_stopped(std::size_t log, std::uint32_t stream) const {
+  return stopped_.contains(log) || is_stopped_by_gap(stream);
+}
+
+bool step_book::is_stopped_by_gap(std::uint32_t stream) const {
+  return history_->streams[stream].gap == gap_policy::stop && oracles_[stream].has_old_gap();
+}
+
+bool step_book::is_settled() const {
+  return std::all_of(oracles_.begin(), oracles_.end(), [](const plain_oracle& o) { return o.is_settled(); });
+}
+
+/// Where a newer event makes older ones of its step needless, only that one is run, and nobody learns which
+/// of the others would have failed; unless something of its aggregate waits, or that one fails.
+std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::vector<delivery>& records,
+                                               const stream_rows& before, std::int64_t now) const {
+  const stream_setup& setup = history_->streams[stream];
+  if (setup.strict || setup.arrival || setup.folds || !setup.fails) return {};
+  plain_oracle unseen = oracles_[stream];
+  std::map<std::uint32_t, bool> succeeded;
+  for (const delivery& d : records) {
+    const message& m = *d.entry.what;
+    const fate f = unseen.fate_of(unseen.take(m, d.entry.offset, now, true));
+    if (f == fate::applied) succeeded[m.aggregate] = succeeds(m, 1);
+  }
+  std::set<std::uint32_t> out;
+  for (const auto& [aggregate, newest_succeeded] : succeeded) {
+    const auto row = before.rows.find("a" + std::to_string(aggregate));
+    const bool waits = row != before.rows.end() && row->second.waits;
+    if (newest_succeeded && !waits) out.insert(aggregate);
+  }
+  return out;
+}
+
+void step_book::take_records(step& s, const step_part& part, const stream_rows& before, const cluster& c,
+                             std::int64_t now) {
+  const auto stream = static_cast<std::uint32_t>(part.stream);
+  const stream_change& change = *part.change;
+  must_be(change.looked_at > 0 && change.looked_at <= part.plan->events.size(), "a step looks at no record");
+  take_bounds(s, part, before);
+  std::vector<delivery> records;
+  for (std::size_t i = 0; i < change.looked_at; ++i)
+    records.push_back(next_delivery(stream, *part.plan->events[i].from, c));
+  const std::set<std::uint32_t> unseen = superseding(stream, records, before, now);
+  std::vector<std::pair<std::size_t, delivery>> taken;
+  for (const delivery& d : records) {
+    if (const std::string gap = oracles_[stream].describe_old_gap(); !gap.empty())
+      throw broken(place(c.logs[d.log].where) + ": offset " + std::to_string(d.entry.offset) +
+                   " is decided while a gap is too old: " + gap);
+    taken.emplace_back(take_record(s, stream, d, c, now, unseen.contains(d.entry.what->aggregate)), d);
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const decision d = change.decisions.at(i);
+    const fate wanted = oracles_[stream].fate_of(taken[i].first);
+    if (fate_of(d) == wanted) continue;
+    throw broken(place(c.logs[taken[i].second.log].where) + " at offset " +
+                 std::to_string(taken[i].second.entry.offset) + " was " + name_of(d.verdict) +
+                 (d.reason == reject_reason::none ? "" : std::string{" "} + name_of(d.reason)) +
+                 ", but the oracle has fate " + std::to_string(static_cast<int>(wanted)));
+  }
   const std::vector<plain_oracle::partition>& wanted = oracles_[stream].partitions();
   for (const auto& [where, state] : change.after.partitions) {
     const plain_oracle::partition& p = wanted[static_cast<std::size_t>(where.partition)];
@@ -218,8 +275,8 @@ void step_book::take_records(step& s, std::uint32_t stream, const stream_change&
   }
 }
 
-void step_book::take_record(step& s, std::uint32_t stream, decision d, const delivery& r, const cluster& c,
-                            std::int64_t now) {
+std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery& r, const cluster& c,
+                                   std::int64_t now, bool unseen) {
   const partition_log& log = c.logs[r.log];
   const auto partition = static_cast<std::uint32_t>(log.where.partition);
   const plain_oracle::partition& p = oracles_[stream].partitions()[partition];
@@ -229,14 +286,14 @@ void step_book::take_record(step& s, std::uint32_t stream, decision d, const del
         throw broken(place(log.where) + ": offset " + std::to_string(at->offset) + " was skipped");
     }
   }
-  s.operations.push_back({operation::kind::take, stream, partition, r.entry.offset, r.entry.what, now, {}});
-  const fate wanted = perform(s.operations.back());
-  if (fate_of(d) != wanted) {
-    throw broken(place(log.where) + " at offset " + std::to_string(r.entry.offset) + " was " +
-                 name_of(d.verdict) +
-                 (d.reason == reject_reason::none ? "" : std::string{" "} + name_of(d.reason)) +
-                 ", but the oracle has fate " + std::to_string(static_cast<int>(wanted)));
-  }
+  s.operations.push_back({.what = operation::kind::take,
+                          .stream = stream,
+                          .partition = partition,
+                          .offset = r.entry.offset,
+                          .of = r.entry.what,
+                          .now = now,
+                          .unseen = unseen});
+  return perform(s.operations.back());
 }
 
 void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& change,
@@ -250,13 +307,17 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
     if (is_new || was->second.next_offset != after.next_offset) {
       check_jump(stream, c.logs[c.index_of(where)],
                  is_new ? std::nullopt : std::optional{was->second.next_offset}, after.next_offset, audits);
-      s.operations.push_back({operation::kind::go_on, stream, partition, after.next_offset, nullptr, 0, {}});
+      s.operations.push_back({.what = operation::kind::go_on,
+                              .stream = stream,
+                              .partition = partition,
+                              .offset = after.next_offset});
       (void)perform(s.operations.back());
     }
     if (after.idle && (is_new || !was->second.idle)) left_out.push_back(partition);
   }
   if (left_out.empty()) return;
-  s.operations.push_back({operation::kind::leave_out, stream, 0, 0, nullptr, 0, std::move(left_out)});
+  s.operations.push_back(
+      {.what = operation::kind::leave_out, .stream = stream, .left_out = std::move(left_out)});
   (void)perform(s.operations.back());
 }
 
@@ -282,58 +343,6 @@ void step_book::check_jump(std::uint32_t stream, const partition_log& log, std::
   if (holds_none && lost_none) return;
   throw broken(place(log.where) + ": offsets " + std::to_string(*from) + " to " + std::to_string(to) +
                " were skipped without an audit row");
-}
-
-void step_book::compare(const simulated_disk::contents& found, const cluster& c) const {
-  for (std::size_t i = 0; i < oracles_.size(); ++i) {
-    const stream_rows& stream = found.streams[i];
-    compare_counters(stream.state.counters, oracles_[i]);
-    compare_rows(stream, oracles_[i]);
-    compare_window(stream, oracles_[i]);
-    compare_rejected(stream, oracles_[i]);
-  }
-  for (const partition_log& log : c.logs) {
-    const auto& known = found.streams[log.stream].state.partitions;
-    const auto at = known.find(log.where);
-    const plain_oracle::partition& wanted =
-        oracles_[log.stream].partitions()[static_cast<std::size_t>(log.where.partition)];
-    must_be((at != known.end()) == wanted.known,
-            "a partition that the oracle does not know, or the other way");
-    if (at == known.end()) continue;
-    const auto highest = at->second.highest_time
-                             ? std::optional{at->second.highest_time->time_since_epoch().count()}
-                             : std::nullopt;
-    must_be(at->second.next_offset == wanted.next, "a partition's next offset");
-    must_be(highest == wanted.highest && at->second.idle == wanted.idle, "a partition's highest time");
-  }
-}
-
-void step_book::count(std::array<std::uint64_t, k_fates>& fates) const {
-  for (const plain_oracle& oracle : oracles_) {
-    for (std::size_t i = 0; i < fates.size(); ++i) fates[i] += oracle.count(static_cast<fate>(i));
-  }
-}
-
-void step_book::compare_with_all(const history& h) const {
-  std::vector<std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>> newest(h.streams.size());
-  std::vector<std::set<std::pair<std::uint32_t, const message*>>> distinct(h.streams.size());
-  for (const message* m : h.log) {
-    auto& last = newest[m->stream][m->aggregate];
-    last = std::max(last, std::pair{m->epoch, m->number});
-    distinct[m->stream].insert({m->aggregate, m});
-  }
-  for (std::size_t i = 0; i < oracles_.size(); ++i) {
-    must_equal(oracles_[i].aggregates().size(), newest[i].size(), "aggregates of all records");
-    for (const auto& [number, a] : oracles_[i].aggregates()) {
-      if (h.streams[i].arrival) {
-        const auto all = static_cast<std::uint64_t>(std::count_if(
-            distinct[i].begin(), distinct[i].end(), [n = number](const auto& d) { return d.first == n; }));
-        must_equal(a.last.second, all, "events of an aggregate, each applied once");
-      } else {
-        must_be(a.last == newest[i].at(number), "the newest event of an aggregate is not its state");
-      }
-    }
-  }
 }
 
 }  // namespace ratchet::sim

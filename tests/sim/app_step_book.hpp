@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,9 +24,9 @@ class step_book {
   explicit step_book(const history&);
 
   /// A batch was handed to the pipeline; steps take batches in the order of their delivery.
-  void delivered(const cluster&, std::vector<std::pair<std::size_t, log_entry>>);
+  void delivered(const cluster&, const std::vector<std::pair<std::size_t, log_entry>>&);
   /// What was delivered and not written is forgotten: a new session.
-  void forget_deliveries() { delivered_.clear(); }
+  void forget_deliveries();
 
   void write(const step_batch&, const simulated_disk::contents& before, const cluster&, std::int64_t now);
   /// The directory lost what came behind this step.
@@ -32,6 +35,10 @@ class step_book {
   /// The next offset of the partition that the step of that number left; none: it does not know the
   /// partition.
   [[nodiscard]] std::optional<std::int64_t> next_offset(std::size_t log, std::uint64_t number) const;
+  /// The stream may not go on, as a gap is too old for it.
+  [[nodiscard]] bool is_stopped_by_gap(std::uint32_t stream) const;
+  /// Nothing that waits is to be tried again, released or skipped.
+  [[nodiscard]] bool is_settled() const;
   /// The directory equals the oracle.
   void compare(const simulated_disk::contents&, const cluster&) const;
   /// How many records met which fate.
@@ -41,13 +48,16 @@ class step_book {
 
  private:
   struct operation {
-    enum class kind : std::uint8_t { take, go_on, leave_out } what{kind::take};
+    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume } what{kind::take};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
     std::int64_t offset{0};
     const message* of{nullptr};
     std::int64_t now{0};
     std::vector<std::uint32_t> left_out{};
+    std::uint32_t aggregate{0};
+    std::optional<plain_oracle::place> first{};
+    bool unseen{false};
   };
   struct step {
     std::uint64_t number{0};
@@ -60,20 +70,33 @@ class step_book {
     std::uint32_t made{0};
   };
 
-  void take_records(step&, std::uint32_t stream, const stream_change&, const std::vector<delivery>&,
-                    const cluster&, std::int64_t now);
-  void take_record(step&, std::uint32_t stream, decision, const delivery&, const cluster&, std::int64_t now);
+  void take_records(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
+  /// Returns its ticket.
+  std::size_t take_record(step&, std::uint32_t stream, const delivery&, const cluster&, std::int64_t now,
+                          bool unseen);
+  [[nodiscard]] std::set<std::uint32_t> superseding(std::uint32_t stream, const std::vector<delivery>&,
+                                                    const stream_rows& before, std::int64_t now) const;
+  [[nodiscard]] delivery next_delivery(std::uint32_t stream, const record&, const cluster&);
+  [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
+  void take_bounds(step&, const step_part&, const stream_rows& before);
+  void resume(step&, const step_part&, const stream_rows& before, std::int64_t now);
+  static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);
   void check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
                   std::int64_t to, const std::vector<audit_row>&) const;
   void check_part(const step_part&, const stream_rows& before) const;
-  fate perform(const operation&);
+  /// Of a record its ticket.
+  std::size_t perform(const operation&);
 
   const history* history_;
   std::vector<plain_oracle> oracles_;
   std::vector<step> steps_;
-  std::deque<std::vector<delivery>> delivered_;
+  std::map<std::uint32_t, std::deque<delivery>> delivered_;  ///< by stream
+  std::set<std::size_t> stopped_;                            ///< logs, in this session
 };
+
+/// What a decision is called by the oracle.
+[[nodiscard]] fate fate_of(decision);
 
 }  // namespace ratchet::sim

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string_view>
 
 namespace ratchet::sim {
 
@@ -24,13 +26,36 @@ class trace_sink final : public spdlog::sinks::base_sink<spdlog::details::null_m
   world& to_;
 };
 
+/// Fails where the payload says so: {"retry":2} twice, {"throw":1} once, {"give_up":true} for ever.
+[[nodiscard]] outcome fail_as_told(const event& e) {
+  const auto times = [&e](std::string_view key) -> std::uint32_t {
+    const std::size_t at = e.payload.find(key);
+    return at == std::string_view::npos ? 0 : static_cast<std::uint32_t>(e.payload[at + key.size()] - '0');
+  };
+  if (e.attempt <= times(R"("retry":)")) return retry(make_error_code(errc::reducer_failed));
+  if (e.attempt <= times(R"("throw":)")) throw std::runtime_error{"as its payload asks for"};
+  if (times(R"("give_up":)") != 0) return give_up(make_error_code(errc::reducer_failed));
+  return done();
+}
+
+struct replacing {
+  static constexpr reducer_traits traits{
+      .name = "replacing", .version = 1, .full_state = true, .has_effects = false};
+  outcome apply(const event& e, state& s, effects&) const {
+    s.assign("half done");  // what a failure leaves must not be seen
+    const outcome ended = fail_as_told(e);
+    if (ended.how == ending::done) s.assign(e.payload);
+    return ended;
+  }
+};
+
 /// Its result depends on every event before, so that one that is applied twice or in another order shows.
 struct folding {
   static constexpr reducer_traits traits{
       .name = "folding", .version = 1, .full_state = false, .has_effects = false};
   outcome apply(const event& e, state& s, effects&) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
-    return done();
+    return fail_as_told(e);
   }
 };
 
@@ -39,7 +64,12 @@ struct folding {
   s.name = "s" + std::to_string(index);
   s.topics = {"t" + std::to_string(index)};
   s.start = setup.starts_at_end ? start_position::latest : start_position::earliest;
-  s.order = setup.arrival ? order::arrival : order::latest;
+  s.order = setup.arrival ? order::arrival : setup.strict ? order::strict : order::latest;
+  s.first = setup.first;
+  s.epoch_change = setup.accepts_epochs ? epoch_change::accept : epoch_change::park;
+  s.gap = {setup.gap, std::chrono::milliseconds{setup.gap_timeout}};
+  s.waiting.per_aggregate = setup.most_of_aggregate;
+  s.retry = setup.retry;
   s.envelope.aggregate = setup.in_headers ? "key" : "/p";
   if (setup.has_ids) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
   if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
@@ -68,9 +98,29 @@ struct folding {
 [[nodiscard]] reducers own_reducers(const history& h) {
   reducers own;
   for (std::size_t i = 0; i < h.streams.size(); ++i) {
-    if (h.streams[i].folds) own.add("s" + std::to_string(i), folding{});
+    if (h.streams[i].folds) {
+      own.add("s" + std::to_string(i), folding{});
+    } else if (h.streams[i].fails) {
+      own.add("s" + std::to_string(i), replacing{});
+    }
   }
   return own;
+}
+
+[[nodiscard]] std::string describe(const step_part& part, const backlog_change& change) {
+  const auto number = [](sequence s) {
+    return " " + (s.epoch == 0 ? "" : std::to_string(s.epoch) + ".") + std::to_string(s.number);
+  };
+  std::string text{part.plan->aggregates.at(change.aggregate)};
+  text += part.plan->resumes ? " resumes:" : ":";
+  for (const waiting_event& e : change.puts)
+    text += number(e.head.sequence) + " " + name_of(e.head.state) +
+            (e.head.since ? " since " + std::to_string(e.head.since->time_since_epoch().count()) : "");
+  if (!change.removals.empty()) text += ", gone are";
+  for (const waiting_head& gone : change.removals) text += number(gone.sequence);
+  if (change.after && change.after->ready) text += ", more are ready";
+  if (change.after && change.after->held) text += ", held";
+  return text;
 }
 
 [[nodiscard]] std::string uuid_of(std::uint32_t number) {
@@ -296,7 +346,7 @@ void world::on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) 
     }
     trace(std::move(line));
   }
-  book_.delivered(cluster_, std::move(records));
+  book_.delivered(cluster_, records);
 }
 
 void world::on_write(const step_batch& batch, const simulated_disk::contents& before) {
@@ -305,6 +355,9 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
   if (traces()) {
     trace("step " + std::to_string(batch.step) + ", durable is " + std::to_string(disk_->durable()));
     for (const audit_row& row : batch.audits) trace("  audit: " + row.text);
+    for (const step_part& part : batch.parts) {
+      for (const backlog_change& b : part.change->backlogs) trace("  " + describe(part, b));
+    }
   }
   book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
 }

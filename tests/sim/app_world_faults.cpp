@@ -251,7 +251,10 @@ void world::heal() {
 }
 
 bool world::at_rest() const {
+  if (!book_.is_settled()) return false;
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
+    // For good, once nothing can take it back: nobody sends what is missing.
+    if (book_.is_stopped_by_gap(log.stream)) return disk_->durable() == disk_->now().step;
     const auto& known = disk_->now().streams[log.stream].state.partitions;
     const auto at = known.find(log.where);
     return at != known.end() && at->second.next_offset == log.end && log.committed == log.end &&
@@ -261,6 +264,7 @@ bool world::at_rest() const {
 
 bool world::has_stopped_partitions() const {
   for (const auto& [name, partitions] : board_->snapshot().streams) {
+    if (book_.is_stopped_by_gap(static_cast<std::uint32_t>(name.back() - '0'))) continue;
     for (const auto& [where, live] : partitions) {
       if (live.stopped) return true;
     }

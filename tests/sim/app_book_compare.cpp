@@ -1,0 +1,294 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of the book that compares: the directory with the oracle, and the oracle with all that was sent.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "app_step_book.hpp"
+
+namespace ratchet::sim {
+
+fate fate_of(decision d) {
+  switch (d.verdict) {
+    case verdict::applied:
+    case verdict::superseded:
+      return fate::applied;
+    case verdict::duplicate:
+      return fate::repeated;
+    case verdict::stale:
+      return fate::stale;
+    case verdict::parked:
+      return fate::parked;
+    case verdict::retrying:
+      return fate::retrying;
+    case verdict::dead:
+      return fate::dead;
+    case verdict::rejected:
+      break;
+    default:
+      throw broken(std::string{"a verdict that no setup here can have: "} + name_of(d.verdict));
+  }
+  switch (d.reason) {
+    case reject_reason::malformed:
+      return fate::malformed;
+    case reject_reason::conflict:
+      return fate::conflict;
+    case reject_reason::too_old:
+      return fate::too_old;
+    case reject_reason::id_reused:
+      return fate::id_reused;
+    case reject_reason::late:
+      return fate::late;
+    default:
+      throw broken(std::string{"a reason that no setup here can have: "} + name_of(d.reason));
+  }
+}
+
+namespace {
+
+void must_be(bool holds, const char* what) {
+  if (!holds) throw broken(what);
+}
+
+void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
+  if (found != wanted) {
+    throw broken(std::string{what} + ": " + std::to_string(found) + ", but the oracle has " +
+                 std::to_string(wanted));
+  }
+}
+
+void compare_counters(const counters& found, const plain_oracle& wanted) {
+  must_equal(found.applied + found.superseded, wanted.count(fate::applied), "applied and superseded");
+  must_equal(found.duplicate, wanted.count(fate::repeated), "duplicate");
+  must_equal(found.stale, wanted.count(fate::stale), "stale");
+  must_equal(found.rejected_malformed, wanted.count(fate::malformed), "malformed");
+  must_equal(found.rejected_conflict, wanted.count(fate::conflict), "conflict");
+  must_equal(found.rejected_too_old, wanted.count(fate::too_old), "too_old");
+  must_equal(found.rejected_id_reused, wanted.count(fate::id_reused), "id_reused");
+  must_equal(found.rejected_late, wanted.count(fate::late), "late");
+  must_equal(found.waiting_parked, wanted.count(fate::parked), "parked");
+  must_equal(found.waiting_retrying, wanted.count(fate::retrying), "retrying");
+  must_equal(found.waiting_dead, wanted.count(fate::dead), "dead");
+  must_equal(found.consumed, wanted.taken(), "consumed");
+}
+
+void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
+  const auto has_last = [](const auto& entry) { return entry.second.has_last; };
+  const auto exists = [](const auto& entry) { return entry.second.exists; };
+  must_equal(static_cast<std::uint64_t>(std::count_if(found.rows.begin(), found.rows.end(), has_last)),
+             static_cast<std::uint64_t>(
+                 std::count_if(wanted.aggregates().begin(), wanted.aggregates().end(), exists)),
+             "aggregates");
+  for (const auto& [name, row] : found.rows) {
+    must_be(row.waits == found.backlogs.contains(name), "a row does not know whether its aggregate waits");
+    must_be(row.has_last || row.waits, "a row of an aggregate of which there is nothing to know");
+  }
+  for (const auto& [number, a] : wanted.aggregates()) {
+    if (!a.exists) continue;
+    const std::string name = "a" + std::to_string(number);
+    const auto at = found.rows.find(name);
+    if (at == found.rows.end() || !at->second.has_last) throw broken("aggregate " + name + " is missing");
+    const aggregate_row& row = at->second;
+    const bool same = row.last == sequence{a.last.first, a.last.second} && row.id == a.id &&
+                      row.deleted == a.deleted && row.snapshot == a.snapshot;
+    if (!same) {
+      throw broken("aggregate " + name + " is at " + std::to_string(row.last.number) + " with `" +
+                   row.snapshot + "`, but the oracle has " + std::to_string(a.last.second) + " with `" +
+                   a.snapshot + "`");
+    }
+  }
+}
+
+[[nodiscard]] sequence sequence_of(plain_oracle::place p) {
+  return {p.first, p.second};
+}
+
+[[nodiscard]] std::optional<std::int64_t> ms(std::optional<timestamp> t) {
+  return t ? std::optional{t->time_since_epoch().count()} : std::nullopt;
+}
+
+[[nodiscard]] std::optional<plain_oracle::place> place_of(std::optional<sequence> s) {
+  return s ? std::optional{plain_oracle::place{s->epoch, s->number}} : std::nullopt;
+}
+
+void compare_waiter(const waiting_event& found, plain_oracle::place number, const plain_oracle::waiter& w) {
+  const auto throw_if = [&](bool differs, const char* what) {
+    if (differs) {
+      throw broken("the waiting event " + std::to_string(number.second) + " of a" +
+                   std::to_string(w.of->aggregate) + ": " + what);
+    }
+  };
+  constexpr std::array k_states{fate::parked, fate::retrying, fate::dead};
+  throw_if(k_states.at(static_cast<std::size_t>(found.head.state)) != w.state, "its state");
+  throw_if(found.head.id != w.of->id, "its id");
+  throw_if(ms(found.head.since) != w.since, "since when it waits");
+  throw_if(found.attempts != w.attempts, "how often it was tried");
+  throw_if(ms(found.due) != w.due, "when it is due");
+  throw_if(found.payload() != w.of->payload, "its payload");
+  throw_if(found.record.offset != w.offset ||
+               static_cast<std::uint32_t>(found.record.where.partition) != w.of->partition,
+           "its position");
+  throw_if(found.record.key != w.of->key || found.record.value != w.of->value, "its record");
+  throw_if(found.tombstone != (w.of->kind == message_kind::tombstone), "whether it is a tombstone");
+}
+
+void compare_backlog(const backlog& found, const plain_oracle::aggregate& a) {
+  const auto count = [&](fate f) {
+    return static_cast<std::uint64_t>(std::count_if(a.waiting.begin(), a.waiting.end(),
+                                                    [f](const auto& w) { return w.second.state == f; }));
+  };
+  must_equal(found.parked, count(fate::parked), "parked of an aggregate");
+  must_equal(found.retrying, count(fate::retrying), "retrying of an aggregate");
+  must_equal(found.dead, count(fate::dead), "dead of an aggregate");
+  must_be(found.held == a.held, "whether an aggregate is held");
+  must_be(found.ready == a.bound.has_value(), "whether more of an aggregate is to be released");
+  must_be(place_of(found.adopted) == a.adopted, "the number that was adopted as the first");
+  for (const auto& [from, to] : a.skipped) {
+    must_be(found.was_skipped(sequence_of(from)) && found.was_skipped(sequence_of(to)),
+            "a number that was skipped is not known as such");
+  }
+  for (const sequence_range& r : found.skipped) {
+    must_be(a.was_skipped({r.first.epoch, r.first.number}) && a.was_skipped({r.last.epoch, r.last.number}),
+            "a number counts as skipped that was not");
+  }
+}
+
+void compare_waiting(const stream_rows& found, const plain_oracle& wanted) {
+  std::size_t events = 0;
+  std::size_t backlogs = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [number, a] : wanted.aggregates()) {
+    const std::string name = "a" + std::to_string(number);
+    for (const auto& [place, w] : a.waiting) {
+      const auto at = found.waiting.find({name, sequence_of(place)});
+      if (at == found.waiting.end())
+        throw broken("event " + std::to_string(place.second) + " of " + name + " does not wait");
+      compare_waiter(at->second, place, w);
+      ++events;
+      bytes += at->second.bytes();
+    }
+    if (a.waiting.empty() && a.skipped.empty()) continue;
+    ++backlogs;
+    const auto at = found.backlogs.find(name);
+    if (at == found.backlogs.end()) throw broken("aggregate " + name + " has no backlog");
+    compare_backlog(at->second, a);
+  }
+  must_equal(found.waiting.size(), events, "waiting events");
+  must_equal(found.backlogs.size(), backlogs, "backlogs");
+  must_equal(found.state.counters.waiting_bytes, bytes, "bytes of waiting events");
+}
+
+void compare_window(const stream_rows& found, const plain_oracle& wanted) {
+  const auto floor =
+      found.state.floor ? std::optional{found.state.floor->time_since_epoch().count()} : std::nullopt;
+  if (floor != wanted.floor()) {
+    throw broken("the floor is " + std::to_string(floor.value_or(-1)) + ", but the oracle has " +
+                 std::to_string(wanted.floor().value_or(-1)));
+  }
+  std::size_t known = 0;
+  for (const auto& [id, aggregate] : wanted.ids()) {
+    const bool stored = found.ids.contains({id, "a" + std::to_string(aggregate)});
+    known += stored ? 1 : 0;
+    const bool inside = !floor || id.time().time_since_epoch().count() >= *floor;
+    must_be(stored || !inside, "an id inside the window is missing");
+  }
+  must_be(known == found.ids.size(), "an id is in the window whose event was not applied");
+}
+
+void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
+  must_equal(found.rejected.size(), wanted.rejected().size(), "rejected rows");
+  for (const auto& [key, row] : found.rejected) {
+    const auto at = wanted.rejected().find({static_cast<std::uint32_t>(key.first.partition), key.second});
+    must_be(at != wanted.rejected().end() && at->second == fate_of({verdict::rejected, row.reason}),
+            "a rejected row that the oracle does not have");
+  }
+}
+
+/// Where every event is applied in its turn until one never comes or never succeeds, the state is this.
+[[nodiscard]] plain_oracle::aggregate all_in_order(const stream_setup& setup,
+                                                   const std::vector<const message*>& events) {
+  plain_oracle::aggregate out;
+  for (const message* m : events) {
+    const plain_oracle::place mine{m->epoch, m->number};
+    const std::uint64_t first = setup.first == first_number::one ? 1 : 0;
+    const bool follows = out.exists && m->epoch == out.last.first && m->number == out.last.second + 1;
+    const bool begins = m->number == first && (!out.exists || setup.accepts_epochs);
+    if (setup.strict && !follows && !begins) break;
+    const bool in_the_end = succeeds(*m, setup.retry.attempts);
+    if (!in_the_end && !setup.strict && !setup.arrival) continue;  // a newer one takes its place
+    if (!in_the_end) break;
+    out.exists = true;
+    out.last = setup.arrival ? plain_oracle::place{0, out.last.second + 1} : mine;
+    out.deleted = m->kind == message_kind::tombstone;
+    out.snapshot = out.deleted ? "" : setup.folds ? fold(out.snapshot, m->payload) : m->payload;
+  }
+  return out;
+}
+
+}  // namespace
+
+void step_book::compare(const simulated_disk::contents& found, const cluster& c) const {
+  for (std::size_t i = 0; i < oracles_.size(); ++i) {
+    const stream_rows& stream = found.streams[i];
+    compare_counters(stream.state.counters, oracles_[i]);
+    compare_rows(stream, oracles_[i]);
+    compare_waiting(stream, oracles_[i]);
+    compare_window(stream, oracles_[i]);
+    compare_rejected(stream, oracles_[i]);
+  }
+  for (const partition_log& log : c.logs) {
+    const auto& known = found.streams[log.stream].state.partitions;
+    const auto at = known.find(log.where);
+    const plain_oracle::partition& wanted =
+        oracles_[log.stream].partitions()[static_cast<std::size_t>(log.where.partition)];
+    must_be((at != known.end()) == wanted.known,
+            "a partition that the oracle does not know, or the other way");
+    if (at == known.end()) continue;
+    const auto highest = at->second.highest_time
+                             ? std::optional{at->second.highest_time->time_since_epoch().count()}
+                             : std::nullopt;
+    must_be(at->second.next_offset == wanted.next, "a partition's next offset");
+    must_be(highest == wanted.highest && at->second.idle == wanted.idle, "a partition's highest time");
+  }
+}
+
+void step_book::count(std::array<std::uint64_t, k_fates>& fates) const {
+  for (const plain_oracle& oracle : oracles_) {
+    for (std::size_t i = 0; i < fates.size(); ++i) fates[i] += oracle.count(static_cast<fate>(i));
+  }
+}
+
+void step_book::compare_with_all(const history& h) const {
+  std::vector<std::map<std::uint32_t, std::vector<const message*>>> sent(h.streams.size());
+  for (const message* m : h.log) {
+    std::vector<const message*>& events = sent[m->stream][m->aggregate];
+    if (std::find(events.begin(), events.end(), m) == events.end()) events.push_back(m);
+  }
+  for (std::size_t i = 0; i < oracles_.size(); ++i) {
+    const stream_setup& setup = h.streams[i];
+    if (is_stopped_by_gap(static_cast<std::uint32_t>(i))) continue;
+    must_equal(oracles_[i].aggregates().size(), sent[i].size(), "aggregates of all records");
+    // What is skipped or held depends on what came when; and so does which epoch comes first.
+    const bool depends_on_time = setup.gap != gap_policy::wait || setup.most_of_aggregate < h.log.size() ||
+                                 (setup.strict && setup.has_epochs);
+    if (depends_on_time) continue;
+    for (auto& [number, events] : sent[i]) {
+      if (!setup.arrival) {
+        std::sort(events.begin(), events.end(), [](const message* a, const message* b) {
+          return std::pair{a->epoch, a->number} < std::pair{b->epoch, b->number};
+        });
+      }
+      const plain_oracle::aggregate wanted = all_in_order(setup, events);
+      const plain_oracle::aggregate& found = oracles_[i].aggregates().at(number);
+      must_be(found.exists == wanted.exists && found.last == wanted.last,
+              "an aggregate is not as far as all of its events bring it");
+      if (setup.strict || setup.arrival || !setup.folds) {
+        must_be(found.deleted == wanted.deleted && found.snapshot == wanted.snapshot,
+                "the state is not that of all events, each applied once, in their order");
+      }
+    }
+  }
+}
+
+}  // namespace ratchet::sim
