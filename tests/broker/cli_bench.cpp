@@ -55,22 +55,23 @@ class bench_parts : public ::testing::Test {
 };
 
 TEST_F(bench_parts, end_in_the_state_that_the_filling_foretold_also_over_a_kill) {
-  const std::vector<std::string> stream{"--events", "200000", "--aggregates", "1000"};
+  // Enough for more than a second, so that the kill comes in the middle also on a fast machine.
+  const std::vector<std::string> stream{"--events", "1000000", "--aggregates", "1000"};
   ASSERT_EQ(part("fill", stream), 0) << output();
   const std::uint64_t digest = json()["digest"];
-  ASSERT_EQ(part("raw", {"--events", "200000"}), 0) << output();
-  EXPECT_EQ(std::uint64_t{json()["records"]}, 200'000U);
+  ASSERT_EQ(part("raw", {"--events", "1000000"}), 0) << output();
+  EXPECT_EQ(std::uint64_t{json()["records"]}, 1'000'000U);
 
   std::vector<std::string> run{
-      "--events", "200000", "--state", state(), "--group", "g-" + state(), "--session-timeout-ms", "6000"};
+      "--events", "1000000", "--state", state(), "--group", "g-" + state(), "--session-timeout-ms", "6000"};
   auto killed = run;
   killed.insert(killed.end(), {"--kill-at", "1"});
   ASSERT_EQ(part("state", killed), 128 + SIGKILL) << output();
   run.emplace_back("--inspect");
   ASSERT_EQ(part("state", run), 0) << output();
   const auto figures = json();
-  EXPECT_EQ(std::uint64_t{figures["records"]}, 200'000U);
-  EXPECT_LE(std::uint64_t{figures["handled"]}, 200'000U);
+  EXPECT_EQ(std::uint64_t{figures["records"]}, 1'000'000U);
+  EXPECT_LE(std::uint64_t{figures["handled"]}, 1'000'000U);
   EXPECT_EQ(std::uint64_t{figures["aggregates"]}, 1'000U);
   EXPECT_EQ(std::uint64_t{figures["digest"]}, digest);
   EXPECT_TRUE(std::filesystem::exists(state() + ".flushed/CURRENT"));

@@ -25,7 +25,9 @@ constexpr auto k_discard = waiting_verb::discard;
 std::vector<spec> events(std::initializer_list<std::pair<std::uint64_t, const char*>> all) {
   std::vector<spec> out;
   for (const auto& [number, payload] : all) {
-    out.push_back({.sequence = seq(number), .id = id_at(5000, number), .payload = payload,
+    out.push_back({.sequence = seq(number),
+                   .id = id_at(5000, number),
+                   .payload = payload,
                    .offset = static_cast<std::int64_t>(number)});
   }
   return out;

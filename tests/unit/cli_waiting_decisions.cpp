@@ -1,0 +1,170 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// `ratchet waiting replay | skip | discard` by the real command: on a stopped directory, and through the
+// socket of an instance that runs in this process.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/engine.hpp"
+#include "app/log.hpp"
+#include "app/pipeline.hpp"
+#include "cli_command.hpp"
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+using cli_testing::ended;
+
+/// p1: 1 was applied, 2 is missing, 3 and 4 wait. p2: 1 is dead, 2 waits behind it.
+class waiting_decisions : public ::testing::Test {
+ protected:
+  waiting_decisions() {
+    std::string name = (fs::temp_directory_path() / "ratchet-decide-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    directory_ = name;
+    write_config("bad");
+    std::ofstream{directory_ / "events"} << event("p1", 1, "x") << event("p1", 3, "x") << event("p1", 4, "x")
+                                         << event("p2", 1, "bad") << event("p2", 2, "x");
+    const ended applied = ratchet({"apply", "-c", config_file(), (directory_ / "events").string()});
+    EXPECT_EQ(applied.status, 0) << applied.err;
+  }
+  ~waiting_decisions() override { fs::remove_all(directory_); }
+
+  /// The reducer gives up on events of this type.
+  void write_config(const std::string& failing) const {
+    std::ofstream{config_file()} << R"(version: 1
+kafka: {brokers: ["localhost:1"], group: g}
+state: {path: )" << (directory_ / "state").string()
+                                 << R"(}
+streams:
+  - name: pay
+    topics: []
+    envelope: {format: json, event_id: /id, aggregate: /a, sequence: /n, type: /type, time: /t}
+    order: strict
+    dedup: {ids: uuidv7, window: 1h}
+    reducer: {kind: flaky, fail: {type: )"
+                                 << failing << R"(, how: give_up}}
+)";
+  }
+  static std::string event(const std::string& aggregate, int number, const std::string& type) {
+    static int id = 0;
+    const std::string digits = std::to_string(++id);
+    return R"({"id":"019a0000-0000-7000-8000-)" + std::string(12 - digits.size(), '0') + digits +
+           R"(","a":")" + aggregate + R"(","n":)" + std::to_string(number) + R"(,"type":")" + type +
+           R"(","t":"2026-11-22T00:00:00Z"})" + "\n";
+  }
+  [[nodiscard]] std::string config_file() const { return (directory_ / "c.yaml").string(); }
+  [[nodiscard]] ended ratchet(std::vector<std::string> arguments) const {
+    return cli_testing::run_ratchet(directory_, std::move(arguments));
+  }
+  [[nodiscard]] ended decide(const std::string& verb, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"waiting", verb, "-c", config_file(), "pay"});
+    return ratchet(std::move(arguments));
+  }
+  [[nodiscard]] std::string list() const {
+    return ratchet({"waiting", "list", "-c", config_file(), "pay"}).out;
+  }
+  [[nodiscard]] std::string get(const std::string& aggregate) const {
+    return ratchet({"get", "-c", config_file(), "pay", aggregate}).out;
+  }
+  void expect_clean() const {
+    const ended verified = ratchet({"verify", "--state", (directory_ / "state").string()});
+    EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(waiting_decisions, change_nothing_without_yes) {
+  const std::string before = list();
+  const ended told = decide("replay", {"--state-is", "dead"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.out, "p2  1  replay: would be done\n1 event; nothing was changed: say --yes to do it\n");
+  EXPECT_EQ(list(), before);
+}
+
+TEST_F(waiting_decisions, replay_what_died_once_the_cause_is_mended) {
+  EXPECT_EQ(decide("replay", {"--state-is", "dead", "--yes"}).status, 0);
+  EXPECT_NE(list().find("p2/1  dead"), std::string::npos) << "it failed again";
+  write_config("nothing");
+  const ended done = decide("replay", {"--state-is", "dead", "--yes"});
+  EXPECT_EQ(done.out, "p2  1  replay: done\n1 of 1 event done\n") << done.err;
+  EXPECT_EQ(list().find("p2"), std::string::npos) << "and what waited behind it went, too";
+  EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);
+  expect_clean();
+}
+
+TEST_F(waiting_decisions, replay_with_a_corrected_payload) {
+  write_config("nothing");
+  std::ofstream{directory_ / "fixed"} << "{\"fixed\": true}\n";
+  const std::string file = (directory_ / "fixed").string();
+  EXPECT_EQ(decide("replay", {"--with", file, "--yes"}).status, 64) << "one event has to be named";
+  ASSERT_EQ(decide("discard", {"--aggregate", "p2", "--sequence", "2", "--yes"}).status, 0);
+  ASSERT_EQ(decide("replay", {"--aggregate", "p2", "--sequence", "1", "--with", file, "--yes"}).status, 0);
+  EXPECT_EQ(get("p2"), "{\"fixed\": true}");
+  const ended told = ratchet({"status", "-c", config_file(), "--audit"});
+  EXPECT_NE(told.out.find(
+                "waiting_replayed  pay  aggregate `p2`: event 1, dead, is tried again with another payload"),
+            std::string::npos)
+      << told.out;
+  EXPECT_NE(told.out.find("waiting_discarded"), std::string::npos);
+  expect_clean();
+}
+
+TEST_F(waiting_decisions, skip_a_number_that_never_came) {
+  const ended done = decide("skip", {"--aggregate", "p1", "--sequence", "2", "--yes", "--output", "json"});
+  EXPECT_EQ(done.out, R"({"stream":"pay","aggregate":"p1","sequence":2,"verb":"skip","answer":"done"})"
+                      "\n")
+      << done.err;
+  EXPECT_NE(get("p1").find(R"("n":4)"), std::string::npos);
+  expect_clean();
+}
+
+TEST_F(waiting_decisions, say_why_one_was_left_alone) {
+  const ended parked = decide("replay", {"--aggregate", "p1", "--yes"});
+  EXPECT_EQ(parked.status, 1);
+  EXPECT_NE(parked.out.find("p1  3  replay: left alone: it is parked, and waits for others\n"),
+            std::string::npos);
+  EXPECT_EQ(decide("skip", {"--aggregate", "p1", "--sequence", "4", "--yes"}).status, 1)
+      << "3 waits before it";
+  EXPECT_EQ(decide("discard", {"--aggregate", "p9", "--yes"}).status, 1);
+  const ended unknown = ratchet({"waiting", "skip", "-c", config_file(), "payments", "--yes"});
+  EXPECT_EQ(unknown.status, 64);
+  EXPECT_NE(unknown.err.find("there are: pay"), std::string::npos) << unknown.err;
+}
+
+TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
+  write_config("nothing");
+  auto settings = load_config(config_file());
+  ASSERT_TRUE(settings);
+  auto opened = engine::open(*settings, {}, {silent_log(), resume_option::none, nullptr, nullptr});
+  ASSERT_TRUE(opened) << opened.error().message;
+  engine& running = *opened.value();
+  ASSERT_TRUE(running.serve());
+  std::atomic<bool> stop{false};
+  std::thread owner{[&] {
+    pipeline way{running.streams(), running.state(), running.clock()};
+    while (!stop) {
+      running.serve_others(way);
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+  }};
+  const ended done = decide("replay", {"--state-is", "dead", "--yes"});
+  EXPECT_EQ(done.out, "p2  1  replay: done\n1 of 1 event done\n") << done.err;
+  EXPECT_EQ(running.state().durable_step(), running.state().last_step()) << "answered behind the sync";
+  EXPECT_EQ(running.streams().front()->state.counters.applied, 3U);
+  EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);
+  stop = true;
+  owner.join();
+}
+
+}  // namespace
+}  // namespace ratchet
