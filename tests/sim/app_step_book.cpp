@@ -29,6 +29,20 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
   return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));  // a17
 }
 
+/// The lowest event that waits behind the step.
+[[nodiscard]] std::optional<plain_oracle::place> lowest_after(const backlog_change& change,
+                                                              const std::string& name,
+                                                              const stream_rows& before) {
+  std::set<sequence> waiting;
+  for (auto at = before.waiting.lower_bound({name, {}});
+       at != before.waiting.end() && at->first.first == name; ++at)
+    waiting.insert(at->first.second);
+  for (const waiting_head& gone : change.removals) waiting.erase(gone.sequence);
+  for (const waiting_event& e : change.puts) waiting.insert(e.head.sequence);
+  if (waiting.empty()) return std::nullopt;
+  return plain_oracle::place{waiting.begin()->epoch, waiting.begin()->number};
+}
+
 }  // namespace
 
 step_book::step_book(const history& h) : history_{&h} {
@@ -129,20 +143,6 @@ void step_book::check_sayings(std::vector<said> wanted, const std::vector<audit_
     wanted.erase(at);
   }
   must_be(wanted.empty(), "an audit row is missing");
-}
-
-/// The lowest event that waits behind the step.
-[[nodiscard]] static std::optional<plain_oracle::place> lowest_after(const backlog_change& change,
-                                                                     const std::string& name,
-                                                                     const stream_rows& before) {
-  std::set<sequence> waiting;
-  for (auto at = before.waiting.lower_bound({name, {}});
-       at != before.waiting.end() && at->first.first == name; ++at)
-    waiting.insert(at->first.second);
-  for (const waiting_head& gone : change.removals) waiting.erase(gone.sequence);
-  for (const waiting_event& e : change.puts) waiting.insert(e.head.sequence);
-  if (waiting.empty()) return std::nullopt;
-  return plain_oracle::place{waiting.begin()->epoch, waiting.begin()->number};
 }
 
 /// How far a step goes in releasing what waits is its own choice, as long as it says where it ended.
