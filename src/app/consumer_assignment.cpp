@@ -102,11 +102,12 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
     around_.log->log(few ? spdlog::level::info : spdlog::level::debug, "{}",
                      located("resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset),
                              p.where, p.offset));
-    if (!first || !options_.until_end) continue;
+    if (!options_.until_end || end_at_start_.contains(p.where)) continue;
     const auto log = around_.from.bounds(p.where, k_query_timeout);
     end_at_start_[p.where] = log ? log.value().end : p.offset;
   }
   assigned_once_ = true;
+  assigned_at_ = around_.clock.steady();
   around_.meter.assigned();
   if (const auto begun = around_.from.assign(r.start); !begun) {
     return session_result{

@@ -57,9 +57,13 @@ std::optional<session_result> consumer_session::check_group() {
 /// `--resume` is about to go over a claim that may be a living instance's. Nobody can tell whose members the
 /// group has, so it must have none; one that was killed is listed until its session ends, and that is waited
 /// for.
+milliseconds consumer_session::longest_absence() const {
+  return session_timeout(around_.settings.kafka) + k_expiry_slack;
+}
+
 std::optional<session_result> consumer_session::wait_until_alone(const committed_offset& overridden) {
   const std::string& group = around_.settings.kafka.group;
-  const milliseconds limit = session_timeout(around_.settings.kafka) + k_expiry_slack;
+  const milliseconds limit = longest_absence();
   const time_point deadline = around_.clock.steady() + limit;
   for (bool first = true;; first = false) {
     const auto found = around_.from.members(k_query_timeout);

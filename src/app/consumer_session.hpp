@@ -120,6 +120,8 @@ class consumer_session {
   [[nodiscard]] session_result store_failed(std::error_code) const;
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool caught_up() const;
+  /// How long the group may keep partitions for a member that is no more.
+  [[nodiscard]] std::chrono::milliseconds longest_absence() const;
   void tell_health(time_point now);
   void tell_log_ends();
   void tell_resources();
@@ -175,6 +177,7 @@ class consumer_session {
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
+  time_point assigned_at_;  ///< last
   time_point last_sync_;
   time_point durable_moved_;
   std::uint64_t durable_seen_{0};

@@ -223,12 +223,12 @@ class main_job {
          << order_lines;
   }
 
-  /// Starts `ratchet COMMAND -c CONFIG …` with its output in a file.
+  /// Starts `ratchet COMMAND … -c CONFIG` with its output in a file.
   [[nodiscard]] workload_process start(const std::vector<std::string>& command,
                                        const std::filesystem::path& output) const {
-    std::vector<std::string> words{RATCHET_BINARY, command.front(), "-c",
-                                   (directory_ / "ratchet.yaml").string()};
-    words.insert(words.end(), command.begin() + 1, command.end());
+    std::vector<std::string> words{RATCHET_BINARY};
+    words.insert(words.end(), command.begin(), command.end());
+    words.insert(words.end(), {"-c", (directory_ / "ratchet.yaml").string()});
     return must(workload_process::start(words, {"NO_COLOR=1"}, output));
   }
   /// Starts the daemon; what it says is in log().

@@ -359,11 +359,25 @@ TEST(session_membership, stays_where_it_holds_the_lowest_partition_and_is_not_re
   produce(w, k_p0, 1, 3);
   produce(w, k_p1, 1, 3);
   w.source.held_at_join = {k_p0};
+  w.source.tick = std::chrono::seconds{10};
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_NE(w.calls.find("commit_and_wait t[0]@0"), journal::npos);
   EXPECT_EQ(w.counted().consumed, 3U);
   EXPECT_FALSE(w.board.snapshot().ready);
   EXPECT_NE(w.live_at_stop.ready_reason.find("1 of 2"), std::string::npos);
+}
+
+TEST(session_membership, waits_for_what_the_group_still_keeps_for_a_killed_member) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  produce(w, k_p1, 1, 3);
+  w.source.held_at_join = {k_p0};
+  w.source.script = {[&] {
+    w.source.say(notice::revoked{{k_p0}, false});
+    w.source.say(notice::assigned{{k_p0, k_p1}});
+  }};
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.counted().consumed, 6U) << "the end of what it was given first is not the end";
 }
 
 TEST(session_membership, does_not_decide_to_stay_where_the_claims_cannot_be_read) {

@@ -1,0 +1,76 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Events that wait, where one step holds more than one turn of their story.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "unit/core_print.hpp"
+#include "unit/core_world.hpp"
+
+namespace ratchet {
+namespace {
+
+using testing::folding;
+using testing::spec;
+using testing::verdicts_of;
+using testing::world;
+using verdicts = std::vector<verdict>;
+
+TEST(waiting_steps, let_a_held_aggregate_go_once_a_newer_event_made_all_of_it_needless) {
+  world w{folding{}, order::latest};
+  w.rules.waiting.per_aggregate = 1;
+  const auto change = w.step({{.sequence = seq(1), .payload = "?9", .offset = 0},
+                              {.sequence = seq(2), .payload = "?9", .offset = 1},
+                              {.sequence = seq(3), .payload = "c", .offset = 2},
+                              {.sequence = seq(4), .payload = "?9", .offset = 3}});
+  EXPECT_EQ(verdicts_of(change),
+            (verdicts{verdict::superseded, verdict::superseded, verdict::applied, verdict::retrying}));
+  EXPECT_FALSE(w.backlogs.at("a").held);
+}
+
+/// While a partition has shown no time, events are dated by their own record, so that a gap that lies behind
+/// another may be the older one.
+TEST(waiting_steps, judge_a_gap_that_came_to_light_before_the_records_behind_its_time) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{25'000}};
+  w.step({{.aggregate = "z", .partition = 1, .offset = 0}});  // no time
+  w.step({{.sequence = seq(3), .payload = "c", .time = 30'000, .offset = 0},
+          {.sequence = seq(5), .payload = "e", .time = 10'000, .offset = 1}});
+  w.step({{.aggregate = "y", .time = 31'000, .partition = 1, .offset = 1}});
+  const auto change = w.step({{.sequence = seq(1), .payload = "a", .time = 30'000, .offset = 2},
+                              {.sequence = seq(2), .payload = "b", .time = 30'000, .offset = 3},
+                              {.aggregate = "x", .time = 36'000, .offset = 4},
+                              {.aggregate = "w", .time = 36'000, .partition = 1, .offset = 2},
+                              {.sequence = seq(4), .payload = "d", .time = 36'000, .offset = 5}});
+  EXPECT_EQ(change.decisions.back(), (decision{verdict::rejected, reject_reason::late}));
+  EXPECT_EQ(w.snapshot(), "a;b;c;e;");
+}
+
+TEST(waiting_steps, keep_the_snapshot_of_an_aggregate_that_begins_to_wait) {
+  for (const bool folds : {true, false}) {
+    world w{folds ? reducer{folding{}} : reducer{testing::replacing{}}, order::strict};
+    w.step({{.sequence = seq(1), .payload = "a", .offset = 0}});
+    w.step({{.sequence = seq(3), .payload = "c", .offset = 1}});
+    EXPECT_EQ(w.snapshot(), folds ? "a;" : "a");
+    EXPECT_TRUE(w.rows.at("a").waits);
+    EXPECT_EQ(w.rows.at("a").last, seq(1));
+  }
+}
+
+TEST(waiting_steps, undo_what_a_failing_reducer_did_to_the_snapshot) {
+  struct half_done_then_fails {
+    outcome apply(const event& e, state& s, effects&) const {
+      s.assign("half");
+      return e.attempt < 2 ? retry(std::make_error_code(std::errc::timed_out)) : done();
+    }
+  };
+  world w{reducer{folding::traits, half_done_then_fails{}}, order::strict};
+  w.step({{.sequence = seq(1), .payload = "a"}});
+  EXPECT_EQ(w.snapshot(), "?");
+  w.now += std::chrono::hours{1};
+  w.resume();
+  EXPECT_EQ(w.snapshot(), "half");
+}
+
+}  // namespace
+}  // namespace ratchet
