@@ -94,7 +94,9 @@ class pipeline {
   /// `gap.policy: stop`, and a gap is too old.
   [[nodiscard]] result<bool> stop_for_gap(stream_runtime&);
   [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);
-  static void note_backlogs(stream_runtime&, const stream_change&);
+  static void note_backlogs(stream_runtime&, const step_plan&, const stream_change&);
+  /// Aggregates for one step: those that are ready, else those that are due.
+  [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&);
   void enter_stops(std::vector<partition_stop>&);
 
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {});

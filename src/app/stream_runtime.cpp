@@ -127,7 +127,8 @@ result<void> load_states(const stream_list& streams, store& from) {
     RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));
     s->next_wake = due.next_wake;
     s->oldest_gap = due.next_gap;
-    s->has_ready = due.next_wake.has_value();  // or not: a look tells
+    s->ready.clear();
+    s->may_have_ready = due.next_wake.has_value();  // or not: a look tells
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

@@ -27,8 +27,10 @@ struct stream_runtime {
   stream_state at_start;  ///< to tell what this run did
   /// Not later than the first time, by the clock, when something that waits is to be done; none: nothing is.
   std::optional<timestamp> next_wake;
-  /// A release was bounded by its step, and goes on before anything else.
-  bool has_ready{false};
+  /// Aggregates whose release was bounded by its step, and goes on before anything else.
+  std::vector<std::string> ready;
+  /// There may be others of which only the store knows.
+  bool may_have_ready{false};
   /// Not later than the time, in stream time, when the oldest gap began.
   std::optional<timestamp> oldest_gap;
 
