@@ -1,0 +1,174 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The pipeline's steps that no record begins: what is due of waiting events, and what is decided about them.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "app/pipeline.hpp"
+#include "decode/record_hash.hpp"
+
+namespace ratchet {
+
+namespace {
+
+[[nodiscard]] auto success() {
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// For a step that no record begins; its aggregates are to be added.
+[[nodiscard]] step_plan resuming_plan(const stream_runtime& stream) {
+  step_plan plan;
+  plan.order = stream.rules.gate.order;
+  plan.needs_snapshots = !stream.reduce.traits().full_state;
+  plan.resumes = true;
+  return plan;
+}
+
+}  // namespace
+
+void pipeline::note_backlogs(stream_runtime& stream, const step_plan& plan, const stream_change& change) {
+  const auto lower = [](std::optional<timestamp>& known, std::optional<timestamp> found) {
+    if (found && (!known || *found < *known)) known = found;
+  };
+  for (const backlog_change& b : change.backlogs) {
+    if (!b.after) continue;
+    lower(stream.oldest_gap, b.after->gap_since);
+    if (b.after->ready) {
+      stream.ready.emplace_back(plan.aggregates[b.aggregate]);
+    } else {
+      lower(stream.next_wake, b.after->wake);
+    }
+  }
+}
+
+std::optional<timestamp> pipeline::next_wake() const {
+  std::optional<timestamp> next;
+  for (const auto& s : streams_) {
+    if (s->next_wake && (!next || *s->next_wake < *next)) next = s->next_wake;
+  }
+  return next;
+}
+
+result<void> pipeline::resume_waiting() {
+  for (const auto& s : streams_) {
+    RATCHET_TRY(resume_waiting_of(*s));
+  }
+  return success();
+}
+
+result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
+  if (stream.next_wake && *stream.next_wake <= clock_.now()) {
+    RATCHET_TRY(const bool did_some, resume_some(stream));
+    (void)did_some;
+  }
+  return settle(stream);
+}
+
+result<void> pipeline::settle(stream_runtime& stream) {
+  RATCHET_TRY(const bool stopped, stop_for_gap(stream));
+  if (stopped) return success();
+  for (;;) {
+    const auto gaps = gaps_due(stream.rules, stream.state);
+    const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
+                             *stream.oldest_gap <= *gaps;
+    if (!has_old_gap && stream.ready.empty() && !stream.may_have_ready) return success();
+    RATCHET_TRY(const bool did_some, resume_some(stream));
+    if (!did_some) return success();
+  }
+}
+
+result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream) {
+  constexpr std::size_t k_aggregates = 1024;
+  if (!stream.ready.empty()) {
+    // Their names are known, so that the store's index, which their removals filled with tombstones, need not
+    // be asked: that was a quarter of the time of a long release.
+    const auto end =
+        stream.ready.begin() + static_cast<std::ptrdiff_t>(std::min(k_aggregates, stream.ready.size()));
+    std::vector<std::string> names(std::make_move_iterator(stream.ready.begin()),
+                                   std::make_move_iterator(end));
+    stream.ready.erase(stream.ready.begin(), end);
+    return names;
+  }
+  const auto gaps =
+      stream.rules.gap.policy == gap_policy::skip ? gaps_due(stream.rules, stream.state) : std::nullopt;
+  RATCHET_TRY(due_aggregates due, store_.due(stream.id, clock_.now(), gaps, k_aggregates));
+  stream.next_wake = due.next_wake;
+  stream.oldest_gap = due.next_gap;
+  stream.may_have_ready = due.names.size() == k_aggregates;
+  return std::move(due.names);
+}
+
+/// One step of what is due, if anything is.
+result<bool> pipeline::resume_some(stream_runtime& stream) {
+  RATCHET_TRY(const std::vector<std::string> names, take_due(stream));
+  if (names.empty()) return false;
+  step_plan plan = resuming_plan(stream);
+  for (const std::string& name : names) plan.add(name);
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  stream_change change =
+      ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
+  RATCHET_TRY(take_change(stream, plan, change));
+  return true;
+}
+
+result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan, stream_change& change) {
+  std::vector<audit_row> audits = audits_of(change, clock_.now());
+  const step_part part{.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}};
+  RATCHET_TRY(write({part}, std::move(audits)));
+  note_backlogs(stream, plan, change);
+  stream.state = std::move(change.after);
+  enter_stops(change.stops);
+  return success();
+}
+
+result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all) {
+  step_plan plan = resuming_plan(stream);
+  std::map<std::string_view, std::uint32_t> known;
+  std::vector<waiting_order> orders;
+  for (const decided& d : all) {
+    const auto [at, is_new] = known.try_emplace(d.aggregate, static_cast<std::uint32_t>(known.size()));
+    if (is_new) plan.add(d.aggregate);
+    waiting_order& order = orders.emplace_back();
+    order.aggregate = at->second;
+    order.verb = d.verb;
+    order.sequence = d.sequence;
+    order.payload = d.payload;
+    if (d.payload) order.payload_hash = payload_hash(*d.payload);
+  }
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  std::vector<waiting_answer> answers;
+  stream_change change =
+      obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), answers);
+  RATCHET_TRY(take_change(stream, plan, change));
+  RATCHET_TRY(settle(stream));
+  return answers;
+}
+
+result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
+  if (stream.rules.gap.policy != gap_policy::stop || !stream.oldest_gap) return false;
+  const auto gaps = gaps_due(stream.rules, stream.state);
+  if (!gaps || *stream.oldest_gap > *gaps) return false;
+  // What is remembered may be older than what is there.
+  constexpr std::size_t k_one = 1;
+  RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp::min(), gaps, k_one));
+  if (due.names.empty()) {
+    stream.oldest_gap = due.next_gap;
+    return false;
+  }
+  for (const auto& [where, partition] : stream.state.partitions) {
+    if (stopped_.contains(where)) continue;
+    partition_stop stop;
+    stop.where = where;
+    stop.offset = partition.next_offset;
+    stop.code = make_error_code(errc::gap_too_old);
+    stop.aggregate = due.names.front();
+    stop_partition(std::move(stop));
+  }
+  return true;
+}
+
+}  // namespace ratchet
