@@ -234,10 +234,11 @@ class main_job {
   /// Starts the daemon; what it says is in log().
   [[nodiscard]] workload_process start_daemon() const { return start({"run"}, log()); }
   /// Runs a command to its end.
-  [[nodiscard]] command_result run(const std::vector<std::string>& command) {
+  [[nodiscard]] command_result run(const std::vector<std::string>& command,
+                                   std::chrono::milliseconds patience = k_patience) {
     const auto output = directory_ / ("command-" + std::to_string(++commands_) + ".out");
     auto process = start(command, output);
-    const auto code = process.wait(k_patience);
+    const auto code = process.wait(patience);
     if (!code) throw std::runtime_error{command.front() + " does not end: " + read_whole(output)};
     return {*code, read_whole(output)};
   }
