@@ -270,17 +270,15 @@ bool consumer_session::stop_requested() const {
 
 bool consumer_session::caught_up() const {
   if (!assigned_once_) return false;
-  const auto is_over = [this](const topic_partition& where) {
-    return reached_.contains(where) || reported_stops_.contains(where);
-  };
   const bool holds_all =
       std::all_of(all_partitions_.begin(), all_partitions_.end(), [&](const topic_partition& where) {
         return end_at_start_.contains(where) || reported_stops_.contains(where);
       });
   // The rest may be held by a member who was killed, until its session ends.
   if (!holds_all && around_.clock.steady() - assigned_at_ < longest_absence()) return false;
-  return std::all_of(end_at_start_.begin(), end_at_start_.end(),
-                     [&](const auto& entry) { return is_over(entry.first); });
+  return std::all_of(end_at_start_.begin(), end_at_start_.end(), [this](const auto& entry) {
+    return reached_.contains(entry.first) || reported_stops_.contains(entry.first);
+  });
 }
 
 session_result consumer_session::finish(session_end how) {

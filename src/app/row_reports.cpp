@@ -27,16 +27,9 @@ void string_or_null(json_writer& json, std::string_view text) {
   text.empty() ? json.null() : json.string(text);
 }
 
-/// Bytes of a record on one line: as a JSON string, or as base64.
+/// The beginning of a record's bytes, on one line.
 std::string shown(const std::optional<std::string>& bytes) {
-  if (!bytes) return "null";
-  std::string text;
-  if (is_utf8(*bytes)) {
-    append_json_string(text, *bytes);
-  } else {
-    text = "base64:";
-    append_base64(text, *bytes);
-  }
+  std::string text = bytes_on_one_line(bytes);
   if (text.size() <= k_shown_bytes) return text;
   std::size_t cut = k_shown_bytes;
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
@@ -45,6 +38,18 @@ std::string shown(const std::optional<std::string>& bytes) {
 }
 
 }  // namespace
+
+std::string bytes_on_one_line(const std::optional<std::string>& bytes) {
+  if (!bytes) return "null";
+  std::string text;
+  if (is_utf8(*bytes)) {
+    append_json_string(text, *bytes);
+  } else {
+    text = "base64:";
+    append_base64(text, *bytes);
+  }
+  return text;
+}
 
 void write_rejected(json_writer& json, const rejected_row& row) {
   const bool malformed = row.reason == reject_reason::malformed;

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@
 ///
 /// where `to` is the first offset that was handled again.
 namespace ratchet {
+
+/// A record's bytes for people: as a JSON string, or in base64 where they are not UTF-8; "null" for none.
+[[nodiscard]] std::string bytes_on_one_line(const std::optional<std::string>&);
 
 void write_rejected(json_writer&, const rejected_row&);
 /// One line, without its line feed.

@@ -5,6 +5,7 @@
 
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
+#include "app/row_reports.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
@@ -142,19 +143,6 @@ std::string shown_json(const named_stream& stream, const std::string& aggregate,
   return json.take() + "\n";
 }
 
-/// Bytes on one line: as a JSON string, or in base64.
-std::string shown_bytes(const std::optional<std::string>& bytes) {
-  if (!bytes) return "null";
-  std::string text;
-  if (is_utf8(*bytes)) {
-    append_json_string(text, *bytes);
-  } else {
-    text = "base64:";
-    append_base64(text, *bytes);
-  }
-  return text;
-}
-
 std::string shown_text(const named_stream& stream, const std::string& aggregate, const waiting_event& event,
                        const wait_story& story) {
   std::string out = "stream " + stream.name + "\n" + waiting_line(aggregate, event, story) + "\n";
@@ -167,12 +155,12 @@ std::string shown_text(const named_stream& stream, const std::string& aggregate,
   if (!event.type.empty()) line("type", event.type);
   if (const auto time = time_of(event)) line("time", to_rfc3339(*time));
   if (event.last_attempt) line("last attempt", to_rfc3339(*event.last_attempt));
-  line("key", shown_bytes(event.record.key));
-  for (const auto& [name, value] : event.record.headers) line("header " + name, shown_bytes(value));
-  line("value", shown_bytes(event.record.value));
+  line("key", bytes_on_one_line(event.record.key));
+  for (const auto& [name, value] : event.record.headers) line("header " + name, bytes_on_one_line(value));
+  line("value", bytes_on_one_line(event.record.value));
   line("payload", event.tombstone ? "none: it deletes the snapshot"
                                   : counted(event.payload().size(), "byte") + ": " +
-                                        shown_bytes(std::string{event.payload()}));
+                                        bytes_on_one_line(std::string{event.payload()}));
   return out;
 }
 

@@ -24,13 +24,6 @@ struct cut {
   std::int64_t offset{0};
 };
 
-[[nodiscard]] partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
-  stop.effect = ended.effect;
-  stop.cause = ended.cause;
-  stop.what = ended.thrown;
-  return stop;
-}
-
 /// When the oldest gap began that this step can come upon, or an earlier time: one that comes to light where
 /// the gap before it is closed may be older than that one, as the stream had no time when the first ones
 /// came.

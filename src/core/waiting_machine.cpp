@@ -65,6 +65,13 @@ const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate)
   return at != rows.backlogs.end() && at->first == aggregate ? &at->second : nullptr;
 }
 
+partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
+  stop.effect = ended.effect;
+  stop.cause = ended.cause;
+  stop.what = ended.thrown;
+  return stop;
+}
+
 waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
                                  const aggregate_row* row, const backlog_rows* stored)
     : around_{around}, aggregate_{aggregate}, row_{row}, stored_{stored} {
@@ -332,11 +339,8 @@ bool waiting_machine::run_entry(entries::iterator at) {
     failure.where = waiting.record.where;
     failure.offset = waiting.record.offset;
     failure.code = make_error_code(errc::reducer_failed);
-    failure.cause = ended.cause;
-    failure.effect = ended.effect;
     failure.aggregate = std::string{aggregate_};
-    failure.what = ended.thrown;
-    stops_.push_back(std::move(failure));
+    stops_.push_back(stop_of(std::move(failure), ended));
   }
   return false;
 }
@@ -388,12 +392,8 @@ void waiting_machine::skip_gap() {
       has_last_ ? behind(last_) : sequence{next.epoch, rules.first == first_number::one ? 1U : 0U};
   const sequence to = before(next);
   add_range(backlog_.skipped, {first, to});
-  const auto keep_time = time_;
-  moved_to(to, std::nullopt, {}, keep_time);
-  audit("gap_skipped",
-        "aggregate `" + std::string{aggregate_} + "`: " +
-            (first == to ? "number " + to_text(to) : "the numbers " + to_text(first) + " to " + to_text(to)) +
-            " did not come in time");
+  moved_to(to, std::nullopt, {}, time_);
+  audit_skipped({first, to}, " did not come in time");
   if (may_be_next(next)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();
@@ -428,6 +428,14 @@ void waiting_machine::supersede_older() {
 /// What follows from an L that moved.
 void waiting_machine::settle() {
   is_latest() ? supersede_older() : cascade();
+}
+
+void waiting_machine::audit_skipped(const sequence_range& r, const char* why) {
+  audit("gap_skipped",
+        "aggregate `" + std::string{aggregate_} + "`: " +
+            (r.first == r.last ? "number " + to_text(r.last)
+                               : "the numbers " + to_text(r.first) + " to " + to_text(r.last)) +
+            why);
 }
 
 void waiting_machine::audit(const char* kind, std::string text) {

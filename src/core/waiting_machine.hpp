@@ -31,6 +31,9 @@ struct waiting_room {
 /// Null where the aggregate has none. Borrowed from `rows`.
 [[nodiscard]] const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate);
 
+/// The stop with what the reducer said.
+[[nodiscard]] partition_stop stop_of(partition_stop, const reducer_call&);
+
 /// One event of the batch, and what was known when its record came.
 struct incoming_event {
   std::uint32_t index{0};  ///< in the batch
@@ -123,6 +126,7 @@ class waiting_machine {
   waiting_answer replay(entries::iterator, const waiting_order&);
   waiting_answer skip_to(sequence);
   void audit(const char* kind, std::string text);
+  void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();
   [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&) const;
 

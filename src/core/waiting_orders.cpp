@@ -73,10 +73,7 @@ waiting_answer waiting_machine::skip_to(sequence to) {
   const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_ever};
   if (to < first) return waiting_answer::none_waits;
   add_range(backlog_.skipped, {first, to});
-  audit("gap_skipped",
-        "aggregate `" + std::string{aggregate_} + "`: " +
-            (first == to ? "number " + to_text(to) : "the numbers " + to_text(first) + " to " + to_text(to)) +
-            " will not come, somebody decided");
+  audit_skipped({first, to}, " will not come, somebody decided");
   moved_to(to, std::nullopt, {}, time_);
   cascade();
   return waiting_answer::done;
