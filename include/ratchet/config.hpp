@@ -127,6 +127,16 @@ struct stream_config {
   dedup_config dedup;
   reducer_config reducer;
   std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off
+  /// The topic that gets a copy of each record that was rejected, or whose event is dead; empty: none.
+  std::string dead_letter;
+  /// The topic that gets an answer to the sender of each rejected record, as a CloudEvent; empty: none.
+  std::string rejections;
+};
+
+/// What is on its way out.
+struct outbox_config {
+  /// Nothing more is consumed while more than this waits to be sent.
+  std::uint64_t bytes{std::uint64_t{1} << 30U};
 };
 
 /// Where /livez, /readyz and /metrics are answered while it runs.
@@ -140,6 +150,7 @@ struct config {
   kafka_config kafka;
   state_config state;
   std::vector<stream_config> streams;
+  outbox_config outbox;
   std::optional<http_config> http;  ///< none: nothing listens
   std::uint64_t memory_limit{std::uint64_t{1}
                              << 30};  ///< bytes: indexes, caches, memtables and the prefetch queue

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/pipeline.hpp"
+#include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -88,6 +89,17 @@ audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
   row.text =
       name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
                                   : ", became a store of its own: nobody had claimed the group for it");
+  return row;
+}
+
+audit_row audit_of_output_given_up(const output_row& output, std::string stream, const std::string& why,
+                                   timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "output_given_up";
+  row.stream = std::move(stream);
+  row.text = std::string{name_of(output.kind)} + " " + to_text(output.id) + " of aggregate `" +
+             output.aggregate + "` was not taken by the topic " + output.topic + ": " + why;
   return row;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/output.hpp"
 #include "core/resume.hpp"
 #include "core/stream_state.hpp"
 
@@ -20,5 +21,9 @@ namespace ratchet {
 /// "copy_started": a checkpoint became a store of its own, since nobody had claimed the group for it.
 /// "copy_taken_over": since it was told to.
 [[nodiscard]] audit_row audit_of_copy(const copy_mark&, bool taken_over, timestamp now);
+
+/// "output_given_up": nobody takes this message, of a stream by name.
+[[nodiscard]] audit_row audit_of_output_given_up(const output_row&, std::string stream,
+                                                 const std::string& why, timestamp now);
 
 }  // namespace ratchet

@@ -180,9 +180,35 @@ class claims {
   std::map<std::string, std::string> first_;
 };
 
+/// What is written to a topic that is read would come back.
+class loop_check {
+ public:
+  loop_check(const config& read, config_findings& findings) : read_{read}, findings_{findings} {}
+  void look_at(const config_node& parent, const std::string& path) const {
+    for (const char* key : {"dead_letter", "rejections"}) {
+      const config_node* value = parent.find(key);
+      if (value == nullptr || value->kind != config_node::kind_of::map) continue;
+      if (const config_node* topic = value->find("topic")) refuse(*topic, path + key + ".topic");
+    }
+  }
+
+ private:
+  void refuse(const config_node& topic, const std::string& path) const {
+    for (const stream_config& s : read_.streams) {
+      if (std::find(s.topics.begin(), s.topics.end(), topic.text) == s.topics.end()) continue;
+      findings_.add(topic.at, path, topic.text + " is a topic that stream " + s.name + " reads",
+                    "what is told of its records would come back as records: name another topic");
+    }
+  }
+  const config& read_;
+  config_findings& findings_;
+};
+
 }  // namespace
 
 void check_rules(const config_node& root, const config& read, config_findings& findings) {
+  const loop_check loops{read, findings};
+  loops.look_at(root, "");
   const config_node* streams = root.find("streams");
   if (streams == nullptr || streams->kind != config_node::kind_of::list) return;
   claims names{findings};
@@ -204,6 +230,7 @@ void check_rules(const config_node& root, const config& read, config_findings& f
       }
     }
     stream_rules_check{node, path, read.streams[i], findings}.run();
+    loops.look_at(node, path + ".");
   }
   if (with_topics != nullptr && root.find("kafka") == nullptr && !findings.guessed("kafka")) {
     findings.add(root.at, "kafka", "is missing",

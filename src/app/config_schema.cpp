@@ -21,13 +21,17 @@ constexpr known_key k_top_keys[] = {
     {"streams"},
     {"step"},
     {"memory_limit"},
-    {"dead_letter", "leave it out; rejected records are kept, and ratchet status --rejected lists them"},
+    {"dead_letter"},
+    {"rejections"},
+    {"outbox"},
     {"http"},
     {"emit", "leave it out; a reducer cannot publish yet"},
     {"shard", "leave it out; one instance serves the whole group"},
 };
 constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}, {"min_free"}};
 constexpr known_key k_http_keys[] = {{"listen"}};
+constexpr known_key k_topic_keys[] = {{"topic"}};
+constexpr known_key k_outbox_keys[] = {{"bytes"}};
 constexpr known_key k_step_keys[] = {{"records"}};
 constexpr known_key k_stream_keys[] = {
     {"name"},
@@ -47,7 +51,8 @@ constexpr known_key k_stream_keys[] = {
     {"emit", "leave it out; a reducer cannot publish yet"},
     {"handling", "leave it out"},
     {"retention", "leave it out; sequences are kept for ever"},
-    {"dead_letter", "leave it out; rejected records are kept, and ratchet status --rejected lists them"},
+    {"dead_letter"},
+    {"rejections"},
 };
 constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
                                          {"epoch"},  {"type"},     {"time"}};
@@ -178,6 +183,29 @@ void read_http(const config_value& value, std::optional<http_config>& out) {
                "use 127.0.0.1, or let only your monitoring through");
 }
 
+/// {topic: NAME} for every stream, or for one; or `off`, which for one stream undoes that for every.
+void read_output_topic(const config_map& parent, std::string_view key, std::string& out) {
+  const auto value = parent.get(key);
+  if (!value) return;
+  if (value->is_word("off")) return out.clear();
+  const config_map map{*value, k_topic_keys};
+  if (!map.valid()) return;
+  const auto topic =
+      map.require("topic", "as in " + std::string{key} + ": {topic: payments." + std::string{key} + "}");
+  if (!topic || !topic->text(out)) return;
+  if (!is_topic_name(out)) topic->error("is not a topic's name", "1 to 249 of a-z A-Z 0-9 . _ -");
+}
+
+void read_outbox(const config_value& value, outbox_config& out) {
+  constexpr std::uint64_t k_least = std::uint64_t{1} << 20U;
+  const config_map map{value, k_outbox_keys};
+  if (!map.valid()) return;
+  const auto bytes = map.require("bytes", "as in outbox: {bytes: 1GiB}");
+  if (bytes && bytes->size(out.bytes) && out.bytes < k_least) {
+    bytes->error(bytes->node().text + " is out of range", "it is 1MiB at least");
+  }
+}
+
 /// The size of a step is one number for the whole instance, since a step spans all streams. It may stand at
 /// the top or under streams, where everybody looks for it; then all of them must agree.
 class step_reader {
@@ -255,6 +283,8 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   if (const auto dedup = map.get("dedup")) read_dedup(*dedup, out.dedup);
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);
+  read_output_topic(map, "dead_letter", out.dead_letter);
+  read_output_topic(map, "rejections", out.rejections);
   step.read(map);
 }
 
@@ -283,9 +313,13 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   }
   step.read(top);
   if (const auto http = top.get("http")) read_http(*http, out.http);
+  if (const auto outbox = top.get("outbox")) read_outbox(*outbox, out.outbox);
+  stream_config of_all;
+  read_output_topic(top, "dead_letter", of_all.dead_letter);
+  read_output_topic(top, "rejections", of_all.rejections);
   if (const auto streams = top.require("streams", "at least one stream: ratchet init shows how")) {
     for (const config_value& item : streams->list("streams")) {
-      read_stream(item, out.streams.emplace_back(), step);
+      read_stream(item, out.streams.emplace_back(of_all), step);
     }
     if (streams->node().kind == config_node::kind_of::list && out.streams.empty()) {
       streams->error("names no stream", "ratchet init shows one");

@@ -64,6 +64,10 @@ streams:
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
 # step: {records: 20000}          # the most records of one atomic write, over all streams
+# dead_letter: {topic: payments.dlq}       # gets a copy of each record that is rejected, or whose event is dead
+# rejections: {topic: payments.rejections} # gets an answer to the sender of each rejected record, a CloudEvent;
+                                  # both may stand under a stream, too, also as: off
+# outbox: {bytes: 1GiB}           # nothing more is read while more than this waits to be sent
 # http: {listen: 127.0.0.1:9187}  # answers /livez, /readyz and /metrics while it runs; without it nothing listens
 # memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
 )";

@@ -55,12 +55,13 @@ std::optional<session_result> consumer_session::check_cluster() {
               {}}};
 }
 
-session_result consumer_session::topics_failed(std::error_code code) {
+session_result consumer_session::topics_failed(std::error_code code, const std::vector<std::string>& topics,
+                                               const std::string& keys) {
   // The answer does not say which of them it is about: each is asked for by itself.
   std::vector<std::string> missing;
   std::vector<std::string> denied;
   std::string denial;
-  for (const std::string& topic : topics_) {
+  for (const std::string& topic : topics) {
     const auto asked = around_.from.partitions(std::span{&topic, 1}, k_topic_timeout);
     if (asked) continue;
     if (asked.error() == make_error_code(errc::topic_missing)) {
@@ -75,14 +76,14 @@ session_result consumer_session::topics_failed(std::error_code code) {
             describe_refusal(access_kind::topic, denial, around_.settings.kafka, denied)};
   }
   if (missing.empty())
-    return question_failed("the topics " + quoted(topics_) + " cannot be looked up", code,
+    return question_failed("the topics " + quoted(topics) + " cannot be looked up", code,
                            session_end::refused);
   const bool one = missing.size() == 1;
   return {session_end::refused,
           problem{make_error_code(errc::topic_missing),
                   (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
                       " not exist on " + names_of_brokers(around_.settings.kafka),
-                  "correct `topics` in the config, or create it: kafka-topics.sh --bootstrap-server " +
+                  "correct " + keys + " in the config, or create it: kafka-topics.sh --bootstrap-server " +
                       around_.settings.kafka.brokers.front() + " --create --topic " + missing.front(),
                   {}}};
 }

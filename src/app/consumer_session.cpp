@@ -43,7 +43,18 @@ consumer_session::consumer_session(surroundings around, session_options options)
   for (const auto& s : around_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
-  last_sync_ = last_commit_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
+  last_sync_ = last_commit_ = last_trim_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
+  if (around_.publish_to != nullptr) {
+    sender_.emplace(around_.to, *around_.publish_to, around_.log);
+    around_.publish_to->on_progress([this] { around_.from.wake(); });
+    around_.to.on_durable([this] { around_.from.wake(); });
+  }
+}
+
+consumer_session::~consumer_session() {
+  if (around_.publish_to == nullptr) return;
+  around_.to.on_durable({});
+  around_.publish_to->on_progress({});
 }
 
 session_result consumer_session::run() {
@@ -70,7 +81,8 @@ std::optional<session_result> consumer_session::draw(std::uint64_t past_counter)
 std::optional<session_result> consumer_session::connect() {
   if (auto refused = check_cluster()) return refused;
   auto all = around_.from.partitions(topics_, k_connect_timeout);
-  if (!all) return topics_failed(all.error());
+  if (!all) return topics_failed(all.error(), topics_, "`topics`");
+  if (auto refused = check_output_topics()) return refused;
   all_partitions_ = std::move(all.value());
   if (auto refused = check_group()) return refused;
   if (auto failed = draw(0)) return failed;
@@ -125,8 +137,9 @@ milliseconds consumer_session::longest_wait() const {
 }
 
 std::optional<session_result> consumer_session::resume_waiting() {
-  // While the disk is nearly full, nothing is written that can wait; before the claim, nothing at all.
-  if (!assigned_once_ || space_.low()) return std::nullopt;
+  // While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
+  // at all.
+  if (!assigned_once_ || held_back()) return std::nullopt;
   if (const auto done = pipeline_.resume_waiting(); !done) return store_failed(done.error());
   note_new_stops();
   return std::nullopt;
@@ -194,6 +207,7 @@ void consumer_session::note_new_stops() {
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
   if (auto failed = resume_waiting()) return failed;
+  if (auto failed = publish(now)) return failed;
   if (auto failed = keep_durable(now)) return failed;
   if (auto ended = watch_space(now)) return ended;
   commit_due(now);
@@ -205,7 +219,7 @@ std::optional<session_result> consumer_session::on_timers() {
             make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
   }
   // What is paused for want of room may have more to read: it holds the floor back.
-  if (space_.low() || now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
+  if (held_back() || now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
   last_idle_check_ = now;
   watch_clock();
   return leave_out_idle(now);
@@ -286,6 +300,7 @@ session_result consumer_session::finish(session_end how) {
   if (how == session_end::drained) around_.board.set_ready(false, "stopping");
   if (auto ended = settle()) return std::move(*ended);
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  if (auto failed = send_the_rest()) return std::move(*failed);
   times_.all_durable = around_.clock.steady();
   sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before
   sampler_.turn(*times_.all_durable, milliseconds{0});  // and the rest

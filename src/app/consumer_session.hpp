@@ -17,12 +17,14 @@
 #include "app/delivered_trace.hpp"
 #include "app/live_board.hpp"
 #include "app/log.hpp"
+#include "app/outbox_sender.hpp"
 #include "app/owner_errands.hpp"
 #include "app/pipeline.hpp"
 #include "app/run_meter.hpp"
 #include "app/space_guard.hpp"
 #include "app/state_sampler.hpp"
 #include "ports/clock.hpp"
+#include "ports/publisher.hpp"
 #include "ports/source.hpp"
 #include "ports/store.hpp"
 #include "ratchet/config.hpp"
@@ -77,9 +79,13 @@ class consumer_session {
     log_ptr log;
     owner_errands* errands{nullptr};        ///< what others want done between steps; may be none
     const disk_space_port* space{nullptr};  ///< none: the system's
+    publisher* publish_to{nullptr};         ///< none: what the outbox holds stays there
   };
 
   consumer_session(surroundings, session_options);
+  ~consumer_session();
+  consumer_session(const consumer_session&) = delete;
+  consumer_session& operator=(const consumer_session&) = delete;
   [[nodiscard]] session_result run();
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// True once an assignment was resolved and claimed: `options.resume` has done its work.
@@ -93,7 +99,8 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> check_cluster();
   [[nodiscard]] std::optional<session_result> check_group();
   [[nodiscard]] std::optional<session_result> wait_until_alone(const committed_offset& overridden);
-  [[nodiscard]] session_result topics_failed(std::error_code);
+  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
+                                             const std::string& keys);
   /// A question found no answer: refused where the brokers refuse this user; a new client asks again where
   /// that may pass; else it ends as said.
   [[nodiscard]] session_result question_failed(const std::string& what, std::error_code,
@@ -114,7 +121,19 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> keep_durable(time_point now);
   /// Stops reading while the disk is nearly full, and goes on when it no longer is.
   [[nodiscard]] std::optional<session_result> watch_space(time_point now);
+  [[nodiscard]] std::optional<session_result> tell_of_space(time_point now);
   void read_on();
+  /// Nothing is read while the disk is nearly full, or the outbox.
+  [[nodiscard]] bool held_back() const noexcept { return space_.low() || outbox_full_; }
+
+  // What the outbox holds.
+  [[nodiscard]] std::vector<std::string> output_topics() const;
+  [[nodiscard]] std::optional<session_result> check_output_topics();
+  [[nodiscard]] std::optional<session_result> publish(time_point now);
+  [[nodiscard]] std::optional<session_result> trim_outbox();
+  [[nodiscard]] std::optional<session_result> send_the_rest();
+  void look_at_outbox();
+  [[nodiscard]] std::string stream_name_of(stream_id) const;
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
@@ -163,6 +182,8 @@ class consumer_session {
   space_guard space_;
   log_pace space_lines_;
   std::optional<committer> committer_;
+  std::optional<outbox_sender> sender_;
+  bool outbox_full_{false};
   std::vector<std::string> topics_;
   std::vector<topic_partition> all_partitions_;
   std::map<topic_partition, std::int64_t> assigned_;      ///< with the next offset as last noted
@@ -183,6 +204,7 @@ class consumer_session {
   std::uint64_t durable_seen_{0};
   bool in_trouble_{false};  ///< a trouble was logged, and no record came since
   time_point last_commit_;
+  time_point last_trim_;
   time_point last_idle_check_;
   std::optional<time_point> last_log_ends_;
   std::optional<time_point> last_resources_;

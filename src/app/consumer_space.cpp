@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The part of consumer_session that stops reading before the disk is full.
+// The part of consumer_session that stops reading before the disk is full, or while the outbox is.
 #include <vector>
 
 #include "app/consumer_session.hpp"
@@ -7,20 +7,18 @@
 namespace ratchet {
 
 std::optional<session_result> consumer_session::watch_space(time_point now) {
-  const bool changed = space_.look(now);
-  if (!space_.low()) {
-    if (changed) read_on();
+  const bool was_held_back = held_back();
+  look_at_outbox();
+  (void)space_.look(now);
+  if (!held_back()) {
+    if (was_held_back) read_on();
     return std::nullopt;
   }
-  // Whoever waits for the end of a run is told; a service waits for room.
-  if (options_.until_end) {
-    if (caught_up()) return std::nullopt;  // it ends anyway
-    session_result ended = finish(session_end::refused);
-    if (ended.end == session_end::refused) ended.why = space_.refusal();
-    return ended;
+  if (space_.low()) {
+    if (auto ended = tell_of_space(now)) return ended;
+  } else {
+    around_.board.clear_obstacle(space_guard::k_obstacle);
   }
-  if (space_lines_.due(now)) around_.log->warn("{}; reading is paused until there is room", space_.text());
-  around_.board.set_obstacle(space_guard::k_obstacle, space_.text());
   // Each time: what was assigned since then is not paused yet. The member stays in its group, as it goes on
   // polling.
   std::vector<topic_partition> read;
@@ -31,8 +29,21 @@ std::optional<session_result> consumer_session::watch_space(time_point now) {
   return std::nullopt;
 }
 
+std::optional<session_result> consumer_session::tell_of_space(time_point now) {
+  // Whoever waits for the end of a run is told; a service waits for room.
+  if (options_.until_end) {
+    if (caught_up()) return std::nullopt;  // it ends anyway
+    session_result ended = finish(session_end::refused);
+    if (ended.end == session_end::refused) ended.why = space_.refusal();
+    return ended;
+  }
+  if (space_lines_.due(now)) around_.log->warn("{}; reading is paused until there is room", space_.text());
+  around_.board.set_obstacle(space_guard::k_obstacle, space_.text());
+  return std::nullopt;
+}
+
 void consumer_session::read_on() {
-  around_.log->info("there is room on the disk again; reading goes on");
+  around_.log->info("there is room again; reading goes on");
   around_.board.clear_obstacle(space_guard::k_obstacle);
   space_lines_ = log_pace{};
   // What was at its end may have more to read by now: it says so anew.

@@ -163,6 +163,9 @@ reported<void> answer_status(const read_context& context, const read_request& re
   if (!identity) return of_store(identity.error(), "cannot read what the store is");
   report.store = std::move(identity).value();
   report.step = context.view.step();
+  const auto outbox = context.view.outbox();
+  if (!outbox) return of_store(outbox.error(), "cannot read the outbox");
+  report.outbox = outbox.value();
   report.lists_rejected = request.rejected.has_value();
   std::vector<std::string> empty_ones;
   RATCHET_TRY(const auto known, known_streams(context, &empty_ones));

@@ -13,6 +13,7 @@
 #include "app/descriptors.hpp"
 #include "app/memory_budget.hpp"
 #include "app/state_sampler.hpp"
+#include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
 #include "store/open_files.hpp"
 #include "store/rocks_store.hpp"
@@ -240,6 +241,17 @@ std::optional<problem> engine::rebuild() {
   return std::nullopt;
 }
 
+reported<std::unique_ptr<publisher>> engine::make_outlet() const {
+  const bool wanted = std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
+    return !s->config.dead_letter.empty() || !s->config.rejections.empty();
+  });
+  // What an earlier config has put there is sent, too.
+  if (!wanted && store_->outbox().rows() == 0) return std::unique_ptr<publisher>{};
+  return make_kafka_publisher(config_.kafka, {.log = [to = client_log_](int level, std::string_view text) {
+                                to->write(level, text);
+                              }});
+}
+
 engine::session_end_of engine::one_session(bool until_end, const std::atomic<bool>& stop) {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
@@ -248,14 +260,17 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
     for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
       wanted.wants_headers = wanted.wants_headers || field.starts_with("header:");
     }
+    wanted.wants_headers = wanted.wants_headers || !s->config.dead_letter.empty();
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
   auto made = make_kafka_source(config_.kafka, wanted);
   if (!made) return {{session_end::refused, std::move(made.error())}, false};
   open_source_guard from{std::move(made.value())};
+  auto outlet = make_outlet();
+  if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
   consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, meter_,
-                            options_.log, &errands_, options_.space},
+                            options_.log, &errands_, options_.space, outlet.value().get()},
                            {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
   session_result ended = session.run();
   times_ = session.times();
@@ -275,7 +290,7 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
   }
   meter_.beat();  // opening the state may have taken its time
   if (auto failed = serve_http()) return failed;
-  meter_.publish(sample_of(streams_, store_->last_step()));
+  meter_.publish(sample_of(streams_, store_->last_step(), store_->outbox()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
   for (;;) {
     auto [ended, was_assigned] = one_session(until_end, stop);

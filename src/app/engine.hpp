@@ -93,6 +93,8 @@ class engine {
     session_result ended;
     bool was_assigned{false};
   };
+  /// What takes the outbox's messages to Kafka; null where there is nothing to send.
+  [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   [[nodiscard]] session_end_of one_session(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 

@@ -119,6 +119,8 @@ class memory_view final : public store_view {
     return oldest;
   }
 
+  [[nodiscard]] result<outbox_state> outbox() const override { return all_.outbox.state; }
+
  private:
   contents all_;
   std::vector<std::string> names_;
@@ -263,6 +265,27 @@ due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<t
   return out;
 }
 
+void memory_store::outbox_contents::enter(const outbox_change& change) {
+  for (std::uint64_t i = 0; i < change.trimmed_rows; ++i) rows.erase(state.first + i);
+  state = change.after(state);
+  for (const output_row& row : change.puts) rows.insert_or_assign(row.position, row);
+}
+
+result<std::vector<output_row>> memory_store::outbox_contents::read(std::uint64_t from, std::uint64_t until,
+                                                                    std::size_t limit,
+                                                                    std::uint64_t bytes) const {
+  std::vector<output_row> out;
+  std::uint64_t sum = 0;
+  for (; from < until && out.size() < limit; ++from) {
+    const auto at = rows.find(from);
+    if (at == rows.end()) return make_error_code(errc::state_damaged);
+    sum += at->second.bytes();
+    if (!out.empty() && sum > bytes) break;
+    out.push_back(at->second);
+  }
+  return out;
+}
+
 memory_store::memory_store(std::vector<std::string> streams, std::string uuid)
     : uuid_{std::move(uuid)}, names_{std::move(streams)} {
   written_.streams.resize(names_.size());
@@ -294,6 +317,17 @@ result<due_aggregates> memory_store::due(stream_id id, timestamp now, std::optio
   return stream_of(written_, id).due(now, gaps, limit);
 }
 
+outbox_state memory_store::outbox() const {
+  const std::lock_guard lock{mutex_};
+  return written_.outbox.state;
+}
+
+result<std::vector<output_row>> memory_store::outputs(std::uint64_t from, std::uint64_t until,
+                                                      std::size_t limit, std::uint64_t bytes) const {
+  const std::lock_guard lock{mutex_};
+  return written_.outbox.read(from, until, limit, bytes);
+}
+
 result<void> memory_store::write(const step_batch& batch) {
   const std::lock_guard lock{mutex_};
   if (batch.step != written_.step + 1) return make_error_code(errc::internal);
@@ -311,6 +345,7 @@ result<void> memory_store::write(const step_batch& batch) {
                                change.taken_over.end());
   std::stable_sort(written_.incarnations.begin(), written_.incarnations.end(),
                    [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
+  written_.outbox.enter(batch.outbox);
   written_.step = batch.step;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

@@ -29,6 +29,10 @@ class memory_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
+  [[nodiscard]] outbox_state outbox() const override;
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
+                                                        std::size_t limit,
+                                                        std::uint64_t bytes) const override;
   /// Errors: internal, where the step is not the next one.
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override;
@@ -66,6 +70,15 @@ class memory_store final : public store {
     void enter(const step_part&);
     friend bool operator==(const stream_contents&, const stream_contents&) = default;
   };
+  /// All that is kept of the outbox.
+  struct outbox_contents {
+    outbox_state state;
+    std::map<std::uint64_t, output_row> rows;
+    void enter(const outbox_change&);
+    /// As store::outputs().
+    [[nodiscard]] result<std::vector<output_row>> read(std::uint64_t from, std::uint64_t until,
+                                                       std::size_t limit, std::uint64_t bytes) const;
+  };
   struct contents {
     std::uint64_t step{0};
     std::vector<stream_contents> streams;  ///< by stream_id
@@ -74,6 +87,7 @@ class memory_store final : public store {
     std::string cluster_id;
     std::uint64_t outbox_epoch{0};
     std::optional<copy_mark> copy;
+    outbox_contents outbox;
   };
 
  private:

@@ -110,6 +110,10 @@ void add_streams(exposition& out, const state_sample& state) {
   for (const stream_sample& s : state.streams) {
     if (s.floor) out.add({{"stream", s.name}}, seconds_of(*s.floor + s.window));
   }
+  out.gauge("ratchet_outbox_messages",
+            "Messages that wait to be sent, or for the brokers' word that they are there.")
+      .add(state.outbox.rows());
+  out.gauge("ratchet_outbox_bytes", "What they take, as outbox.bytes counts it.").add(state.outbox.bytes);
   out.counter("ratchet_steps_total", "The last durable step of the state.").add(state.step);
 }
 
@@ -173,6 +177,11 @@ void add_run(exposition& out, const run_counts& run) {
   out.counter("ratchet_commits_total", "Commits of offsets that Kafka confirmed.").add(run.commits);
   out.counter("ratchet_commit_failures_total", "Commits of offsets that failed; they are made again.")
       .add(run.commit_failures);
+  out.counter("ratchet_outbox_sent_total", "Messages that the brokers have taken.").add(run.outputs_sent);
+  out.counter("ratchet_outbox_given_up_total", "Messages that nobody takes; an audit row tells of each.")
+      .add(run.outputs_given_up);
+  out.gauge("ratchet_outbox_in_trouble", "1 while messages do not get through; they are sent again.")
+      .add(run.outputs_in_trouble ? 1 : 0);
   out.counter("ratchet_rebalances_total", "Assignments by the group.").add(run.rebalances);
   out.counter("ratchet_client_restarts_total", "Kafka clients made anew, as the one before could not go on.")
       .add(run.new_clients);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "app/dead_letters.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -187,13 +188,16 @@ result<void> pipeline::take_step(std::vector<work>& works) {
   if (works.empty()) return success();
   std::vector<step_part> parts;
   std::vector<audit_row> audits;
+  outbox_change outbox;
   for (work& w : works) {
     RATCHET_TRY(auto part, decide(w));
     parts.push_back(std::move(part));
+    std::move(w.outputs.begin(), w.outputs.end(), std::back_inserter(outbox.puts));
+    w.outputs.clear();
     std::vector<audit_row> of_stream = audits_of(w.change, clock_.now());
     std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
   }
-  RATCHET_TRY(write(std::move(parts), std::move(audits)));
+  RATCHET_TRY(write(std::move(parts), std::move(audits), {}, std::move(outbox)));
   for (work& w : works) finish(w);
   for (work& w : works) {
     RATCHET_TRY(settle(*w.stream));
@@ -215,8 +219,11 @@ result<step_part> pipeline::decide(work& w) {
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
   for (const std::uint32_t i : w.change.rejected) {
-    out.rejected.push_back(make_rejected_row(w.events[i], w.change.decisions[i]));
+    const rejected_row& row =
+        out.rejected.emplace_back(make_rejected_row(w.events[i], w.change.decisions[i]));
+    tell_of_rejected(s, w.events[i], w.change.decisions[i], row.offset, w.outputs);
   }
+  tell_of_dead_ones(s, *w.plan, w.change, w.outputs);
   return out;
 }
 
@@ -246,8 +253,8 @@ std::vector<audit_row> pipeline::audits_of(stream_change& change, timestamp now)
   return std::move(change.audits);
 }
 
-result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits,
-                             store_change change) {
+result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits, store_change change,
+                             outbox_change outbox) {
   step_batch batch;
   batch.step = store_.last_step() + 1;
   for (step_part& part : parts) {
@@ -257,7 +264,15 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
   batch.parts = std::move(parts);
   batch.audits = std::move(audits);
   batch.change = std::move(change);
+  std::uint64_t position = store_.outbox().next;
+  for (output_row& row : outbox.puts) row.position = position++;
+  batch.outbox = std::move(outbox);
   return store_.write(batch);
+}
+
+result<void> pipeline::trim_outbox(outbox_change trim, std::vector<audit_row> audits) {
+  for (audit_row& row : audits) row.time = clock_.now();
+  return write({}, std::move(audits), {}, std::move(trim));
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): what it holds is moved out

@@ -55,6 +55,9 @@ class pipeline {
   [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>,
                                              store_change = {});
 
+  /// Takes rows that were delivered out of the outbox, in a step of its own. Errors: as handle().
+  [[nodiscard]] result<void> trim_outbox(outbox_change, std::vector<audit_row>);
+
   /// Partitions that a step stopped, and why. A stop is forgotten when the partition is assigned anew.
   [[nodiscard]] const std::map<topic_partition, partition_stop>& stopped() const noexcept { return stopped_; }
   void stop_partition(partition_stop);
@@ -81,6 +84,7 @@ class pipeline {
     step_plan own_plan{};
     std::vector<decoded_event> filtered{};
     stream_change change{};
+    std::vector<output_row> outputs{};  ///< of `change`
   };
   [[nodiscard]] result<void> take_step(std::vector<work>&);
   [[nodiscard]] result<step_part> decide(work&);
@@ -99,7 +103,8 @@ class pipeline {
   [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&);
   void enter_stops(std::vector<partition_stop>&);
 
-  [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {});
+  [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {},
+                                   outbox_change = {});
   /// Writes states of streams that changed without any record.
   [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>,
                                           store_change = {});

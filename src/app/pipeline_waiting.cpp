@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/dead_letters.hpp"
 #include "app/pipeline.hpp"
 #include "decode/record_hash.hpp"
 
@@ -117,7 +118,9 @@ result<bool> pipeline::resume_some(stream_runtime& stream) {
 result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan, stream_change& change) {
   std::vector<audit_row> audits = audits_of(change, clock_.now());
   const step_part part{.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}};
-  RATCHET_TRY(write({part}, std::move(audits)));
+  outbox_change outbox;
+  tell_of_dead_ones(stream, plan, change, outbox.puts);
+  RATCHET_TRY(write({part}, std::move(audits), {}, std::move(outbox)));
   note_backlogs(stream, plan, change);
   stream.state = std::move(change.after);
   enter_stops(change.stops);

@@ -82,6 +82,9 @@ run_counts run_meter::counts() const {
   all.rebalances = rebalances_.load(k_relaxed);
   all.new_clients = new_clients_.load(k_relaxed);
   all.store_reopens = store_reopens_.load(k_relaxed);
+  all.outputs_sent = outputs_sent_.load(k_relaxed);
+  all.outputs_given_up = outputs_given_up_.load(k_relaxed);
+  all.outputs_in_trouble = outputs_in_trouble_.load(k_relaxed);
   all.undurable_steps = undurable_steps_.load(k_relaxed);
   if (all.undurable_steps > 0) {
     all.durability_lag = std::chrono::nanoseconds{now() - durable_moved_.load(k_relaxed)};

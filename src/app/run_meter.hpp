@@ -35,6 +35,7 @@ struct stream_sample {
 /// The state as of one durable step: a power cut cannot take back what it says.
 struct state_sample {
   std::uint64_t step{0};
+  outbox_state outbox;
   std::vector<stream_sample> streams;
 };
 
@@ -55,6 +56,9 @@ struct run_counts {
   std::uint64_t rebalances{0};
   std::uint64_t new_clients{0};
   std::uint64_t store_reopens{0};
+  std::uint64_t outputs_sent{0};
+  std::uint64_t outputs_given_up{0};
+  bool outputs_in_trouble{false};  ///< messages do not get through at the moment
   std::uint64_t undurable_steps{0};
   std::chrono::nanoseconds durability_lag{0};  ///< how long the durable step has not moved while steps wait
 };
@@ -94,6 +98,11 @@ class run_meter {
   void step(std::chrono::nanoseconds took, std::size_t records) noexcept;
   void commit_ended(bool well) noexcept { (well ? commits_ : commit_failures_).fetch_add(1, k_relaxed); }
   void assigned() noexcept { rebalances_.fetch_add(1, k_relaxed); }
+  void outputs_sent(std::uint64_t more, bool trouble) noexcept {
+    outputs_sent_.fetch_add(more, k_relaxed);
+    outputs_in_trouble_.store(trouble, k_relaxed);
+  }
+  void output_given_up() noexcept { outputs_given_up_.fetch_add(1, k_relaxed); }
   void client_made_anew() noexcept { new_clients_.fetch_add(1, k_relaxed); }
   void store_opened_again() noexcept { store_reopens_.fetch_add(1, k_relaxed); }
   /// `moved`: when the durable step last moved, or nothing waited for it.
@@ -121,6 +130,9 @@ class run_meter {
   std::atomic<std::uint64_t> rebalances_{0};
   std::atomic<std::uint64_t> new_clients_{0};
   std::atomic<std::uint64_t> store_reopens_{0};
+  std::atomic<std::uint64_t> outputs_sent_{0};
+  std::atomic<std::uint64_t> outputs_given_up_{0};
+  std::atomic<bool> outputs_in_trouble_{false};
   std::atomic<std::uint64_t> undurable_steps_{0};
   std::atomic<std::int64_t> durable_moved_{0};
 

@@ -110,6 +110,8 @@ void write_store(json_writer& json, const status_report& report) {
   } else {
     json.null();
   }
+  json.key("outbox").begin_object().key("messages").number(report.outbox.rows());
+  json.key("bytes").number(report.outbox.bytes).end_object();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 ///
 ///     {"running": true, "ready": true, "ready_reason": null, "started_at": TIME,         status only
 ///      "store": UUID, "step": N, "copy": {"of": UUID, "step": N, "taken_at": TIME} | null,
+///      "outbox": {"messages": N, "bytes": N},
 ///      "streams": {NAME: {
 ///        "consumed": N,
 ///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
@@ -60,6 +61,7 @@ struct status_report {
   report_source source{report_source::run};
   std::optional<store_identity> store;  ///< none: a run's own report
   std::uint64_t step{0};                ///< at which the store stands
+  outbox_state outbox;
   live_status live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
   std::vector<stream_report> streams;
   bool lists_rejected{false};

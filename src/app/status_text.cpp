@@ -138,6 +138,10 @@ std::string status_text(const status_report& report) {
     if (report.lists_rejected) append_rejected(out, stream.rejected);
   }
   if (report.streams.empty()) out += "no streams\n";
+  if (report.outbox.rows() > 0) {
+    out += "outbox: " + counted(report.outbox.rows(), "message") + " not sent yet; " +
+           counted(report.outbox.bytes, "byte") + "\n";
+  }
   if (!report.audits) return out;
   out += report.audits->empty() ? "no audit rows\n" : "audit:\n";
   for (const audit_row& row : *report.audits) out += "  " + audit_line(row) + "\n";

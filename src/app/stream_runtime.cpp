@@ -106,6 +106,7 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
     }
     if (s.reducer.timeout) reduce = with_time_limit(std::move(*reduce), *s.reducer.timeout);
     streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
+    streams.back()->group = c.kafka.group;
   }
   return streams;
 }

@@ -19,6 +19,7 @@ namespace ratchet {
 /// holds.
 struct stream_runtime {
   stream_config config;
+  std::string group;  ///< the consumer group
   stream_id id{0};
   stream_rules rules;  ///< views point into `config`, so that a stream_runtime stays where it is
   decode_rules decode;

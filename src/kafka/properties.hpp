@@ -31,6 +31,9 @@ struct property_check {
 };
 [[nodiscard]] property_check check_property(const std::string& name, const std::string& value);
 
+/// True for a property that librdkafka's producers do not know.
+[[nodiscard]] bool is_consumer_only(const std::string& name);
+
 /// The names that a user may set, in librdkafka's order; alive for ever.
 [[nodiscard]] const std::vector<std::string_view>& settable_properties();
 

@@ -17,6 +17,7 @@ namespace {
 
 struct catalog_entry {
   bool for_consumers{true};
+  bool for_producers{true};
   bool is_integer{false};
 };
 
@@ -51,10 +52,12 @@ class property_catalog {
     const std::size_t kind = line.find_first_not_of(' ', bar + 1);
     catalog_entry entry;
     entry.for_consumers = kind == std::string::npos || line[kind] != 'P';
+    entry.for_producers = kind == std::string::npos || line[kind] != 'C';
     entry.is_integer = line.find("*Type: integer*") != std::string::npos;
     const auto [at, fresh] = entries_.emplace(line.substr(0, end), entry);
     // Listed twice where it is both a client's and a topic's: it is for consumers if one of them is.
     if (!fresh) at->second.for_consumers |= entry.for_consumers;
+    if (!fresh) at->second.for_producers |= entry.for_producers;
     const bool ours = refused_property(at->first, "").has_value();
     if (fresh && entry.for_consumers && !ours) settable_.push_back(at->first);
   }
@@ -78,6 +81,11 @@ bool has_tail_behind_digits(std::string_view value) {
 }
 
 }  // namespace
+
+bool is_consumer_only(const std::string& name) {
+  const catalog_entry* entry = catalog().find(name);
+  return entry != nullptr && !entry->for_producers;
+}
 
 bool is_secret_property(std::string_view name) noexcept {
   constexpr std::string_view k_parts[] = {"password", "secret", "passphrase", "token.value"};

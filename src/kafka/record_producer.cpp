@@ -5,6 +5,7 @@
 
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
+#include "kafka/produce_parts.hpp"
 
 namespace ratchet {
 
@@ -29,19 +30,6 @@ class deliveries final : public client_callbacks {
  private:
   std::error_code failed_;
 };
-
-rd_kafka_vu_t part(rd_kafka_vtype_t type) {
-  rd_kafka_vu_t value{};
-  value.vtype = type;
-  return value;
-}
-
-void set_bytes(rd_kafka_vu_t& value, std::optional<std::string_view> bytes) {
-  if (!bytes) return;
-  // librdkafka takes a null pointer for "no value"; an empty one must point somewhere.
-  value.u.mem.ptr = const_cast<char*>(bytes->data() != nullptr ? bytes->data() : "");
-  value.u.mem.size = bytes->size();
-}
 
 }  // namespace
 
@@ -81,36 +69,20 @@ result<void> record_producer::send(const std::string& topic, partition_id partit
                                    std::optional<std::string_view> key, std::optional<std::string_view> value,
                                    std::optional<timestamp> time, std::span<const header> headers) {
   rd_kafka_t* const handle = self_->client->get();
-  std::vector<rd_kafka_vu_t> parts;
-  parts.reserve(6 + headers.size());
-  parts.push_back(part(RD_KAFKA_VTYPE_TOPIC));
-  parts.back().u.cstr = topic.c_str();
-  parts.push_back(part(RD_KAFKA_VTYPE_PARTITION));
-  parts.back().u.i32 = static_cast<std::int32_t>(partition);
-  parts.push_back(part(RD_KAFKA_VTYPE_MSGFLAGS));
-  parts.back().u.i = RD_KAFKA_MSG_F_COPY;
-  parts.push_back(part(RD_KAFKA_VTYPE_KEY));
-  set_bytes(parts.back(), key);
-  parts.push_back(part(RD_KAFKA_VTYPE_VALUE));
-  set_bytes(parts.back(), value);
-  if (time) {
-    parts.push_back(part(RD_KAFKA_VTYPE_TIMESTAMP));
-    parts.back().u.i64 = time->time_since_epoch().count();
-  }
+  produce_parts parts;
+  parts.topic(topic.c_str());
+  parts.partition(partition);
+  parts.key(key);
+  parts.value(value);
+  if (time) parts.time(*time);
   std::vector<std::string> names;  // librdkafka wants them terminated
   names.reserve(headers.size());
-  for (const header& h : headers) {
-    names.emplace_back(h.name);
-    parts.push_back(part(RD_KAFKA_VTYPE_HEADER));
-    parts.back().u.header = {names.back().c_str(), h.value ? h.value->data() : nullptr,
-                             static_cast<ssize_t>(h.value ? h.value->size() : 0)};
-  }
+  for (const header& h : headers) parts.header(names.emplace_back(h.name).c_str(), h.value);
   if (++self_->sent % k_serve_every == 0) rd_kafka_poll(handle, 0);
   for (;;) {
     if (const std::error_code earlier = self_->events->take()) return earlier;
-    const kafka_handle<rd_kafka_error_t> error{rd_kafka_produceva(handle, parts.data(), parts.size())};
-    if (error == nullptr) return BOOST_OUTCOME_V2_NAMESPACE::success();
-    const auto code = rd_kafka_error_code(error.get());
+    const auto code = parts.produce(handle);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return BOOST_OUTCOME_V2_NAMESPACE::success();
     if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) return kafka_error(code);
     // Bounded all the same: message.timeout.ms makes room in the end, by failing.
     rd_kafka_poll(handle, k_full_wait_ms);

@@ -105,6 +105,30 @@ reported<void> check_settings(const kafka_config& config, std::size_t memory_byt
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+kafka_properties producer_settings(const kafka_config& config) {
+  kafka_properties all{
+      {"client.id", "ratchet"},
+      {"reconnect.backoff.max.ms", "500"},
+      {"linger.ms", "5"},
+      {"compression.type", "lz4"},
+      {"queue.buffering.max.messages", "100000"},
+      {"queue.buffering.max.kbytes", "2097151"},
+      // A key goes where Java's clients would send it.
+      {"partitioner", "murmur2_random"},
+      // What is too large is for the brokers to say.
+      {"message.max.bytes", "1000000000"},
+  };
+  for (const auto& [name, value] : config.properties) {
+    if (!is_consumer_only(name)) all[name] = value;
+  }
+  all["enable.idempotence"] = "true";
+  all["acks"] = "all";
+  all["message.timeout.ms"] = "0";  // never given up: the outbox waits
+  all["delivery.report.only.error"] = "false";
+  all["bootstrap.servers"] = join_brokers(config.brokers);
+  return all;
+}
+
 kafka_properties groupless_settings(const kafka_config& config) {
   kafka_properties all = config.properties;
   for (const char* of_a_group : {"group.id", "session.timeout.ms", "heartbeat.interval.ms",

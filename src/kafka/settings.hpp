@@ -19,6 +19,10 @@ namespace ratchet {
 /// what makes sense for a group only.
 [[nodiscard]] kafka_properties groupless_settings(const kafka_config&);
 
+/// The settings of the producer that publishes: the user's, without what only consumers know, over defaults,
+/// under what Ratchet owns.
+[[nodiscard]] kafka_properties producer_settings(const kafka_config&);
+
 /// Asks librdkafka whether the settings go together, and whether the files that they name can be used, by
 /// making a client that knows no broker. Errors: config_invalid, with its words.
 [[nodiscard]] reported<void> check_settings(const kafka_config&, std::size_t memory_bytes);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/histogram.hpp"
+#include "core/output.hpp"
 #include "core/resume.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
@@ -52,6 +53,7 @@ struct step_batch {
   std::vector<step_part> parts;
   std::vector<audit_row> audits;
   store_change change{};
+  outbox_change outbox{};
 };
 
 struct named_stream {
@@ -125,6 +127,7 @@ class store_view {
       stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const = 0;
   /// The aggregate with the oldest gap; none where no gap has an age.
   [[nodiscard]] virtual result<std::optional<std::string>> oldest_gap(stream_id) const = 0;
+  [[nodiscard]] virtual result<outbox_state> outbox() const = 0;
 };
 
 /// What a store takes up, and how long its syncs took; zero where it does not know.
@@ -150,6 +153,15 @@ class store {
   [[nodiscard]] virtual result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                                    std::size_t limit) = 0;
 
+  /// What the outbox holds, as of last_step().
+  [[nodiscard]] virtual outbox_state outbox() const = 0;
+  /// The rows of the outbox from this position up to, but without, `until`, in order, at most `limit` and,
+  /// but for the first, `bytes`. They must be of durable steps, and not be trimmed. Does not wait for a step
+  /// that is being written. Errors: state_damaged, also where one is missing; of the database.
+  [[nodiscard]] virtual result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
+                                                                std::size_t limit,
+                                                                std::uint64_t bytes) const = 0;
+
   /// Writes the step atomically, without a sync. May return before it is written; every call that reads comes
   /// after it, and all that the step borrows is free.
   /// Errors: write_indeterminate, of this step or of one before it, which may or may not be there; where the
@@ -169,6 +181,11 @@ class store {
   /// Errors: write_indeterminate, also where an earlier background sync failed. A failed sync is never tried
   /// again.
   [[nodiscard]] virtual result<void> sync() = 0;
+
+  /// Has `told` called each time that durable_step() has moved, on a thread of the store's own, from now on
+  /// and instead of what was to be called before. Empty: nothing is called any more, and no call is under way
+  /// when this returns. A store without such a thread calls nothing.
+  virtual void on_durable(std::function<void()> /*told*/) {}
 
   /// Why this store cannot write any more, in the words of the system, for people; empty while it can.
   [[nodiscard]] virtual std::string failure() const { return {}; }

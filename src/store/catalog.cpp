@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/catalog.hpp"
 
+#include "store/layout_outbox.hpp"
+
 namespace ratchet {
 
 result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& options) {
@@ -31,6 +33,10 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
   if (epoch) {
     RATCHET_TRY(out.outbox_epoch, layout::decode_outbox_epoch(*epoch));
   }
+  RATCHET_TRY(const auto outbox, db.get(options, family::standard, layout::outbox_state_key()));
+  if (outbox) {
+    RATCHET_TRY(out.outbox, layout::decode_outbox_state(*outbox));
+  }
   return out;
 }
 
@@ -48,6 +54,28 @@ result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOp
                             out.partitions.emplace(std::move(parsed.where), partition);
                             return true;
                           }));
+  return out;
+}
+
+result<std::vector<output_row>> read_outputs(const database& db, const rocksdb::ReadOptions& options,
+                                             std::uint64_t from, std::uint64_t until, std::size_t limit,
+                                             std::uint64_t bytes) {
+  std::vector<output_row> out;
+  std::uint64_t sum = 0;
+  std::uint64_t next = from;
+  const auto visit = [&](std::string_view key, std::string_view value) -> result<bool> {
+    if (next == until || out.size() == limit) return false;
+    RATCHET_TRY(const std::uint64_t position, layout::parse_output_key(key));
+    if (position != next) return make_error_code(errc::state_damaged);
+    RATCHET_TRY(output_row row, layout::decode_output(position, value));
+    sum += row.bytes();
+    if (!out.empty() && sum > bytes) return false;
+    out.push_back(std::move(row));
+    ++next;
+    return true;
+  };
+  RATCHET_TRY(db.for_each(options, family::outbox, layout::output_prefix(), visit, layout::output_key(from)));
+  if (out.empty() && from < until && limit > 0) return make_error_code(errc::state_damaged);
   return out;
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::array<const char*, 6> k_family_names{"default", "sequences
                                                            "dedup",   "waiting",   "outbox"};
 /// Those that every step writes its number into.
 inline constexpr std::array k_step_families{family::standard, family::sequences, family::snapshots,
-                                            family::dedup, family::waiting};
+                                            family::dedup,    family::waiting,   family::outbox};
 
 /// What several column families share, and what outlives them.
 struct database_settings {

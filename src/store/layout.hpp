@@ -14,7 +14,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
 
-/// The bytes on disk, schema version 3. Golden tests pin every one of them.
+/// The bytes on disk, schema version 4. Golden tests pin every one of them.
 ///
 /// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
 /// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
@@ -25,7 +25,7 @@
 /// aggregate id that stands last in its key is there as raw bytes. `ordered i64` is an i64 with its sign bit
 /// turned over, so that its bytes are in its order.
 ///
-/// Every column family that a step writes to (all but `outbox`, which stays empty in this schema):
+/// Every column family:
 ///   step            key: default 00; elsewhere 00000000 (stream ids start at 1)    value: format, u64 step
 ///                   Written by every step into each of them, in `default` as the first entry of the batch,
 ///                   so that the step can be read off a WAL record, and a family that lacks a step or is
@@ -37,6 +37,8 @@
 ///                                                          In a checkpoint, until it was started: see
 ///                                                          copy_mark.
 ///   outbox epoch    03                                     format, u64 epoch. Absent: 0
+///   outbox          04                                     format, u64 first, u64 next, u64 bytes. Absent:
+///                                                          it was never used
 ///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex
 ///                                                          digits), u32 count, count times: bytes key, bytes
 ///                                                          value.
@@ -101,6 +103,15 @@
 ///   id              05 u32 stream, u32 slot, text          format, u64 epoch, u64 number. Of streams in
 ///                   aggregate, id (16 bytes)               `arrival` order alone
 ///
+/// outbox:
+///   output          01 u64 position                        format, u8 kind (0 dead letter, 1 rejection), u8
+///                                                          flags (1 key, 2 value, 4 time), u32 stream, id
+///                                                          (16 bytes), bytes aggregate, bytes topic,
+///                                                          optional bytes key, optional bytes value, u32
+///                                                          headers, as many times: u8 (1: it has a value),
+///                                                          bytes name, optional bytes value; optional i64
+///                                                          time
+///
 /// wake, gap and id are indexes: of the backlogs that have one, and of the events that have an id.
 ///
 /// A run holds what one step filed in one span of time, in the order of ids, then of aggregates, none twice.
@@ -109,7 +120,7 @@
 /// aggregates in full no hash decides what is stored.
 namespace ratchet::layout {
 
-constexpr std::uint32_t k_schema_version = 3;
+constexpr std::uint32_t k_schema_version = 4;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.
@@ -130,6 +141,7 @@ enum class kind : std::uint8_t {
   identity = 0x01,
   copy_mark = 0x02,
   outbox_epoch = 0x03,
+  outbox = 0x04,
   stream = 0x10,
   stream_state = 0x20,
   partition = 0x21,

@@ -71,13 +71,21 @@ class rocks_store final : public store {
     return find_due(*db_, stream, remembered->second.due, now, gaps, limit);
   }
 
+  [[nodiscard]] outbox_state outbox() const override { return known_.outbox; }
+
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
+                                                        std::size_t limit,
+                                                        std::uint64_t bytes) const override {
+    return read_outputs(*db_, {}, from, until, limit, bytes);
+  }
+
   [[nodiscard]] result<void> write(const step_batch& step) override {
     if (failed()) return indeterminate();
     if (step.step != last_step() + 1) return make_error_code(errc::internal);
     for (const step_part& part : step.parts) {
       if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
     }
-    const auto batch = writer_.build(step, lookup_, memory_, rejected_);
+    const auto batch = writer_.build(step, lookup_, memory_, rejected_, known_.outbox);
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
@@ -91,6 +99,7 @@ class rocks_store final : public store {
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (step.change != store_change{}) known_ = known_after(step.change);
+    known_.outbox = step.outbox.after(known_.outbox);
     last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -100,6 +109,7 @@ class rocks_store final : public store {
   }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
   void request_sync() override { writes_.request_sync(); }
+  void on_durable(std::function<void()> told) override { sync_.on_durable(std::move(told)); }
   [[nodiscard]] result<void> sync() override {
     RATCHET_TRY(settle());
     return sync_.sync_and_wait();

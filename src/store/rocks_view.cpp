@@ -34,6 +34,11 @@ result<store_identity> rocks_view::identity() const {
                         known.outbox_epoch, known.copy};
 }
 
+result<outbox_state> rocks_view::outbox() const {
+  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
+  return known.outbox;
+}
+
 result<stream_state> rocks_view::load(stream_id stream) const {
   return read_stream_state(*db_, options_, stream);
 }

@@ -37,6 +37,7 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<void> backlogs(
       stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const override;
   [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id) const override;
+  [[nodiscard]] result<outbox_state> outbox() const override;
 
  private:
   explicit rocks_view(const database& db) : db_{&db} {}

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "store/layout.hpp"
+#include "store/layout_outbox.hpp"
 
 namespace ratchet {
 
@@ -34,7 +35,8 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 }
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
-                                                memory_by_stream& memory, rejected_index& rejected) {
+                                                memory_by_stream& memory, rejected_index& rejected,
+                                                const outbox_state& outbox) {
   batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
   batch_->Clear();
   put_step(*batch_, *db_, step.step);
@@ -52,7 +54,21 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
     put(*batch_, db_->handle(family::standard), layout::audit_key(step.step, i),
         layout::encode_audit(step.audits[i]));
   }
+  put_outbox(step.outbox, outbox);
   return batch_;
+}
+
+void step_writer::put_outbox(const outbox_change& change, const outbox_state& before) {
+  if (change.empty()) return;
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
+  const outbox_state after = change.after(before);
+  if (change.trimmed_rows > 0) {
+    batch_->DeleteRange(family, layout::output_key(before.first), layout::output_key(after.first))
+        .PermitUncheckedError();
+  }
+  for (const output_row& row : change.puts)
+    put(*batch_, family, layout::output_key(row.position), layout::encode_output(row));
+  put(*batch_, db_->handle(family::standard), layout::outbox_state_key(), layout::encode_outbox_state(after));
 }
 
 void step_writer::put_stream(const step_part& part) {

@@ -58,6 +58,11 @@ bool sync_thread::fail(std::string why) {
   return false;
 }
 
+void sync_thread::on_durable(std::function<void()> told) {
+  const std::scoped_lock lock{told_mutex_};
+  told_ = std::move(told);
+}
+
 void sync_thread::request() {
   {
     const std::scoped_lock lock{mutex_};
@@ -99,6 +104,7 @@ bool sync_thread::sync_once() {
   // RocksDB syncs logs of its own accord before it flushes; what failed there must not be tried again here.
   if (std::string why = db_->stopped_by(); !why.empty()) return fail(std::move(why));
   const std::uint64_t step = written();
+  const bool moves = step != durable();
   if (const rocksdb::Status s = db_->db().SyncWAL(); !s.ok()) return fail(s.ToString());
   if (step != file_.step()) {
     if (const auto written = file_.write(step); !written) {
@@ -107,6 +113,10 @@ bool sync_thread::sync_once() {
   }
   durable_.store(step, std::memory_order_release);
   publish_floors(step);
+  if (moves) {
+    const std::scoped_lock lock{told_mutex_};
+    if (told_) told_();
+  }
   if (floor_moved_ && (!last_drop_ || std::chrono::steady_clock::now() - *last_drop_ >= k_drop_interval)) {
     drop_files();
   }

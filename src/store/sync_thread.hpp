@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ class sync_thread {
 
   /// A write has failed, and so has its log: it is not touched any more.
   void write_failed() noexcept { write_failed_.store(true, std::memory_order_release); }
+
+  /// To be called each time that durable() has moved. When this returns, no call of the old one is under way.
+  void on_durable(std::function<void()> told);
 
   void request();
   /// Waits for a sync that began after this call. Errors: write_indeterminate.
@@ -75,6 +79,8 @@ class sync_thread {
   std::string failure_;
   std::condition_variable wake_;
   std::condition_variable done_;
+  std::mutex told_mutex_;
+  std::function<void()> told_;
   std::uint64_t requested_{0};  ///< the number of the last sync asked for
   std::uint64_t started_{0};    ///< syncs begun; a request made after a begin needs the next one
   std::uint64_t finished_{0};

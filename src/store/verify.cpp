@@ -7,6 +7,7 @@
 #include "store/catalog.hpp"
 #include "store/directory_lock.hpp"
 #include "store/layout.hpp"
+#include "store/layout_outbox.hpp"
 #include "store/opening.hpp"
 #include "store/rocks_store.hpp"
 #include "store/verify_waiting.hpp"
@@ -52,7 +53,8 @@ class verification {
     check_family(family::snapshots, [this](auto key, auto value) { return check_snapshot(key, value); });
     check_family(family::dedup, [this](auto key, auto value) { return check_id_run(key, value); });
     check_family(family::waiting, [this](auto key, auto value) { return waiting_->check(key, value); });
-    check_family(family::outbox, [](auto, auto) { return std::string{"this version writes nothing here"}; });
+    check_family(family::outbox, [this](auto key, auto value) { return check_output(key, value); });
+    check_outbox();
     for (const auto& [id, stream] : streams_) check_stream(id, stream);
     return std::move(findings_);
   }
@@ -101,6 +103,7 @@ class verification {
         return {};  // decoded at open
       case layout::kind::copy_mark:
       case layout::kind::outbox_epoch:
+      case layout::kind::outbox:
         return key.size() == 1 ? "" : "an unknown key";  // decoded at open
       case layout::kind::stream_state: {
         const auto stream = layout::parse_stream_state_key(key);
@@ -181,6 +184,27 @@ class verification {
     return wrong;
   }
 
+  std::string check_output(std::string_view key, std::string_view value) {
+    const auto position = layout::parse_output_key(key);
+    if (!position) return "cannot be decoded";
+    const auto row = layout::decode_output(position.assume_value(), value);
+    if (!row) return "cannot be decoded";
+    const outbox_state& all = found_->catalog.outbox;
+    if (position.assume_value() < all.first || position.assume_value() >= all.next)
+      return "not among the positions of the outbox";
+    ++outputs_.next;
+    outputs_.bytes += row.assume_value().bytes();
+    return stream_of(row.assume_value().stream) ? "" : "of a stream that is not known";
+  }
+
+  void check_outbox() {
+    const outbox_state& all = found_->catalog.outbox;
+    if (outputs_.rows() == all.rows() && outputs_.bytes == all.bytes) return;
+    findings_.push_back("outbox: " + std::to_string(all.rows()) + " outputs of " + std::to_string(all.bytes) +
+                        " bytes are counted, and there are " + std::to_string(outputs_.rows()) + " of " +
+                        std::to_string(outputs_.bytes));
+  }
+
   void check_stream(stream_id id, const stream_seen& seen) {
     const std::string who = "stream " + seen.name + ": ";
     const auto read = read_stream_state(*found_->db, options_, id);
@@ -237,6 +261,7 @@ class verification {
   rocksdb::ReadOptions options_;
   std::optional<waiting_check> waiting_;
   std::map<stream_id, stream_seen> streams_;
+  outbox_state outputs_;  ///< what there is
   std::vector<std::string> findings_;
 };
 

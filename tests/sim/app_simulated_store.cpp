@@ -68,6 +68,7 @@ void simulated_disk::write(const step_batch& batch) {
   before.audits = now_.audits.size();
   before.incarnations = now_.incarnations;
   before.outbox_epoch = now_.outbox_epoch;
+  before.outbox = now_.outbox;
   for (const step_part& part : batch.parts) {
     note_before(part, before);
     now_.streams[static_cast<std::size_t>(part.stream)].enter(part);
@@ -78,6 +79,7 @@ void simulated_disk::write(const step_batch& batch) {
   now_.incarnations.insert(now_.incarnations.end(), change.taken_over.begin(), change.taken_over.end());
   std::stable_sort(now_.incarnations.begin(), now_.incarnations.end(),
                    [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
+  now_.outbox.enter(batch.outbox);
   now_.step = batch.step;
 }
 
@@ -95,6 +97,7 @@ void simulated_disk::take_back() {
   now_.audits.resize(before.audits);
   now_.incarnations = std::move(before.incarnations);
   now_.outbox_epoch = before.outbox_epoch;
+  now_.outbox = std::move(before.outbox);
   now_.step = before.step - 1;
   unsynced_.pop_back();
 }
@@ -181,6 +184,13 @@ result<due_aggregates> simulated_store::due(stream_id id, timestamp now, std::op
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
   return disk_.now().streams.at(static_cast<std::size_t>(id)).due(now, gaps, limit);
+}
+
+result<std::vector<output_row>> simulated_store::outputs(std::uint64_t from, std::uint64_t until,
+                                                         std::size_t limit, std::uint64_t bytes) const {
+  world_.pass_call();
+  if (disk_.rotten) return make_error_code(errc::state_damaged);
+  return disk_.now().outbox.read(from, until, limit, bytes);
 }
 
 result<void> simulated_store::write(const step_batch& batch) {

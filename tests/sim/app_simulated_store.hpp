@@ -33,6 +33,7 @@ class simulated_disk {
     std::vector<audit_row> audits;
     std::vector<incarnation> incarnations;
     std::uint64_t outbox_epoch{0};
+    memory_store::outbox_contents outbox;
   };
 
   void write(const step_batch&);
@@ -78,6 +79,7 @@ class simulated_disk {
     std::size_t audits;
     std::vector<incarnation> incarnations;
     std::uint64_t outbox_epoch;
+    memory_store::outbox_contents outbox;
   };
   void note_before(const step_part&, undo&) const;
   void take_back();
@@ -117,6 +119,10 @@ class simulated_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
+  [[nodiscard]] outbox_state outbox() const override { return disk_.now().outbox.state; }
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
+                                                        std::size_t limit,
+                                                        std::uint64_t bytes) const override;
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override { return disk_.now().step; }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return disk_.durable(); }

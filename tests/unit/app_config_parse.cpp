@@ -90,8 +90,11 @@ kafka: {brokers: ["[::1]:9092", b.example, "SSL://c:9"], group: "0123"}
 state: {path: s, commit_interval: 1m, sync: every-step}
 step: {records: 7}
 memory_limit: 64MiB
+dead_letter: {topic: d}
+outbox: {bytes: 2MiB}
 streams:
   - name: a.b
+    rejections: {topic: r}
     topics: [no, "1"]
     start: latest
     envelope: {event_id: header:id, aggregate: key, epoch: /e, sequence: /s}
@@ -102,6 +105,7 @@ streams:
     envelope: {aggregate: /a, sequence: {from: header:seq, bits: 128}}
     dedup: off
   - name: d
+    dead_letter: off
     topics: []
     order: arrival
     envelope: {aggregate: /a, event_id: /i}
@@ -131,6 +135,12 @@ streams:
   EXPECT_EQ(c.streams[2].order, order::arrival);
   EXPECT_EQ(c.streams[2].reducer.kind, reducer_config::kind_of::merge_patch);
   EXPECT_EQ(c.streams[2].poison, 1U);
+  EXPECT_EQ(c.outbox.bytes, 2U << 20);
+  EXPECT_EQ(c.streams[0].dead_letter, "d");
+  EXPECT_EQ(c.streams[0].rejections, "r");
+  EXPECT_EQ(c.streams[1].dead_letter, "d") << "for every stream";
+  EXPECT_EQ(c.streams[1].rejections, "");
+  EXPECT_EQ(c.streams[2].dead_letter, "") << "but for those that want none";
 }
 
 TEST(config, reads_what_becomes_of_events_that_cannot_be_handled_yet) {

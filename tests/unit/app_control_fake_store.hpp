@@ -111,6 +111,7 @@ class fake_view final : public store_view {
     }
     return oldest;
   }
+  [[nodiscard]] result<outbox_state> outbox() const override { return outbox_state{}; }
 
  private:
   const fake_stream& at(stream_id id) const { return content_.streams.at(static_cast<std::uint32_t>(id)); }
@@ -132,6 +133,11 @@ class fake_store final : public store {
   result<stream_state> load(stream_id) const override { return stream_state{}; }
   result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
   result<due_aggregates> due(stream_id, timestamp, std::optional<timestamp>, std::size_t) override {
+    return make_error_code(errc::internal);
+  }
+  outbox_state outbox() const override { return {}; }
+  result<std::vector<output_row>> outputs(std::uint64_t, std::uint64_t, std::size_t,
+                                          std::uint64_t) const override {
     return make_error_code(errc::internal);
   }
   result<void> write(const step_batch&) override { return unused(); }

@@ -53,6 +53,12 @@ class watched_store final : public store {
                                            std::size_t limit) override {
     return under_.due(id, now, gaps, limit);
   }
+  [[nodiscard]] outbox_state outbox() const override { return under_.outbox(); }
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
+                                                        std::size_t limit,
+                                                        std::uint64_t bytes) const override {
+    return under_.outputs(from, until, limit, bytes);
+  }
   [[nodiscard]] result<void> write(const step_batch& batch) override {
     calls_.add("write " + std::to_string(batch.step));
     if (writes_until_failure >= 0 && writes_until_failure-- == 0) {
@@ -146,8 +152,8 @@ class session_world {
     EXPECT_TRUE(load_states(streams_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{{settings, streams_, store, source, clock, board, meter, log, nullptr, &disk},
-                             options};
+    consumer_session session{
+        {settings, streams_, store, source, clock, board, meter, log, nullptr, &disk, publish_to}, options};
     session_result ended = session.run();
     times = session.times();
     if (!stop) live_at_stop = board.snapshot();
@@ -196,6 +202,7 @@ class session_world {
   live_board board;
   run_meter meter;
   fake_disk_space disk;
+  publisher* publish_to{nullptr};
   std::atomic<bool> stop{false};
   live_status live_at_stop;  ///< before it was told to stop, or where it ended by itself
   flow_times times;

@@ -238,13 +238,14 @@ TEST(status_json, says_of_which_store_a_copy_is_and_at_which_step) {
   status_report report = report_with(some_stream());
   report.store = store_identity{"u-1", "g", "c", 3, {}};
   report.step = 9;
-  EXPECT_TRUE(
-      status_json(report).starts_with(R"({"running":false,"store":"u-1","step":9,"copy":null,"streams":)"))
+  EXPECT_TRUE(status_json(report).starts_with(
+      R"({"running":false,"store":"u-1","step":9,"copy":null,"outbox":{"messages":0,"bytes":0},"streams":)"))
       << status_json(report);
   report.store->copy = copy_mark{7, k_noon, true};
-  EXPECT_NE(status_json(report).find(
-                R"("copy":{"of":"u-1","step":7,"taken_at":"2026-01-01T12:00:00.000Z"},"streams":)"),
-            std::string::npos)
+  EXPECT_NE(
+      status_json(report).find(
+          R"("copy":{"of":"u-1","step":7,"taken_at":"2026-01-01T12:00:00.000Z"},"outbox":{"messages":0,"bytes":0},"streams":)"),
+      std::string::npos)
       << status_json(report);
   EXPECT_NE(status_text(report).find(
                 "a checkpoint of the store u-1, of its step 7, taken at 2026-01-01T12:00:00.000Z\n"),

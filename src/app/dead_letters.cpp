@@ -1,0 +1,217 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/dead_letters.hpp"
+
+#include <utility>
+
+#include "app/json_writer.hpp"
+#include "app/output_id.hpp"
+#include "decode/event_id_text.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Numbers as Java's ByteBuffer writes them, which is what readers of these headers expect.
+template <std::size_t Size>
+std::string big_endian(std::uint64_t number) {
+  std::string bytes;
+  for (std::size_t i = Size; i-- > 0;) bytes.push_back(static_cast<char>(number >> (8 * i) & 0xFFU));
+  return bytes;
+}
+
+/// A record that was not handled, wherever it is kept.
+struct failed_record {
+  const topic_partition* where;
+  std::int64_t offset;
+  std::optional<timestamp> time;
+  std::string_view aggregate;
+  std::string exception;  ///< as the name of a class
+  std::string message;
+};
+
+/// The names are those of Spring Kafka's DeadLetterPublishingRecoverer, so that what reads its topics reads
+/// ours. Numbers are four and eight bytes, big-endian.
+void add_headers(output_row& row, const stream_runtime& stream, const failed_record& failed) {
+  constexpr std::size_t k_int = 4;
+  constexpr std::size_t k_long = 8;
+  const auto add = [&row](const char* name, std::string value) {
+    row.headers.emplace_back(name, std::move(value));
+  };
+  if (!failed.where->topic.empty()) {
+    add("kafka_dlt-original-topic", failed.where->topic);
+    add("kafka_dlt-original-partition",
+        big_endian<k_int>(static_cast<std::uint32_t>(failed.where->partition)));
+    add("kafka_dlt-original-offset", big_endian<k_long>(static_cast<std::uint64_t>(failed.offset)));
+  }
+  if (failed.time) {
+    add("kafka_dlt-original-timestamp",
+        big_endian<k_long>(static_cast<std::uint64_t>(failed.time->time_since_epoch().count())));
+    add("kafka_dlt-original-timestamp-type", "CreateTime");
+  }
+  add("kafka_dlt-original-consumer-group", stream.group);
+  add("kafka_dlt-exception-fqcn", failed.exception);
+  add("kafka_dlt-exception-message", failed.message);
+  add("ratchet-id", to_text(row.id));
+  add("ratchet-stream", stream.config.name);
+  if (!failed.aggregate.empty()) add("ratchet-aggregate", std::string{failed.aggregate});
+}
+
+output_row begin_row(const stream_runtime& stream, output_kind kind, const output_cause& cause,
+                     const std::string& topic) {
+  output_row row;
+  row.kind = kind;
+  row.stream = stream.id;
+  row.id = output_id(cause);
+  row.aggregate = std::string{cause.aggregate};
+  row.topic = topic;
+  row.time = cause.time;
+  return row;
+}
+
+std::string detail_of(const decoded_event& e, decision d) {
+  std::string text = name_of(d.reason);
+  if (e.kind != decoded_kind::malformed) return text;
+  text += std::string{": "} + name_of(e.malformed.reason);
+  if (!e.malformed.pointer.empty()) text += " at " + std::string{e.malformed.pointer};
+  return text + ", byte " + std::to_string(e.malformed.byte_offset);
+}
+
+const char* advice_on(reject_reason reason) {
+  switch (reason) {
+    case reject_reason::none:
+      break;
+    case reject_reason::malformed:
+      return "Mend the producer, and send the event again in the form that the stream expects.";
+    case reject_reason::conflict:
+      return "Another event has this sequence number already. Send this one under a number of its own.";
+    case reject_reason::too_old:
+      return "Nobody can tell any more whether the event was handled. Check the state, and send it again "
+             "under a fresh id where it is missing.";
+    case reject_reason::late:
+      return "Its number was skipped meanwhile. Check the state, and send what is missing under a new "
+             "number.";
+    case reject_reason::id_reused:
+      return "Another event had this id before. Send this one under an id of its own.";
+  }
+  return "";
+}
+
+/// The answer to the sender, as a structured CloudEvent (specification 1.0, JSON format).
+std::string answer_to(const stream_runtime& stream, const output_row& row, const decoded_event& e,
+                      decision d) {
+  const record& from = *e.from;
+  const bool known = e.kind != decoded_kind::malformed;
+  json_writer json;
+  json.begin_object().key("specversion").string("1.0");
+  json.key("id").string(to_text(row.id));
+  json.key("source").string("/ratchet/" + stream.group + "/" + stream.config.name);
+  json.key("type").string("ratchet.event.rejected");
+  if (known) json.key("subject").string(e.aggregate);
+  if (e.record_time) json.key("time").time(e.record_time);
+  json.key("datacontenttype").string("application/json");
+  json.key("data").begin_object();
+  json.key("reason").string(name_of(d.reason));
+  json.key("detail").string(detail_of(e, d));
+  json.key("advice").string(advice_on(d.reason));
+  json.key("event_id");
+  known&& e.has_id ? json.string(to_text(e.id)) : json.null();
+  json.key("aggregate");
+  known ? json.string(e.aggregate) : json.null();
+  json.key("sequence");
+  known&& e.has_sequence ? json.sequence(e.sequence) : json.null();
+  json.key("floor").time(stream.state.floor);
+  json.key("topic").string(from.where->topic);
+  json.key("partition").number(static_cast<std::int32_t>(from.where->partition));
+  json.key("offset").number(from.offset);
+  json.end_object().end_object();
+  return json.take();
+}
+
+std::optional<std::string> owned(std::optional<std::string_view> bytes) {
+  return bytes ? std::optional{std::string{*bytes}} : std::nullopt;
+}
+
+}  // namespace
+
+void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, decision d, std::int64_t offset,
+                      std::vector<output_row>& out) {
+  const stream_config& config = stream.config;
+  if (config.dead_letter.empty() && config.rejections.empty()) return;
+  const record& from = *e.from;
+  const bool known = e.kind != decoded_kind::malformed;
+  output_cause cause{.group = stream.group,
+                     .stream = config.name,
+                     .aggregate = known ? e.aggregate : std::string_view{},
+                     .id = {},
+                     .sequence = {},
+                     .where = from.where,
+                     .offset = offset,
+                     .time = e.record_time,
+                     .purpose = "dead_letter"};
+  // By its position: two rejected records of one id or sequence are two facts.
+  if (!config.dead_letter.empty()) {
+    output_row row = begin_row(stream, output_kind::dead_letter, cause, config.dead_letter);
+    row.key = owned(from.key);
+    row.value = owned(from.value);
+    for (const header& h : from.headers) row.headers.emplace_back(std::string{h.name}, owned(h.value));
+    add_headers(row, stream,
+                {from.where, from.offset, from.time, cause.aggregate,
+                 std::string{"ratchet.rejected."} + name_of(d.reason), detail_of(e, d)});
+    out.push_back(std::move(row));
+  }
+  if (!config.rejections.empty()) {
+    cause.purpose = "rejection";
+    output_row row = begin_row(stream, output_kind::rejection, cause, config.rejections);
+    row.key = owned(from.key);
+    row.value = answer_to(stream, row, e, d);
+    row.headers.emplace_back("content-type", "application/cloudevents+json; charset=UTF-8");
+    out.push_back(std::move(row));
+  }
+}
+
+namespace {
+
+void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, const waiting_event& event,
+                  std::vector<output_row>& out) {
+  const kept_record& from = event.record;
+  const output_cause cause{.group = stream.group,
+                           .stream = stream.config.name,
+                           .aggregate = aggregate,
+                           .id = event.head.id,
+                           .sequence = event.head.sequence,
+                           .where = &from.where,
+                           .offset = from.offset,
+                           .time = from.time,
+                           .purpose = "dead_letter"};
+  output_row row = begin_row(stream, output_kind::dead_letter, cause, stream.config.dead_letter);
+  row.key = from.key;
+  row.value = from.value;
+  row.headers = from.headers;
+  add_headers(row, stream, {&from.where, from.offset, from.time, aggregate, "ratchet.dead", event.error});
+  row.headers.emplace_back("ratchet-attempts", std::to_string(event.attempts));
+  out.push_back(std::move(row));
+}
+
+}  // namespace
+
+void tell_of_dead_ones(const stream_runtime& stream, const step_plan& plan, const stream_change& change,
+                       std::vector<output_row>& out) {
+  if (stream.config.dead_letter.empty()) return;
+  for (const backlog_change& b : change.backlogs) {
+    // A dead event is written when it dies, and not touched after that until somebody decides.
+    for (const waiting_event& event : b.puts) {
+      if (event.head.state == waiting_state::dead)
+        tell_of_dead(stream, plan.aggregates[b.aggregate], event, out);
+    }
+  }
+}
+
+std::optional<output_row> without_value(const output_row& row) {
+  if (row.kind != output_kind::dead_letter || !row.value) return std::nullopt;
+  output_row smaller = row;
+  smaller.headers.emplace_back("ratchet-value-left-out", std::to_string(row.value->size()) + " bytes");
+  smaller.value.reset();
+  return smaller;
+}
+
+}  // namespace ratchet

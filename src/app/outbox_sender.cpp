@@ -1,0 +1,165 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/outbox_sender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/dead_letters.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// So much is held in memory at most: sent and not acknowledged, or read and not sent.
+constexpr std::size_t k_most_entries = 20'000;
+constexpr std::uint64_t k_most_bytes = std::uint64_t{32} << 20U;
+constexpr std::size_t k_page = 1'000;
+constexpr std::uint64_t k_page_bytes = std::uint64_t{4} << 20U;
+constexpr std::chrono::milliseconds k_first_pause{500};
+constexpr std::chrono::milliseconds k_longest_pause{30'000};
+
+}  // namespace
+
+outbox_sender::outbox_sender(const store& from, publisher& to, log_ptr log)
+    : store_{from}, to_{to}, log_{std::move(log)} {
+  const outbox_state all = store_.outbox();
+  first_ = read_ = durable_next_ = trimmed_to_ = all.first;
+  wrote(store_.last_step(), all.next);
+}
+
+void outbox_sender::wrote(std::uint64_t step, std::uint64_t next) {
+  const std::uint64_t known = written_.empty() ? durable_next_ : written_.back().next;
+  if (next != known) written_.push_back({step, next});
+}
+
+bool outbox_sender::idle() const noexcept {
+  return written_.empty() && entries_.empty() && read_ == durable_next_;
+}
+
+result<void> outbox_sender::turn(time_point now) {
+  note_durable();
+  take_deliveries(now);
+  pop_delivered();
+  return send_all(now);
+}
+
+void outbox_sender::note_durable() {
+  const std::uint64_t durable = store_.durable_step();
+  while (!written_.empty() && written_.front().step <= durable) {
+    durable_next_ = written_.front().next;
+    written_.pop_front();
+  }
+}
+
+void outbox_sender::take_deliveries(time_point now) {
+  for (const delivery& d : to_.delivered()) {
+    if (d.position < first_ || d.position >= first_ + entries_.size()) continue;
+    entry& e = entries_[static_cast<std::size_t>(d.position - first_)];
+    if (e.at != step_of::under_way && e.at != step_of::refused_alone) continue;
+    --under_way_;
+    ended(d, now);
+  }
+}
+
+void outbox_sender::ended(const delivery& d, time_point now) {
+  entry& e = entries_[static_cast<std::size_t>(d.position - first_)];
+  switch (d.ended) {
+    case delivery::how::done:
+      e.at = step_of::delivered;
+      ++sent_total_;
+      return;
+    case delivery::how::again:
+      e.at = step_of::queued;
+      if (!again_at_) {
+        pause_ = std::clamp(pause_ * 2, k_first_pause, k_longest_pause);
+        again_at_ = now + pause_;
+      }
+      trouble_to_ = std::max(trouble_to_, d.position + 1);
+      trouble_ = "the topic `" + e.row.topic + "` takes no messages: " + d.text;
+      if (troubles_.due(now)) {
+        log_->error("{}; they are kept, and sent again{}", *trouble_, troubles_.held_back());
+      }
+      break;
+    case delivery::how::refused:
+      if (e.at == step_of::under_way) {
+        e.at = step_of::refused;
+      } else if (auto smaller = without_value(e.row)) {
+        e.row = std::move(*smaller);
+        e.at = step_of::refused;
+      } else {
+        e.at = step_of::delivered;
+        given_up_.push_back({e.row, d.text});
+      }
+      break;
+  }
+  mending_ = true;
+}
+
+void outbox_sender::pop_delivered() {
+  while (!entries_.empty() && entries_.front().at == step_of::delivered) {
+    delivered_bytes_ += entries_.front().bytes;
+    held_bytes_ -= entries_.front().bytes;
+    entries_.pop_front();
+    ++first_;
+  }
+  if (!trouble_ || first_ < trouble_to_) return;
+  trouble_.reset();
+  pause_ = {};
+  log_->info("the messages of the outbox get through again");
+}
+
+bool outbox_sender::send(entry& e) {
+  if (!to_.send(e.row)) return false;
+  e.at = e.at == step_of::refused ? step_of::refused_alone : step_of::under_way;
+  ++under_way_;
+  return true;
+}
+
+result<void> outbox_sender::send_all(time_point now) {
+  if (mending_ && under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (again_at_ && now < *again_at_) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  again_at_.reset();
+  mending_ = false;
+  for (entry& e : entries_) {
+    if (e.at == step_of::delivered || e.at == step_of::under_way) continue;
+    const bool alone = e.at == step_of::refused;
+    if (alone) mending_ = true;
+    if (alone && under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    if (!send(e) || alone) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  for (;;) {
+    const std::size_t known = entries_.size();
+    RATCHET_TRY(const bool more, read_more());
+    if (!more) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    for (std::size_t i = known; i < entries_.size(); ++i) {
+      if (!send(entries_[i])) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    }
+  }
+}
+
+result<bool> outbox_sender::read_more() {
+  if (read_ == durable_next_ || entries_.size() >= k_most_entries || held_bytes_ >= k_most_bytes)
+    return false;
+  RATCHET_TRY(auto page, store_.outputs(read_, durable_next_, k_page, k_page_bytes));
+  for (output_row& row : page) {
+    const std::uint64_t bytes = row.bytes();
+    entries_.push_back({std::move(row), bytes});
+    held_bytes_ += bytes;
+  }
+  read_ += page.size();
+  return !page.empty();
+}
+
+outbox_change outbox_sender::trim() const {
+  outbox_change change;
+  change.trimmed_rows = first_ - trimmed_to_;
+  change.trimmed_bytes = change.trimmed_rows > 0 ? delivered_bytes_ : 0;
+  return change;
+}
+
+void outbox_sender::trimmed() {
+  trimmed_to_ = first_;
+  delivered_bytes_ = 0;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,103 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/log.hpp"
+#include "ports/publisher.hpp"
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// Sends what the outbox holds, in the order of positions, once the step that put it there is durable, and
+/// says how far it was delivered, so that rows can be trimmed. What was sent and not trimmed is sent again by
+/// the next one: each message goes out at least once, with the same bytes.
+///
+/// Where something goes wrong, nothing new is sent until all that is under way has come to its end; then what
+/// failed is sent again, in order. What brokers refuse may have been refused for what went with it: it is
+/// sent once more alone, a dead letter that is refused again without its value, and what is refused even then
+/// is given up: see take_given_up(). Thread-safety: one owner thread.
+class outbox_sender {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// Everything in the store's outbox is to be sent. Borrows all of them.
+  outbox_sender(const store&, publisher&, log_ptr);
+
+  /// The step was written, and the outbox reaches up to `next` with it.
+  void wrote(std::uint64_t step, std::uint64_t next);
+
+  /// Takes in what ended, and sends what may be sent. Does not wait. Errors: of store::outputs().
+  [[nodiscard]] result<void> turn(time_point now);
+
+  /// The lowest rows, all delivered, that are still in the outbox; empty where there is none. The caller
+  /// writes it in a step, and calls trimmed().
+  [[nodiscard]] outbox_change trim() const;
+  void trimmed();
+
+  /// A message that nobody takes.
+  struct given_up {
+    output_row row;
+    std::string why;
+  };
+  /// Those since the last call. They count as delivered.
+  [[nodiscard]] std::vector<given_up> take_given_up() { return std::exchange(given_up_, {}); }
+
+  /// There are rows whose step is not durable yet.
+  [[nodiscard]] bool waits_for_sync() const noexcept { return !written_.empty(); }
+  /// Everything that was written was delivered.
+  [[nodiscard]] bool idle() const noexcept;
+  /// Since it was made.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
+  /// Why messages do not get through at the moment; none while they do.
+  [[nodiscard]] const std::optional<std::string>& trouble() const noexcept { return trouble_; }
+
+ private:
+  enum class step_of : std::uint8_t { queued, under_way, refused, refused_alone, delivered };
+  struct entry {
+    output_row row;
+    std::uint64_t bytes;  ///< as it is stored
+    step_of at{step_of::queued};
+  };
+  struct written_step {
+    std::uint64_t step;
+    std::uint64_t next;
+  };
+
+  void note_durable();
+  void take_deliveries(time_point now);
+  void ended(const delivery&, time_point now);
+  void pop_delivered();
+  void mend(entry&);
+  [[nodiscard]] bool send(entry&);
+  [[nodiscard]] result<void> send_all(time_point now);
+  [[nodiscard]] result<bool> read_more();
+
+  const store& store_;
+  publisher& to_;
+  log_ptr log_;
+  std::deque<written_step> written_;  ///< not durable yet
+  std::uint64_t first_;               ///< the position of the first entry
+  std::uint64_t read_;                ///< behind the last entry
+  std::uint64_t durable_next_;        ///< so far the outbox is durable
+  std::uint64_t trimmed_to_;
+  std::uint64_t delivered_bytes_{0};  ///< from trimmed_to_ up to first_
+  std::deque<entry> entries_;
+  std::size_t under_way_{0};
+  std::uint64_t held_bytes_{0};  ///< of the entries
+  bool mending_{false};          ///< something failed, and nothing new is sent until that is settled
+  std::optional<time_point> again_at_;
+  std::chrono::milliseconds pause_{0};
+  std::optional<std::string> trouble_;
+  std::uint64_t trouble_to_{0};  ///< behind the last position that had trouble
+  log_pace troubles_;
+  std::vector<given_up> given_up_;
+  std::uint64_t sent_total_{0};
+};
+
+}  // namespace ratchet

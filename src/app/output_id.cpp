@@ -1,0 +1,73 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/output_id.hpp"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <string>
+
+namespace ratchet {
+
+namespace {
+
+void add_number(std::string& to, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift & 0xFFU));
+}
+
+/// With its length, so that no two lists of texts are the same bytes.
+void add_text(std::string& to, std::string_view text) {
+  add_number(to, text.size());
+  to.append(text);
+}
+
+std::string bytes_of(const output_cause& cause) {
+  enum : std::uint8_t { by_id = 1, by_sequence = 2, by_position = 3 };
+  std::string bytes;
+  add_text(bytes, cause.group);
+  add_text(bytes, cause.stream);
+  add_text(bytes, cause.aggregate);
+  if (cause.id) {
+    bytes.push_back(by_id);
+    add_number(bytes, cause.id->high);
+    add_number(bytes, cause.id->low);
+  } else if (cause.sequence) {
+    bytes.push_back(by_sequence);
+    add_number(bytes, cause.sequence->epoch);
+    add_number(bytes, cause.sequence->number);
+  } else {
+    bytes.push_back(by_position);
+    if (cause.where != nullptr) {
+      add_text(bytes, cause.where->topic);
+      add_number(bytes, static_cast<std::uint32_t>(cause.where->partition));
+    }
+    add_number(bytes, static_cast<std::uint64_t>(cause.offset));
+  }
+  add_text(bytes, cause.purpose);
+  return bytes;
+}
+
+}  // namespace
+
+event_id output_id(const output_cause& cause) {
+  const std::string bytes = bytes_of(cause);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  event_id random;
+  for (std::size_t i = 0; i < sizeof random.high; ++i) {
+    random.high = random.high << 8U | digest[i];
+    random.low = random.low << 8U | digest[i + sizeof random.high];
+  }
+  constexpr std::uint64_t k_version = 7;
+  constexpr std::uint64_t k_variant = 2;
+  constexpr std::uint64_t k_most_time = (std::uint64_t{1} << 48U) - 1;
+  std::uint64_t time = 0;
+  if (cause.id) {
+    time = cause.id->high >> 16U;
+  } else if (cause.time && cause.time->time_since_epoch().count() > 0) {
+    time = static_cast<std::uint64_t>(cause.time->time_since_epoch().count()) & k_most_time;
+  }
+  return {time << 16U | k_version << 12U | (random.high & 0xFFFU),
+          k_variant << 62U | (random.low & (~std::uint64_t{0} >> 2U))};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,43 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/output.hpp"
+
+namespace ratchet {
+
+/// What became of a message that was sent.
+struct delivery {
+  enum class how : std::uint8_t {
+    done,     ///< every broker that has to keep it does
+    again,    ///< it may or may not be there; sending it again may help: brokers away, topic missing, access
+    refused,  ///< it is not there, and the brokers do not take it, or what was sent together with it
+  };
+  std::uint64_t position{0};
+  how ended{how::done};
+  std::string text;  ///< why, for people
+};
+
+/// Takes messages to where they are meant for. Thread-safety: one owner thread.
+class publisher {
+ public:
+  virtual ~publisher() = default;
+  /// Copies the message into a bounded queue; what becomes of it, delivered() tells once. Messages of one
+  /// topic and key arrive in the order in which they were sent, but for those that have to be sent again.
+  /// False: there is no room now, and nothing was taken.
+  [[nodiscard]] virtual bool send(const output_row&) = 0;
+  /// What came to its end since the last call. Does not wait.
+  [[nodiscard]] virtual std::vector<delivery> delivered() = 0;
+  /// Waits until delivered() has more to say, at most so long.
+  virtual void wait(std::chrono::milliseconds) = 0;
+  /// Has `told` called, on any thread, when delivered() has more to say. Empty: no more, and no call is under
+  /// way when this returns.
+  virtual void on_progress(std::function<void()> told) = 0;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,112 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/layout_outbox.hpp"
+
+#include "store/byte_io.hpp"
+
+namespace ratchet::layout {
+
+namespace {
+
+constexpr unsigned k_output = 0x01;
+constexpr unsigned k_key = 1, k_value = 2, k_time = 4, k_flags = 7;
+
+std::error_code damaged() {
+  return make_error_code(errc::state_damaged);
+}
+
+}  // namespace
+
+std::string outbox_state_key() {
+  return prefix_of(kind::outbox);
+}
+
+std::string output_prefix() {
+  return std::string(1, static_cast<char>(k_output));
+}
+
+std::string output_key(std::uint64_t position) {
+  std::string key = output_prefix();
+  byte_writer{key}.u64(position);
+  return key;
+}
+
+result<std::uint64_t> parse_output_key(std::string_view key) {
+  byte_reader in{key};
+  in.expect(in.u8() == k_output);
+  const std::uint64_t position = in.u64();
+  if (!in.done()) return damaged();
+  return position;
+}
+
+std::string encode_outbox_state(const outbox_state& state) {
+  std::string value(1, k_format);
+  byte_writer out{value};
+  out.u64(state.first);
+  out.u64(state.next);
+  out.u64(state.bytes);
+  return value;
+}
+
+result<outbox_state> decode_outbox_state(std::string_view value) {
+  byte_reader in{value};
+  in.expect(in.u8() == static_cast<unsigned>(k_format));
+  outbox_state out;
+  out.first = in.u64();
+  out.next = in.u64();
+  out.bytes = in.u64();
+  in.expect(out.first <= out.next);
+  if (!in.done()) return damaged();
+  return out;
+}
+
+std::string encode_output(const output_row& row) {
+  std::string value(1, k_format);
+  byte_writer out{value};
+  out.u8(static_cast<unsigned>(row.kind));
+  out.u8((row.key ? k_key : 0U) | (row.value ? k_value : 0U) | (row.time ? k_time : 0U));
+  out.u32(static_cast<std::uint32_t>(row.stream));
+  out.u64(row.id.high);
+  out.u64(row.id.low);
+  out.bytes(row.aggregate);
+  out.bytes(row.topic);
+  if (row.key) out.bytes(*row.key);
+  if (row.value) out.bytes(*row.value);
+  out.u32(static_cast<std::uint32_t>(row.headers.size()));
+  for (const auto& [name, text] : row.headers) {
+    out.u8(text ? 1 : 0);
+    out.bytes(name);
+    if (text) out.bytes(*text);
+  }
+  if (row.time) out.time(*row.time);
+  return value;
+}
+
+result<output_row> decode_output(std::uint64_t position, std::string_view value) {
+  byte_reader in{value};
+  in.expect(in.u8() == static_cast<unsigned>(k_format));
+  output_row out;
+  out.position = position;
+  const unsigned kind = in.u8();
+  in.expect(kind <= static_cast<unsigned>(output_kind::rejection));
+  out.kind = static_cast<output_kind>(kind);
+  const unsigned flags = in.u8();
+  in.expect((flags & ~k_flags) == 0);
+  out.stream = stream_id{in.u32()};
+  out.id = in.id();
+  out.aggregate = in.bytes();
+  out.topic = in.bytes();
+  if ((flags & k_key) != 0) out.key = std::string{in.bytes()};
+  if ((flags & k_value) != 0) out.value = std::string{in.bytes()};
+  for (std::uint32_t count = in.u32(); count > 0 && !in.bad(); --count) {
+    const unsigned has_value = in.u8();
+    in.expect(has_value <= 1);
+    auto& [name, text] = out.headers.emplace_back();
+    name = in.bytes();
+    if (has_value != 0) text = std::string{in.bytes()};
+  }
+  if ((flags & k_time) != 0) out.time = in.time();
+  if (!in.done()) return damaged();
+  return out;
+}
+
+}  // namespace ratchet::layout

@@ -1,0 +1,99 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "layout_bytes.hpp"
+#include "store/layout_outbox.hpp"
+
+/// Every byte of the outbox, as store_layout.cpp has the rest.
+namespace ratchet::layout {
+namespace {
+
+TEST(keys_on_disk, of_outputs_are_these_bytes) {
+  EXPECT_EQ(hex(outbox_state_key()), "04");
+  EXPECT_EQ(hex(output_prefix()), "01");
+  EXPECT_EQ(hex(output_key(258)),
+            "01"
+            "0000000000000102");
+  EXPECT_EQ(parse_output_key(output_key(258)).value(), 258U);
+  EXPECT_FALSE(parse_output_key(output_key(258).substr(1)));
+}
+
+TEST(values_on_disk, hold_what_the_outbox_has) {
+  const std::string bytes = encode_outbox_state({1, 258, 4096});
+  EXPECT_EQ(hex(bytes),
+            "01"
+            "0000000000000001"
+            "0000000000000102"
+            "0000000000001000");
+  EXPECT_EQ(decode_outbox_state(bytes).value(), (outbox_state{1, 258, 4096}));
+  EXPECT_FALSE(decode_outbox_state(encode_outbox_state({2, 1, 0}))) << "it ends before it begins";
+}
+
+TEST(values_on_disk, hold_a_whole_output) {
+  output_row row;
+  row.position = 7;
+  row.kind = output_kind::rejection;
+  row.stream = k_stream;
+  row.id = k_id;
+  row.aggregate = "p1";
+  row.topic = "t";
+  row.key = "k";
+  row.value = "v";
+  row.headers = {{"h", "x"}, {"n", std::nullopt}};
+  row.time = k_time;
+  const std::string bytes = encode_output(row);
+  EXPECT_EQ(hex(bytes),
+            "01"
+            "01"
+            "07"
+            "01020304" +
+                k_id_hex +
+                "00000002"
+                "7031"
+                "00000001"
+                "74"
+                "00000001"
+                "6b"
+                "00000001"
+                "76"
+                "00000002"
+                "01"
+                "00000001"
+                "68"
+                "00000001"
+                "78"
+                "00"
+                "00000001"
+                "6e" +
+                k_time_hex);
+  EXPECT_EQ(decode_output(7, bytes).value(), row);
+}
+
+TEST(values_on_disk, hold_a_bare_output) {
+  output_row row;
+  row.stream = k_stream;
+  row.id = k_id;
+  row.topic = "t";
+  const std::string bytes = encode_output(row);
+  EXPECT_EQ(hex(bytes),
+            "01"
+            "00"
+            "00"
+            "01020304" +
+                k_id_hex +
+                "00000000"
+                "00000001"
+                "74"
+                "00000000");
+  EXPECT_EQ(decode_output(0, bytes).value(), row);
+  std::string unknown_flag = bytes;
+  unknown_flag[2] = 8;
+  EXPECT_FALSE(decode_output(0, unknown_flag));
+  std::string unknown_kind = bytes;
+  unknown_kind[1] = 2;
+  EXPECT_FALSE(decode_output(0, unknown_kind));
+  EXPECT_FALSE(decode_output(0, bytes + "x"));
+}
+
+}  // namespace
+}  // namespace ratchet::layout

@@ -1,0 +1,226 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/memory_store.hpp"
+#include "app/outbox_sender.hpp"
+#include "fake_publisher.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using how = delivery::how;
+
+class outbox_sender_test : public ::testing::Test {
+ protected:
+  void put(const std::vector<std::string>& values, output_kind kind = output_kind::rejection) {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    for (const std::string& value : values) {
+      output_row& row = batch.outbox.puts.emplace_back();
+      row.position = store_.outbox().next + batch.outbox.puts.size() - 1;
+      row.kind = kind;
+      row.topic = "t";
+      row.value = value;
+    }
+    ASSERT_TRUE(store_.write(batch));
+    if (sender_) sender_->wrote(batch.step, store_.outbox().next);
+  }
+  outbox_sender& sender() {
+    if (!sender_) sender_.emplace(store_, to_, silent_log());
+    return *sender_;
+  }
+  void turn() { ASSERT_TRUE(sender().turn(now_)); }
+  void trim() {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    batch.outbox = sender().trim();
+    ASSERT_TRUE(store_.write(batch));
+    sender().trimmed();
+  }
+
+  memory_store store_{{"s"}};
+  fake_publisher to_;
+  outbox_sender::time_point now_{std::chrono::hours{1}};
+  std::optional<outbox_sender> sender_;
+};
+
+TEST_F(outbox_sender_test, sends_in_order_and_only_what_is_durable) {
+  (void)sender();
+  put({"a", "b"});
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "a power cut could take it back";
+  EXPECT_TRUE(sender().waits_for_sync());
+  ASSERT_TRUE(store_.sync());
+  put({"c"});
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a", "b"));
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("c"));
+  EXPECT_FALSE(sender().waits_for_sync());
+  EXPECT_FALSE(sender().idle());
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender().idle());
+  EXPECT_EQ(sender().sent(), 3U);
+}
+
+TEST_F(outbox_sender_test, trims_the_lowest_rows_that_were_delivered) {
+  put({"a", "b", "c"});
+  const std::uint64_t bytes = store_.outbox().bytes;
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_TRUE(sender().trim().empty());
+  to_.end(1, how::done);
+  turn();
+  EXPECT_TRUE(sender().trim().empty()) << "the first is not";
+  to_.end(0, how::done);
+  turn();
+  EXPECT_EQ(sender().trim().trimmed_rows, 2U);
+  trim();
+  EXPECT_EQ(store_.outbox(), (outbox_state{2, 3, bytes / 3}));
+  to_.end(2, how::done);
+  turn();
+  trim();
+  EXPECT_EQ(store_.outbox(), (outbox_state{3, 3, 0}));
+  EXPECT_TRUE(sender().trim().empty());
+}
+
+TEST_F(outbox_sender_test, sends_again_what_another_one_has_sent_and_not_trimmed) {
+  put({"a", "b"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  to_.end(0, how::done);
+  turn();
+  trim();
+  ASSERT_TRUE(store_.sync());
+  (void)to_.values();
+  sender_.emplace(store_, to_, silent_log());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("b"));
+}
+
+TEST_F(outbox_sender_test, goes_on_in_order_where_there_was_no_room) {
+  to_.room = 2;
+  put({"a", "b", "c", "d"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a", "b"));
+  to_.end(1, how::done);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("c"));
+  to_.end_all();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("d"));
+}
+
+TEST_F(outbox_sender_test, sends_what_failed_again_in_order_behind_a_growing_pause) {
+  put({"a", "b", "c"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  (void)to_.values();
+  to_.end(1, how::again, "no leader");
+  put({"d"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(*sender().trouble(), ::testing::HasSubstr("no leader"));
+  now_ += milliseconds{499};
+  to_.end(0, how::done);
+  to_.end(2, how::again, "no leader");
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty());
+  now_ += milliseconds{1};
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("b", "c", "d")) << "and only then what is new";
+  to_.end_all(how::again);
+  turn();
+  now_ += milliseconds{500};
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "twice as long";
+  now_ += milliseconds{500};
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("b", "c", "d"));
+  to_.end_all();
+  turn();
+  EXPECT_FALSE(sender().trouble());
+  EXPECT_TRUE(sender().idle());
+}
+
+TEST_F(outbox_sender_test, sends_nothing_new_while_what_failed_has_company_under_way) {
+  put({"a", "b"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  (void)to_.values();
+  to_.end(0, how::refused, "too large");
+  put({"c"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "b may have been in one batch with it";
+  to_.end(1, how::done);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a")) << "alone";
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty());
+  to_.end(0, how::done);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("c"));
+}
+
+TEST_F(outbox_sender_test, leaves_out_the_value_of_a_dead_letter_that_is_refused_alone) {
+  put({"large", "b"}, output_kind::dead_letter);
+  ASSERT_TRUE(store_.sync());
+  turn();
+  to_.end_all(how::refused);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("large", "b", "large"));
+  to_.end_all(how::refused);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("none"));
+  EXPECT_THAT(to_.sent.back().headers.back(), ::testing::Pair("ratchet-value-left-out", "5 bytes"));
+  to_.end_all();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("b"));
+  to_.end_all();
+  turn();
+  EXPECT_THAT(sender().take_given_up(), IsEmpty());
+  EXPECT_TRUE(sender().idle());
+}
+
+TEST_F(outbox_sender_test, gives_up_what_is_refused_even_so) {
+  put({"a", "b"});
+  const std::uint64_t bytes = store_.outbox().bytes;
+  ASSERT_TRUE(store_.sync());
+  turn();
+  to_.end(0, how::refused, "too large");
+  to_.end(1, how::done);
+  turn();
+  to_.end(0, how::refused, "too large");
+  turn();
+  const auto given_up = sender().take_given_up();
+  ASSERT_EQ(given_up.size(), 1U);
+  EXPECT_EQ(given_up[0].row.value, "a");
+  EXPECT_EQ(given_up[0].why, "too large");
+  EXPECT_TRUE(sender().idle());
+  EXPECT_EQ(sender().trim().trimmed_rows, 2U);
+  EXPECT_EQ(sender().trim().trimmed_bytes, bytes);
+}
+
+TEST_F(outbox_sender_test, takes_a_long_outbox_page_by_page) {
+  constexpr std::size_t k_rows = 2'500;
+  to_.room = k_rows;
+  put(std::vector<std::string>(k_rows, "v"));
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_EQ(to_.values().size(), k_rows);
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender().idle());
+  EXPECT_EQ(sender().trim().trimmed_bytes, store_.outbox().bytes);
+}
+
+}  // namespace
+}  // namespace ratchet::testing
