@@ -82,6 +82,13 @@ struct folding {
   return s;
 }
 
+[[nodiscard]] bool has_letters(const history& h) {
+  return h.seed % 4 != 0;
+}
+[[nodiscard]] bool has_answers(const history& h) {
+  return h.seed % 8 < 5;
+}
+
 [[nodiscard]] config configured(const history& h) {
   config c;
   c.kafka.brokers = {"broker:9092"};
@@ -91,7 +98,11 @@ struct folding {
   c.state.path = "/nowhere/state";
   c.state.sync = h.sync_every_step ? sync_mode::every_step : sync_mode::interval;
   c.step_records = h.step_records;
-  for (std::size_t i = 0; i < h.streams.size(); ++i) c.streams.push_back(configured(h.streams[i], i));
+  for (std::size_t i = 0; i < h.streams.size(); ++i) {
+    stream_config& s = c.streams.emplace_back(configured(h.streams[i], i));
+    if (has_letters(h)) s.dead_letter = "letters";
+    if (has_answers(h)) s.rejections = "answers";
+  }
   return c;
 }
 
@@ -162,6 +173,7 @@ void world::trace(std::string line) {
 void world::new_directory() {
   disk_.emplace(uuid_of(++uuids_), history_.streams.size());
   book_ = step_book{history_};
+  mail_ = mail_book{};
   if (traces()) trace("a new state directory, " + disk_->now().uuid);
 }
 
@@ -172,6 +184,7 @@ history_result world::run() {
       live();
     }
     book_.compare(disk_->now(), cluster_);
+    mail_.compare(disk_->now().outbox.state);
     if (history_.well_behaved) book_.compare_with_all(history_);
   } catch (const broken& what) {
     result_.broken = what.what();
@@ -198,6 +211,7 @@ void world::note_lost_steps() {
   ++result_.met.lost_steps;
   if (traces()) trace("the directory is back at step " + std::to_string(disk_->now().step));
   book_.take_back_to(disk_->now().step);
+  mail_.take_back_to(disk_->now().step);
 }
 
 /// One process, from its start to its end.
@@ -246,8 +260,10 @@ std::pair<session_result, bool> world::one_session() {
   options.stop = &stop_;
   options.random = ++incarnations_;
   options.decoding = decode_on::owner_thread;
-  consumer_session session{
-      {settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, nullptr, &space_}, options};
+  outlet_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
+  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, nullptr,
+                            &space_, outlet_.get()},
+                           options};
   session_result ended = session.run();
   if (session.was_assigned()) wish_ = {};
   return {std::move(ended), session.was_assigned()};
@@ -294,6 +310,7 @@ void world::choose_option(const std::string& told) {
 void world::be_down(bool killed) {
   store_.reset();
   source_.reset();
+  outlet_.reset();
   dies_in_.reset();
   stopped_since_ = 0;
   if (killed) {
@@ -360,6 +377,8 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
     }
   }
   book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
+  result_.met.outputs += batch.outbox.puts.size();
+  mail_.write(batch, before, has_letters(history_), has_answers(history_));
 }
 
 void census::add(const census& more) {
@@ -372,6 +391,7 @@ void census::add(const census& more) {
   for (const auto& [kind, count] : more.audits) audits[kind] += count;
   processes += more.processes;
   steps += more.steps;
+  outputs += more.outputs;
   lost_steps += more.lost_steps;
 }
 

@@ -18,6 +18,7 @@
 #include "app_history.hpp"
 #include "app_plain_oracle.hpp"
 #include "app_simulated_kafka.hpp"
+#include "app_simulated_outlet.hpp"
 #include "app_simulated_store.hpp"
 #include "app_step_book.hpp"
 #include "app_world_port.hpp"
@@ -35,6 +36,7 @@ struct census {
   std::map<std::string, std::uint64_t> audits;  ///< by kind
   std::uint64_t processes{0};
   std::uint64_t steps{0};
+  std::uint64_t outputs{0};     ///< that were to be sent
   std::uint64_t lost_steps{0};  ///< directories that came back from before
 
   void add(const census&);
@@ -121,9 +123,11 @@ class world final : public world_port, public kafka_judge, public store_judge {
   space space_;
   std::optional<simulated_disk> disk_;
   step_book book_;
+  mail_book mail_;
   struct backup {
     simulated_disk::contents contents;
     step_book book;
+    mail_book mail;
   };
   std::optional<backup> backup_;
 
@@ -134,6 +138,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::optional<run_meter> meter_;
   std::unique_ptr<simulated_store> store_;
   std::unique_ptr<simulated_source> source_;
+  std::unique_ptr<simulated_outlet> outlet_;
   std::atomic<bool> stop_{false};
   resume_option typed_{resume_option::none};  ///< behind `--resume`, at the next start
   resume_wish wish_;                          ///< of this process

@@ -68,7 +68,7 @@ void world::apply(const fault& f) {
       break;
     case fault_kind::directory_backup:
       disk_->sync(disk_->now().step);
-      backup_ = backup{disk_->backup(), book_};
+      backup_ = backup{disk_->backup(), book_, mail_};
       break;
     case fault_kind::client_fatal:
       if (source_) source_->die();
@@ -205,6 +205,7 @@ void world::apply_while_down(const fault& f) {
       disk_->restore(backup_->contents);
       disk_->rotten = false;
       book_ = backup_->book;
+      mail_ = backup_->mail;
       if (traces())
         trace("the state directory is that of step " + std::to_string(disk_->now().step) + " again");
       break;
@@ -248,11 +249,13 @@ void world::heal() {
   cluster_.lost_commits = cluster_.late_commits = 0;
   disk_faults_ = {};
   dies_in_.reset();
+  if (outlet_) outlet_->heals();
 }
 
 bool world::at_rest() const {
   // What a sync that still fails could take back would have to be done again.
   if (!book_.is_settled() || disk_->durable() != disk_->now().step) return false;
+  if (disk_->now().outbox.state.rows() != 0) return false;
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
     if (book_.is_stopped_by_gap(log.stream)) return true;  // for good: nobody sends what is missing
     const auto& known = disk_->now().streams[log.stream].state.partitions;

@@ -1,0 +1,127 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app_simulated_outlet.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ratchet::sim {
+
+namespace {
+
+constexpr std::uint32_t k_room = 8;
+
+}  // namespace
+
+void mail_book::write(const step_batch& batch, const simulated_disk::contents& before, bool letters,
+                      bool answers) {
+  std::size_t rejected = 0;
+  std::multiset<std::string> died;
+  for (const step_part& part : batch.parts) {
+    rejected += part.rejected.size();
+    for (const backlog_change& b : part.change->backlogs) {
+      for (const waiting_event& e : b.puts) {
+        if (e.head.state == waiting_state::dead)
+          died.insert(std::string{part.plan->aggregates.at(b.aggregate)});
+      }
+    }
+  }
+  std::multiset<std::string> told_of_dead;
+  std::size_t letters_of_rejected = 0;
+  std::size_t answered = 0;
+  std::uint64_t position = before.outbox.state.next;
+  for (const output_row& row : batch.outbox.puts) {
+    if (row.position != position++) throw broken("an output at a position that is not the next");
+    if (row.kind == output_kind::rejection) {
+      ++answered;
+    } else {
+      const bool of_dead = std::any_of(row.headers.begin(), row.headers.end(), [](const auto& h) {
+        return h.first == "kafka_dlt-exception-fqcn" && h.second == "ratchet.dead";
+      });
+      if (of_dead) told_of_dead.insert(row.aggregate);
+      if (!of_dead) ++letters_of_rejected;
+    }
+    rows_.insert_or_assign(row.position, written{batch.step, row});
+  }
+  if (!letters) died.clear();
+  if (told_of_dead != died || letters_of_rejected != (letters ? rejected : 0) ||
+      answered != (answers ? rejected : 0)) {
+    throw broken("step " + std::to_string(batch.step) + " rejects " + std::to_string(rejected) +
+                 " records and leaves " + std::to_string(died.size()) + " events dead, and tells of " +
+                 std::to_string(letters_of_rejected) + ", " + std::to_string(answered) + " and " +
+                 std::to_string(told_of_dead.size()));
+  }
+}
+
+void mail_book::take_back_to(std::uint64_t step) {
+  std::erase_if(rows_, [&](const auto& entry) {
+    if (entry.second.step <= step) return false;
+    if (sent_.contains(entry.first))
+      throw broken("output " + std::to_string(entry.first) + " was sent, and its step is lost");
+    return true;
+  });
+}
+
+void mail_book::send(const output_row& row, std::uint64_t durable) {
+  const auto at = rows_.find(row.position);
+  if (at == rows_.end()) throw broken("an output was sent that no step has put there");
+  if (at->second.step > durable)
+    throw broken("output " + std::to_string(row.position) + " of step " + std::to_string(at->second.step) +
+                 " was sent, and durable is " + std::to_string(durable));
+  output_row whole = row;
+  if (!whole.value && at->second.row.value) {  // too large
+    whole.value = at->second.row.value;
+    if (whole.headers.size() > at->second.row.headers.size()) whole.headers.pop_back();
+  }
+  if (whole != at->second.row)
+    throw broken("output " + std::to_string(row.position) + " is not sent as it was written");
+  sent_.insert(row.position);
+}
+
+void mail_book::compare(const outbox_state& outbox) const {
+  if (outbox.rows() != 0 || outbox.bytes != 0)
+    throw broken(std::to_string(outbox.rows()) + " outputs of " + std::to_string(outbox.bytes) +
+                 " bytes are left at rest");
+  for (const auto& [position, unused] : rows_) {
+    if (!came_.contains(position) && !given_up_.contains(position))
+      throw broken("output " + std::to_string(position) + " never came to anybody");
+  }
+}
+
+bool simulated_outlet::send(const output_row& row) {
+  if (under_way_.size() >= k_room || (!well_ && world_.draw(20) == 0)) return false;
+  book_.send(row, disk_.durable());
+  for (sent& other : under_way_) other.had_company = true;
+  under_way_.push_back({row, !under_way_.empty()});
+  return true;
+}
+
+delivery simulated_outlet::end(const output_row& row, bool had_company) {
+  constexpr std::uint32_t k_of = 16;
+  const std::uint32_t what = well_ ? k_of : world_.draw(k_of);
+  if (what == 0) return {row.position, delivery::how::again, "away"};
+  if (what == 1) {
+    book_.came(row.position);
+    return {row.position, delivery::how::again, "the answer is lost"};
+  }
+  if (what == 2 && had_company) return {row.position, delivery::how::refused, "the batch is too large"};
+  if (what == 2) {
+    // A letter is tried once more without its value.
+    if (row.kind == output_kind::rejection || !row.value) book_.given_up(row.position);
+    return {row.position, delivery::how::refused, "too large"};
+  }
+  book_.came(row.position);
+  return {row.position, delivery::how::done, {}};
+}
+
+std::vector<delivery> simulated_outlet::delivered() {
+  std::vector<delivery> all;
+  const std::size_t end_now = well_ ? under_way_.size() : world_.draw(k_room + 1);
+  while (!under_way_.empty() && all.size() < end_now) {
+    const sent next = std::move(under_way_.front());
+    under_way_.pop_front();
+    all.push_back(end(next.row, next.had_company));
+  }
+  return all;
+}
+
+}  // namespace ratchet::sim

@@ -1,0 +1,70 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "app_simulated_store.hpp"
+#include "app_world_port.hpp"
+#include "ports/publisher.hpp"
+
+namespace ratchet::sim {
+
+/// What one state directory has to tell others, and what of it came to them. Errors: throws broken.
+class mail_book {
+ public:
+  /// Looks whether the step tells of all that it rejects, and of all that it leaves dead, and of nothing
+  /// else. `letters` and `answers`: of each rejected record.
+  void write(const step_batch&, const simulated_disk::contents& before, bool letters, bool answers);
+  /// The directory lost what came behind this step. None of that may have been sent.
+  void take_back_to(std::uint64_t step);
+  /// Only what is durable is sent, and as it was written.
+  void send(const output_row&, std::uint64_t durable);
+  void came(std::uint64_t position) { came_.insert(position); }
+  void given_up(std::uint64_t position) { given_up_.insert(position); }
+  /// Everything came, and nothing is left to send.
+  void compare(const outbox_state&) const;
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_.size(); }
+
+ private:
+  struct written {
+    std::uint64_t step;
+    output_row row;
+  };
+  std::map<std::uint64_t, written> rows_;
+  std::set<std::uint64_t> sent_;
+  std::set<std::uint64_t> came_;
+  std::set<std::uint64_t> given_up_;
+};
+
+/// Brokers that take some time, are away, lose their answers, and find some messages too large. After
+/// `heals()` all is well.
+class simulated_outlet final : public publisher {
+ public:
+  simulated_outlet(const simulated_disk& disk, mail_book& book, world_port& world, bool well)
+      : disk_{disk}, book_{book}, world_{world}, well_{well} {}
+  [[nodiscard]] bool send(const output_row&) override;
+  [[nodiscard]] std::vector<delivery> delivered() override;
+  void wait(std::chrono::milliseconds most) override { world_.pass_turn(most); }
+  void on_progress(std::function<void()>) override {}
+  void heals() noexcept { well_ = true; }
+
+ private:
+  [[nodiscard]] delivery end(const output_row&, bool had_company);
+
+  const simulated_disk& disk_;
+  mail_book& book_;
+  world_port& world_;
+  bool well_;
+  struct sent {
+    output_row row;
+    bool had_company;
+  };
+  std::deque<sent> under_way_;
+};
+
+}  // namespace ratchet::sim
