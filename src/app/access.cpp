@@ -26,9 +26,17 @@ std::string principal(const kafka_config& kafka) {
   return "User:" + (user.empty() ? "NAME" : user);
 }
 
-std::string acl_command(const kafka_config& kafka, const std::string& resource) {
+std::string acl_command(const kafka_config& kafka, const std::string& resource,
+                        const std::string& right = "Read") {
   return "kafka-acls.sh --bootstrap-server " + kafka.brokers.front() + " --add --allow-principal " +
-         principal(kafka) + " --operation Read " + resource;
+         principal(kafka) + " --operation " + right + " " + resource;
+}
+
+/// "--topic a --topic b".
+std::string as_options(std::span<const std::string> topics) {
+  std::string all;
+  for (const std::string& topic : topics) all += (all.empty() ? "--topic " : " --topic ") + topic;
+  return all;
 }
 
 problem refused_login(const std::string& text, const kafka_config& kafka) {
@@ -84,13 +92,10 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
     case access_kind::tls:
       return refused_tls(text, kafka);
     case access_kind::topic: {
-      std::string resources;
-      for (const std::string& topic : topics)
-        resources += (resources.empty() ? "--topic " : " --topic ") + topic;
       return {errc::access_denied,
               who(kafka) + " may not read " + (topics.size() == 1 ? "the topic " : "the topics ") +
                   quoted(topics) + ": " + text,
-              "an ACL has to allow Read (which includes Describe): " + acl_command(kafka, resources),
+              "an ACL has to allow Read (which includes Describe): " + acl_command(kafka, as_options(topics)),
               {}};
     }
     case access_kind::group:
@@ -106,6 +111,16 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
               {}};
   }
   return {errc::access_denied, text, "", {}};
+}
+
+problem describe_refused_writing(const std::string& text, const kafka_config& kafka,
+                                 std::span<const std::string> topics) {
+  return {errc::access_denied,
+          who(kafka) + " may not write to " + (topics.size() == 1 ? "the topic " : "the topics ") +
+              quoted(topics) + ": " + text,
+          "an ACL has to allow Write (which includes Describe): " +
+              acl_command(kafka, as_options(topics), "Write"),
+          {}};
 }
 
 problem describe_unreachable(const std::optional<complaint>& said, const kafka_config& kafka) {

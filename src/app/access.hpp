@@ -21,6 +21,10 @@ namespace ratchet {
 [[nodiscard]] problem describe_refusal(access_kind, const std::string& text, const kafka_config&,
                                        std::span<const std::string> topics);
 
+/// The same of topics that are to be written to.
+[[nodiscard]] problem describe_refused_writing(const std::string& text, const kafka_config&,
+                                               std::span<const std::string> topics);
+
 /// Why no broker could be asked within the time that the config gives it; `said` is what the client last
 /// complained of. The code is source_unavailable.
 [[nodiscard]] problem describe_unreachable(const std::optional<complaint>& said, const kafka_config&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/access.hpp"
 #include "app/audit_rows.hpp"
 #include "app/config_values.hpp"
 #include "app/consumer_session.hpp"
@@ -39,7 +40,10 @@ std::optional<session_result> consumer_session::check_output_topics() {
   if (wanted.empty()) return std::nullopt;
   const auto found = around_.from.partitions(wanted, k_topics_timeout);
   if (found) return std::nullopt;
-  return topics_failed(found.error(), wanted, "`dead_letter` and `rejections`");
+  session_result failed = topics_failed(found.error(), wanted, "`dead_letter` and `rejections`");
+  if (failed.why && failed.why->code == make_error_code(errc::access_denied))
+    failed.why = describe_refused_writing(found.error().message(), around_.settings.kafka, wanted);
+  return failed;
 }
 
 std::optional<session_result> consumer_session::publish(time_point now) {

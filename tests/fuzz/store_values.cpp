@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fuzz/fuzz_input.hpp"
+#include "store/layout_outbox.hpp"
 #include "store/layout_waiting.hpp"
 
 /// Every value that the store reads back from disk. The first byte names the kind of row; the second says
@@ -303,6 +304,38 @@ const row_kind<backlog> k_backlog{[](fuzz_input& in) {
 const row_kind<sequence> k_sequence{
     read_sequence, [](const sequence& s) { return layout::encode_sequence(s); }, layout::decode_sequence};
 
+constexpr std::uint64_t k_position = 5;
+
+const row_kind<output_row> k_output{
+    [](fuzz_input& in) {
+      output_row row;
+      row.position = k_position;
+      row.kind = static_cast<output_kind>(in.u8() % 2U);
+      row.stream = stream_id{in.u32()};
+      row.id = read_id(in);
+      row.aggregate = read_text(in);
+      row.topic = read_text(in);
+      maybe(in, row.key, read_text);
+      maybe(in, row.value, read_text);
+      for (unsigned n = in.u8() % 4U; n > 0; --n) {
+        std::string name = read_text(in);
+        row.headers.emplace_back(std::move(name), std::nullopt);
+        maybe(in, row.headers.back().second, read_text);
+      }
+      maybe(in, row.time, read_time);
+      return row;
+    },
+    layout::encode_output, [](std::string_view value) { return layout::decode_output(k_position, value); }};
+
+const row_kind<outbox_state> k_outbox{[](fuzz_input& in) {
+                                        outbox_state state;
+                                        state.first = in.u64() / 2;
+                                        state.next = state.first + in.u64() / 2;
+                                        state.bytes = in.u64();
+                                        return state;
+                                      },
+                                      layout::encode_outbox_state, layout::decode_outbox_state};
+
 template <class Row>
 std::optional<Row> decode(const row_kind<Row>& kind, std::string_view bytes) {
   const fuzz::exact_copy copy{bytes};
@@ -380,7 +413,7 @@ void check_other_identity(fuzz_input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz_input in{data, size};
-  switch (in.u8() % 16U) {
+  switch (in.u8() % 18U) {
     case 0:
       check(k_step, in);
       break;
@@ -423,6 +456,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 15:
       check(k_sequence, in);
+      break;
+    case 16:
+      check(k_output, in);
+      break;
+    case 17:
+      check(k_outbox, in);
       break;
     default:
       check_plain(in.rest());
