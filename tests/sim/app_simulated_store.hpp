@@ -70,7 +70,8 @@ class simulated_disk {
       stream_state state;
       std::vector<std::pair<std::string, std::optional<aggregate_row>>> rows;
       std::vector<std::pair<event_id, std::string>> new_ids;
-      std::vector<std::pair<std::pair<topic_partition, std::int64_t>, std::optional<rejected_row>>> rejected;
+      /// All of them, where the step changes any.
+      std::optional<std::pair<std::map<kept_rejected::position, rejected_row>, kept_rejected>> rejected;
       std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;
       std::vector<std::pair<std::pair<std::string, sequence>, std::optional<waiting_event>>> waiting;
     };
@@ -117,6 +118,7 @@ class simulated_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id) const override;
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override { return disk_.now().step; }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return disk_.durable(); }

@@ -53,6 +53,9 @@ class watched_store final : public store {
                                            std::size_t limit) override {
     return under_.due(id, now, gaps, limit);
   }
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id id) const override {
+    return under_.oldest_rejected(id);
+  }
   [[nodiscard]] result<void> write(const step_batch& batch) override {
     calls_.add("write " + std::to_string(batch.step));
     if (writes_until_failure >= 0 && writes_until_failure-- == 0) {
