@@ -113,6 +113,13 @@ struct retry_config {
   std::chrono::milliseconds most{std::chrono::minutes{5}};
 };
 
+/// How much is kept of rejected records, for people to look at: the newest.
+struct rejected_config {
+  std::uint64_t records{1000};  ///< at most 100'000
+  /// By the clock, since they were rejected. None: they go by number alone.
+  std::optional<std::chrono::milliseconds> age{std::chrono::hours{24 * 7}};
+};
+
 struct stream_config {
   std::string name;
   std::vector<std::string> topics;  ///< may be empty: then the stream is fed by `ratchet apply` alone
@@ -124,6 +131,7 @@ struct stream_config {
   gap_config gap;                                          ///< `strict`
   waiting_config waiting;
   retry_config retry;
+  rejected_config rejected;
   dedup_config dedup;
   reducer_config reducer;
   std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off

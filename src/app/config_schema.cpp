@@ -46,6 +46,7 @@ constexpr known_key k_stream_keys[] = {
     {"retry"},
     {"dedup"},
     {"reducer"},
+    {"rejected"},
     {"poison"},
     {"step"},
     {"emit", "leave it out; a reducer cannot publish yet"},
@@ -280,6 +281,7 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   read_strict(map, out);
   if (const auto waiting = map.get("waiting")) read_waiting(*waiting, out.waiting);
   if (const auto retry = map.get("retry")) read_retry(*retry, out.retry);
+  if (const auto rejected = map.get("rejected")) read_rejected(*rejected, out.rejected);
   if (const auto dedup = map.get("dedup")) read_dedup(*dedup, out.dedup);
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);

@@ -17,6 +17,9 @@ void read_waiting(const config_value&, waiting_config& out);
 /// `streams[].retry`: when an event whose reducer failed is tried again.
 void read_retry(const config_value&, retry_config& out);
 
+/// `streams[].rejected`: how much is kept of rejected records.
+void read_rejected(const config_value&, rejected_config& out);
+
 /// `streams[].reducer`: a built-in one.
 void read_reducer(const config_value&, reducer_config& out);
 

@@ -61,6 +61,7 @@ streams:
                                   #   fail: {type: paid, how: retry, times: 2}   retry | give_up | stop | throw
       from: /payment              # the part of the value that is the payload; without it the whole value
       # timeout: off              # a call that takes longer, as 5s, counts as failed
+    # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
 # step: {records: 20000}          # the most records of one atomic write, over all streams

@@ -10,6 +10,7 @@ namespace {
 
 constexpr known_key k_gap_keys[] = {{"policy"}, {"timeout"}};
 constexpr known_key k_waiting_keys[] = {{"per_aggregate"}, {"events"}, {"bytes"}};
+constexpr known_key k_rejected_keys[] = {{"records"}, {"age"}};
 constexpr known_key k_retry_keys[] = {{"attempts"}, {"backoff"}};
 
 void read_limit(const config_map& map, std::string_view key, std::uint64_t& out) {
@@ -73,6 +74,23 @@ void read_retry(const config_value& value, retry_config& out) {
     }
   }
   if (const auto backoff = map.get("backoff")) read_backoff(*backoff, out);
+}
+
+void read_rejected(const config_value& value, rejected_config& out) {
+  constexpr std::uint64_t k_most = 100'000;  // each may be 64 KiB long
+  const config_map map{value, k_rejected_keys};
+  if (!map.valid()) return;
+  if (const auto records = map.get("records")) (void)records->number(out.records, 1, k_most);
+  const auto age = map.get("age");
+  if (!age) return;
+  if (age->is_word("off")) {
+    out.age.reset();
+    return;
+  }
+  std::chrono::milliseconds given{0};
+  if (!age->duration(given)) return;
+  if (given.count() == 0) return age->error("is 0", "as in 7d; for no limit use age: off");
+  out.age = given;
 }
 
 }  // namespace ratchet

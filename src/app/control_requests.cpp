@@ -250,9 +250,9 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
     if (filter.limit) *filter.limit -= end.shown;
     if (!end.more) continue;
     if (!request.json) {
-      const std::string place = end.last ? end.last->first + "/" + sequence_word(end.last->second) : "";
-      sink(place.empty() ? "more wait\n"
-                         : "more wait: go on with " + stream.name + " --after " + place + "\n");
+      const std::string more = filter.rejected ? "more are kept" : "more wait";
+      sink(end.last.empty() ? more + "\n"
+                            : more + ": go on with " + stream.name + " --after " + end.last + "\n");
     }
     break;
   }

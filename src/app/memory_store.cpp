@@ -73,11 +73,19 @@ class memory_view final : public store_view {
 
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
     std::vector<rejected_row> out;
-    for (const auto& [position, row] : stream_of(all_, id).rejected) out.push_back(row);
-    std::reverse(out.begin(), out.end());
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
-    if (out.size() > limit) out.resize(limit);
+    const auto& stream = stream_of(all_, id);
+    for (const auto& position : stream.kept.newest(limit)) out.push_back(stream.rejected.at(position));
     return out;
+  }
+
+  [[nodiscard]] result<void> each_rejected(
+      stream_id id, const std::optional<kept_rejected::position>& after,
+      const std::function<bool(const rejected_row&)>& visit) const override {
+    const auto& all = stream_of(all_, id).rejected;
+    for (auto at = after ? all.upper_bound(*after) : all.begin(); at != all.end(); ++at) {
+      if (!visit(at->second)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
   [[nodiscard]] result<std::vector<audit_row>> audits() const override { return all_.audits; }
@@ -194,7 +202,7 @@ void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& ou
   }
 }
 
-void memory_store::stream_contents::enter(const step_part& part) {
+void memory_store::stream_contents::enter(const step_part& part, std::uint64_t step) {
   if (part.change != nullptr) {
     state = part.change->after;
     assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
@@ -226,9 +234,14 @@ void memory_store::stream_contents::enter(const step_part& part) {
       ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
     }
   }
+  if (part.rejected.empty() && !part.keep_rejected.before) return;
+  std::uint32_t ordinal = 0;
   for (const rejected_row& row : part.rejected) {
-    rejected.insert_or_assign(std::pair{row.where, row.offset}, row);
+    const kept_rejected::position where{row.where, row.offset};
+    rejected.insert_or_assign(where, row);
+    kept.add(where, {step, ordinal++}, row.at);
   }
+  for (const auto& where : kept.trim(part.keep_rejected)) rejected.erase(where);
 }
 
 due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<timestamp> gaps,
@@ -328,11 +341,15 @@ result<std::vector<output_row>> memory_store::outputs(std::uint64_t from, std::u
   return written_.outbox.read(from, until, limit, bytes);
 }
 
+std::optional<timestamp> memory_store::oldest_rejected(stream_id id) const {
+  return stream_of(written_, id).kept.oldest();
+}
+
 result<void> memory_store::write(const step_batch& batch) {
   const std::lock_guard lock{mutex_};
   if (batch.step != written_.step + 1) return make_error_code(errc::internal);
   for (const step_part& part : batch.parts) {
-    written_.streams.at(static_cast<std::size_t>(part.stream)).enter(part);
+    written_.streams.at(static_cast<std::size_t>(part.stream)).enter(part, batch.step);
   }
   written_.audits.insert(written_.audits.end(), batch.audits.begin(), batch.audits.end());
   const store_change& change = batch.change;

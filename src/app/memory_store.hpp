@@ -33,6 +33,7 @@ class memory_store final : public store {
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,
                                                         std::uint64_t bytes) const override;
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id) const override;
   /// Errors: internal, where the step is not the next one.
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override;
@@ -59,7 +60,8 @@ class memory_store final : public store {
     stream_state state;
     std::map<std::string, aggregate_row, std::less<>> rows;
     std::set<std::pair<event_id, std::string>> ids;
-    std::map<std::pair<topic_partition, std::int64_t>, rejected_row> rejected;
+    std::map<kept_rejected::position, rejected_row> rejected;
+    kept_rejected kept;  ///< the keys of `rejected`, in their order
     std::map<std::string, backlog, std::less<>> backlogs;
     std::map<std::pair<std::string, sequence>, waiting_event> waiting;
     /// As store::lookup().
@@ -67,7 +69,7 @@ class memory_store final : public store {
     /// As store::due().
     [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
     /// Enters what a step changes of this stream.
-    void enter(const step_part&);
+    void enter(const step_part&, std::uint64_t step);
     friend bool operator==(const stream_contents&, const stream_contents&) = default;
   };
   /// All that is kept of the outbox.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/dead_letters.hpp"
+#include "app/rejected_rows.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -46,31 +47,6 @@ void name_the_worst(const store& from, const stream_runtime* stream, partition_s
     return true;
   });
   if (read && most > 0) stop.what += "; of aggregate `" + worst + "` alone " + std::to_string(most) + " wait";
-}
-
-/// Rejected records of plain files have no position; the same content is the same row.
-[[nodiscard]] std::int64_t row_key(const record& r) {
-  if (!r.where->topic.empty()) return r.offset;
-  return static_cast<std::int64_t>(record_hash(r.key, r.value).high >> 1U);
-}
-
-[[nodiscard]] rejected_row make_rejected_row(const decoded_event& e, decision d) {
-  const record& r = *e.from;
-  rejected_row row;
-  row.where = *r.where;
-  row.offset = row_key(r);
-  row.reason = d.reason;
-  row.record_time = e.record_time;
-  if (r.key) row.key = std::string{*r.key};
-  if (r.value) row.value = std::string{*r.value};
-  if (e.kind == decoded_kind::malformed) {
-    row.detail = name_of(e.malformed.reason);
-    row.pointer = std::string{e.malformed.pointer};
-    row.byte_offset = e.malformed.byte_offset;
-  } else {
-    row.detail = std::string{e.aggregate};
-  }
-  return row;
 }
 
 }  // namespace
@@ -214,15 +190,17 @@ result<step_part> pipeline::decide(work& w) {
   step_rows rows;
   RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
   rows.oldest_gap = s.oldest_gap;
-  w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, clock_.now());
+  const timestamp now = clock_.now();
+  w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, now);
   const auto looked_at = w.events.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
   for (const std::uint32_t i : w.change.rejected) {
-    const rejected_row& row =
-        out.rejected.emplace_back(make_rejected_row(w.events[i], w.change.decisions[i]));
+    const rejected_row& row = out.rejected.emplace_back(
+        make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
     tell_of_rejected(s, w.events[i], w.change.decisions[i], row.offset, w.outputs);
   }
+  out.keep_rejected = limits_at(s.config.rejected, now);
   tell_of_dead_ones(s, *w.plan, w.change, w.outputs);
   return out;
 }

@@ -30,7 +30,7 @@ class pipeline {
   [[nodiscard]] result<void> handle(const decoded_input&);
 
   /// Does what is due of the events that wait: at most one bounded step for each stream, but for gaps, all of
-  /// which are judged. Errors: as handle().
+  /// which are judged. Lets rejected records go that are too old. Errors: as handle().
   [[nodiscard]] result<void> resume_waiting();
   /// What an operator decides about one waiting event of a stream.
   struct decided {
@@ -90,6 +90,8 @@ class pipeline {
   [[nodiscard]] result<step_part> decide(work&);
   void finish(work&);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
+  /// Once a minute: in a stream that goes on, each step lets them go.
+  [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(stream_runtime&);
   [[nodiscard]] result<bool> resume_some(stream_runtime&);

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The pipeline's steps that no record begins: what is due of waiting events, and what is decided about them.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "app/dead_letters.hpp"
 #include "app/pipeline.hpp"
+#include "app/rejected_rows.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -55,8 +57,27 @@ std::optional<timestamp> pipeline::next_wake() const {
 result<void> pipeline::resume_waiting() {
   for (const auto& s : streams_) {
     RATCHET_TRY(resume_waiting_of(*s));
+    RATCHET_TRY(drop_old_rejected(*s));
   }
   return success();
+}
+
+result<void> pipeline::drop_old_rejected(stream_runtime& stream) {
+  constexpr std::chrono::minutes k_look_every{1};
+  const timestamp now = clock_.now();
+  auto& looked_at = stream.rejected_looked_at;
+  // A clock that was set back does not put the next look off.
+  if (looked_at && *looked_at <= now && now < *looked_at + k_look_every) return success();
+  looked_at = now;
+  const rejected_limits limits = limits_at(stream.config.rejected, now);
+  const auto oldest = store_.oldest_rejected(stream.id);
+  if (!limits.before || !oldest || *oldest > *limits.before) return success();
+  const step_plan nothing;
+  stream_change change;
+  change.after = stream.state;
+  step_part part{.stream = stream.id, .plan = &nothing, .change = &change, .rejected = {}};
+  part.keep_rejected = limits;
+  return write({std::move(part)}, {});
 }
 
 result<void> pipeline::resume_waiting_of(stream_runtime& stream) {

@@ -62,7 +62,7 @@ void write_rejected(json_writer& json, const rejected_row& row) {
     json.key("partition").number(static_cast<std::int32_t>(row.where.partition));
     json.key("offset").number(row.offset);
   }
-  json.key("step").number(row.step);
+  json.key("step").number(row.step).key("rejected_at").time(row.at);
   json.key("reason").string(name_of(row.reason));
   json.key("detail");
   string_or_null(json, malformed ? row.detail : "");

@@ -13,8 +13,9 @@
 /// A rejected record is
 ///
 ///     {"topic": T | null, "partition": N | null, "offset": N | null, "content_hash": HEX, "step": N,
-///      "reason": R, "detail": FAULT | null, "aggregate": A | null, "pointer": P | null, "byte_offset": N |
-///      null, "time": TIME | null, "key": TEXT | null, "value": TEXT | null, "truncated": BOOL}
+///      "rejected_at": TIME, "reason": R, "detail": FAULT | null, "aggregate": A | null, "pointer": P | null,
+///      "byte_offset": N | null, "time": TIME | null, "key": TEXT | null, "value": TEXT | null, "truncated":
+///      BOOL}
 ///
 /// with `key_base64` or `value_base64` where the bytes are not UTF-8. One from a plain file has no position
 /// but a `content_hash`, which the others do not have. `detail`, `pointer` and `byte_offset` are of records

@@ -50,6 +50,10 @@ namespace {
         "stream `" + s.name + "`: a limit of 0 lets nothing through",
         "waiting.per_aggregate, waiting.events, waiting.bytes and retry.attempts are 1 at least");
   }
+  if (s.rejected.records == 0 || s.rejected.records > 100'000) {
+    return config_problem("stream `" + s.name + "`: rejected.records is out of range",
+                          "it goes from 1 to 100000");
+  }
   const envelope_config& e = s.envelope;
   for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
     if (!field.empty() && !parse_field_source(field)) {

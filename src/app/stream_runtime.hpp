@@ -34,6 +34,8 @@ struct stream_runtime {
   bool may_have_ready{false};
   /// Not later than the time, in stream time, when the oldest gap began.
   std::optional<timestamp> oldest_gap;
+  /// When the ages of rejected records were last looked at, by the clock.
+  std::optional<timestamp> rejected_looked_at;
 
   stream_runtime(stream_config, ratchet::reducer);
   stream_runtime(const stream_runtime&) = delete;

@@ -157,6 +157,7 @@ void test_driver::implementation::write(std::span<const decoded_event> events, c
     row.where = *e.from->where;
     row.offset = e.from->offset;
     row.step = store.last_step() + 1;
+    row.at = now;
     row.reason = change.decisions[index].reason;
     row.detail = std::string{e.aggregate};
     row.record_time = e.record_time;

@@ -5,6 +5,8 @@
 
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
+#include "app/line_pages.hpp"
+#include "app/rejected_list.hpp"
 #include "app/row_reports.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/json_grammar.hpp"
@@ -13,8 +15,6 @@
 namespace ratchet {
 
 namespace {
-
-constexpr std::size_t k_piece_bytes = std::size_t{64} << 10U;
 
 bool fits(const waiting_filter& filter, const waiting_event& event, const wait_story& story) {
   if (filter.state && *filter.state != story.state) return false;
@@ -173,26 +173,16 @@ result<void> each_waiting(const store_view& view, const named_stream& stream, co
 
 result<waiting_listed> list_waiting(const store_view& view, const named_stream& stream,
                                     const waiting_filter& filter, bool json, const byte_sink& sink) {
-  waiting_listed listed;
-  std::string piece;
+  if (filter.rejected) return list_rejected(view, stream, filter, json, sink);
+  line_pages pages{filter.limit, sink};
   const auto show = [&](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-    if (story == nullptr)
-      return sink({});  // a long run of these must not keep a list alive that nobody wants
-    if (filter.limit && listed.shown >= *filter.limit) {
-      listed.more = true;
-      return false;
-    }
-    piece += line_of(stream, aggregate, event, *story, json) + "\n";
-    ++listed.shown;
-    listed.last = {std::string{aggregate}, event.head.sequence};
-    if (piece.size() < k_piece_bytes) return true;
-    listed.wanted = sink(piece);
-    piece.clear();
-    return listed.wanted;
+    if (story == nullptr) return pages.pass_over();
+    if (pages.is_full()) return false;
+    return pages.add(line_of(stream, aggregate, event, *story, json),
+                     std::string{aggregate} + "/" + sequence_word(event.head.sequence));
   };
   RATCHET_TRY(each_waiting(view, stream, filter, show));
-  if (listed.wanted && !piece.empty()) listed.wanted = sink(piece);
-  return listed;
+  return pages.end();
 }
 
 result<std::string> show_waiting(const store_view& view, const named_stream& stream,

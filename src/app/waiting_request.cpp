@@ -10,6 +10,7 @@
 #include "app/control_requests.hpp"
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
+#include "app/rejected_list.hpp"
 #include "app/waiting_story.hpp"
 
 namespace ratchet {
@@ -22,6 +23,9 @@ constexpr const char* k_text = "text";
 constexpr const char* k_act = "act";
 constexpr const char* k_tell = "tell";
 constexpr std::string_view k_payload = "payload=";
+constexpr const char* k_of_rejected =
+    "a rejected record was decided about when it came, and its offset is behind: have what is wrong with it "
+    "mended and the event sent again, under a fresh id where it is too old";
 constexpr std::size_t k_at_a_time = 256;
 constexpr std::chrono::seconds k_owner_patience{10};
 constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
@@ -133,12 +137,7 @@ class errand_of_request {
   }
 
   [[nodiscard]] reported<void> end() {
-    if (found_ == 0) {
-      return problem{make_error_code(errc::not_found),
-                     "no event that waits fits",
-                     "`ratchet waiting list` shows what waits",
-                     {}};
-    }
+    if (found_ == 0) return nothing_fits();
     if (!request_.json && !request_.act) {
       sink_(counted(found_, "event") + "; nothing was changed: say --yes to do it\n");
     } else if (!request_.json) {
@@ -148,6 +147,20 @@ class errand_of_request {
       return problem{make_error_code(errc::check_failed), "not one of them could be done", "", {}};
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] problem nothing_fits() const {
+    problem p{make_error_code(errc::not_found),
+              "no event that waits fits",
+              "`ratchet waiting list` shows what waits",
+              {}};
+    if (request_.filter.state) return p;
+    const auto rejected = count_rejected(view_, stream_, request_.filter);
+    if (!rejected || rejected.value() == 0) return p;
+    p.message += ", but " + counted(rejected.value(), "rejected record") +
+                 (rejected.value() == 1 ? " does" : " do") + ", and those cannot be decided about";
+    p.hint = k_of_rejected;
+    return p;
   }
 
   const store_view& view_;
@@ -221,6 +234,13 @@ std::optional<waiting_request> parse_waiting_words(std::span<const std::string> 
 reported<void> answer_waiting(const store_view& view, std::span<const std::string> streams,
                               const waiting_request& request, const waiting_actor& actor,
                               const byte_sink& sink) {
+  if (request.filter.rejected) {
+    return problem{
+        make_error_code(errc::usage),
+        std::string{"rejected records do not wait, so that there is nothing to "} + name_of(request.verb),
+        k_of_rejected,
+        {}};
+  }
   RATCHET_TRY(const auto stream, find_named_stream(view, streams, request.stream));
   if (!stream) {
     return problem{

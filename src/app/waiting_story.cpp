@@ -22,14 +22,6 @@ std::string_view line_of(const named_stream& stream, std::string_view key) {
   return at == stream.meaning.end() ? std::string_view{} : std::string_view{at->second};
 }
 
-/// Ids and errors may hold line feeds; an event is one line.
-std::string on_one_line(std::string_view text) {
-  std::string out{text};
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return out;
-}
-
 /// What the lowest of an aggregate waits for, where its reducer did not fail and it is not held.
 wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   wait_story story;
@@ -244,14 +236,24 @@ void write_waiting_members(json_writer& json, std::string_view stream, std::stri
   // A held one is not tried again, whatever its row says.
   json.key("due").time(story.state == waiting_state::retrying ? event.due : std::nullopt);
   json.key("time").time(time_of(event)).key("first_seen").time(event.first_seen).key("position");
-  const kept_record& record = event.record;
-  if (record.where.topic.empty()) {
+  write_position(json, event.record.where, event.record.offset);
+}
+
+void write_position(json_writer& json, const topic_partition& where, std::int64_t offset) {
+  if (where.topic.empty()) {
     json.null();
-  } else {
-    json.begin_object().key("topic").string(record.where.topic);
-    json.key("partition").number(static_cast<std::int32_t>(record.where.partition));
-    json.key("offset").number(record.offset).end_object();
+    return;
   }
+  json.begin_object().key("topic").string(where.topic);
+  json.key("partition").number(static_cast<std::int32_t>(where.partition));
+  json.key("offset").number(offset).end_object();
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string out{text};
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return out;
 }
 
 std::string waiting_line(std::string_view aggregate, const waiting_event& event, const wait_story& story) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "app/rejected_list.hpp"
 #include "app/waiting_list.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/sequence_text.hpp"
@@ -10,6 +11,8 @@
 namespace ratchet {
 
 namespace {
+
+constexpr const char* k_rejected = "rejected";
 
 std::string word(std::string_view key, const std::string& value) {
   return std::string{key} + "=" + value;
@@ -56,7 +59,9 @@ bool read_word(std::string_view key, std::string_view value, waiting_filter& out
   }
   if (key == "sequence") return (out.sequence = sequence_of(value)).has_value();
   if (key == "limit") return (out.limit = parse_u64(value)).has_value();
+  if (key == "state" && value == k_rejected) return out.rejected = true;
   if (key == "state") return read(value, out.state);
+  if (key == "after_position") return (out.after_position = position_of(value)).has_value();
   if (key == "seen_before") return read(value, out.seen_before);
   if (key == "from") return read(value, out.from);
   if (key == "to") return read(value, out.to);
@@ -69,6 +74,7 @@ std::vector<std::string> to_words(const waiting_filter& f) {
   std::vector<std::string> words;
   if (f.aggregate) words.push_back(word("aggregate", *f.aggregate));
   if (f.state) words.push_back(word("state", name_of(*f.state)));
+  if (f.rejected) words.push_back(word("state", k_rejected));
   if (!f.reason.empty()) words.push_back(word("reason", f.reason));
   if (f.seen_before) words.push_back(word("seen_before", milliseconds_of(*f.seen_before)));
   if (f.from) words.push_back(word("from", milliseconds_of(*f.from)));
@@ -76,6 +82,7 @@ std::vector<std::string> to_words(const waiting_filter& f) {
   if (f.sequence) words.push_back(word("sequence", sequence_word(*f.sequence)));
   if (f.limit) words.push_back(word("limit", std::to_string(*f.limit)));
   if (f.after) words.push_back(word("after", sequence_word(f.after->second) + "/" + f.after->first));
+  if (f.after_position) words.push_back(word("after_position", position_word(*f.after_position)));
   return words;
 }
 

@@ -13,6 +13,7 @@
 #include "app/control_client.hpp"
 #include "app/control_requests.hpp"
 #include "app/engine.hpp"
+#include "app/rejected_list.hpp"
 #include "app/waiting_request.hpp"
 #include "app/waiting_story.hpp"
 #include "cli/descriptor_limit.hpp"
@@ -40,6 +41,9 @@ struct list_options {
 };
 
 constexpr const char* k_sequence_form = "a number, or EPOCH:NUMBER";
+constexpr const char* k_place_form = "must be AGGREGATE/SEQUENCE, as in p-1001/7";
+constexpr const char* k_position_form = "must be TOPIC/PARTITION@OFFSET, as in payment-status/0@17";
+constexpr const char* k_rejected = "rejected";
 
 std::string check_sequence(const std::string& text) {
   return sequence_of(text) ? std::string{} : std::string{"must be "} + k_sequence_form;
@@ -66,6 +70,7 @@ waiting_filter filter_of(const list_options& o, const CLI::App& command) {
   for (const waiting_state state : {waiting_state::parked, waiting_state::retrying, waiting_state::dead}) {
     if (o.state == name_of(state)) f.state = state;
   }
+  f.rejected = o.state == k_rejected;
   f.reason = o.request.waiting.reason;
   if (given("--older-than")) {
     const auto now =
@@ -76,18 +81,26 @@ waiting_filter filter_of(const list_options& o, const CLI::App& command) {
   if (given("--to")) f.to = parse_rfc3339(o.to);
   if (given("--sequence")) f.sequence = sequence_of(o.sequence);
   if (given("--limit")) f.limit = o.limit;
-  if (given("--after")) f.after = place_of(o.after);
+  if (given("--after")) {
+    f.rejected ? void(f.after_position = position_of(o.after)) : void(f.after = place_of(o.after));
+    if (!f.after && !f.after_position) {
+      throw CLI::ValidationError{"--after", f.rejected ? k_position_form : k_place_form};
+    }
+  }
   return f;
 }
 
 void add_filter_options(CLI::App& command, list_options& o) {
   command.add_option("--aggregate", o.aggregate, "Those of this aggregate")->type_name("A");
-  command.add_option("--state-is", o.state, "Those in this state; all of an aggregate that is held are dead")
-      ->check(CLI::IsMember({"parked", "retrying", "dead"}));
+  command
+      .add_option("--state-is", o.state,
+                  "Those in this state; all of an aggregate that is held are dead. rejected: the rejected "
+                  "records that are kept, which are listed alone")
+      ->check(CLI::IsMember({"parked", "retrying", "dead", k_rejected}));
   command
       .add_option("--reason", o.request.waiting.reason,
-                  "Those with this reason (gap, epoch, behind, ready, limit, reducer), or with this in their "
-                  "error")
+                  "Those with this reason (gap, epoch, behind, ready, limit, reducer; of rejected ones "
+                  "malformed, conflict, too_old, late, id_reused), or with this in their error")
       ->type_name("TEXT");
   command.add_option("--older-than", o.older_than, "Those first seen so long ago or longer, as in 1h")
       ->type_name("DURATION")
@@ -105,7 +118,7 @@ void add_filter_options(CLI::App& command, list_options& o) {
   command.add_option("--after", o.after, "Those behind this one, to go on where a list ended")
       ->type_name("AGGREGATE/SEQUENCE")
       ->check([](const std::string& text) {
-        return place_of(text) ? std::string{} : "must be AGGREGATE/SEQUENCE, as in p-1001/7";
+        return place_of(text) || position_of(text) ? std::string{} : k_place_form;
       });
 }
 
@@ -124,6 +137,8 @@ void add_list(CLI::App& waiting, command_line& line) {
       "(earlier\n"
       "ones of its aggregate wait), ready (the next step takes it), limit (its aggregate is held) or "
       "reducer.\n"
+      "Rejected records are listed with --state-is rejected, in the order of their positions, by which "
+      "--after goes\non; how many are kept, and for how long, `rejected` of the config says.\n"
       "Asks the running instance, or reads the directory where none runs. Exit code 0 also where none "
       "waits.\n"
       "Example:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead --older-than 1h");

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "core/reducer_call.hpp"
-#include "core/waiting_machine.hpp"
-#include "core/window.hpp"
+#include "core/step_pass.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -17,12 +16,6 @@ namespace {
 [[nodiscard]] bool may_supersede(const gate_rules& gate, const reducer_traits& traits) noexcept {
   return gate.order == order::latest && traits.full_state && !traits.has_effects;
 }
-
-/// Where a partition's records end for this step, because one of them failed.
-struct cut {
-  const topic_partition* where{nullptr};
-  std::int64_t offset{0};
-};
 
 /// When the oldest gap began that this step can come upon, or an earlier time: one that comes to light where
 /// the gap before it is closed may be older than that one, as the stream had no time when the first ones
@@ -43,109 +36,7 @@ struct cut {
 /// to find the next older one; without superseding it costs a pass a partition.
 constexpr int k_superseding_passes = 8;
 
-/// A partition during one pass over the batch.
-struct partition_in_step {
-  const topic_partition* where{nullptr};
-  partition_state* state{nullptr};  ///< null until a record of a partition that is new was handled
-  std::optional<std::int64_t> cut_at;
-  bool stopped{false};
-};
-
-/// An aggregate during one pass over the batch: what the gate compares with, moved by each event that it lets
-/// through.
-struct aggregate_in_step {
-  bool exists{false};
-  bool changed{false};
-  sequence last;
-  std::optional<event_id> id;
-  hash128 payload_hash;
-  std::optional<timestamp> time;
-  std::uint32_t newest{k_no_index};  ///< superseding: the event to run, so far
-  std::uint32_t ids_ahead{0};
-  /// Some of its events wait, or will: a waiting_machine decides about all of them.
-  bool waits{false};
-};
-
-/// An event that the gate let through, and the number it was given.
-struct admitted {
-  std::uint32_t index{0};
-  ratchet::sequence sequence;
-};
-
-/// Why a pass is thrown away.
-struct pass_failure {
-  std::optional<partition_stop> stop{};
-  std::optional<std::uint32_t> end{};  ///< this event and those behind it are for another step
-  /// Neither: more would have to wait than may.
-};
-
-/// One pass over the batch, with the partitions cut where earlier passes saw a reducer fail. A pass that sees
-/// another failure ends early and is thrown away whole: the next one decides as if the cut records had not
-/// been read.
-class pass {
- public:
-  pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
-       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now,
-       bool supersede)
-      : rules_{rules},
-        reducer_{reduce},
-        events_{events},
-        plan_{plan},
-        rows_{rows},
-        now_{now},
-        supersede_{supersede},
-        aggregates_(plan.aggregates.size()),
-        id_in_step_(plan.ids.size()),
-        room_{room_of(rules, before.counters)} {
-    change_.after = before;
-    change_.decisions.resize(events.size());
-    change_.ids.reserve(plan.ids.size());
-    to_run_.reserve(events.size());
-  }
-
-  /// Why this pass cannot stand, or none.
-  [[nodiscard]] std::optional<pass_failure> run(std::span<const cut> cuts);
-  [[nodiscard]] stream_change take(const stream_state& before);
-
- private:
-  [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
-  [[nodiscard]] partition_state& state_of(partition_in_step&);
-  void decide_all(std::span<const cut>);
-  void handle(std::uint32_t index, partition_in_step&);
-  [[nodiscard]] decision decide_event(std::uint32_t index);
-  [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
-  void admit(std::uint32_t index, aggregate_in_step&);
-  [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
-  void wait_from_here(std::uint32_t aggregate);
-  [[nodiscard]] std::optional<timestamp> stream_time() const {
-    return ratchet::stream_time(rules_, change_.after);
-  }
-  [[nodiscard]] std::optional<partition_stop> apply_all();
-  [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
-  [[nodiscard]] std::optional<pass_failure> handle_waiting();
-  [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
-  void count_all();
-  [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
-
-  const stream_rules& rules_;
-  const reducer& reducer_;
-  std::span<const decoded_event> events_;
-  const step_plan& plan_;
-  const step_rows& rows_;
-  timestamp now_;
-  bool supersede_;
-  std::vector<aggregate_in_step> aggregates_;
-  std::vector<std::uint8_t> id_in_step_;
-  std::vector<partition_in_step> partitions_;
-  std::vector<admitted> to_run_;  ///< in record order
-  std::vector<state> states_;     ///< per aggregate, after the reducer
-  std::optional<window_floor> floor_;
-  bool any_wait_{false};
-  std::vector<std::optional<timestamp>> floors_;  ///< per event, before it
-  std::vector<std::uint8_t> reached_gate_;        ///< per event
-  waiting_room room_;
-  stream_change change_;
-};
+}  // namespace
 
 partition_in_step& pass::partition_of(const decoded_event& e, std::span<const cut> cuts) {
   const topic_partition* where = e.from->where;
@@ -277,12 +168,6 @@ decision pass::decide_event(std::uint32_t index) {
   return d;
 }
 
-/// Takes an aggregate off the fast way, also with the events that were decided there already.
-void pass::wait_from_here(std::uint32_t aggregate) {
-  aggregates_[aggregate].waits = true;
-  any_wait_ = true;
-}
-
 void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
   const decoded_event& e = events_[index];
   if (rules_.gate.order == order::arrival) {
@@ -361,52 +246,6 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   return stop_of(stop_at(e, make_error_code(errc::reducer_failed)), ended);
 }
 
-std::optional<pass_failure> pass::handle_waiting() {
-  // What the fast way made of their events is thrown away.
-  std::erase_if(change_.ids, [this](const id_of_aggregate& id) { return aggregates_[id.aggregate].waits; });
-  std::vector<std::uint32_t> events;
-  for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
-    if (reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits) events.push_back(i);
-  }
-  std::stable_sort(events.begin(), events.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return plan_.aggregate_of[a] < plan_.aggregate_of[b];
-  });
-  for (auto begin = events.begin(); begin != events.end();) {
-    const auto end = std::find_if(begin, events.end(), [&](std::uint32_t i) {
-      return plan_.aggregate_of[i] != plan_.aggregate_of[*begin];
-    });
-    if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)})) return failed;
-    begin = end;
-  }
-  return std::nullopt;
-}
-
-std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events) {
-  const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
-  const auto& row = rows_.aggregates[aggregate];
-  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters},
-                          plan_.aggregates[aggregate],
-                          row ? &*row : nullptr,
-                          find_backlog(rows_, aggregate)};
-  for (const std::uint32_t i : events) {
-    incoming_event in{.index = i, .event = &events_[i], .floor = floors_[i], .stream_time = {}};
-    const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
-    if (floor) in.stream_time = *floor + rules_.window;
-    if (plan_.id_of[i] != k_no_index) in.id_stored = rows_.id_stored[plan_.id_of[i]] != 0;
-    // As much as one step can take was released, and more may be: what follows must find that done.
-    if (machine.is_ready() && i != events.front()) return pass_failure{.end = i};
-    if (machine.take(in)) continue;
-    if (!machine.stopped()) return pass_failure{};
-    const auto& stopped = *machine.stopped();
-    return pass_failure{
-        .stop = stop_of(stop_at(*stopped.event, make_error_code(errc::reducer_failed)), stopped.call)};
-  }
-  std::vector<settled_event> settled;
-  machine.finish(aggregate, settled, change_);
-  for (const settled_event& s : settled) change_.decisions[s.index] = s.decision;
-  return std::nullopt;
-}
-
 /// What waits at the end of the step was counted by the backlogs.
 void pass::count_all() {
   counters& counts = change_.after.counters;
@@ -443,6 +282,8 @@ stream_change pass::take(const stream_state& before) {
   }
   return std::move(change_);
 }
+
+namespace {
 
 /// The record that would have to wait, and finds no room.
 [[nodiscard]] partition_stop full(const stream_rules& rules, const decoded_event& e) {
@@ -494,17 +335,6 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
     cuts.push_back({at->from->where, failure->stop->offset});
     stops.push_back(std::move(*failure->stop));
   }
-}
-
-stream_state leave_out(const stream_rules& rules, const stream_state& before,
-                       std::span<const topic_partition> partitions) {
-  stream_state after = before;
-  for (const topic_partition& where : partitions) {
-    const auto known = after.partitions.find(where);
-    if (known != after.partitions.end()) known->second.idle = true;
-  }
-  window_floor{after, rules.window}.recompute();
-  return after;
 }
 
 }  // namespace ratchet

@@ -105,8 +105,12 @@ struct rejected_row {
   topic_partition where;  ///< topic empty: a plain file; then `offset` is a hash of the content
   std::int64_t offset{0};
   std::uint64_t step{0};
+  timestamp at;  ///< when it was rejected, by the clock
   reject_reason reason{reject_reason::none};
-  std::string detail;  ///< for malformed ones the fault's name, else the aggregate
+  std::string detail;                         ///< for malformed ones the fault's name, else the aggregate
+  std::optional<ratchet::sequence> sequence;  ///< none: malformed, or the order has none
+  std::optional<event_id> id;
+  std::optional<timestamp> time;  ///< the event's own
   std::string pointer;
   std::uint64_t byte_offset{0};
   std::optional<timestamp> record_time;

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Steps that no record begins: the timer's and the operator's.
 #include "core/waiting_machine.hpp"
+#include "core/window.hpp"
 
 namespace ratchet {
 
@@ -47,6 +48,17 @@ stream_change obey_orders(const stream_rules& rules, const reducer& reduce, cons
     }
   };
   return for_each_backlog(rules, reduce, before, plan, rows, now, obey);
+}
+
+stream_state leave_out(const stream_rules& rules, const stream_state& before,
+                       std::span<const topic_partition> partitions) {
+  stream_state after = before;
+  for (const topic_partition& where : partitions) {
+    const auto known = after.partitions.find(where);
+    if (known != after.partitions.end()) known->second.idle = true;
+  }
+  window_floor{after, rules.window}.recompute();
+  return after;
 }
 
 std::optional<timestamp> stream_time(const stream_rules& rules, const stream_state& state) {

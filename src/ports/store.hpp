@@ -14,6 +14,7 @@
 
 #include "core/histogram.hpp"
 #include "core/output.hpp"
+#include "core/kept_rejected.hpp"
 #include "core/resume.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
@@ -35,6 +36,8 @@ struct step_part {
   const step_plan* plan{nullptr};  ///< names the aggregates that `change` speaks of by index; may be null
   const stream_change* change{nullptr};
   std::vector<rejected_row> rejected;  ///< the rows of change->rejected, with their bytes
+  /// Looked at where there are such rows, or a time before which they go.
+  rejected_limits keep_rejected{};
 };
 
 /// What a step changes of the store as a whole.
@@ -114,6 +117,11 @@ class store_view {
                                                                          std::size_t limit) const = 0;
   /// The newest `limit` rejected records, newest first.
   [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
+  /// Every rejected record that is kept behind `after`, in the order of position, until `visit` returns
+  /// false.
+  [[nodiscard]] virtual result<void> each_rejected(
+      stream_id, const std::optional<kept_rejected::position>& after,
+      const std::function<bool(const rejected_row&)>& visit) const = 0;
   [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
   /// Every waiting event behind `after`, in the order of aggregate and sequence, until `visit` returns false.
   [[nodiscard]] virtual result<void> waiting(
@@ -161,6 +169,9 @@ class store {
   [[nodiscard]] virtual result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                                 std::size_t limit,
                                                                 std::uint64_t bytes) const = 0;
+  /// When the rejected record of the stream was rejected that goes next for its age, by the clock; none where
+  /// none is kept. Costs no read.
+  [[nodiscard]] virtual std::optional<timestamp> oldest_rejected(stream_id) const = 0;
 
   /// Writes the step atomically, without a sync. May return before it is written; every call that reads comes
   /// after it, and all that the step borrows is free.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kept_rejected.hpp"
 #include "core/resume.hpp"
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
@@ -51,8 +52,11 @@
 ///                                                          record
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
-///                   i64 offset                             8 truncated), u64 step, u32 ordinal in the step,
-///                                                          u8 reason, u64 byte offset, optional i64 record
+///                   i64 offset                             8 truncated, 16 sequence, 32 id, 64 time), u64
+///                                                          step, u32 ordinal in the step, i64 time when it
+///                                                          was rejected, u8 reason, u64 byte offset,
+///                                                          optional i64 record time, optional u64 epoch and
+///                                                          u64 number, optional id (16 bytes), optional i64
 ///                                                          time, bytes detail, bytes pointer, optional bytes
 ///                                                          key, optional bytes value
 ///   audit           50 u64 step, u32 ordinal in the step   format, i64 time, bytes kind, bytes stream, bytes
@@ -132,8 +136,8 @@ constexpr std::size_t k_run_ids = 256;
 constexpr std::array<unsigned, 3> k_span_bits{6, 10, 14};
 /// Of a rejected record's value as much is kept.
 constexpr std::size_t k_rejected_value_bytes = std::size_t{64} * 1024;
-/// So many rejected records are kept for each stream, the newest.
-constexpr std::size_t k_rejected_rows = 1000;
+/// No config keeps more rejected records than this for a stream.
+constexpr std::size_t k_most_rejected_rows = 100'000;
 
 /// Prefixes in `default`.
 enum class kind : std::uint8_t {
@@ -163,12 +167,6 @@ struct stream_record {
   std::string hash;
   std::vector<std::pair<std::string, std::string>> lines;
   friend bool operator==(const stream_record&, const stream_record&) = default;
-};
-
-struct rejected_place {
-  std::uint64_t step{0};
-  std::uint32_t ordinal{0};
-  friend auto operator<=>(const rejected_place&, const rejected_place&) = default;
 };
 
 /// An aggregate's row as it lies in `sequences`; `snapshot` is borrowed from the value.

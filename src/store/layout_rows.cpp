@@ -40,7 +40,8 @@ constexpr unsigned k_floor = 1;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4;
-constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8;
+constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
+                   k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
 constexpr unsigned k_row_no_last = 16, k_row_waits = 32;
 
@@ -207,12 +208,24 @@ std::string encode_rejected(const rejected_row& row, rejected_place place) {
   std::string value = with_format();
   byte_writer out{value};
   out.u8((row.record_time ? k_rejected_time : 0U) | (row.key ? k_rejected_key : 0U) |
-         (row.value ? k_rejected_value : 0U) | (truncated ? k_rejected_truncated : 0U));
+         (row.value ? k_rejected_value : 0U) | (truncated ? k_rejected_truncated : 0U) |
+         (row.sequence ? k_rejected_sequence : 0U) | (row.id ? k_rejected_id : 0U) |
+         (row.time ? k_rejected_event_time : 0U));
   out.u64(place.step);
   out.u32(place.ordinal);
+  out.time(row.at);
   out.u8(static_cast<unsigned>(row.reason));
   out.u64(row.byte_offset);
   if (row.record_time) out.time(*row.record_time);
+  if (row.sequence) {
+    out.u64(row.sequence->epoch);
+    out.u64(row.sequence->number);
+  }
+  if (row.id) {
+    out.u64(row.id->high);
+    out.u64(row.id->low);
+  }
+  if (row.time) out.time(*row.time);
   out.bytes(row.detail);
   out.bytes(row.pointer);
   if (row.key) out.bytes(*row.key);
@@ -228,14 +241,22 @@ result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rej
   row.where = key.where;
   row.offset = key.offset;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_rejected_time | k_rejected_key | k_rejected_value | k_rejected_truncated)) == 0);
+  in.expect((flags & ~(k_rejected_time | k_rejected_key | k_rejected_value | k_rejected_truncated |
+                       k_rejected_sequence | k_rejected_id | k_rejected_event_time)) == 0);
   place.step = row.step = in.u64();
   place.ordinal = in.u32();
+  row.at = in.time();
   const unsigned reason = in.u8();
   in.expect(reason <= static_cast<unsigned>(reject_reason::id_reused));
   row.reason = static_cast<reject_reason>(reason);
   row.byte_offset = in.u64();
   if ((flags & k_rejected_time) != 0) row.record_time = in.time();
+  if ((flags & k_rejected_sequence) != 0) {
+    const std::uint64_t epoch = in.u64();
+    row.sequence = sequence{epoch, in.u64()};
+  }
+  if ((flags & k_rejected_id) != 0) row.id = in.id();
+  if ((flags & k_rejected_event_time) != 0) row.time = in.time();
   row.detail = in.bytes();
   row.pointer = in.bytes();
   if ((flags & k_rejected_key) != 0) row.key = std::string{in.bytes()};

@@ -19,13 +19,13 @@ void erase(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, cons
 
 result<void> rejected_index::load(const database& db, std::span<const stream_id> streams) {
   for (const stream_id stream : streams) {
-    rows_of_stream& rows = streams_[stream];
+    kept_rejected& kept = streams_[stream];
     RATCHET_TRY(db.for_each({}, family::standard, layout::prefix_of(layout::kind::rejected, stream),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
                               RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
-                              rows.by_age.emplace(decoded.first, key);
-                              rows.by_key.emplace(key, decoded.first);
+                              const rejected_row& row = decoded.second;
+                              kept.add({row.where, row.offset}, decoded.first, row.at);
                               return true;
                             }));
   }
@@ -33,35 +33,36 @@ result<void> rejected_index::load(const database& db, std::span<const stream_id>
 }
 
 void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, stream_id stream,
-                         std::uint64_t step, std::span<const rejected_row> added) {
-  if (added.empty()) return;
-  rows_of_stream& rows = streams_[stream];
+                         std::uint64_t step, std::span<const rejected_row> added,
+                         const rejected_limits& limits) {
+  if (added.empty() && !limits.before) return;
+  kept_rejected& kept = streams_[stream];
   // Of a step that has more of them than are kept at all, only the last are worth writing.
-  const std::size_t first =
-      added.size() > layout::k_rejected_rows ? added.size() - layout::k_rejected_rows : 0;
+  const std::size_t first = added.size() > limits.records ? added.size() - limits.records : 0;
   for (std::size_t i = first; i < added.size(); ++i) {
-    const layout::rejected_place place{step, static_cast<std::uint32_t>(i)};
-    std::string key = layout::rejected_key(stream, added[i].where, added[i].offset);
-    put(batch, family, key, layout::encode_rejected(added[i], place));
-    const auto [at, is_new] = rows.by_key.try_emplace(key, place);
-    if (!is_new) {
-      rows.by_age.erase(at->second);
-      at->second = place;
-    }
-    rows.by_age.emplace(place, std::move(key));
+    const rejected_place place{step, static_cast<std::uint32_t>(i)};
+    put(batch, family, layout::rejected_key(stream, added[i].where, added[i].offset),
+        layout::encode_rejected(added[i], place));
+    kept.add({added[i].where, added[i].offset}, place, added[i].at);
   }
-  while (rows.by_age.size() > layout::k_rejected_rows) {
-    const auto oldest = rows.by_age.begin();
-    erase(batch, family, oldest->second);
-    rows.by_key.erase(oldest->second);
-    rows.by_age.erase(oldest);
+  for (const auto& [where, offset] : kept.trim(limits)) {
+    erase(batch, family, layout::rejected_key(stream, where, offset));
   }
+}
+
+std::optional<timestamp> rejected_index::oldest(stream_id stream) const {
+  const auto at = streams_.find(stream);
+  return at == streams_.end() ? std::nullopt : at->second.oldest();
 }
 
 void rejected_index::clear(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family,
                            stream_id stream) {
-  for (const auto& [place, key] : streams_[stream].by_age) erase(batch, family, key);
-  streams_.erase(stream);
+  const auto known = streams_.find(stream);
+  if (known == streams_.end()) return;
+  for (const auto& [where, offset] : known->second.newest(known->second.size())) {
+    erase(batch, family, layout::rejected_key(stream, where, offset));
+  }
+  streams_.erase(known);
 }
 
 }  // namespace ratchet

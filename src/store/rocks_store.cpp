@@ -79,6 +79,10 @@ class rocks_store final : public store {
     return read_outputs(*db_, {}, from, until, limit, bytes);
   }
 
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id stream) const override {
+    return rejected_.oldest(stream);
+  }
+
   [[nodiscard]] result<void> write(const step_batch& step) override {
     if (failed()) return indeterminate();
     if (step.step != last_step() + 1) return make_error_code(errc::internal);
@@ -280,7 +284,7 @@ problem changed_meaning(const store_options& options, std::vector<diagnostic> li
       "change the settings back; or keep this state and give the new settings a `state.path` and a "
       "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
       "files by moving the directory away and applying them again. What may change at any time: "
-      "`dedup.window`, `dedup.max_skew`, `poison`, `step`, `memory_limit`, `state.sync`, "
+      "`dedup.window`, `dedup.max_skew`, `rejected`, `poison`, `step`, `memory_limit`, `state.sync`, "
       "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`",
       std::move(lines)};
 }

@@ -98,7 +98,7 @@ result<std::vector<std::string>> rocks_view::aggregates_with(stream_id stream, e
 }
 
 result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {
-  std::vector<std::pair<layout::rejected_place, rejected_row>> rows;
+  std::vector<std::pair<rejected_place, rejected_row>> rows;
   RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::rejected, stream),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
@@ -112,6 +112,23 @@ result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::si
   out.reserve(rows.size());
   for (auto& [place, row] : rows) out.push_back(std::move(row));
   return out;
+}
+
+result<void> rocks_view::each_rejected(stream_id stream, const std::optional<kept_rejected::position>& after,
+                                       const std::function<bool(const rejected_row&)>& visit) const {
+  std::string from;
+  if (after) {
+    from = layout::rejected_key(stream, after->first, after->second);
+    from.push_back('\0');  // what comes behind it
+  }
+  return db_->for_each(
+      options_, family::standard, layout::prefix_of(layout::kind::rejected, stream),
+      [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
+        RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
+        return visit(decoded.second);
+      },
+      from);
 }
 
 result<std::vector<audit_row>> rocks_view::audits() const {

@@ -28,6 +28,9 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<std::vector<std::string>> aggregates_with(stream_id, event_id,
                                                                  std::size_t limit) const override;
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
+  [[nodiscard]] result<void> each_rejected(
+      stream_id, const std::optional<kept_rejected::position>& after,
+      const std::function<bool(const rejected_row&)>& visit) const override;
   [[nodiscard]] result<std::vector<audit_row>> audits() const override;
   [[nodiscard]] result<void> waiting(
       stream_id, const std::optional<waiting_place>& after,

@@ -48,7 +48,8 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       put_ids(part, step.step, remembered.ids);
       put_backlogs(part, remembered.due);
     }
-    rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected);
+    rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected,
+                 part.keep_rejected);
   }
   for (std::uint32_t i = 0; i < step.audits.size(); ++i) {
     put(*batch_, db_->handle(family::standard), layout::audit_key(step.step, i),

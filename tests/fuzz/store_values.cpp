@@ -27,6 +27,14 @@ hash128 read_hash(fuzz_input& in) {
   const std::uint64_t high = in.u64();
   return {high, in.u64()};
 }
+sequence read_sequence(fuzz_input& in) {
+  const std::uint64_t epoch = in.u64();
+  return {epoch, in.u64()};
+}
+event_id read_id(fuzz_input& in) {
+  const std::uint64_t high = in.u64();
+  return {high, in.u64()};
+}
 template <class T>
 void maybe(fuzz_input& in, std::optional<T>& to, T (*read)(fuzz_input&)) {
   if (in.flag()) to = read(in);
@@ -111,12 +119,16 @@ const row_kind<rejected_row> k_rejected{
       row.where = k_where.where;
       row.offset = k_where.offset;
       row.step = in.u64();
+      row.at = read_time(in);
       row.reason =
           static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::id_reused) + 1U));
       row.detail = in.text();
       row.pointer = in.text();
       row.byte_offset = in.u64();
       maybe(in, row.record_time, read_time);
+      maybe(in, row.sequence, read_sequence);
+      maybe(in, row.id, read_id);
+      maybe(in, row.time, read_time);
       if (in.flag()) row.key = owned(in.text());
       if (in.flag()) row.value = owned(in.text());
       row.truncated = in.flag();
@@ -224,14 +236,6 @@ const row_kind<std::vector<owned_id>> k_id_run{
       return out;
     }};
 
-sequence read_sequence(fuzz_input& in) {
-  const std::uint64_t epoch = in.u64();
-  return {epoch, in.u64()};
-}
-event_id read_id(fuzz_input& in) {
-  const std::uint64_t high = in.u64();
-  return {high, in.u64()};
-}
 std::string read_text(fuzz_input& in) {
   return owned(in.text());
 }

@@ -322,24 +322,33 @@ TEST(values_on_disk, hold_a_rejected_record) {
             "00"
             "0000000000000004"
             "00000005"
+            "0000000000000000"
             "01"
             "0000000000000006"
             "00000001"
             "64"
             "00000002"
             "2f70");
+  row.at = k_time;
   row.record_time = k_time;
+  row.sequence = seq(8, 9);
+  row.id = k_id;
+  row.time = k_time;
   row.key = "k";
   row.value = std::string(k_rejected_value_bytes + 1, 'v');
   const std::string value = encode_rejected(row, {4, 5});
-  EXPECT_EQ(hex(value.substr(0, 51)),
+  EXPECT_EQ(hex(value.substr(0, 99)),
             "01"
-            "0f"
+            "7f"
             "0000000000000004"
-            "00000005"
-            "01"
-            "0000000000000006" +
+            "00000005" +
                 k_time_hex +
+                "01"
+                "0000000000000006" +
+                k_time_hex +
+                "0000000000000008"
+                "0000000000000009" +
+                k_id_hex + k_time_hex +
                 "00000001"
                 "64"
                 "00000002"
@@ -347,7 +356,7 @@ TEST(values_on_disk, hold_a_rejected_record) {
                 "00000001"
                 "6b"
                 "00010000");
-  EXPECT_EQ(value.size(), 51 + k_rejected_value_bytes);
+  EXPECT_EQ(value.size(), 99 + k_rejected_value_bytes);
   const auto read =
       decode_rejected(parse_rejected_key(rejected_key(k_stream, k_place, -2)).value(), value).value();
   EXPECT_EQ(read.first, (rejected_place{4, 5}));
@@ -355,6 +364,10 @@ TEST(values_on_disk, hold_a_rejected_record) {
   EXPECT_EQ(read.second.value->size(), k_rejected_value_bytes);
   EXPECT_EQ(read.second.where, k_place);
   EXPECT_EQ(read.second.key, "k");
+  EXPECT_EQ(read.second.at, k_time);
+  EXPECT_EQ(read.second.sequence, seq(8, 9));
+  EXPECT_EQ(read.second.id, k_id);
+  EXPECT_EQ(read.second.time, k_time);
 }
 
 TEST(values_on_disk, are_damaged_where_bytes_are_missing_left_over_or_unknown) {

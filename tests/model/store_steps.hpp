@@ -215,6 +215,7 @@ class step_history {
     after.partitions[where].highest_time = timestamp{std::chrono::milliseconds{number}};
     if (below(3) == 0 && number > 4) after.floor = timestamp{std::chrono::milliseconds{number - 4}};
     if (below(3) == 0) reject(batch, where);
+    if (below(2) == 0) let_rejected_go(batch);
     if (below(5) == 0) {
       batch.audits.push_back({number, timestamp{}, "test", k_stream_name, "audit " + std::to_string(number)});
       now_.audits.push_back(batch.audits.back().text);
@@ -255,12 +256,27 @@ class step_history {
     r.where = where;
     r.offset = static_cast<std::int64_t>(batch.step);
     r.step = batch.step;
+    r.at = time_of(batch.step);
     r.reason = reject_reason::malformed;
     r.detail = "at " + std::to_string(batch.step);
     batch.parts[0].rejected.push_back(r);
     now_.rejected[batch.step] = r.detail;
     now_.state.counters.rejected_malformed += 1;
   }
+
+  /// Those go that are too old, or more than are kept.
+  void let_rejected_go(step_batch& batch) {
+    constexpr std::uint64_t k_age = 20;
+    constexpr std::size_t k_records = 5;
+    rejected_limits& keep = batch.parts[0].keep_rejected;
+    keep.records = k_records;
+    if (batch.step > k_age) keep.before = time_of(batch.step - k_age);
+    if (batch.parts[0].rejected.empty() && !keep.before) return;
+    auto& kept = now_.rejected;
+    while (!kept.empty() && (kept.size() > k_records || kept.begin()->first + k_age <= batch.step))
+      kept.erase(kept.begin());
+  }
+  static timestamp time_of(std::uint64_t step) { return timestamp{std::chrono::seconds{step}}; }
 
   static std::size_t snapshot_size(std::mt19937_64& random) {
     switch (random() % 8) {

@@ -2,6 +2,7 @@
 #include "app_simulated_store.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace ratchet::sim {
@@ -49,9 +50,9 @@ void simulated_disk::note_before(const step_part& part, undo& before) const {
     std::pair key{id.id, std::string{part.plan->aggregates.at(id.aggregate)}};
     if (!stream.ids.contains(key)) was.new_ids.push_back(std::move(key));
   }
-  for (const rejected_row& row : part.rejected) {
-    was.rejected.push_back(known(stream.rejected, std::pair{row.where, row.offset}));
-  }
+  const auto& go = part.keep_rejected.before;
+  const bool some_go = go && stream.kept.oldest() && *stream.kept.oldest() <= *go;
+  if (some_go || !part.rejected.empty()) was.rejected = std::pair{stream.rejected, stream.kept};
   for (const backlog_change& changed : part.change->backlogs) {
     const std::string name{part.plan->aggregates.at(changed.aggregate)};
     was.backlogs.push_back(known(stream.backlogs, name));
@@ -71,7 +72,7 @@ void simulated_disk::write(const step_batch& batch) {
   before.outbox = now_.outbox;
   for (const step_part& part : batch.parts) {
     note_before(part, before);
-    now_.streams[static_cast<std::size_t>(part.stream)].enter(part);
+    now_.streams[static_cast<std::size_t>(part.stream)].enter(part, batch.step);
   }
   now_.audits.insert(now_.audits.end(), batch.audits.begin(), batch.audits.end());
   const store_change& change = batch.change;
@@ -90,7 +91,7 @@ void simulated_disk::take_back() {
     into.state = std::move(part->state);
     put_back(into.rows, part->rows);
     for (const auto& id : part->new_ids) into.ids.erase(id);
-    put_back(into.rejected, part->rejected);
+    if (part->rejected) std::tie(into.rejected, into.kept) = std::move(*part->rejected);
     put_back(into.backlogs, part->backlogs);
     put_back(into.waiting, part->waiting);
   }
@@ -191,6 +192,10 @@ result<std::vector<output_row>> simulated_store::outputs(std::uint64_t from, std
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
   return disk_.now().outbox.read(from, until, limit, bytes);
+}
+
+std::optional<timestamp> simulated_store::oldest_rejected(stream_id id) const {
+  return disk_.now().streams.at(static_cast<std::size_t>(id)).kept.oldest();
 }
 
 result<void> simulated_store::write(const step_batch& batch) {

@@ -71,7 +71,8 @@ class simulated_disk {
       stream_state state;
       std::vector<std::pair<std::string, std::optional<aggregate_row>>> rows;
       std::vector<std::pair<event_id, std::string>> new_ids;
-      std::vector<std::pair<std::pair<topic_partition, std::int64_t>, std::optional<rejected_row>>> rejected;
+      /// All of them, where the step changes any.
+      std::optional<std::pair<std::map<kept_rejected::position, rejected_row>, kept_rejected>> rejected;
       std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;
       std::vector<std::pair<std::pair<std::string, sequence>, std::optional<waiting_event>>> waiting;
     };
@@ -123,6 +124,7 @@ class simulated_store final : public store {
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,
                                                         std::uint64_t bytes) const override;
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id) const override;
   [[nodiscard]] result<void> write(const step_batch&) override;
   [[nodiscard]] std::uint64_t last_step() const noexcept override { return disk_.now().step; }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return disk_.durable(); }

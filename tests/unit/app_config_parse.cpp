@@ -153,6 +153,7 @@ streams:
     gap: {policy: skip, timeout: 90s}
     waiting: {per_aggregate: 7, events: 8, bytes: 9KiB}
     retry: {attempts: 3, backoff: 1s..2m}
+    rejected: {records: 50, age: 12h}
     envelope: {aggregate: /a, event_id: /i, sequence: /s, type: /t}
     reducer: {kind: flaky, from: /p, timeout: 5s, fail: {type: paid, contains: EUR, how: give_up, times: 2}}
   - name: b
@@ -161,6 +162,7 @@ streams:
     epoch_change: accept
     gap: {policy: stop}
     retry: {attempts: 1, backoff: 1ms..1ms}
+    rejected: {age: off}
     envelope: {aggregate: /a, event_id: /i, sequence: {from: /s, bits: 128}}
     reducer: {kind: flaky, timeout: off, fail: [{how: stop}, {contains: x, how: throw}, {how: retry}]}
   - name: c
@@ -186,6 +188,8 @@ streams:
   EXPECT_EQ(a.retry.attempts, 3U);
   EXPECT_EQ(a.retry.backoff, std::chrono::seconds{1});
   EXPECT_EQ(a.retry.most, std::chrono::minutes{2});
+  EXPECT_EQ(a.rejected.records, 50U);
+  EXPECT_EQ(a.rejected.age, std::chrono::hours{12});
   EXPECT_EQ(a.reducer.kind, reducer_config::kind_of::flaky);
   EXPECT_EQ(a.reducer.timeout, std::chrono::seconds{5});
   ASSERT_EQ(a.reducer.fail.size(), 1U);
@@ -199,6 +203,8 @@ streams:
   EXPECT_EQ(b.gap.policy, gap_policy::stop);
   EXPECT_EQ(b.gap.timeout, std::chrono::hours{1});
   EXPECT_EQ(b.retry.attempts, 1U);
+  EXPECT_EQ(b.rejected.records, 1000U);
+  EXPECT_EQ(b.rejected.age, std::nullopt);
   EXPECT_EQ(b.retry.most, std::chrono::milliseconds{1});
   EXPECT_FALSE(b.reducer.timeout);
   ASSERT_EQ(b.reducer.fail.size(), 3U);
@@ -221,7 +227,8 @@ TEST(config, waits_and_tries_again_by_default_as_it_is_written_out) {
   const stream_config silent = must_parse(text("")).streams[0];
   const stream_config said =
       must_parse(text(", first: 1, epoch_change: park, gap: {policy: wait}, waiting: {per_aggregate: 10000, "
-                      "events: 1000000, bytes: 4GiB}, retry: {attempts: 8, backoff: 200ms..5m}"))
+                      "events: 1000000, bytes: 4GiB}, retry: {attempts: 8, backoff: 200ms..5m}, rejected: "
+                      "{records: 1000, age: 7d}"))
           .streams[0];
   EXPECT_EQ(silent.first, said.first);
   EXPECT_EQ(silent.epoch_change, said.epoch_change);
@@ -232,6 +239,8 @@ TEST(config, waits_and_tries_again_by_default_as_it_is_written_out) {
   EXPECT_EQ(silent.retry.attempts, said.retry.attempts);
   EXPECT_EQ(silent.retry.backoff, said.retry.backoff);
   EXPECT_EQ(silent.retry.most, said.retry.most);
+  EXPECT_EQ(silent.rejected.records, said.rejected.records);
+  EXPECT_EQ(silent.rejected.age, said.rejected.age);
 }
 
 TEST(config, reads_where_to_listen_for_http) {
@@ -387,8 +396,8 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
   }
   for (const char* key :
        {"\nmemory_limit: 1GiB", "\nstep: {", "  poison: 100", "  dedup: {", "  epoch: /epoch",
-        "  order: latest", "  waiting: {", "  retry: {", "  timeout: off", "  sync: interval",
-        "  commit_interval: 100ms", "  format: json"}) {
+        "  order: latest", "  waiting: {", "  retry: {", "  rejected: {", "  timeout: off",
+        "  sync: interval", "  commit_interval: 100ms", "  format: json"}) {
     ASSERT_THAT(text, HasSubstr(key)) << "the comments were not taken in";
   }
   const auto with = parse_config(text, "init");
@@ -405,6 +414,8 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
   EXPECT_EQ(with.value().streams[0].waiting.per_aggregate, without.value().streams[0].waiting.per_aggregate);
   EXPECT_EQ(with.value().streams[0].waiting.events, without.value().streams[0].waiting.events);
   EXPECT_EQ(with.value().streams[0].waiting.bytes, without.value().streams[0].waiting.bytes);
+  EXPECT_EQ(with.value().streams[0].rejected.records, without.value().streams[0].rejected.records);
+  EXPECT_EQ(with.value().streams[0].rejected.age, without.value().streams[0].rejected.age);
   EXPECT_EQ(with.value().streams[0].retry.attempts, without.value().streams[0].retry.attempts);
   EXPECT_EQ(with.value().streams[0].retry.backoff, without.value().streams[0].retry.backoff);
   EXPECT_EQ(with.value().streams[0].retry.most, without.value().streams[0].retry.most);

@@ -76,6 +76,15 @@ class fake_view final : public store_view {
   result<void> scan_ids(stream_id, const std::function<bool(std::string_view, event_id)>&) const override {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
+  result<void> each_rejected(stream_id id, const std::optional<kept_rejected::position>& after,
+                             const std::function<bool(const rejected_row&)>& visit) const override {
+    std::map<kept_rejected::position, rejected_row> rows;
+    for (const rejected_row& row : at(id).rejected) rows.emplace(std::pair{row.where, row.offset}, row);
+    for (auto row = after ? rows.upper_bound(*after) : rows.begin(); row != rows.end(); ++row) {
+      if (!visit(row->second)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
   result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
     auto rows = at(id).rejected;
     if (rows.size() > limit) rows.resize(limit);
@@ -140,6 +149,7 @@ class fake_store final : public store {
                                           std::uint64_t) const override {
     return make_error_code(errc::internal);
   }
+  std::optional<timestamp> oldest_rejected(stream_id) const override { return std::nullopt; }
   result<void> write(const step_batch&) override { return unused(); }
   std::uint64_t last_step() const noexcept override { return written; }
   std::uint64_t durable_step() const noexcept override { return durable; }

@@ -110,15 +110,16 @@ class explain : public ::testing::Test {
 TEST_F(explain, an_aggregate_tells_what_was_handled_last_and_what_was_rejected_of_it) {
   const answered got = ask(ask_for("p1"));
   ASSERT_FALSE(got.failed);
-  expect_in(R"({"stream":"payments","known":true,"floor":"2026-01-01T12:00:00.000Z","aggregate":"p1",)"
-            R"("aggregates":[{"aggregate":"p1","last_handled":{"sequence":7,"event_id":")" +
-                to_text(k_last) +
-                R"(","time":"2026-01-01T12:00:00.000Z","payload_hash":"0102030405060708090a0b0c0d0e0f10",)"
-                R"("deleted":false,"snapshot_bytes":7,"event_in_window":true},"backlog":null}],"waiting":[],)"
-                R"("more_waiting":false,"rejected_records":[{"topic":"t",)"
-                R"("partition":1,"offset":17,"step":3,"reason":"conflict","detail":null,"aggregate":"p1",)"
-                R"("pointer":null,"byte_offset":null,)",
-            got.text);
+  expect_in(
+      R"({"stream":"payments","known":true,"floor":"2026-01-01T12:00:00.000Z","aggregate":"p1",)"
+      R"("aggregates":[{"aggregate":"p1","last_handled":{"sequence":7,"event_id":")" +
+          to_text(k_last) +
+          R"(","time":"2026-01-01T12:00:00.000Z","payload_hash":"0102030405060708090a0b0c0d0e0f10",)"
+          R"("deleted":false,"snapshot_bytes":7,"event_in_window":true},"backlog":null}],"waiting":[],)"
+          R"("more_waiting":false,"rejected_records":[{"topic":"t",)"
+          R"("partition":1,"offset":17,"step":3,"rejected_at":"1970-01-01T00:00:00.000Z","reason":"conflict","detail":null,"aggregate":"p1",)"
+          R"("pointer":null,"byte_offset":null,)",
+      got.text);
   expect_in(R"("reason":"malformed","detail":"missing_field","aggregate":null,"pointer":"/sequence",)"
             R"("byte_offset":12,)",
             got.text);

@@ -50,6 +50,18 @@ class pipeline_of_one : public ::testing::Test {
     return p.handle(input_);
   }
 
+  /// One step with a record that cannot be decoded.
+  void reject(pipeline& p, std::int64_t offset) {
+    auto made = std::make_unique<fake_batch>();
+    made->add(&k_p0, {offset, "{", {}});
+    decode_stage stage{streams_};
+    stage.run(std::move(made), input_);
+    ASSERT_TRUE(p.handle(input_));
+  }
+  std::vector<rejected_row> rejected() {
+    return store_.under().view().value()->rejected(streams_[0]->id, 100).value();
+  }
+
   config settings_;
   journal calls_;
   fake_clock clock_;
@@ -88,6 +100,68 @@ TEST_F(pipeline_of_one, writes_no_step_for_records_of_stopped_partitions_alone) 
   p.forget_stops();
   ASSERT_TRUE(take(p, 1, 3));
   EXPECT_EQ(p.find(k_p0)->next_offset, 3);
+}
+
+TEST_F(pipeline_of_one, lets_old_rejected_records_go_at_each_step) {
+  settings_.streams[0].rejected.age = std::chrono::hours{1};
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  reject(p, 0);
+  clock_.advance(std::chrono::minutes{59});
+  ASSERT_TRUE(take(p, 2, 2));
+  EXPECT_EQ(rejected().size(), 1U);
+  EXPECT_EQ(rejected()[0].at, clock_.now() - std::chrono::minutes{59});
+  clock_.advance(std::chrono::minutes{1});
+  ASSERT_TRUE(take(p, 3, 3));
+  EXPECT_EQ(rejected().size(), 0U);
+}
+
+TEST_F(pipeline_of_one, keeps_as_many_rejected_records_as_the_config_says) {
+  settings_.streams[0].rejected = {.records = 2, .age = {}};
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  for (int offset = 0; offset < 4; ++offset) reject(p, offset);
+  clock_.advance(std::chrono::hours{24 * 365});
+  ASSERT_TRUE(p.resume_waiting());
+  ASSERT_EQ(rejected().size(), 2U);
+  EXPECT_EQ(rejected()[0].offset, 3);
+}
+
+TEST_F(pipeline_of_one, lets_old_rejected_records_go_where_nothing_comes_once_a_minute) {
+  settings_.streams[0].rejected.age = std::chrono::hours{1};
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  reject(p, 0);
+  clock_.advance(std::chrono::seconds{30});
+  reject(p, 1);
+  const auto quiet_turn = [&] {
+    const std::uint64_t before = store_.last_step();
+    EXPECT_TRUE(p.resume_waiting());
+    return store_.last_step() - before;
+  };
+  EXPECT_EQ(quiet_turn(), 0U) << "a look that finds nothing writes nothing";
+  clock_.advance(std::chrono::hours{1} - std::chrono::seconds{30});
+  EXPECT_EQ(quiet_turn(), 1U);
+  EXPECT_EQ(rejected().size(), 1U);
+  clock_.advance(std::chrono::seconds{59});
+  EXPECT_EQ(quiet_turn(), 0U);
+  clock_.advance(std::chrono::seconds{1});
+  EXPECT_EQ(quiet_turn(), 1U);
+  EXPECT_EQ(rejected().size(), 0U);
+  EXPECT_EQ(streams_[0]->state, store_.load(streams_[0]->id).value());
+}
+
+TEST_F(pipeline_of_one, looks_for_old_rejected_records_also_where_the_clock_was_ahead) {
+  settings_.streams[0].rejected.age = std::chrono::hours{1};
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  clock_.advance(std::chrono::hours{1000});
+  ASSERT_TRUE(p.resume_waiting());
+  clock_.advance(-std::chrono::hours{1000});
+  reject(p, 0);
+  clock_.advance(std::chrono::hours{1});
+  ASSERT_TRUE(p.resume_waiting());
+  EXPECT_EQ(rejected().size(), 0U);
 }
 
 TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {

@@ -59,6 +59,10 @@ class watched_store final : public store {
                                                         std::uint64_t bytes) const override {
     return under_.outputs(from, until, limit, bytes);
   }
+
+  [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id id) const override {
+    return under_.oldest_rejected(id);
+  }
   [[nodiscard]] result<void> write(const step_batch& batch) override {
     calls_.add("write " + std::to_string(batch.step));
     if (writes_until_failure >= 0 && writes_until_failure-- == 0) {

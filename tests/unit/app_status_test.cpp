@@ -44,6 +44,7 @@ stream_report some_stream() {
 
 rejected_row some_rejected(std::optional<std::string> value) {
   rejected_row row;
+  row.at = timestamp{std::chrono::seconds{1'767'270'600}};
   row.where = {"t", partition_id{1}};
   row.offset = 17;
   row.step = 3;
@@ -184,7 +185,8 @@ TEST(status_json, lists_rejected_records_with_reason_place_and_bytes) {
   const std::string json = status_json(report);
   expect_json(json);
   EXPECT_NE(
-      json.find(R"({"topic":"t","partition":1,"offset":17,"step":3,"reason":"malformed",)"
+      json.find(R"({"topic":"t","partition":1,"offset":17,"step":3,)"
+                R"("rejected_at":"2026-01-01T12:30:00.000Z","reason":"malformed",)"
                 R"("detail":"missing_field","aggregate":null,"pointer":"/payment/id","byte_offset":12,)"
                 R"("time":"2026-01-01T12:00:00.000Z","key":"k","value":"{\"a\":\n","truncated":false})"),
       std::string::npos)

@@ -38,16 +38,25 @@ class waiting_command : public store_support::fixture {
     of_ab.puts[0].error = "no such account";
     of_ab.puts[0].attempts = 8;
     write(*made, id, {{"p1", seq(5), "5", false}, {"a/b", seq(0), "", false}},
-          [&](step_batch&, stream_change& change) {
+          [&](step_batch& batch, stream_change& change) {
             for (auto& row : change.rows) row.row.waits = true;
             change.rows[1].row.has_last = false;
             change.rows[1].row.id.reset();
             change.ids.pop_back();
             change.backlogs = {of_p1, of_ab};
+            rejected_row late;
+            late.where = {"payment-status", partition_id{0}};
+            late.offset = 9;
+            late.at = timestamp{std::chrono::seconds{1'700'000'000}};
+            late.reason = reject_reason::late;
+            late.detail = "p1";
+            batch.parts[0].rejected = {late, late};
+            batch.parts[0].rejected[1].offset = 10;
+            change.after.counters.rejected_late = 2;
             change.after.counters.applied = 1;
             change.after.counters.waiting_parked = 2;
             change.after.counters.waiting_dead = 1;
-            change.after.counters.consumed = 4;
+            change.after.counters.consumed = 6;
           });
     must(made->sync());
   }
@@ -164,8 +173,12 @@ TEST_F(waiting_command, answers_the_same_from_a_running_instance_as_from_its_dir
       {"waiting", "show", "--state", state, "payments", "a/b", "1"},
       {"waiting", "show", "--state", state, "payments", "a/b", "2"},
       {"waiting", "list", "--state", state, "nothing"},
+      {"waiting", "list", "--state", state, "--state-is", "rejected", "--limit", "1"},
+      {"waiting", "list", "--state", state, "payments", "--state-is", "rejected", "--reason", "late",
+       "--output", "json"},
       {"explain", "--state", state, "payments", "--aggregate", "p1", "--output", "json"}};
   std::vector<ended> from_directory;
+  EXPECT_EQ(lines(ratchet(commands[5])), 3) << "the stream, one, and how to go on";
   for (const auto& command : commands) from_directory.push_back(ratchet(command));
   const auto running = open_strict();
   const live_board board{timestamp{}};

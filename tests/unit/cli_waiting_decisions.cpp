@@ -141,6 +141,34 @@ TEST_F(waiting_decisions, say_why_one_was_left_alone) {
   EXPECT_NE(unknown.err.find("there are: pay"), std::string::npos) << unknown.err;
 }
 
+TEST_F(waiting_decisions, are_not_taken_of_rejected_records_which_are_listed) {
+  std::ofstream{directory_ / "more"} << event("p1", 1, "other") << "{\n";
+  ASSERT_EQ(ratchet({"apply", "-c", config_file(), (directory_ / "more").string()}).status, 0);
+  const auto rejected = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"waiting", "list", "-c", config_file(), "--state-is", "rejected"});
+    return ratchet(std::move(arguments));
+  };
+  const ended all = rejected({"pay"});
+  EXPECT_NE(all.out.find("p1/1  rejected  conflict  since 20"), std::string::npos) << all.out << all.err;
+  EXPECT_NE(all.out.find("-  rejected  malformed: invalid_json, byte 1"), std::string::npos) << all.out;
+  const ended one = rejected({"pay", "--aggregate", "p1", "--output", "json"});
+  EXPECT_TRUE(one.out.starts_with(R"({"stream":"pay","aggregate":"p1","sequence":1,"event_id":"019a)"))
+      << one.out;
+  const ended page = rejected({"--limit", "1"});
+  const std::size_t place = page.out.find("--after /0@");
+  ASSERT_NE(place, std::string::npos) << page.out;
+  const std::string after = page.out.substr(place + 8, page.out.find('\n', place) - place - 8);
+  EXPECT_NE(rejected({"pay", "--after", after}).out, "");
+  EXPECT_EQ(rejected({"pay", "--after", "p1/1"}).status, 64) << "rejected ones go on by position";
+  for (const char* verb : {"replay", "skip", "discard"}) {
+    const ended refused = decide(verb, {"--state-is", "rejected", "--yes"});
+    EXPECT_EQ(refused.status, 64);
+    EXPECT_NE(refused.err.find("rejected records do not wait"), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(rejected({"pay"}).out, all.out);
+  expect_clean();
+}
+
 TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
   write_config("nothing");
   auto settings = load_config(config_file());

@@ -1,0 +1,126 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "core/step.hpp"
+#include "core/waiting_machine.hpp"
+#include "core/window.hpp"
+
+namespace ratchet {
+
+/// Where a partition's records end for this step, because one of them failed.
+struct cut {
+  const topic_partition* where{nullptr};
+  std::int64_t offset{0};
+};
+
+/// A partition during one pass over the batch.
+struct partition_in_step {
+  const topic_partition* where{nullptr};
+  partition_state* state{nullptr};  ///< null until a record of a partition that is new was handled
+  std::optional<std::int64_t> cut_at;
+  bool stopped{false};
+};
+
+/// An aggregate during one pass over the batch: what the gate compares with, moved by each event that it lets
+/// through.
+struct aggregate_in_step {
+  bool exists{false};
+  bool changed{false};
+  sequence last;
+  std::optional<event_id> id;
+  hash128 payload_hash;
+  std::optional<timestamp> time;
+  std::uint32_t newest{k_no_index};  ///< superseding: the event to run, so far
+  std::uint32_t ids_ahead{0};
+  /// Some of its events wait, or will: a waiting_machine decides about all of them.
+  bool waits{false};
+};
+
+/// An event that the gate let through, and the number it was given.
+struct admitted {
+  std::uint32_t index{0};
+  ratchet::sequence sequence;
+};
+
+/// Why a pass is thrown away.
+struct pass_failure {
+  std::optional<partition_stop> stop{};
+  std::optional<std::uint32_t> end{};  ///< this event and those behind it are for another step
+  /// Neither: more would have to wait than may.
+};
+
+/// One pass over the batch, with the partitions cut where earlier passes saw a reducer fail. A pass that sees
+/// another failure ends early and is thrown away whole: the next one decides as if the cut records had not
+/// been read.
+class pass {
+ public:
+  pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
+       std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now,
+       bool supersede)
+      : rules_{rules},
+        reducer_{reduce},
+        events_{events},
+        plan_{plan},
+        rows_{rows},
+        now_{now},
+        supersede_{supersede},
+        aggregates_(plan.aggregates.size()),
+        id_in_step_(plan.ids.size()),
+        room_{room_of(rules, before.counters)} {
+    change_.after = before;
+    change_.decisions.resize(events.size());
+    change_.ids.reserve(plan.ids.size());
+    to_run_.reserve(events.size());
+  }
+
+  /// Why this pass cannot stand, or none.
+  [[nodiscard]] std::optional<pass_failure> run(std::span<const cut> cuts);
+  [[nodiscard]] stream_change take(const stream_state& before);
+
+ private:
+  [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
+  [[nodiscard]] partition_state& state_of(partition_in_step&);
+  void decide_all(std::span<const cut>);
+  void handle(std::uint32_t index, partition_in_step&);
+  [[nodiscard]] decision decide_event(std::uint32_t index);
+  [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
+  void admit(std::uint32_t index, aggregate_in_step&);
+  [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
+  void wait_from_here(std::uint32_t aggregate);
+  [[nodiscard]] std::optional<timestamp> stream_time() const {
+    return ratchet::stream_time(rules_, change_.after);
+  }
+  [[nodiscard]] std::optional<partition_stop> apply_all();
+  [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
+  [[nodiscard]] std::optional<pass_failure> handle_waiting();
+  [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
+  void count_all();
+  [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
+
+  const stream_rules& rules_;
+  const reducer& reducer_;
+  std::span<const decoded_event> events_;
+  const step_plan& plan_;
+  const step_rows& rows_;
+  timestamp now_;
+  bool supersede_;
+  std::vector<aggregate_in_step> aggregates_;
+  std::vector<std::uint8_t> id_in_step_;
+  std::vector<partition_in_step> partitions_;
+  std::vector<admitted> to_run_;  ///< in record order
+  std::vector<state> states_;     ///< per aggregate, after the reducer
+  std::optional<window_floor> floor_;
+  bool any_wait_{false};
+  std::vector<std::optional<timestamp>> floors_;  ///< per event, before it
+  std::vector<std::uint8_t> reached_gate_;        ///< per event
+  waiting_room room_;
+  stream_change change_;
+};
+
+}  // namespace ratchet

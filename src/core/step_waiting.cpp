@@ -1,0 +1,62 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Events of a batch whose aggregates have a backlog, or get one.
+#include <algorithm>
+
+#include "core/step_pass.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// Takes an aggregate off the fast way, also with the events that were decided there already.
+void pass::wait_from_here(std::uint32_t aggregate) {
+  aggregates_[aggregate].waits = true;
+  any_wait_ = true;
+}
+
+std::optional<pass_failure> pass::handle_waiting() {
+  // What the fast way made of their events is thrown away.
+  std::erase_if(change_.ids, [this](const id_of_aggregate& id) { return aggregates_[id.aggregate].waits; });
+  std::vector<std::uint32_t> events;
+  for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
+    if (reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits) events.push_back(i);
+  }
+  std::stable_sort(events.begin(), events.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return plan_.aggregate_of[a] < plan_.aggregate_of[b];
+  });
+  for (auto begin = events.begin(); begin != events.end();) {
+    const auto end = std::find_if(begin, events.end(), [&](std::uint32_t i) {
+      return plan_.aggregate_of[i] != plan_.aggregate_of[*begin];
+    });
+    if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)})) return failed;
+    begin = end;
+  }
+  return std::nullopt;
+}
+
+std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events) {
+  const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
+  const auto& row = rows_.aggregates[aggregate];
+  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters},
+                          plan_.aggregates[aggregate],
+                          row ? &*row : nullptr,
+                          find_backlog(rows_, aggregate)};
+  for (const std::uint32_t i : events) {
+    incoming_event in{.index = i, .event = &events_[i], .floor = floors_[i], .stream_time = {}};
+    const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
+    if (floor) in.stream_time = *floor + rules_.window;
+    if (plan_.id_of[i] != k_no_index) in.id_stored = rows_.id_stored[plan_.id_of[i]] != 0;
+    // As much as one step can take was released, and more may be: what follows must find that done.
+    if (machine.is_ready() && i != events.front()) return pass_failure{.end = i};
+    if (machine.take(in)) continue;
+    if (!machine.stopped()) return pass_failure{};
+    const auto& stopped = *machine.stopped();
+    return pass_failure{
+        .stop = stop_of(stop_at(*stopped.event, make_error_code(errc::reducer_failed)), stopped.call)};
+  }
+  std::vector<settled_event> settled;
+  machine.finish(aggregate, settled, change_);
+  for (const settled_event& s : settled) change_.decisions[s.index] = s.decision;
+  return std::nullopt;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,106 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What a step leaves of an aggregate's waiting events: rows, audit rows, counts, and when to look again.
+#include <utility>
+
+#include "core/sequence_range.hpp"
+#include "core/waiting_machine.hpp"
+
+namespace ratchet {
+
+void waiting_machine::audit_skipped(const sequence_range& r, const char* why) {
+  audit("gap_skipped",
+        "aggregate `" + std::string{aggregate_} + "`: " +
+            (r.first == r.last ? "number " + to_text(r.last)
+                               : "the numbers " + to_text(r.first) + " to " + to_text(r.last)) +
+            why);
+}
+
+void waiting_machine::audit(const char* kind, std::string text) {
+  audit_row row;
+  row.kind = kind;
+  row.stream = std::string{around_.rules.stream};
+  row.text = std::move(text);
+  audits_.push_back(std::move(row));
+}
+
+std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
+  if (b.ready) return timestamp{};  // whatever the clock says, also where somebody sets it back
+  if (b.held) return std::nullopt;
+  std::optional<timestamp> wake;
+  for (const auto& [number, e] : entries_) {
+    if (!e.whole) break;
+    if (e.event.due && (!wake || *e.event.due < *wake)) wake = e.event.due;
+    if (!is_latest()) break;  // only the lowest can be tried
+  }
+  return wake;
+}
+
+ratchet::backlog waiting_machine::backlog_after() {
+  ratchet::backlog after = std::move(backlog_);
+  if (after.events() == 0) {
+    after.held = false;
+    after.highest = {};
+  }
+  // In `latest` a newer event makes held ones needless, too.
+  after.ready = ready_ && after.events() > 0 && (!after.held || is_latest());
+  after.gap_since.reset();
+  if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
+    const waiting_head& next = entries_.begin()->second.event.head;
+    if (next.state == waiting_state::parked) after.gap_since = next.since;
+  }
+  after.wake = wake_of(after);
+  return after;
+}
+
+void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>& settled,
+                             stream_change& out) {
+  const auto before = stored_ != nullptr ? std::optional<ratchet::backlog>{stored_->backlog} : std::nullopt;
+  backlog_change change;
+  change.aggregate = aggregate;
+  ratchet::backlog after = backlog_after();
+  const auto count_of = [this](const ratchet::backlog& b, std::uint64_t sign) {
+    around_.counts.waiting_parked += sign * (b.held ? 0 : b.parked);
+    around_.counts.waiting_retrying += sign * (b.held ? 0 : b.retrying);
+    around_.counts.waiting_dead += sign * (b.held ? b.events() : b.dead);
+  };
+  constexpr auto k_minus = ~std::uint64_t{0};  // modulo 2^64
+  if (before) count_of(*before, k_minus);
+  count_of(after, 1);
+  for (auto& [number, e] : entries_) {
+    if (e.index) {
+      const verdict waits = after.held || e.event.head.state == waiting_state::dead ? verdict::dead
+                            : e.event.head.state == waiting_state::parked           ? verdict::parked
+                                                                                    : verdict::retrying;
+      settled_.push_back({*e.index, {waits, reject_reason::none}});
+    }
+    if (e.changed) change.puts.push_back(std::move(e.event));
+  }
+  change.removals = std::move(removed_);
+  const bool waits = !after.empty();
+  if (waits) change.after = std::move(after);
+  change.before = before;
+  const bool flag_moved = (row_ != nullptr && row_->waits) != waits;
+  if (moved_ || ran_ || flag_moved) {
+    const bool known = row_ != nullptr && row_->has_last;
+    aggregate_change row{.aggregate = aggregate, .row = {}, .keeps_snapshot = !ran_ && known};
+    row.row.has_last = has_last_;
+    row.row.waits = waits;
+    row.row.last = has_last_ ? last_ : sequence{};
+    row.row.id = id_;
+    row.row.payload_hash = payload_hash_;
+    row.row.time = time_;
+    row.row.deleted = ran_ ? !state_.exists() : !known || row_->deleted;
+    if (ran_ && state_.exists()) row.row.snapshot = std::move(state_).take();
+    out.rows.push_back(std::move(row));
+  }
+  if (before != change.after || !change.puts.empty() || !change.removals.empty()) {
+    out.backlogs.push_back(std::move(change));
+  }
+  for (const event_id& id : filed_) out.ids.push_back({aggregate, id});
+  around_.counts.ids_ahead += ids_ahead_;
+  for (audit_row& row : audits_) out.audits.push_back(std::move(row));
+  for (partition_stop& s : stops_) out.stops.push_back(std::move(s));
+  settled.insert(settled.end(), settled_.begin(), settled_.end());
+}
+
+}  // namespace ratchet

@@ -1,0 +1,93 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Which waiting events are handled, and when: releases, retries, and gaps that are skipped.
+#include "core/sequence_range.hpp"
+#include "core/waiting_machine.hpp"
+
+namespace ratchet {
+
+/// Releases what is next, until there is a gap or something fails.
+void waiting_machine::cascade() {
+  ready_ = false;
+  while (!backlog_.held && backlog_.events() > 0) {
+    if (next_is_hidden()) {
+      ready_ = true;
+      return;
+    }
+    const auto next = entries_.begin();
+    const waiting_event& e = next->second.event;
+    if (e.head.state == waiting_state::dead) return;
+    if (e.head.state == waiting_state::retrying && e.due > around_.now) return;
+    if (e.head.state == waiting_state::parked && !may_be_next(e.head.sequence)) return;
+    if (!run_entry(next)) return;
+  }
+}
+
+void waiting_machine::resume(std::optional<timestamp> gaps) {
+  if (is_latest()) return retry_latest();
+  if (backlog_.held) return;
+  cascade();
+  if (gaps) skip_gaps(*gaps);
+}
+
+/// Skips what began then or before, one gap behind the other.
+void waiting_machine::skip_gaps(timestamp began) {
+  while (!stopped_ && !backlog_.held && backlog_.events() > 0 && !next_is_hidden()) {
+    const waiting_head& next = entries_.begin()->second.event.head;
+    if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
+    skip_gap();
+    cascade();
+  }
+}
+
+/// Makes the lowest waiting event the next one. Only where it is parked behind a gap.
+void waiting_machine::skip_gap() {
+  const sequence next = entries_.begin()->first;
+  const gate_rules& rules = around_.rules.gate;
+  if (!has_last_ && rules.first == first_number::any) {
+    backlog_.adopted = next;
+    return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " + to_text(next) +
+                                      ", the lowest number that came in time");
+  }
+  const sequence first =
+      has_last_ ? behind(last_) : sequence{next.epoch, rules.first == first_number::one ? 1U : 0U};
+  const sequence to = before(next);
+  add_range(backlog_.skipped, {first, to});
+  moved_to(to, std::nullopt, {}, time_);
+  audit_skipped({first, to}, " did not come in time");
+  if (may_be_next(next)) return;
+  // A number of another epoch has no predecessor that says so: it goes by force.
+  const auto at = entries_.begin();
+  (void)run_entry(at);
+}
+
+void waiting_machine::retry_latest() {
+  ready_ = false;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const auto here = at++;
+    if (!here->second.whole) break;
+    const waiting_event& e = here->second.event;
+    if (has_last_ && e.head.sequence < last_) {
+      remove(here, &counters::superseded);
+    } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
+      if (run_entry(here)) {
+        supersede_older();
+        at = entries_.upper_bound(last_);
+      }
+    }
+  }
+  if (next_is_hidden() && moved_) ready_ = true;
+}
+
+/// A newer event of `latest` was applied: nothing older is needed.
+void waiting_machine::supersede_older() {
+  while (!entries_.empty() && entries_.begin()->first < last_ && entries_.begin()->second.whole)
+    remove(entries_.begin(), &counters::superseded);
+  if (last_loaded_ && next_is_hidden()) ready_ = true;
+}
+
+/// What follows from an L that moved.
+void waiting_machine::settle() {
+  is_latest() ? supersede_older() : cascade();
+}
+
+}  // namespace ratchet
