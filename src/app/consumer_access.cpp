@@ -34,7 +34,7 @@ std::optional<session_result> consumer_session::check_cluster() {
                             describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
     }
     if (stop_requested()) return finish(session_end::drained);
-    serve_others();
+    if (auto failed = serve_others()) return failed;
     if (waited >= limit) {
       return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
     }

@@ -124,7 +124,7 @@ std::optional<session_result> consumer_session::turn() {
     }
   }
   if (auto ended = on_timers()) return ended;
-  serve_others();
+  if (auto failed = serve_others()) return failed;
   if (options_.until_end && !worker_.busy() && caught_up()) return finish(session_end::caught_up);
   return std::nullopt;
 }
@@ -159,11 +159,14 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
   return std::nullopt;
 }
 
-void consumer_session::serve_others() {
+std::optional<session_result> consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
     around_.errands->serve({around_.to, pipeline_});
   }
+  // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
+  if (const std::error_code code = pipeline_.failed()) return store_failed(code);
+  return std::nullopt;
 }
 
 std::optional<session_result> consumer_session::settle() {

@@ -144,7 +144,7 @@ class consumer_session {
   void tell_health(time_point now);
   void tell_log_ends();
   void tell_resources();
-  void serve_others();
+  [[nodiscard]] std::optional<session_result> serve_others();
   void note_moves();
   void note_new_stops();
 

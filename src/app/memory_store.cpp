@@ -180,11 +180,12 @@ namespace {
 
 }  // namespace
 
-void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& out) const {
+void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& out,
+                                            std::size_t queue_events) const {
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
   out.backlogs.clear();
-  std::size_t room = k_queue_events;
+  std::size_t room = queue_events;
   for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
     const auto at = rows.find(plan.aggregates[i]);
     if (at == rows.end()) continue;

@@ -64,8 +64,8 @@ class memory_store final : public store {
     kept_rejected kept;  ///< the keys of `rejected`, in their order
     std::map<std::string, backlog, std::less<>> backlogs;
     std::map<std::pair<std::string, sequence>, waiting_event> waiting;
-    /// As store::lookup().
-    void look_up(const step_plan&, step_rows& out) const;
+    /// As store::lookup(). `queue_events`: see k_queue_events.
+    void look_up(const step_plan&, step_rows& out, std::size_t queue_events = k_queue_events) const;
     /// As store::due().
     [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
     /// Enters what a step changes of this stream.

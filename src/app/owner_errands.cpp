@@ -25,6 +25,16 @@ errand_end owner_errands::run(errand wanted, std::chrono::milliseconds patience)
   return errand_end::done;
 }
 
+bool owner_errands::leave(errand wanted) {
+  const std::scoped_lock lock{mutex_};
+  if (!open_ || state_ != state::empty) return false;
+  errand_ = std::move(wanted);
+  awaited_ = false;
+  state_ = state::waiting;
+  asked_.store(true, std::memory_order_release);
+  return true;
+}
+
 void owner_errands::serve(access of) {
   if (!asked_.load(std::memory_order_acquire)) return;
   std::unique_lock lock{mutex_};
@@ -35,7 +45,7 @@ void owner_errands::serve(access of) {
   lock.unlock();
   errand_(of);  // nobody else touches it while it is under way
   lock.lock();
-  state_ = state::done;
+  state_ = std::exchange(awaited_, true) ? state::done : state::empty;
   changed_.notify_all();
 }
 

@@ -37,6 +37,10 @@ class owner_errands {
   /// meanwhile: an errand should be short.
   [[nodiscard]] errand_end run(errand, std::chrono::milliseconds patience);
 
+  /// Leaves it for the owner and waits for nothing: for a thread that is the owner itself. False: another one
+  /// is under way, or there is no owner.
+  [[nodiscard]] bool leave(errand);
+
   /// Does what is asked, if anything is. To be called between steps.
   void serve(access);
 
@@ -51,6 +55,7 @@ class owner_errands {
   std::condition_variable changed_;
   std::atomic<bool> asked_{false};  ///< something waits; saves the owner the lock
   bool open_{false};
+  bool awaited_{true};
   state state_{state::empty};
   errand errand_;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/decode_worker.hpp"
@@ -42,6 +43,8 @@ class pipeline {
   /// Does that in one step, in this order for each aggregate, and what follows from it in others. An answer
   /// for each. Errors: as handle(). A few hundred at a time: the step is as large as what they release.
   [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>);
+  /// The error of an obey() that failed, which only who asked for it was told; none: none did.
+  [[nodiscard]] std::error_code failed() const noexcept { return failed_; }
 
   /// When resume_waiting() has something to do next, by the clock; none: nothing waits for its time.
   [[nodiscard]] std::optional<timestamp> next_wake() const;
@@ -89,6 +92,7 @@ class pipeline {
   [[nodiscard]] result<void> take_step(std::vector<work>&);
   [[nodiscard]] result<step_part> decide(work&);
   void finish(work&);
+  [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
   /// Once a minute: in a stream that goes on, each step lets them go.
   [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);
@@ -98,7 +102,7 @@ class pipeline {
   /// Writes a step of waiting events, and enters what it changed.
   [[nodiscard]] result<void> take_change(stream_runtime&, const step_plan&, stream_change&);
   /// `gap.policy: stop`, and a gap is too old.
-  [[nodiscard]] result<bool> stop_for_gap(stream_runtime&);
+  [[nodiscard]] result<void> stop_for_gap(stream_runtime&);
   [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);
   static void note_backlogs(stream_runtime&, const step_plan&, const stream_change&);
   /// Aggregates for one step: those that are ready, else those that are due.
@@ -114,6 +118,7 @@ class pipeline {
   stream_list& streams_;
   store& store_;
   const clock_port& clock_;
+  std::error_code failed_;
   std::map<topic_partition, partition_stop> stopped_;
   explain_record explain_;
   stream_runtime* plain_stream_{nullptr};

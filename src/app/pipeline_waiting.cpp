@@ -89,8 +89,8 @@ result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
 }
 
 result<void> pipeline::settle(stream_runtime& stream) {
-  RATCHET_TRY(const bool stopped, stop_for_gap(stream));
-  if (stopped) return success();
+  // A stream that stops takes no more records; what was begun, by an operator say, still goes to its end.
+  RATCHET_TRY(stop_for_gap(stream));
   for (;;) {
     const auto gaps = gaps_due(stream.rules, stream.state);
     const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
@@ -149,6 +149,13 @@ result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan
 }
 
 result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all) {
+  auto done = carry_out(stream, all);
+  if (!done) failed_ = done.error();
+  return done;
+}
+
+result<std::vector<waiting_answer>> pipeline::carry_out(stream_runtime& stream,
+                                                        std::span<const decided> all) {
   step_plan plan = resuming_plan(stream);
   std::map<std::string_view, std::uint32_t> known;
   std::vector<waiting_order> orders;
@@ -172,16 +179,16 @@ result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::
   return answers;
 }
 
-result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
-  if (stream.rules.gap.policy != gap_policy::stop || !stream.oldest_gap) return false;
+result<void> pipeline::stop_for_gap(stream_runtime& stream) {
+  if (stream.rules.gap.policy != gap_policy::stop || !stream.oldest_gap) return success();
   const auto gaps = gaps_due(stream.rules, stream.state);
-  if (!gaps || *stream.oldest_gap > *gaps) return false;
+  if (!gaps || *stream.oldest_gap > *gaps) return success();
   // What is remembered may be older than what is there.
   constexpr std::size_t k_one = 1;
   RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp::min(), gaps, k_one));
   if (due.names.empty()) {
     stream.oldest_gap = due.next_gap;
-    return false;
+    return success();
   }
   for (const auto& [where, partition] : stream.state.partitions) {
     if (stopped_.contains(where)) continue;
@@ -192,7 +199,7 @@ result<bool> pipeline::stop_for_gap(stream_runtime& stream) {
     stop.aggregate = due.names.front();
     stop_partition(std::move(stop));
   }
-  return true;
+  return success();
 }
 
 }  // namespace ratchet

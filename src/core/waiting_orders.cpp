@@ -20,7 +20,7 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
     case waiting_verb::discard:
       remove(at, &counters::discarded);
       audit("waiting_discarded", told + ", was discarded; its number is open again");
-      if (is_arrival()) cascade();
+      if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
     case waiting_verb::skip:
       if (!is_latest() && at != entries_.begin()) return waiting_answer::not_first;

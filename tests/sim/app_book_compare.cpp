@@ -67,6 +67,8 @@ void compare_counters(const counters& found, const plain_oracle& wanted) {
   must_equal(found.rejected_too_old, wanted.count(fate::too_old), "too_old");
   must_equal(found.rejected_id_reused, wanted.count(fate::id_reused), "id_reused");
   must_equal(found.rejected_late, wanted.count(fate::late), "late");
+  must_equal(found.skipped, wanted.count(fate::skipped), "skipped");
+  must_equal(found.discarded, wanted.count(fate::discarded), "discarded");
   must_equal(found.waiting_parked, wanted.count(fate::parked), "parked");
   must_equal(found.waiting_retrying, wanted.count(fate::retrying), "retrying");
   must_equal(found.waiting_dead, wanted.count(fate::dead), "dead");
@@ -125,12 +127,12 @@ void compare_waiter(const waiting_event& found, plain_oracle::place number, cons
   throw_if(ms(found.head.since) != w.since, "since when it waits");
   throw_if(found.attempts != w.attempts, "how often it was tried");
   throw_if(ms(found.due) != w.due, "when it is due");
-  throw_if(found.payload() != w.of->payload, "its payload");
+  throw_if(found.payload() != w.what().payload, "its payload");
   throw_if(found.record.offset != w.offset ||
                static_cast<std::uint32_t>(found.record.where.partition) != w.of->partition,
            "its position");
   throw_if(found.record.key != w.of->key || found.record.value != w.of->value, "its record");
-  throw_if(found.tombstone != (w.of->kind == message_kind::tombstone), "whether it is a tombstone");
+  throw_if(found.tombstone != (w.what().kind == message_kind::tombstone), "whether it is a tombstone");
 }
 
 void compare_backlog(const backlog& found, const plain_oracle::aggregate& a) {

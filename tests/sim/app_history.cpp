@@ -36,11 +36,12 @@ constexpr std::array<const char*, k_fault_kinds> k_names{"kill",
                                                          "disk_low",
                                                          "disk_full",
                                                          "bit_rot",
-                                                         "clock_jump"};
+                                                         "clock_jump",
+                                                         "decision"};
 
 /// How often each comes up, in the order of fault_kind. What ends in a rebuild is rare: it forgets all.
-constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{12, 12, 4, 10, 6, 5, 5, 6, 5, 4, 6, 2, 3, 5,
-                                                            1,  3,  4, 1,  1, 2, 2, 5, 4, 5, 3, 3, 1, 3};
+constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{12, 12, 4, 10, 6, 5, 5, 6, 5, 4, 6, 2, 3, 5, 1,
+                                                            3,  4,  1, 1,  2, 2, 5, 4, 5, 3, 3, 1, 3, 25};
 
 /// Those that leave a hole in what is handled, or start over, once an operator has answered them.
 [[nodiscard]] constexpr bool may_lose(fault_kind k) noexcept {
@@ -55,6 +56,7 @@ constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{12, 12, 4, 10, 6, 5,
     case fault_kind::bit_rot:
     case fault_kind::compaction:
     case fault_kind::zombie:
+    case fault_kind::decision:
       return true;
     default:
       return false;
@@ -110,6 +112,8 @@ class author {
     into_.step_records = 1 + up_to(one_in(4) ? 3 : 60);
     into_.records_per_turn = 1 + up_to(15);
     into_.sync_every_step = one_in(6);
+    const std::size_t short_queue = 1 + up_to(4);
+    const bool is_short = one_in(4);
     const std::uint32_t streams = one_in(4) ? 2 : 1;
     for (std::uint32_t i = 0; i < streams; ++i) {
       stream_setup s;
@@ -127,6 +131,11 @@ class author {
       if (one_in(3)) choose_failures(s);
       into_.streams.push_back(s);
     }
+    // In order latest an event that waits above more dead ones than are looked up is out of reach.
+    const bool may_be_short =
+        std::all_of(into_.streams.begin(), into_.streams.end(),
+                    [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
+    if (is_short && may_be_short) into_.queue_events = short_queue;
   }
 
   void choose_gaps(stream_setup& s) {
@@ -340,7 +349,8 @@ namespace {
 std::string describe(const history& h) {
   std::string text = "seed " + std::to_string(h.seed) + ": " + std::to_string(h.log.size()) + " records, " +
                      std::to_string(h.faults.size()) + " faults, steps of " + std::to_string(h.step_records) +
-                     (h.sync_every_step ? ", each synced" : "") + "\n";
+                     (h.sync_every_step ? ", each synced" : "") + ", " + std::to_string(h.queue_events) +
+                     " waiting events looked up\n";
   for (const stream_setup& s : h.streams) {
     text += std::string{"  stream: "} +
             (s.arrival  ? "arrival"

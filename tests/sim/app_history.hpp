@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/record.hpp"
+#include "core/step.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/types.hpp"
 #include "workload/workload_random.hpp"
@@ -73,8 +74,9 @@ enum class fault_kind : std::uint8_t {
   disk_full,          ///< none is left
   bit_rot,            ///< a stored byte changes; its checksum tells
   clock_jump,         ///< the wall clock is set
+  decision,           ///< no fault: an operator decides about some of what waits
 };
-inline constexpr std::size_t k_fault_kinds = 28;
+inline constexpr std::size_t k_fault_kinds = 29;
 [[nodiscard]] const char* name_of(fault_kind) noexcept;
 
 struct fault {
@@ -111,6 +113,7 @@ struct history {
   std::uint32_t step_records{10};
   std::uint32_t records_per_turn{4};
   bool sync_every_step{false};
+  std::size_t queue_events{k_queue_events};  ///< so many waiting events are looked up for a step at most
   /// No two events claim one number or one id, none is older than the window, and nobody skips any: the final
   /// state is the same in whatever order they come.
   bool well_behaved{false};

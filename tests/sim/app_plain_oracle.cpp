@@ -97,6 +97,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   }
   if (may_run) fail(number, w);
   a.waiting.emplace(number, w);
+  a.highest = std::max(a.highest, number.second);
   kept_ = std::pair{m.aggregate, number};
   if (a.held || a.waiting.size() <= setup_->most_of_aggregate) return;
   a.held = true;
@@ -105,7 +106,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
 
 /// An attempt failed.
 void plain_oracle::fail(place number, waiter& w) const {
-  const message& m = *w.of;
+  const message& m = w.what();
   ++w.attempts;
   w.due.reset();
   if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
@@ -120,14 +121,14 @@ void plain_oracle::fail(place number, waiter& w) const {
 
 /// True where it was applied, and waits no more.
 bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
-  if (!succeeds(*at->second.of, at->second.attempts + 1)) {
+  if (!succeeds(at->second.what(), at->second.attempts + 1)) {
     fail(at->first, at->second);
     return false;
   }
-  const message& m = *at->second.of;
+  const waiter w = at->second;
   const place number = at->first;
   leave(a, at);
-  apply(a, number, m);
+  apply(a, number, w.what());
   return true;
 }
 
@@ -137,8 +138,14 @@ void plain_oracle::leave(aggregate& a, std::map<place, waiter>::iterator at) {
   ++counts_[static_cast<std::size_t>(fate::applied)];
   if (w.ticket) tickets_.at(*w.ticket) = fate::applied;
   if (w.of->id) ids_.emplace(*w.of->id, w.of->aggregate);
+  erase(a, at);
+}
+
+void plain_oracle::erase(aggregate& a, std::map<place, waiter>::iterator at) {
   a.waiting.erase(at);
-  if (a.waiting.empty()) a.held = false;
+  if (!a.waiting.empty()) return;
+  a.held = false;
+  a.highest = 0;
 }
 
 /// What waited for the one that was applied, one after the other.
@@ -153,12 +160,16 @@ void plain_oracle::release(aggregate& a) {
 
 /// Order latest: nothing older than the last one is needed.
 void plain_oracle::supersede(aggregate& a) {
-  while (!a.waiting.empty() && a.waiting.begin()->first < a.last) leave(a, a.waiting.begin());
+  while (!a.waiting.empty() && a.waiting.begin()->first < a.last && a.bound != a.waiting.begin()->first)
+    leave(a, a.waiting.begin());
 }
 
 void plain_oracle::retry_latest(aggregate& a) {
+  supersede(a);  // what a bounded step has left
+  if (a.held) return;
   for (auto at = a.waiting.begin(); at != a.waiting.end();) {
     const place number = at->first;
+    if (a.bound && *a.bound <= number) return;
     if (at->second.state == fate::retrying && *at->second.due <= now_ && run(a, at)) supersede(a);
     at = a.waiting.upper_bound(number);
   }
@@ -190,7 +201,7 @@ void plain_oracle::skip_gap(aggregate& a) {
     return;
   }
   place from{next.first, setup_->first == first_number::one ? 1 : 0};
-  if (a.exists) from = {a.last.first, a.last.second + 1};
+  if (a.exists) from = successor(a.last);
   const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
   a.skipped.emplace_back(from, to);
   a.exists = true;
@@ -206,10 +217,11 @@ void plain_oracle::bind(std::uint32_t which, std::optional<place> first) {
 
 void plain_oracle::resume(std::uint32_t which, std::int64_t now) {
   const auto known = aggregates_.find(which);
-  if (known == aggregates_.end() || known->second.held) return;
+  if (known == aggregates_.end()) return;
   now_ = now;
   aggregate& a = known->second;
   if (!setup_->strict && !setup_->arrival) return retry_latest(a);
+  if (a.held) return;
   release(a);
   skip_old_gaps(a);
 }
@@ -218,8 +230,10 @@ bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {
   const auto known = aggregates_.find(which);
   if (known == aggregates_.end()) return false;
   const aggregate& a = known->second;
-  if (a.held || a.waiting.empty()) return false;
-  if (a.bound || (setup_->gap == gap_policy::skip && is_old_gap(a))) return true;
+  if (a.waiting.empty()) return false;
+  if (a.bound) return true;  // in order latest newer ones make held ones needless, too
+  if (a.held) return false;
+  if (setup_->gap == gap_policy::skip && is_old_gap(a)) return true;
   for (const auto& [number, w] : a.waiting) {
     if (w.state == fate::retrying && *w.due <= now) return true;
     if (setup_->strict || setup_->arrival) return false;  // only the lowest is tried
@@ -239,9 +253,10 @@ std::string plain_oracle::describe_old_gap() const {
 
 bool plain_oracle::is_settled() const {
   for (const auto& [number, a] : aggregates_) {
+    if (a.bound && !a.waiting.empty()) return false;
     if (a.held || a.waiting.empty()) continue;
     const auto& [first, lowest] = *a.waiting.begin();
-    if (a.bound || (setup_->gap == gap_policy::skip && is_old_gap(a))) return false;
+    if (setup_->gap == gap_policy::skip && is_old_gap(a)) return false;
     if (lowest.state == fate::parked && comes_next(a, first)) return false;
     for (const auto& [at, w] : a.waiting) {
       if (w.state == fate::retrying) return false;
@@ -271,8 +286,7 @@ void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
 }
 
 plain_oracle::place plain_oracle::next_number(const aggregate& a) const {
-  const std::uint64_t highest = a.waiting.empty() ? 0 : a.waiting.rbegin()->first.second;
-  return {0, std::max(a.last.second, highest) + 1};
+  return {0, std::max(a.last.second, a.highest) + 1};
 }
 
 bool plain_oracle::comes_next(const aggregate& a, place p) const {

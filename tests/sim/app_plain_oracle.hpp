@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "app_history.hpp"
+#include "core/waiting.hpp"
 
 namespace ratchet::sim {
 
@@ -26,18 +28,28 @@ enum class fate : std::uint8_t {
   too_old,
   id_reused,
   late,
+  // It waited, and an operator decided so:
+  skipped,
+  discarded,
   // It waits:
   parked,
   retrying,
   dead,
 };
-inline constexpr std::size_t k_fates = 11;
+inline constexpr std::size_t k_fates = 13;
 
 /// A decision that a step says of itself: it leaves a row behind.
 struct said {
   std::string kind;
   std::uint32_t aggregate{0};
   std::vector<std::uint64_t> numbers;  ///< that it names
+};
+
+/// What an operator says of the event with this number.
+struct ruling {
+  waiting_verb verb{waiting_verb::replay};
+  std::pair<std::uint64_t, std::uint64_t> number;  ///< epoch, number
+  std::optional<std::string> payload;              ///< in place of what came; it makes no reducer fail
 };
 
 /// What a stream must come to, by the words of the contract, one record at a time, over plain values, with
@@ -53,7 +65,10 @@ class plain_oracle {
     std::optional<std::int64_t> since;
     std::uint32_t attempts{0};
     std::optional<std::int64_t> due;
-    std::optional<std::size_t> ticket{};  ///< of the step that took it
+    std::optional<std::size_t> ticket{};      ///< of the step that took it
+    std::shared_ptr<const message> mended{};  ///< an operator gave it another payload
+    /// What the reducer is given.
+    [[nodiscard]] const message& what() const { return mended ? *mended : *of; }
   };
   struct aggregate {
     bool exists{false};  ///< something was applied or skipped
@@ -63,7 +78,8 @@ class plain_oracle {
     bool deleted{true};
     std::string snapshot;
     std::map<place, waiter> waiting;
-    bool held{false};  ///< more waited than may
+    bool held{false};          ///< more waited than may
+    std::uint64_t highest{0};  ///< number of all that waited since none did
     std::optional<place> adopted;
     std::vector<std::pair<place, place>> skipped;  ///< both ends included
     /// The work of a step ended before this one; the next step goes on.
@@ -93,6 +109,8 @@ class plain_oracle {
   void bind(std::uint32_t which, std::optional<place>);
   /// A step looks after what waits of this aggregate.
   void resume(std::uint32_t which, std::int64_t now);
+  /// An operator decides about one waiting event, or about the numbers of a gap.
+  waiting_answer obey(std::uint32_t which, const ruling&, std::int64_t now);
   /// There is something to do for it at that time.
   [[nodiscard]] bool is_due(std::uint32_t which, std::int64_t now) const;
   /// A gap is older than the stream allows.
@@ -130,6 +148,11 @@ class plain_oracle {
   bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
   bool run(aggregate&, std::map<place, waiter>::iterator);
   void leave(aggregate&, std::map<place, waiter>::iterator);
+  static void erase(aggregate&, std::map<place, waiter>::iterator);
+  waiting_answer replay(aggregate&, std::map<place, waiter>::iterator, const ruling&);
+  waiting_answer skip(aggregate&, std::map<place, waiter>::iterator);
+  waiting_answer skip_gap_to(std::uint32_t which, aggregate&, place);
+  void move_to(aggregate&, place);
   void release(aggregate&);
   void supersede(aggregate&);
   void retry_latest(aggregate&);
@@ -150,6 +173,11 @@ class plain_oracle {
   std::set<std::pair<event_id, std::uint32_t>> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };
+
+/// The next number, which behind the last one of an epoch is the first of the next epoch.
+[[nodiscard]] constexpr plain_oracle::place successor(plain_oracle::place p) noexcept {
+  return p.second == ~0ULL ? plain_oracle::place{p.first + 1, 0} : plain_oracle::place{p.first, p.second + 1};
+}
 
 /// What the reducer makes of that attempt at it; the first is 1.
 [[nodiscard]] bool succeeds(const message&, std::uint32_t attempt);

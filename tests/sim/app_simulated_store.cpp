@@ -150,8 +150,8 @@ void simulated_disk::draw(const incarnation& drawn) {
 }
 
 simulated_store::simulated_store(simulated_disk& disk, disk_faults& faults, world_port& world,
-                                 store_judge& judge)
-    : disk_{disk}, faults_{faults}, world_{world}, judge_{judge} {}
+                                 store_judge& judge, std::size_t queue_events)
+    : disk_{disk}, faults_{faults}, world_{world}, judge_{judge}, queue_events_{queue_events} {}
 
 void simulated_store::pass_turn() {
   if (!running_ || failed_) return;
@@ -176,7 +176,7 @@ result<stream_state> simulated_store::load(stream_id id) const {
 result<void> simulated_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
-  disk_.now().streams.at(static_cast<std::size_t>(id)).look_up(plan, out);
+  disk_.now().streams.at(static_cast<std::size_t>(id)).look_up(plan, out, queue_events_);
   return success();
 }
 

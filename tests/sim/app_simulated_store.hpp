@@ -110,7 +110,7 @@ struct disk_faults {
 /// that began behind it has ended; after a failure it takes nothing more.
 class simulated_store final : public store {
  public:
-  simulated_store(simulated_disk&, disk_faults&, world_port&, store_judge&);
+  simulated_store(simulated_disk&, disk_faults&, world_port&, store_judge&, std::size_t queue_events);
 
   /// One turn: a sync in the background comes to its end.
   void pass_turn();
@@ -147,6 +147,7 @@ class simulated_store final : public store {
   disk_faults& faults_;
   world_port& world_;
   store_judge& judge_;
+  std::size_t queue_events_;
   bool failed_{false};
   bool told_{false};  ///< whoever writes was told that it failed
   struct running_sync {

@@ -30,7 +30,8 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
     if (static_cast<fate>(i) == fate::retrying) continue;
     EXPECT_GT(found.met.fates.at(i), 0U) << i;
   }
-  for (const char* kind : {"gap_skipped", "first_adopted", "aggregate_held"})
+  for (const char* kind : {"gap_skipped", "first_adopted", "aggregate_held", "waiting_replayed",
+                           "waiting_skipped", "waiting_discarded"})
     EXPECT_TRUE(found.met.audits.contains(kind)) << kind;
   for (const session_end end : {session_end::drained, session_end::client_lost, session_end::store_lost,
                                 session_end::rebuild, session_end::refused}) {

@@ -2,6 +2,7 @@
 #include "app_step_book.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -57,6 +58,7 @@ void step_book::delivered(const cluster& c, const std::vector<std::pair<std::siz
 void step_book::forget_deliveries() {
   delivered_.clear();
   stopped_.clear();
+  expected_.reset();
 }
 
 std::size_t step_book::perform(const operation& o) {
@@ -76,6 +78,8 @@ std::size_t step_book::perform(const operation& o) {
     case operation::kind::resume:
       oracle.resume(o.aggregate, o.now);
       break;
+    case operation::kind::obey:
+      return static_cast<std::size_t>(oracle.obey(o.aggregate, o.decided, o.now));
   }
   return 0;
 }
@@ -110,7 +114,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     check_part(part, was);
     oracles_[stream].begin_step();
     if (part.plan != nullptr && part.plan->resumes) {
-      resume(s, part, was, now);
+      expected_ && expected_->stream == stream ? obey(s, part, was, now) : resume(s, part, was, now);
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
       take_records(s, part, was, c, now);
     } else {
@@ -130,7 +134,9 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
 /// Each number that is skipped, and each aggregate that is held, is told by an audit row, and no other is.
 void step_book::check_sayings(std::vector<said> wanted, const std::vector<audit_row>& found) {
   for (const audit_row& row : found) {
-    if (row.kind != "gap_skipped" && row.kind != "first_adopted" && row.kind != "aggregate_held") continue;
+    constexpr std::array k_kinds{"gap_skipped",      "first_adopted",   "aggregate_held",
+                                 "waiting_replayed", "waiting_skipped", "waiting_discarded"};
+    if (std::find(k_kinds.begin(), k_kinds.end(), row.kind) == k_kinds.end()) continue;
     const auto names = [&row](const said& s) {
       return s.kind == row.kind &&
              row.text.find("`a" + std::to_string(s.aggregate) + "`") != std::string::npos &&
@@ -169,6 +175,29 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
     o.aggregate = number_of(name);
     s.operations.push_back(o);
     (void)perform(o);
+  }
+}
+
+void step_book::expect(std::uint32_t stream, std::vector<std::pair<std::uint32_t, ruling>> by_aggregate) {
+  expected_ = expected{stream, std::move(by_aggregate)};
+  answers_.clear();
+}
+
+std::vector<waiting_answer> step_book::take_answers() {
+  expected_.reset();
+  return std::exchange(answers_, {});
+}
+
+/// What an operator decided, and nothing else.
+void step_book::obey(step& s, const step_part& part, const stream_rows& before, std::int64_t now) {
+  const expected wanted = *std::exchange(expected_, std::nullopt);
+  take_bounds(s, part, before);
+  for (const auto& [aggregate, decided] : wanted.by_aggregate) {
+    operation o{.what = operation::kind::obey, .stream = wanted.stream, .now = now};
+    o.aggregate = aggregate;
+    o.decided = decided;
+    s.operations.push_back(o);
+    answers_.push_back(static_cast<waiting_answer>(perform(o)));
   }
 }
 

@@ -28,6 +28,11 @@ class step_book {
   /// What was delivered and not written is forgotten: a new session.
   void forget_deliveries();
 
+  /// The next step of this stream does that, if it is written; answers() is what must come of it.
+  void expect(std::uint32_t stream, std::vector<std::pair<std::uint32_t, ruling>> by_aggregate);
+  /// None where that step was not written.
+  [[nodiscard]] std::vector<waiting_answer> take_answers();
+
   void write(const step_batch&, const simulated_disk::contents& before, const cluster&, std::int64_t now);
   /// The directory lost what came behind this step.
   void take_back_to(std::uint64_t number);
@@ -48,7 +53,7 @@ class step_book {
 
  private:
   struct operation {
-    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume } what{kind::take};
+    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume, obey } what{kind::take};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
     std::int64_t offset{0};
@@ -58,6 +63,7 @@ class step_book {
     std::uint32_t aggregate{0};
     std::optional<plain_oracle::place> first{};
     bool unseen{false};
+    ruling decided{};
   };
   struct step {
     std::uint64_t number{0};
@@ -80,6 +86,7 @@ class step_book {
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
   void take_bounds(step&, const step_part&, const stream_rows& before);
   void resume(step&, const step_part&, const stream_rows& before, std::int64_t now);
+  void obey(step&, const step_part&, const stream_rows& before, std::int64_t now);
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);
@@ -89,7 +96,14 @@ class step_book {
   /// Of a record its ticket.
   std::size_t perform(const operation&);
 
+  struct expected {
+    std::uint32_t stream{0};
+    std::vector<std::pair<std::uint32_t, ruling>> by_aggregate;
+  };
+
   const history* history_;
+  std::optional<expected> expected_;
+  std::vector<waiting_answer> answers_;
   std::vector<plain_oracle> oracles_;
   std::vector<step> steps_;
   std::map<std::uint32_t, std::deque<delivery>> delivered_;  ///< by stream

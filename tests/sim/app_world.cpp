@@ -201,7 +201,7 @@ bool world::open_store() {
   disk_->open(*this);
   note_lost_steps();
   book_.compare(disk_->now(), cluster_);
-  store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this);
+  store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this, history_.queue_events);
   if (!load_states(streams_, *store_)) throw broken("the streams' states cannot be read");
   return true;
 }
@@ -255,13 +255,15 @@ void world::live() {
 std::pair<session_result, bool> world::one_session() {
   book_.forget_deliveries();
   source_ = std::make_unique<simulated_source>(cluster_, *this, *this);
+  errands_.emplace();
+  errands_->open();
   session_options options;
   options.resume = wish_;
   options.stop = &stop_;
   options.random = ++incarnations_;
   options.decoding = decode_on::owner_thread;
   outlet_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
-  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, nullptr,
+  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, &*errands_,
                             &space_, outlet_.get()},
                            options};
   session_result ended = session.run();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/consumer_session.hpp"
+#include "app/owner_errands.hpp"
 #include "app/session_loop.hpp"
 #include "app/stream_runtime.hpp"
 #include "app_history.hpp"
@@ -113,6 +114,8 @@ class world final : public world_port, public kafka_judge, public store_judge {
   [[nodiscard]] bool has_stopped_partitions() const;
   void look_for_rest();
   void stop_process(const fault& then);
+  /// On the owner's thread, between two steps.
+  void decide(const fault&, pipeline&);
 
   const history& history_;
   std::vector<std::string>* trace_;
@@ -139,6 +142,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::unique_ptr<simulated_store> store_;
   std::unique_ptr<simulated_source> source_;
   std::unique_ptr<simulated_outlet> outlet_;
+  std::optional<owner_errands> errands_;
   std::atomic<bool> stop_{false};
   resume_option typed_{resume_option::none};  ///< behind `--resume`, at the next start
   resume_wish wish_;                          ///< of this process

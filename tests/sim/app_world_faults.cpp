@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The part of the world that moves on by itself: turns, producers, faults and their end.
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "app_world.hpp"
 
@@ -85,6 +87,9 @@ void world::apply(const fault& f) {
     case fault_kind::bit_rot:
       disk_->rotten = true;
       break;
+    case fault_kind::decision:
+      if (errands_) (void)errands_->leave([this, f](owner_errands::access of) { decide(f, of.way); });
+      break;
     case fault_kind::clock_jump:
       clock_.jump(std::chrono::milliseconds{static_cast<std::int64_t>(f.amount % 20'000) - 10'000});
       break;
@@ -97,6 +102,40 @@ void world::apply(const fault& f) {
     default:
       apply_to_brokers(f);
   }
+}
+
+void world::decide(const fault& f, pipeline& way) {
+  constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::replay, waiting_verb::skip,
+                               waiting_verb::discard};
+  const std::uint32_t stream = f.choice % static_cast<std::uint32_t>(streams_.size());
+  const auto& waiting = disk_->now().streams[stream].waiting;
+  if (waiting.empty()) return;
+  auto at = std::next(waiting.begin(), static_cast<std::ptrdiff_t>(f.choice / 7 % waiting.size()));
+  // Of a queue that is not looked up whole, the lowest one is within reach for certain.
+  const bool all_in_reach = history_.queue_events == k_queue_events;
+  if (!all_in_reach) at = waiting.lower_bound({at->first.first, {}});
+  std::vector<pipeline::decided> all;
+  std::vector<std::pair<std::uint32_t, ruling>> wanted;
+  for (std::uint32_t i = all_in_reach ? f.amount / 16 % 3 : 0; at != waiting.end(); --i, ++at) {
+    pipeline::decided& d = all.emplace_back();
+    d.aggregate = at->first.first;
+    d.verb = k_verbs.at((f.amount + i) % k_verbs.size());
+    d.sequence = at->first.second;
+    const bool of_gap = d.verb == waiting_verb::skip && f.amount / 4 % 3 == 0 && d.sequence.number > 0;
+    if (of_gap) --d.sequence.number;  // perhaps one that is missing
+    if ((f.amount + i) % k_verbs.size() == 1)
+      d.payload = R"({"mended":)" + std::to_string(f.amount % 1000) + "}";
+    wanted.emplace_back(static_cast<std::uint32_t>(std::stoul(d.aggregate.substr(1))),
+                        ruling{d.verb, {d.sequence.epoch, d.sequence.number}, d.payload});
+    if (traces())
+      trace(std::string{"an operator says "} + name_of(d.verb) + " " + d.aggregate + " " +
+            std::to_string(d.sequence.number) + (d.payload ? " with another payload" : ""));
+    if (i == 0) break;
+  }
+  book_.expect(stream, std::move(wanted));
+  const auto answers = way.obey(*streams_[stream], all);
+  const std::vector<waiting_answer> right = book_.take_answers();
+  if (answers && answers.value() != right) throw broken("an operator was told what the oracle does not say");
 }
 
 void world::apply_to_brokers(const fault& f) {

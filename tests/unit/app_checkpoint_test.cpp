@@ -44,6 +44,25 @@ TEST(owner_errands, are_done_by_the_thread_that_serves) {
   owner.join();
 }
 
+TEST(owner_errands, that_are_left_are_done_once_and_make_room_for_the_next) {
+  owner_errands errands;
+  memory_store store{{}};
+  stream_list streams;
+  const testing::fake_clock clock;
+  pipeline way{streams, store, clock};
+  int done = 0;
+  EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "nobody serves yet";
+  errands.open();
+  EXPECT_TRUE(errands.leave([&](owner_errands::access) { ++done; }));
+  EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "one at a time";
+  errands.serve({store, way});
+  errands.serve({store, way});
+  EXPECT_EQ(done, 1);
+  EXPECT_TRUE(errands.leave([&](owner_errands::access) { ++done; }));
+  errands.serve({store, way});
+  EXPECT_EQ(done, 2);
+}
+
 TEST(owner_errands, are_taken_back_where_nobody_comes) {
   owner_errands errands;
   memory_store store{{}};

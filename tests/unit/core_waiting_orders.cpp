@@ -122,6 +122,16 @@ TEST(waiting_orders, discard_an_event_and_open_its_number) {
   expect_ledger(w);
 }
 
+TEST(waiting_orders, discard_the_only_event_at_hand_and_look_at_those_behind_it) {
+  world w = with(order::strict, {{1, "a"}, {2, "#"}, {3, "c"}, {4, "d"}});
+  w.queue_events = 1;
+  EXPECT_EQ(w.obey(k_discard, seq(2)), waiting_answer::done);
+  EXPECT_TRUE(w.backlogs.at("a").ready) << "3 was not at hand, and nobody would see the gap below it";
+  w.settle();
+  EXPECT_FALSE(w.backlogs.at("a").ready);
+  EXPECT_EQ(w.waiting.at("a").size(), 2U);
+}
+
 TEST(waiting_orders, leave_no_trace_of_an_aggregate_of_which_nothing_was_applied) {
   world w = with(order::strict, {{2, "b"}});
   EXPECT_EQ(w.obey(k_discard, seq(2)), waiting_answer::done);

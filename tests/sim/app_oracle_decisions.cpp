@@ -1,0 +1,92 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What an operator decides, by the words of the contract.
+#include "app_plain_oracle.hpp"
+
+namespace ratchet::sim {
+
+waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int64_t now) {
+  const auto known = aggregates_.find(which);
+  if (known == aggregates_.end()) return waiting_answer::none_waits;
+  now_ = now;
+  aggregate& a = known->second;
+  const auto at = a.waiting.find(r.number);
+  if (at == a.waiting.end()) {
+    return r.verb == waiting_verb::skip ? skip_gap_to(which, a, r.number) : waiting_answer::none_waits;
+  }
+  switch (r.verb) {
+    case waiting_verb::replay:
+      return replay(a, at, r);
+    case waiting_verb::skip:
+      return skip(a, at);
+    case waiting_verb::discard:
+      sayings_.push_back({"waiting_discarded", which, {r.number.second}});
+      ++counts_[static_cast<std::size_t>(fate::discarded)];
+      erase(a, at);
+      if (setup_->strict || setup_->arrival) release(a);
+      return waiting_answer::done;
+  }
+  return waiting_answer::none_waits;
+}
+
+waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::iterator at, const ruling& r) {
+  waiter& w = at->second;
+  if (w.state == fate::parked && !a.held && !r.payload) return waiting_answer::not_in_trouble;
+  sayings_.push_back({"waiting_replayed", w.of->aggregate, {at->first.second}});
+  a.held = false;
+  if (r.payload) {
+    auto mended = std::make_shared<message>(*w.of);
+    mended->kind = message_kind::event;
+    mended->payload = *r.payload;
+    mended->how = failing::never;
+    w.mended = std::move(mended);
+  }
+  if (w.state != fate::parked) {
+    w.state = fate::retrying;
+    w.attempts = 0;
+    w.due = now_;
+  }
+  setup_->strict || setup_->arrival ? release(a) : retry_latest(a);
+  return waiting_answer::done;
+}
+
+/// It goes, and the last-handled number moves past it.
+waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterator at) {
+  const bool in_turn = setup_->strict || setup_->arrival;
+  if (in_turn && at != a.waiting.begin()) return waiting_answer::not_first;
+  const place number = at->first;
+  sayings_.push_back({"waiting_skipped", at->second.of->aggregate, {number.second}});
+  ++counts_[static_cast<std::size_t>(fate::skipped)];
+  erase(a, at);
+  if (!a.exists || a.last < number) {
+    const place from = a.exists && setup_->strict ? successor(a.last) : number;
+    a.skipped.emplace_back(from, number);
+    move_to(a, number);
+  }
+  in_turn ? release(a) : supersede(a);
+  return waiting_answer::done;
+}
+
+/// Nothing waits under the number: it lies in the gap below the lowest, or nowhere.
+waiting_answer plain_oracle::skip_gap_to(std::uint32_t which, aggregate& a, place to) {
+  const bool has_gap = setup_->strict && !a.waiting.empty() && to < a.waiting.begin()->first;
+  const bool nobody_knows_where = !a.exists && setup_->first == first_number::any;
+  if (!has_gap || nobody_knows_where || (a.exists && to <= a.last)) return waiting_answer::none_waits;
+  place from{to.first, setup_->first == first_number::one ? 1 : 0};
+  if (a.exists) from = successor(a.last);
+  if (to < from) return waiting_answer::none_waits;
+  a.skipped.emplace_back(from, to);
+  sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+  move_to(a, to);
+  release(a);
+  return waiting_answer::done;
+}
+
+void plain_oracle::move_to(aggregate& a, place number) {
+  a.exists = true;
+  a.last = number;
+  a.id.reset();
+  a.payload.clear();
+  a.adopted.reset();
+}
+
+}  // namespace ratchet::sim
