@@ -145,6 +145,10 @@ claim waiting_machine::claimed_by(const decoded_event& e) const {
   }
   const auto at = entries_.find(e.sequence);
   if (at == entries_.end()) return claim::none;
+  if (around_.rules.gate.ties_by_offset && at->second.whole &&
+      at->second.event.head.payload_hash != e.payload_hash) {
+    return claim::none;  // the later one of two events at one log position
+  }
   const std::optional<event_id>& id = at->second.event.head.id;
   if (!id || !e.has_id || !around_.rules.dedup) return claim::same_id;  // as an event of L's number
   return *id == e.id ? claim::same_id : claim::other_id;
@@ -241,6 +245,10 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
       .event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
+  // Only a tie comes upon an event of its own number: of the two the later one is kept.
+  if (const auto tie = entries_.find(head.sequence); tie != entries_.end()) {
+    remove(tie, &counters::superseded);
+  }
   head.state = as;
   // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too.
   head.since = in.stream_time ? in.stream_time : in.event->record_time;
@@ -406,7 +414,7 @@ void waiting_machine::retry_latest() {
     const auto here = at++;
     if (!here->second.whole) break;
     const waiting_event& e = here->second.event;
-    if (has_last_ && e.head.sequence < last_) {
+    if (has_last_ && e.head.sequence <= last_) {
       remove(here, &counters::superseded);
     } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
       if (run_entry(here)) {
@@ -418,9 +426,9 @@ void waiting_machine::retry_latest() {
   if (next_is_hidden() && moved_) ready_ = true;
 }
 
-/// A newer event of `latest` was applied: nothing older is needed.
+/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
 void waiting_machine::supersede_older() {
-  while (!entries_.empty() && entries_.begin()->first < last_ && entries_.begin()->second.whole)
+  while (!entries_.empty() && entries_.begin()->first <= last_ && entries_.begin()->second.whole)
     remove(entries_.begin(), &counters::superseded);
   if (last_loaded_ && next_is_hidden()) ready_ = true;
 }
