@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
@@ -94,9 +95,10 @@ void write_missing(json_writer&, const std::optional<sequence_range>&);
 /// The event's own time, else its record's.
 [[nodiscard]] std::optional<timestamp> time_of(const waiting_event&) noexcept;
 /// An event's members, as above, without the braces.
-void write_waiting_members(json_writer&, std::string_view stream, std::string_view aggregate,
-                           const waiting_event&, const wait_story&);
+void write_waiting_members(json_writer&, std::string_view stream, const id_spelling&,
+                           std::string_view aggregate, const waiting_event&, const wait_story&);
 /// One line for people, without its line feed.
-[[nodiscard]] std::string waiting_line(std::string_view aggregate, const waiting_event&, const wait_story&);
+[[nodiscard]] std::string waiting_line(const id_spelling&, std::string_view aggregate, const waiting_event&,
+                                       const wait_story&);
 
 }  // namespace ratchet

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Streams of each format, from their records to the state on disk.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -10,10 +11,14 @@
 #include <string>
 
 #include "app/apply_files.hpp"
+#include "app/control_requests.hpp"
 #include "app/engine.hpp"
+#include "decode/event_id_text.hpp"
 
 namespace ratchet {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -70,6 +75,31 @@ class stream_of : public ::testing::Test {
   }
   const counters& counted() { return engine_->streams()[0]->state.counters; }
   std::uint64_t let_through() { return counted().applied + counted().superseded; }
+  /// What `ratchet get --output json` or `explain` answers; the failure's text where it fails.
+  std::string ask(read_request request) {
+    request.stream = "payments";
+    request.json = true;
+    const auto view = engine_->state().view();
+    const std::vector<std::string> streams{"payments"};
+    std::string out;
+    const auto done = answer_request({*view.value(), streams, nullptr}, request, [&](std::string_view piece) {
+      out += piece;
+      return true;
+    });
+    return done ? out : to_text(done.error());
+  }
+  std::string get(const std::string& aggregate) {
+    read_request request;
+    request.kind = read_request::kind_of::get;
+    request.aggregate = aggregate;
+    return ask(request);
+  }
+  std::string explain(const std::string& event) {
+    read_request request;
+    request.kind = read_request::kind_of::explain;
+    request.event = event;
+    return ask(request);
+  }
   std::string read(const std::string& aggregate) {
     const auto found = engine_->read("payments", aggregate);
     return found ? found.value().value.value_or("deleted") : "nothing";
@@ -185,6 +215,30 @@ TEST_F(stream_of, changes_of_ydb_goes_by_virtual_time) {
   EXPECT_EQ(read("[2]"), "deleted");
   EXPECT_EQ(counted().stale, 1U);
   EXPECT_EQ(counted().ignored, 1U);
+}
+
+TEST_F(stream_of, cloudevents_is_explained_by_source_and_id) {
+  stream().envelope.format = envelope_format::cloudevents;
+  feed(cloudevent("/a", k_first, 1, "{}"), false);
+  const std::string stored = to_text(id_of_source(id_kind::uuidv7, *parse_uuidv7(k_first), "/a"));
+  EXPECT_THAT(get("p1"), HasSubstr(R"("event_id":")" + stored + "\""));
+  EXPECT_THAT(explain(std::string{"/a "} + k_first), HasSubstr(R"("window":"inside")"));
+  EXPECT_THAT(explain(stored), HasSubstr(R"("window":"inside")")) << "as the outputs show it";
+  EXPECT_THAT(explain(std::string{"/b "} + k_first), HasSubstr("nothing is known of event"));
+  EXPECT_THAT(explain(k_first), HasSubstr("an id counts together with its source"));
+  EXPECT_THAT(explain("/a x"), HasSubstr("its source by --source"));
+}
+
+TEST_F(stream_of, ulids_shows_them_as_ulids) {
+  stream().envelope.format = envelope_format::debezium_outbox;
+  stream().order = order::arrival;
+  stream().dedup.ids = id_kind::ulid;
+  feed(kcat(0, "p1", "{}", R"("id","01kdvdna00000000000000000a")"), true);
+  EXPECT_THAT(get("p1"), HasSubstr(R"("event_id":"01KDVDNA00000000000000000A")"));
+  EXPECT_THAT(explain("01KDVDNA00000000000000000A"), HasSubstr(R"("window":"inside")"));
+  EXPECT_THAT(explain(k_first), HasSubstr("ULIDs are 26 characters"));
+  EXPECT_THAT(explain("/a 01KDVDNA00000000000000000A"), HasSubstr("is not an event id"))
+      << "it has no sources";
 }
 
 }  // namespace
