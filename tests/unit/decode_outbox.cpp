@@ -66,6 +66,19 @@ TEST(envelope_preset, fills_what_the_format_knows_once) {
   }
 }
 
+TEST(envelope_preset, asks_for_headers_where_some_are_read) {
+  const auto of = [](envelope_format format) {
+    envelope_config e;
+    e.format = format;
+    e.aggregate = "key";
+    return reads_headers(with_defaults(e));
+  };
+  EXPECT_FALSE(of(envelope_format::json));
+  EXPECT_TRUE(of(envelope_format::cloudevents)) << "they tell the mode";
+  EXPECT_TRUE(of(envelope_format::debezium_outbox));
+  EXPECT_FALSE(of(envelope_format::debezium_cdc));
+}
+
 TEST(envelope_preset, knows_the_names_of_attributes) {
   EXPECT_EQ(attribute_of("attribute:paymentid2"), "paymentid2");
   for (const char* text : {"attribute:", "attribute:paymentId", "attribute:a-b", "attribut:a", "key", "/a"}) {
