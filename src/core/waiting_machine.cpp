@@ -145,6 +145,8 @@ claim waiting_machine::claimed_by(const decoded_event& e) const {
   }
   const auto at = entries_.find(e.sequence);
   if (at == entries_.end()) return claim::none;
+  // An event that is known by its head alone cannot be replaced: behind k_queue_events others it keeps its
+  // place.
   if (around_.rules.gate.ties_by_offset && at->second.whole &&
       at->second.event.head.payload_hash != e.payload_hash) {
     return claim::none;  // the later one of two events at one log position
