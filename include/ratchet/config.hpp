@@ -23,7 +23,8 @@ enum class sync_mode : std::uint8_t { interval, every_step };
 /// Where a partition starts that neither the store nor Kafka knows.
 enum class start_position : std::uint8_t { earliest, latest };
 
-enum class id_kind : std::uint8_t { none, uuidv7 };
+/// What event ids are: kinds whose own time orders them, or none.
+enum class id_kind : std::uint8_t { none, uuidv7, ulid };
 
 struct kafka_config {
   std::vector<std::string> brokers;
@@ -44,8 +45,18 @@ struct state_config {
   std::optional<std::uint64_t> min_free;
 };
 
-/// Where each field of the `json` envelope comes from: `/json/pointer` (RFC 6901) into the value, `key`, or
-/// `header:NAME`. Empty: not mapped.
+/// What a record of the stream looks like.
+enum class envelope_format : std::uint8_t {
+  json,             ///< every field where the config says
+  cloudevents,      ///< CloudEvents 1.0 by their Kafka binding, in structured (JSON) and binary mode
+  debezium_outbox,  ///< what Debezium's outbox event router writes: `json` with its header, key and value
+  debezium_cdc,     ///< row changes of PostgreSQL as Debezium writes them, with or without the schema
+  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images
+};
+
+/// Where each field comes from: `/json/pointer` (RFC 6901) into the value, `key`, or `header:NAME`; in
+/// `cloudevents` `attribute:NAME`, `key` or `header:NAME`. Empty: not mapped, or as the format has it: see
+/// `format`. Formats of row changes know all fields by themselves.
 struct envelope_config {
   std::string event_id;
   std::string aggregate;
@@ -54,6 +65,7 @@ struct envelope_config {
   std::string epoch;
   std::string type;
   std::string time;
+  envelope_format format{envelope_format::json};
 };
 
 struct dedup_config {

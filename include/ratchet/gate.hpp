@@ -20,6 +20,9 @@ struct gate_rules {
   ratchet::order order{order::latest};
   first_number first{first_number::one};
   ratchet::epoch_change epoch_change{epoch_change::park};
+  /// `latest`: the sequence is a log position, which several events of one aggregate may have; the one that
+  /// comes last is the newest. One partition delivers in the order of its offsets.
+  bool ties_by_offset{false};
   friend constexpr bool operator==(const gate_rules&, const gate_rules&) = default;
 };
 
@@ -77,8 +80,9 @@ constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts
 }
 
 /// An event that claims the number of the last one (row 7).
-constexpr decision decide_equal(const gate_facts& facts) noexcept {
+constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (facts.last_was_skipped) return rejected(reject_reason::late);
+  if (rules.ties_by_offset) return facts.same_payload_as_last ? k_duplicate : k_applied;
   if (!facts.has_id || facts.same_id_as_last || facts.same_payload_as_last) return k_duplicate;
   return rejected(reject_reason::conflict);
 }
@@ -100,7 +104,7 @@ constexpr decision decide_equal(const gate_facts& facts) noexcept {
   if (!facts.last) {
     return facts.older_than_retention ? rejected(reject_reason::too_old) : decide_first(rules, facts);
   }
-  if (facts.incoming == *facts.last) return decide_equal(facts);
+  if (facts.incoming == *facts.last) return decide_equal(rules, facts);
   const bool seen = facts.has_id && facts.id_seen;
   if (facts.incoming < *facts.last) {
     if (seen) return k_duplicate;

@@ -3,19 +3,12 @@
 
 #include <string>
 
+#include "decode/envelope_preset.hpp"
+#include "decode/event_id_text.hpp"
+
 namespace ratchet {
 
 namespace {
-
-const char* name_of_ids(id_kind kind) noexcept {
-  switch (kind) {
-    case id_kind::none:
-      return "none";
-    case id_kind::uuidv7:
-      return "uuidv7";
-  }
-  return "?";
-}
 
 const char* name_of_first(first_number first) noexcept {
   switch (first) {
@@ -41,8 +34,8 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
     lines.emplace_back("first", name_of_first(stream.first));
     lines.emplace_back("epoch_change", stream.epoch_change == epoch_change::accept ? "accept" : "park");
   }
-  lines.insert(lines.end(), {{"dedup.ids", name_of_ids(stream.dedup.ids)},
-                             {"envelope.format", "json"},
+  lines.insert(lines.end(), {{"dedup.ids", name_of(stream.dedup.ids)},
+                             {"envelope.format", name_of(e.format)},
                              {"envelope.event_id", e.event_id},
                              {"envelope.aggregate", e.aggregate},
                              {"envelope.sequence", e.sequence},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/config_schema.hpp"
+#include "decode/envelope_preset.hpp"
 
 namespace ratchet {
 
@@ -20,7 +21,9 @@ class stream_rules_check {
     if (!stream_.topics.empty() && !has("start") && usable("start")) {
       add("start", "is missing", "say where a partition begins that nobody has read yet: earliest or latest");
     }
-    if (has("envelope") && usable("order") && usable("envelope.format")) {
+    const bool by_log = has_log_positions(stream_.envelope.format);
+    if (has("envelope") && usable("envelope.format") && by_log) check_log_positions();
+    if (has("envelope") && usable("order") && usable("envelope.format") && !by_log) {
       if (stream_.order == order::arrival) check_arrival();
       if (stream_.order == order::latest) check_latest();
       if (stream_.order == order::strict) check_strict();
@@ -33,6 +36,22 @@ class stream_rules_check {
   }
 
  private:
+  void check_log_positions() const {
+    const std::string format = std::string{"format: "} + name_of(stream_.envelope.format);
+    if (usable("order") && stream_.order == order::strict) {
+      add("order", "strict does not go with " + format,
+          "a log position has gaps by nature, so that nothing tells whether one is missing; use order: "
+          "latest");
+    }
+    if (usable("order") && stream_.order == order::arrival) {
+      add("order", "arrival does not go with " + format,
+          "only event ids tell a repeat there, and row changes have none; use order: latest");
+    }
+    if (has("dedup") && usable("dedup") && stream_.dedup.ids != id_kind::none) {
+      add("dedup", "does not go with " + format, "row changes have no ids: leave it out, or say dedup: off");
+    }
+    if (usable("order") && stream_.order == order::latest) refuse_patches();
+  }
   void check_arrival() const {
     if (usable("dedup") && stream_.dedup.ids == id_kind::none) {
       add("dedup", "cannot be off with order: arrival",
@@ -48,6 +67,9 @@ class stream_rules_check {
           "order: latest needs a sequence to tell newer from older; events without one take order: arrival");
     }
     check_id();
+    refuse_patches();
+  }
+  void refuse_patches() const {
     if (usable("reducer.kind") && stream_.reducer.kind == reducer_config::kind_of::merge_patch) {
       add("reducer.kind", "merge_patch does not go with order: latest",
           "latest discards older events, and with them their patches; use order: strict or arrival, or kind: "

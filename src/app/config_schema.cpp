@@ -7,6 +7,7 @@
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
 #include "app/memory_budget.hpp"
+#include "decode/envelope_preset.hpp"
 
 namespace ratchet {
 
@@ -55,9 +56,6 @@ constexpr known_key k_stream_keys[] = {
     {"dead_letter"},
     {"rejections"},
 };
-constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
-                                         {"epoch"},  {"type"},     {"time"}};
-constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 
 void read_state(const config_value& value, state_config& out) {
@@ -86,48 +84,6 @@ void read_state(const config_value& value, state_config& out) {
   }
 }
 
-void read_field(const config_map& map, std::string_view key, std::string& out) {
-  const auto value = map.get(key);
-  if (!value || !value->text(out)) return;
-  if (const char* fault = fault_of_field_source(out)) value->error("is no source of a field", fault);
-}
-
-void read_sequence(const config_map& envelope, envelope_config& out) {
-  const auto value = envelope.get("sequence");
-  if (!value) return;
-  if (value->node().kind != config_node::kind_of::map) return read_field(envelope, "sequence", out.sequence);
-  const config_map map{*value, k_sequence_keys};
-  if (map.require("from", "as in {from: /seq, bits: 128}")) read_field(map, "from", out.sequence);
-  if (const auto bits = map.get("bits")) {
-    constexpr std::uint64_t k_one = 64;
-    constexpr std::uint64_t k_two = 128;
-    std::uint64_t number = k_one;
-    if (!bits->number(number, k_one, k_two)) return;
-    if (number != k_one && number != k_two) {
-      return bits->error(bits->node().text + " is not known here", "it is 64 or 128");
-    }
-    out.sequence_bits = static_cast<int>(number);
-  }
-}
-
-void read_envelope(const config_value& value, envelope_config& out) {
-  const config_map map{value, k_envelope_keys};
-  if (!map.valid()) return;
-  if (const auto format = map.get("format")) {
-    constexpr std::string_view k_words[] = {"json"};
-    constexpr std::string_view k_later[] = {"cloudevents", "debezium-outbox", "debezium-cdc",
-                                            "ydb-changefeed"};
-    if (format->word(k_words, k_later) < 0) return;  // what the other keys mean depends on it
-  }
-  (void)map.require("aggregate", "where the aggregate's id comes from, as in aggregate: /payment/id or key");
-  read_field(map, "event_id", out.event_id);
-  read_field(map, "aggregate", out.aggregate);
-  read_sequence(map, out);
-  read_field(map, "epoch", out.epoch);
-  read_field(map, "type", out.type);
-  read_field(map, "time", out.time);
-}
-
 void read_dedup(const config_value& value, dedup_config& out) {
   if (value.is_word("off")) {
     out.ids = id_kind::none;
@@ -141,12 +97,12 @@ void read_dedup(const config_value& value, dedup_config& out) {
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;
   if (const auto ids = map.get("ids")) {
-    constexpr std::string_view k_words[] = {"uuidv7"};
-    constexpr std::string_view k_later[] = {"ulid", "opaque", "monotonic"};
+    constexpr std::string_view k_words[] = {"uuidv7", "ulid"};
+    constexpr std::string_view k_later[] = {"opaque", "monotonic"};
     if (ids->is_word("none")) {
       ids->error("none is written otherwise", "use dedup: off");
-    } else if (ids->word(k_words, k_later) == 0) {
-      out.ids = id_kind::uuidv7;
+    } else if (const int at = ids->word(k_words, k_later); at >= 0) {
+      out.ids = at == 0 ? id_kind::uuidv7 : id_kind::ulid;
     }
   }
   if (const auto window = map.get("window")) {
@@ -282,7 +238,11 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   if (const auto waiting = map.get("waiting")) read_waiting(*waiting, out.waiting);
   if (const auto retry = map.get("retry")) read_retry(*retry, out.retry);
   if (const auto rejected = map.get("rejected")) read_rejected(*rejected, out.rejected);
-  if (const auto dedup = map.get("dedup")) read_dedup(*dedup, out.dedup);
+  if (const auto dedup = map.get("dedup")) {
+    read_dedup(*dedup, out.dedup);
+  } else if (has_log_positions(out.envelope.format)) {
+    out.dedup.ids = id_kind::none;  // their events have none
+  }
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);
   read_output_topic(map, "dead_letter", out.dead_letter);

@@ -2,6 +2,8 @@
 #include "app/config_text.hpp"
 
 #include "app/config_values.hpp"
+#include "decode/envelope_preset.hpp"
+#include "decode/event_id_text.hpp"
 
 namespace ratchet {
 
@@ -33,7 +35,8 @@ streams:
     topics: [payment-status]      # a topic feeds one stream. Leave it out to feed the stream by ratchet apply
     start: earliest               # earliest | latest: where a partition begins that nobody has read yet
     envelope:                     # a field comes from /a/json/pointer, key or header:NAME
-      # format: json
+      # format: json              # or cloudevents, debezium-outbox, debezium-cdc, ydb-changefeed, which know where their
+                                  # fields are (README, recipes); of cloudevents a field is attribute:NAME, key or header:NAME
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
@@ -53,7 +56,7 @@ streams:
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or off, but not with order: arrival
+    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid; or off, but not with order: arrival
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest
@@ -96,7 +99,12 @@ std::string order_of(const stream_config& stream) {
 }
 
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
-  if (stream.dedup.ids == id_kind::none) {
+  if (has_log_positions(stream.envelope.format)) {
+    out.emplace_back(
+        "of two changes of a row at one log position the one that comes last is kept: all of a row belong in "
+        "one "
+        "partition, as their key puts them");
+  } else if (stream.dedup.ids == id_kind::none) {
     out.emplace_back(
         "two different events with the same sequence cannot be told apart: the second counts as a "
         "duplicate");
@@ -132,6 +140,22 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   }
 }
 
+/// What of a record the reducer is given.
+std::string payload_of(const stream_config& stream) {
+  const std::string& from = stream.reducer.from;
+  switch (stream.envelope.format) {
+    case envelope_format::json:
+    case envelope_format::debezium_outbox:
+      return from.empty() ? "the whole value" : from;
+    case envelope_format::cloudevents:
+      return from.empty() ? "the data" : from + " of the data";
+    case envelope_format::debezium_cdc:
+    case envelope_format::ydb_changefeed:
+      return from.empty() ? "the new row" : from + " of the new row";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view config_template() noexcept {
@@ -141,15 +165,18 @@ std::string_view config_template() noexcept {
 std::string describe(const stream_config& stream) {
   std::string text = stream.name + ": ";
   text += stream.topics.empty() ? "fed by ratchet apply" : "reads " + joined(stream.topics);
+  if (stream.envelope.format != envelope_format::json) {
+    text += std::string{" as "} + name_of(stream.envelope.format);
+  }
   text += "; aggregates by " + stream.envelope.aggregate;
   text += order_of(stream);
   if (stream.dedup.ids == id_kind::none) {
     text += "; no event ids";
   } else {
-    text += "; ids " + stream.envelope.event_id + " (uuidv7) remembered for " +
+    text += "; ids " + stream.envelope.event_id + " (" + name_of(stream.dedup.ids) + ") remembered for " +
             format_duration(stream.dedup.window);
   }
-  const std::string what = stream.reducer.from.empty() ? "the whole value" : stream.reducer.from;
+  const std::string what = payload_of(stream);
   text += stream.reducer.kind == reducer_config::kind_of::merge_patch
               ? "; merges " + what + " into the snapshot"
               : "; keeps " + what;

@@ -5,10 +5,10 @@
 #include <charconv>
 
 #include "app/explain_report.hpp"
+#include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
 #include "app/status_report.hpp"
 #include "app/waiting_story.hpp"
-#include "decode/event_id_text.hpp"
 #include "decode/json_grammar.hpp"
 
 namespace ratchet {
@@ -46,12 +46,13 @@ bool is_json(std::string_view text) {
   return json::check_json(text).reason == malformed_reason::none;
 }
 
-void write_row(json_writer& json, std::string_view aggregate, const aggregate_row& row, raw_layout layout) {
+void write_row(json_writer& json, const id_spelling& ids, std::string_view aggregate,
+               const aggregate_row& row, raw_layout layout) {
   json.begin_object();
   json.key("aggregate").string(aggregate);
   json.key("sequence").sequence(row.last);
   json.key("event_id");
-  row.id ? json.string(to_text(*row.id)) : json.null();
+  row.id ? json.string(ids.text(*row.id)) : json.null();
   json.key("time").time(row.time);
   if (row.deleted) {
     json.key("deleted").boolean(true);
@@ -97,9 +98,9 @@ problem no_snapshot(const read_request& request, const std::string& why) {
 }
 
 reported<void> answer_get(const read_context& context, const read_request& request, const byte_sink& sink) {
-  RATCHET_TRY(const auto id, find_stream(context, request.stream));
-  if (!id) return no_snapshot(request, "");
-  const auto row = context.view.get(*id, request.aggregate);
+  RATCHET_TRY(const auto stream, find_named_stream(context.view, context.streams, request.stream));
+  if (!stream) return no_snapshot(request, "");
+  const auto row = context.view.get(stream->id, request.aggregate);
   if (!row && row.error() == errc::not_found) return no_snapshot(request, "");
   if (!row) return of_store(row.error(), "cannot read \"" + request.aggregate + "\"");
   if (row.value().deleted) return no_snapshot(request, ": it was deleted by a tombstone");
@@ -108,22 +109,23 @@ reported<void> answer_get(const read_context& context, const read_request& reque
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   json_writer json;
-  write_row(json, request.aggregate, row.value(), raw_layout::as_it_stands);
+  write_row(json, id_spelling::of(*stream), request.aggregate, row.value(), raw_layout::as_it_stands);
   sink(json.take() + "\n");
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 reported<void> answer_scan(const read_context& context, const read_request& request, const byte_sink& sink) {
-  RATCHET_TRY(const auto id, find_stream(context, request.stream));
-  if (!id) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  RATCHET_TRY(const auto stream, find_named_stream(context.view, context.streams, request.stream));
+  if (!stream) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  const id_spelling ids = id_spelling::of(*stream);
   std::string piece;
   bool wanted = true;
-  const auto scanned = context.view.scan(*id, [&](const scanned_row& scanned_one) {
+  const auto scanned = context.view.scan(stream->id, [&](const scanned_row& scanned_one) {
     if (scanned_one.row.deleted && !request.deleted) {
       return sink({});  // a long run of these must not keep a scan alive that nobody wants
     }
     json_writer json;
-    write_row(json, scanned_one.aggregate, scanned_one.row, raw_layout::one_line);
+    write_row(json, ids, scanned_one.aggregate, scanned_one.row, raw_layout::one_line);
     piece += json.text();
     piece += '\n';
     if (piece.size() < k_piece_bytes) return true;
@@ -188,33 +190,31 @@ reported<void> answer_status(const read_context& context, const read_request& re
 }
 
 /// The problem of an id that cannot be one.
-problem no_event_id(const std::string& text) {
+problem no_event_id(const std::string& text, const id_spelling& ids) {
   return {errc::usage,
-          "\"" + text +
-              "\" is not an event id: UUIDv7 are 36 characters, hexadecimal digits in groups of 8, 4, 4, "
-              "4 and 12 with dashes between them, of version 7 and the variant 8, 9, a or b",
-          "give it as it stands in the event",
+          "\"" + text + "\" is not an event id: " + shape_of(ids.kind),
+          ids.has_source ? "give it as it stands in the event, and its source by --source"
+                         : "give it as it stands in the event",
           {}};
 }
 
 reported<void> answer_explain(const read_context& context, const read_request& request,
                               const byte_sink& sink) {
-  const std::optional<event_id> event = parse_uuidv7(request.event);
-  if (!request.event.empty() && !event) return no_event_id(request.event);
-  RATCHET_TRY(const auto id, find_stream(context, request.stream));
+  RATCHET_TRY(const auto stream, find_named_stream(context.view, context.streams, request.stream));
+  // Of a stream that the store does not know nobody can tell the kind of its ids.
+  const id_spelling ids = stream ? id_spelling::of(*stream) : id_spelling{id_kind::uuidv7, true};
+  auto asked = read_asked_id(ids, request.event);
+  if (!asked && !stream) asked = read_asked_id({id_kind::ulid, true}, request.event);
+  if (!request.event.empty() && !asked) return no_event_id(request.event, ids);
   result<explain_report> explained = explain_report{};
-  if (id) {
-    const auto known = context.view.streams();
-    if (!known) return of_store(known.error(), "cannot list the streams");
-    const auto stream = std::find_if(known.value().begin(), known.value().end(),
-                                     [&](const named_stream& s) { return s.id == *id; });
-    explained = event ? explain_event(context.view, *stream, *event)
+  if (stream) {
+    explained = asked ? explain_event(context.view, *stream, *asked)
                       : explain_aggregate(context.view, *stream, request.aggregate);
     if (!explained) return of_store(explained.error(), "cannot read stream \"" + request.stream + "\"");
   } else {  // the config knows it, and nothing was ever handled
     explained.value().stream = request.stream;
-    explained.value().event = event;
-    if (!event) explained.value().aggregate = request.aggregate;
+    if (asked) explained.value().event = asked->stored;
+    if (!asked) explained.value().aggregate = request.aggregate;
   }
   const explain_report& report = explained.value();
   if (request.json) sink(explain_json(report));

@@ -31,7 +31,7 @@ struct read_request {
   std::string aggregate;                ///< get, explain, waiting_show
   ratchet::sequence sequence;           ///< waiting_show
   waiting_filter waiting;               ///< waiting_list
-  std::string event;                    ///< explain, in place of the aggregate: an event id, as text
+  std::string event;                    ///< explain, in place of the aggregate: see read_asked_id()
   bool json{false};                     ///< all but scan, which is always JSON
   bool deleted{false};                  ///< scan: deleted aggregates, too
   std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream

@@ -96,6 +96,11 @@ const char* advice_on(reject_reason reason) {
   return "";
 }
 
+/// As the sender spelt it; mixing an id with its source once more undoes that.
+std::string sent_id(id_kind kind, const decoded_event& e) {
+  return to_text(kind, e.source.empty() ? e.id : id_of_source(kind, e.id, e.source));
+}
+
 /// The answer to the sender, as a structured CloudEvent (specification 1.0, JSON format).
 std::string answer_to(const stream_runtime& stream, const output_row& row, const decoded_event& e,
                       decision d) {

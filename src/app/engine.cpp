@@ -13,6 +13,7 @@
 #include "app/descriptors.hpp"
 #include "app/memory_budget.hpp"
 #include "app/state_sampler.hpp"
+#include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
 #include "store/open_files.hpp"
@@ -256,11 +257,8 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
-    const envelope_config& e = s->config.envelope;
-    for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
-      wanted.wants_headers = wanted.wants_headers || field.starts_with("header:");
-    }
-    wanted.wants_headers = wanted.wants_headers || !s->config.dead_letter.empty();
+    wanted.wants_headers =
+        wanted.wants_headers || reads_headers(s->config.envelope) || !s->config.dead_letter.empty();
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };

@@ -8,7 +8,6 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/row_reports.hpp"
-#include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -46,6 +45,7 @@ result<explain_report> begin(const store_view& view, const named_stream& stream,
   explain_report report;
   report.stream = stream.name;
   report.keeps_ids = keeps_ids(stream);
+  report.ids = id_spelling::of(stream);
   RATCHET_TRY(const stream_state state, view.load(stream.id));
   report.floor = state.floor;
   RATCHET_TRY(auto rejected, view.rejected(stream.id, k_all_rejected));
@@ -95,7 +95,7 @@ void write_last_handled(json_writer& json, const explain_report& report, const a
   json.key("last_handled").begin_object();
   json.key("sequence").sequence(row.last);
   json.key("event_id");
-  row.id ? json.string(to_text(*row.id)) : json.null();
+  row.id ? json.string(report.ids.text(*row.id)) : json.null();
   json.key("time").time(row.time);
   json.key("payload_hash").string(hex(row.payload_hash));
   json.key("deleted").boolean(row.deleted);
@@ -178,7 +178,7 @@ void append_aggregate(std::string& out, const explain_report& report, const expl
   }
   const aggregate_row& row = *of.row;
   out += "  last handled    sequence " + sequence_word(row.last);
-  if (row.id) out += ", event " + to_text(*row.id);
+  if (row.id) out += ", event " + report.ids.text(*row.id);
   if (row.time) out += ", of " + to_rfc3339(*row.time);
   out += "\n  payload hash    " + hex(row.payload_hash) + "\n  snapshot        ";
   out += row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte");
@@ -276,8 +276,10 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
   return report;
 }
 
-result<explain_report> explain_event(const store_view& view, const named_stream& stream, event_id id) {
-  const std::string text = to_text(id);
+result<explain_report> explain_event(const store_view& view, const named_stream& stream,
+                                     const asked_id& asked) {
+  const event_id id = asked.stored;
+  const std::string& text = asked.text;
   RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
                 return mentions(row.key, text, true) || mentions(row.value, text, true);
               }));
@@ -305,7 +307,7 @@ std::string explain_json(const explain_report& report) {
   json.key("floor").time(report.floor);
   if (report.aggregate) json.key("aggregate").string(*report.aggregate);
   if (report.event) {
-    json.key("event_id").string(to_text(*report.event)).key("event_time").time(report.event->time());
+    json.key("event_id").string(report.ids.text(*report.event)).key("event_time").time(report.event->time());
     json.key("window").string(name_of(report.place));
   }
   json.key("aggregates").begin_array();
@@ -325,7 +327,7 @@ std::string explain_json(const explain_report& report) {
   json.key("waiting").begin_array();
   for (const explained_event& one : report.waiting) {
     json.begin_object();
-    write_waiting_members(json, report.stream, one.aggregate, one.event, one.story);
+    write_waiting_members(json, report.stream, report.ids, one.aggregate, one.event, one.story);
     json.end_object();
   }
   json.end_array().key("more_waiting").boolean(report.more_waiting);
@@ -340,7 +342,7 @@ std::string explain_json(const explain_report& report) {
 std::string explain_text(const explain_report& report) {
   std::string out = "stream " + report.stream;
   if (report.event) {
-    out += ", event " + to_text(*report.event) + ", of " + to_rfc3339(report.event->time()) +
+    out += ", event " + report.ids.text(*report.event) + ", of " + to_rfc3339(report.event->time()) +
            "\n  window          " + window_text(report) + "\n";
   } else {
     out += ", aggregate " + *report.aggregate + "\n";
@@ -358,7 +360,7 @@ std::string explain_text(const explain_report& report) {
   if (report.more_aggregates) out += "  aggregate       and more\n";
   if (!report.waiting.empty()) out += "  waiting events:\n";
   for (const explained_event& one : report.waiting) {
-    out += "    " + waiting_line(one.aggregate, one.event, one.story) + "\n";
+    out += "    " + waiting_line(report.ids, one.aggregate, one.event, one.story) + "\n";
   }
   if (report.more_waiting) out += "    and more: `ratchet waiting list` lists them all\n";
   if (!report.rejected.empty()) out += "  rejected records that are kept, newest first:\n";
@@ -377,8 +379,8 @@ problem nothing_known(const explain_report& report) {
     p.hint = "ids are compared byte by byte; `ratchet scan` lists those that are there";
     return p;
   }
-  p.message =
-      "nothing is known of event " + to_text(*report.event) + " in stream \"" + report.stream + "\": ";
+  p.message = "nothing is known of event " + report.ids.text(*report.event) + " in stream \"" +
+              report.stream + "\": ";
   switch (report.place) {
     case id_place::off:
       p.message += "this stream keeps no event ids (`dedup: off`)";
@@ -401,6 +403,7 @@ problem nothing_known(const explain_report& report) {
           "kept";
       break;
   }
+  if (report.ids.has_source) p.hint += "; an id counts together with its source: give that by --source";
   return p;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/id_spelling.hpp"
 #include "app/waiting_story.hpp"
 #include "core/stream_state.hpp"
 #include "ports/store.hpp"
@@ -62,6 +63,7 @@ struct explain_report {
   std::string stream;
   std::optional<std::string> aggregate;  ///< what was asked for: this,
   std::optional<event_id> event;         ///< or this
+  id_spelling ids{};                     ///< of the stream
   std::optional<timestamp> floor;
   bool keeps_ids{true};
   id_place place{id_place::not_seen};  ///< of `event`
@@ -80,7 +82,7 @@ struct explain_report {
 /// Errors: state_damaged; of the store.
 [[nodiscard]] result<explain_report> explain_aggregate(const store_view&, const named_stream&,
                                                        const std::string& aggregate);
-[[nodiscard]] result<explain_report> explain_event(const store_view&, const named_stream&, event_id);
+[[nodiscard]] result<explain_report> explain_event(const store_view&, const named_stream&, const asked_id&);
 
 /// One line, ending in a line feed.
 [[nodiscard]] std::string explain_json(const explain_report&);

@@ -196,8 +196,8 @@ result<step_part> pipeline::decide(work& w) {
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
   for (const std::uint32_t i : w.change.rejected) {
-    const rejected_row& row = out.rejected.emplace_back(
-        make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
+    const rejected_row& row =
+        out.rejected.emplace_back(make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
     tell_of_rejected(s, w.events[i], w.change.decisions[i], row.offset, w.outputs);
   }
   out.keep_rejected = limits_at(s.config.rejected, now);

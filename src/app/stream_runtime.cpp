@@ -10,6 +10,7 @@
 #include "app/timed_reducer.hpp"
 #include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
+#include "decode/envelope_preset.hpp"
 #include "decode/field_source.hpp"
 
 namespace ratchet {
@@ -54,12 +55,19 @@ namespace {
     return config_problem("stream `" + s.name + "`: rejected.records is out of range",
                           "it goes from 1 to 100000");
   }
-  const envelope_config& e = s.envelope;
+  const envelope_config e = with_defaults(s.envelope);
   for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
-    if (!field.empty() && !parse_field_source(field)) {
+    if (!field.empty() && !is_field_source(e.format, field)) {
       return config_problem("stream `" + s.name + "`: `" + field + "` names no field",
-                            "write /a/json/pointer, key or header:NAME");
+                            e.format == envelope_format::cloudevents
+                                ? "write attribute:NAME, key or header:NAME"
+                                : "write /a/json/pointer, key or header:NAME");
     }
+  }
+  if (has_log_positions(e.format) && (s.order != order::latest || s.dedup.ids != id_kind::none)) {
+    return config_problem("stream `" + s.name + "`: " + name_of(e.format) +
+                              " has log positions, with gaps by nature, and no event ids",
+                          "set order to latest and the kind of ids to none");
   }
   if (!parse_json_pointer(s.reducer.from)) {
     return config_problem("stream `" + s.name + "`: `" + s.reducer.from + "` is no JSON Pointer",
@@ -72,8 +80,9 @@ namespace {
 
 stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
+  config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
-  rules.gate = {config.order, config.first, config.epoch_change};
+  rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
   rules.dedup = config.dedup.ids != id_kind::none;
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;

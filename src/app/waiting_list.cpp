@@ -92,10 +92,10 @@ class walk {
 
 std::string line_of(const named_stream& stream, std::string_view aggregate, const waiting_event& event,
                     const wait_story& story, bool as_json) {
-  if (!as_json) return waiting_line(aggregate, event, story);
+  if (!as_json) return waiting_line(id_spelling::of(stream), aggregate, event, story);
   json_writer json;
   json.begin_object();
-  write_waiting_members(json, stream.name, aggregate, event, story);
+  write_waiting_members(json, stream.name, id_spelling::of(stream), aggregate, event, story);
   json.end_object();
   return json.take();
 }
@@ -124,7 +124,7 @@ std::string shown_json(const named_stream& stream, const std::string& aggregate,
                        const wait_story& story) {
   json_writer json;
   json.begin_object();
-  write_waiting_members(json, stream.name, aggregate, event, story);
+  write_waiting_members(json, stream.name, id_spelling::of(stream), aggregate, event, story);
   json.key("type");
   event.type.empty() ? json.null() : json.string(event.type);
   json.key("tombstone").boolean(event.tombstone).key("last_attempt").time(event.last_attempt);
@@ -145,7 +145,8 @@ std::string shown_json(const named_stream& stream, const std::string& aggregate,
 
 std::string shown_text(const named_stream& stream, const std::string& aggregate, const waiting_event& event,
                        const wait_story& story) {
-  std::string out = "stream " + stream.name + "\n" + waiting_line(aggregate, event, story) + "\n";
+  std::string out =
+      "stream " + stream.name + "\n" + waiting_line(id_spelling::of(stream), aggregate, event, story) + "\n";
   const auto line = [&out](std::string_view name, const std::string& text) {
     constexpr std::size_t k_width = 16;
     out += "  " + std::string{name};

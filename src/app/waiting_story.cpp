@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/pipeline.hpp"
-#include "decode/event_id_text.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 
@@ -223,11 +222,11 @@ std::optional<timestamp> time_of(const waiting_event& event) noexcept {
   return event.time ? event.time : event.record.time;
 }
 
-void write_waiting_members(json_writer& json, std::string_view stream, std::string_view aggregate,
-                           const waiting_event& event, const wait_story& story) {
+void write_waiting_members(json_writer& json, std::string_view stream, const id_spelling& ids,
+                           std::string_view aggregate, const waiting_event& event, const wait_story& story) {
   json.key("stream").string(stream).key("aggregate").string(aggregate);
   json.key("sequence").sequence(event.head.sequence).key("event_id");
-  event.head.id ? json.string(to_text(*event.head.id)) : json.null();
+  event.head.id ? json.string(ids.text(*event.head.id)) : json.null();
   json.key("state").string(name_of(story.state)).key("reason").string(name_of(story.reason));
   write_missing(json.key("missing"), story.missing);
   json.key("error");
@@ -256,7 +255,8 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-std::string waiting_line(std::string_view aggregate, const waiting_event& event, const wait_story& story) {
+std::string waiting_line(const id_spelling& ids, std::string_view aggregate, const waiting_event& event,
+                         const wait_story& story) {
   std::string out = on_one_line(aggregate) + "/" + sequence_word(event.head.sequence) + "  " +
                     name_of(story.state) + "  " + name_of(story.reason);
   if (story.missing) out += ": " + missing_text(*story.missing);
@@ -264,7 +264,7 @@ std::string waiting_line(std::string_view aggregate, const waiting_event& event,
   if (event.attempts > 0) out += "  attempts " + std::to_string(event.attempts);
   if (story.state == waiting_state::retrying && event.due) out += "  due " + to_rfc3339(*event.due);
   out += "  since " + to_rfc3339(event.first_seen);
-  if (event.head.id) out += "  event " + to_text(*event.head.id);
+  if (event.head.id) out += "  event " + ids.text(*event.head.id);
   const kept_record& record = event.record;
   if (!record.where.topic.empty()) {
     out += "  " + to_string(record.where) + "@" + std::to_string(record.offset);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
@@ -94,13 +95,14 @@ void write_missing(json_writer&, const std::optional<sequence_range>&);
 /// The event's own time, else its record's.
 [[nodiscard]] std::optional<timestamp> time_of(const waiting_event&) noexcept;
 /// An event's members, as above, without the braces.
-void write_waiting_members(json_writer&, std::string_view stream, std::string_view aggregate,
-                           const waiting_event&, const wait_story&);
+void write_waiting_members(json_writer&, std::string_view stream, const id_spelling&,
+                           std::string_view aggregate, const waiting_event&, const wait_story&);
 /// The value of the key "position": null for a plain file's.
 void write_position(json_writer&, const topic_partition&, std::int64_t offset);
 /// Ids and errors may hold line feeds: control characters are spaces.
 [[nodiscard]] std::string on_one_line(std::string_view text);
 /// One line for people, without its line feed.
-[[nodiscard]] std::string waiting_line(std::string_view aggregate, const waiting_event&, const wait_story&);
+[[nodiscard]] std::string waiting_line(const id_spelling&, std::string_view aggregate, const waiting_event&,
+                                       const wait_story&);
 
 }  // namespace ratchet

@@ -13,6 +13,7 @@ struct explain_options {
   source_option source;
   output_format output{output_format::text};
   read_request request;
+  std::string source_of_event;
 };
 
 }  // namespace
@@ -30,6 +31,9 @@ void add_explain_command(CLI::App& root, command_line& line) {
       command->add_option("--event", options->request.event, "An event's id, in place of the aggregate")
           ->type_name("ID")
           ->excludes(aggregate);
+  command->add_option("--source", options->source_of_event, "With CloudEvents: the event's source")
+      ->type_name("URI")
+      ->needs(event);
   command->footer(
       "What was handled last, whether the window still tells a repeat, which kept rejected records name it "
       "and "
@@ -42,6 +46,9 @@ void add_explain_command(CLI::App& root, command_line& line) {
     const bool has_value = !options->request.aggregate.empty() || !options->request.event.empty();
     if (aggregate->count() + event->count() != 1 || !has_value) {
       throw CLI::RequiredError{"--aggregate A or --event ID"};
+    }
+    if (!options->source_of_event.empty()) {
+      options->request.event = options->source_of_event + " " + options->request.event;
     }
     options->request.json = options->output == output_format::json;
     line.status = answer(options->source, options->request);

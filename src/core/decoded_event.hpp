@@ -37,8 +37,13 @@ enum class malformed_reason : std::uint8_t {
   aggregate_size,    ///< empty, or above 1024 bytes
   sequence_invalid,  ///< not a plain decimal number of u64
   time_invalid,
-  lone_surrogate,    ///< in a field that is read
-  position_invalid,  ///< `apply --records`: the line is not what kcat -J prints
+  lone_surrogate,     ///< in a field that is read
+  position_invalid,   ///< `apply --records`: the line is not what kcat -J prints
+  version_unknown,    ///< CloudEvents: a `specversion` other than 1.0
+  event_format,       ///< CloudEvents: a batch, or an event format that is not JSON
+  base64_invalid,     ///< CloudEvents: `data_base64`
+  sequence_negative,  ///< CloudEvents: `sequencetype: Integer` has a sign and wraps around; nothing orders it
+  operation_unknown,  ///< a row change that is none of those which the format names
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;
@@ -60,7 +65,8 @@ struct decoded_event {
   bool has_sequence{false};
   ratchet::sequence sequence;
   bool has_id{false};
-  event_id id;
+  event_id id;              ///< what it counts as; with CloudEvents id and source in one
+  std::string_view source;  ///< a CloudEvent's, where it has an id; else empty
   std::string_view type;
   std::optional<timestamp> time;  ///< the event's own
   std::optional<timestamp>

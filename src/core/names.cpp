@@ -100,6 +100,16 @@ const char* name_of(malformed_reason value) noexcept {
       return "lone_surrogate";
     case malformed_reason::position_invalid:
       return "position_invalid";
+    case malformed_reason::version_unknown:
+      return "version_unknown";
+    case malformed_reason::event_format:
+      return "event_format";
+    case malformed_reason::base64_invalid:
+      return "base64_invalid";
+    case malformed_reason::sequence_negative:
+      return "sequence_negative";
+    case malformed_reason::operation_unknown:
+      return "operation_unknown";
   }
   return "?";
 }

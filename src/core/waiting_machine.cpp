@@ -145,6 +145,12 @@ claim waiting_machine::claimed_by(const decoded_event& e) const {
   }
   const auto at = entries_.find(e.sequence);
   if (at == entries_.end()) return claim::none;
+  // An event that is known by its head alone cannot be replaced: behind k_queue_events others it keeps its
+  // place.
+  if (around_.rules.gate.ties_by_offset && at->second.whole &&
+      at->second.event.head.payload_hash != e.payload_hash) {
+    return claim::none;  // the later one of two events at one log position
+  }
   const std::optional<event_id>& id = at->second.event.head.id;
   if (!id || !e.has_id || !around_.rules.dedup) return claim::same_id;  // as an event of L's number
   return *id == e.id ? claim::same_id : claim::other_id;
@@ -241,6 +247,10 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
       .event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
+  // Only a tie comes upon an event of its own number: of the two the later one is kept.
+  if (const auto tie = entries_.find(head.sequence); tie != entries_.end()) {
+    remove(tie, &counters::superseded);
+  }
   head.state = as;
   // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too.
   head.since = in.stream_time ? in.stream_time : in.event->record_time;

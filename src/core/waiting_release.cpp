@@ -66,7 +66,7 @@ void waiting_machine::retry_latest() {
     const auto here = at++;
     if (!here->second.whole) break;
     const waiting_event& e = here->second.event;
-    if (has_last_ && e.head.sequence < last_) {
+    if (has_last_ && e.head.sequence <= last_) {
       remove(here, &counters::superseded);
     } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
       if (run_entry(here)) {
@@ -78,9 +78,9 @@ void waiting_machine::retry_latest() {
   if (next_is_hidden() && moved_) ready_ = true;
 }
 
-/// A newer event of `latest` was applied: nothing older is needed.
+/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
 void waiting_machine::supersede_older() {
-  while (!entries_.empty() && entries_.begin()->first < last_ && entries_.begin()->second.whole)
+  while (!entries_.empty() && entries_.begin()->first <= last_ && entries_.begin()->second.whole)
     remove(entries_.begin(), &counters::superseded);
   if (last_loaded_ && next_is_hidden()) ready_ = true;
 }

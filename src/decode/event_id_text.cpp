@@ -9,11 +9,27 @@
 #endif
 
 #include "decode/json_scan.hpp"
+#include "decode/record_hash.hpp"
 
 namespace ratchet {
 namespace {
 
 constexpr std::size_t k_text_size = 36;
+
+constexpr std::size_t k_ulid_size = 26;
+constexpr std::string_view k_crockford_digits{"0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
+constexpr std::uint8_t k_no_digit = 0xFF;
+
+constexpr std::array<std::uint8_t, 256> k_crockford = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (std::uint8_t& value : table) value = k_no_digit;
+  for (std::size_t i = 0; i < k_crockford_digits.size(); ++i) {
+    const auto digit = static_cast<unsigned char>(k_crockford_digits[i]);
+    table[digit] = static_cast<std::uint8_t>(i);
+    if (digit >= 'A') table[digit | 0x20U] = static_cast<std::uint8_t>(i);
+  }
+  return table;
+}();
 
 constexpr bool is_dash_place(std::size_t i) noexcept {
   return i == 8 || i == 13 || i == 18 || i == 23;
@@ -95,6 +111,50 @@ std::optional<event_id> parse_uuidv7(std::string_view text) noexcept {
   return id;
 }
 
+std::optional<event_id> parse_ulid(std::string_view text) noexcept {
+  if (text.size() != k_ulid_size) return std::nullopt;
+  event_id id;
+  for (const char c : text) {
+    const std::uint8_t value = k_crockford[static_cast<unsigned char>(c)];
+    if (value == k_no_digit) return std::nullopt;
+    id = {id.high << 5 | id.low >> 59, id.low << 5 | value};
+  }
+  // 26 digits of 5 bits are 130: the first has two that are none of the id's.
+  return k_crockford[static_cast<unsigned char>(text.front())] < 8 ? std::optional{id} : std::nullopt;
+}
+
+std::optional<event_id> parse_event_id(id_kind kind, std::string_view text) noexcept {
+  switch (kind) {
+    case id_kind::uuidv7:
+      return parse_uuidv7(text);
+    case id_kind::ulid:
+      return parse_ulid(text);
+    case id_kind::none:
+      break;
+  }
+  return std::nullopt;
+}
+
+const char* name_of(id_kind kind) noexcept {
+  switch (kind) {
+    case id_kind::none:
+      return "none";
+    case id_kind::uuidv7:
+      return "uuidv7";
+    case id_kind::ulid:
+      return "ulid";
+  }
+  return "?";
+}
+
+event_id id_of_source(id_kind kind, event_id id, std::string_view source) noexcept {
+  // Behind the time; of a UUIDv7 all but version and variant.
+  const std::uint64_t high = kind == id_kind::ulid ? 0xFFFF : 0x0FFF;
+  const std::uint64_t low = kind == id_kind::ulid ? ~std::uint64_t{0} : ~std::uint64_t{0} >> 2;
+  const hash128 hash = payload_hash(source);
+  return {id.high ^ (hash.high & high), id.low ^ (hash.low & low)};
+}
+
 std::string to_text(event_id id) {
   std::string text(k_text_size, '-');
   unsigned shift = 128;
@@ -103,6 +163,16 @@ std::string to_text(event_id id) {
     shift -= 4;
     const std::uint64_t half = shift >= 64 ? id.high >> (shift - 64) : id.low >> shift;
     text[i] = "0123456789abcdef"[half & 0xFU];
+  }
+  return text;
+}
+
+std::string to_text(id_kind kind, event_id id) {
+  if (kind != id_kind::ulid) return to_text(id);
+  std::string text(k_ulid_size, '0');
+  for (std::size_t i = k_ulid_size; i > 0; --i) {
+    text[i - 1] = k_crockford_digits[id.low & 0x1FU];
+    id = {id.high >> 5, id.high << 59 | id.low >> 5};
   }
   return text;
 }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/histogram.hpp"
-#include "core/output.hpp"
 #include "core/kept_rejected.hpp"
+#include "core/output.hpp"
 #include "core/resume.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
 
 /// Both hashes are on disk: a change here is a change of the format.
@@ -45,6 +46,33 @@ TEST(record_hash_golden, tells_null_from_empty_and_key_from_value) {
   EXPECT_NE(record_hash(std::nullopt, "v"), record_hash("", "v"));
   EXPECT_NE(record_hash("k", std::nullopt), record_hash("k", ""));
   EXPECT_NE(record_hash("ab", "c"), record_hash("a", "bc"));
+}
+
+/// What is filed for an id with a source is on disk, too. XXH3-128 of "https://pay.example/terminals/7" is
+/// mixed into the id behind its time.
+TEST(id_of_source_golden, keeps_time_version_and_variant_and_mixes_all_other_bits) {
+  constexpr event_id k_id{0x018F2B7C12347ABC, 0x89AB0123456789AB};
+  const std::string source = "https://pay.example/terminals/7";
+  EXPECT_EQ(hex(payload_hash(source)), "46322f0544948b083bc7121d80eaa867");
+  const auto text = [&](id_kind kind) {
+    const event_id id = id_of_source(kind, k_id, source);
+    return hex({id.high, id.low});
+  };
+  EXPECT_EQ(text(id_kind::uuidv7), "018f2b7c123471b4b26c133ec58d21cc");
+  EXPECT_EQ(text(id_kind::ulid), "018f2b7c1234f1b4b26c133ec58d21cc");
+}
+
+TEST(id_of_source_golden, never_makes_two_ids_of_one_source_the_same) {
+  constexpr event_id k_id{0x018F2B7C12347ABC, 0x89AB0123456789AB};
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    for (const id_kind kind : {id_kind::uuidv7, id_kind::ulid}) {
+      const event_id low = id_of_source(kind, {k_id.high, k_id.low ^ std::uint64_t{1} << bit}, "/a");
+      const event_id high = id_of_source(kind, {k_id.high ^ std::uint64_t{1} << bit, k_id.low}, "/a");
+      EXPECT_NE(low, id_of_source(kind, k_id, "/a"));
+      EXPECT_NE(high, id_of_source(kind, k_id, "/a"));
+      EXPECT_EQ(id_of_source(kind, id_of_source(kind, k_id, "/a"), "/a"), k_id);
+    }
+  }
 }
 
 }  // namespace

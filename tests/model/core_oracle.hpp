@@ -29,6 +29,7 @@ struct oracle_rules {
   bool accepts_epochs{false};
   std::optional<std::int64_t> gap_timeout{};  ///< then gaps are skipped
   std::size_t may_wait{1'000'000};            ///< for each aggregate
+  bool has_ties{false};                       ///< the later of two events of one number is the newer one
 };
 
 class oracle {
@@ -115,6 +116,7 @@ class oracle {
       return "applied";
     }
     if (what != "let through" && what != "waits") return what;
+    if (const auto tie = a.waiting.find(number); tie != a.waiting.end()) supersede(a, tie);
     a.waiting[number] = {e, {}, what == "let through"};
     kept_ = number;
     if (a.waiting.size() > rules_.may_wait) a.held = true;
@@ -138,15 +140,23 @@ class oracle {
     return rules_.accepts_epochs && p.first > a.epoch && rules_.first >= 0 && p.second == first;
   }
 
+  void supersede(aggregate& a, std::map<place, waiter>::iterator at) {
+    ++counts["applied"];  // as superseded
+    const spec& e = at->second.event;
+    if (e.id) ids.insert({e.aggregate, *e.id});
+    a.waiting.erase(at);
+    if (a.waiting.empty()) a.held = false;
+  }
+
+  static std::optional<std::string> payload_of(const spec& e) {
+    return e.kind == decoded_kind::tombstone ? std::nullopt : std::optional{e.payload};
+  }
+
   /// Behind an event that was applied: what waited for it.
   void settle(aggregate& a) {
     if (!rules_.is_strict && !rules_.is_arrival) {
-      while (!a.waiting.empty() && a.waiting.begin()->first < place{a.epoch, a.number}) {
-        ++counts["applied"];  // as superseded
-        const spec& e = a.waiting.begin()->second.event;
-        if (e.id) ids.insert({e.aggregate, *e.id});
-        a.waiting.erase(a.waiting.begin());
-      }
+      while (!a.waiting.empty() && a.waiting.begin()->first <= place{a.epoch, a.number})
+        supersede(a, a.waiting.begin());
     }
     while ((rules_.is_strict || rules_.is_arrival) && !a.held && !a.waiting.empty()) {
       auto next = a.waiting.begin();
@@ -218,7 +228,10 @@ class oracle {
       if (too_old) return "too_old";
       return a.waiting.empty() ? "let through" : "waits";
     }
-    if (const auto claimed = a.waiting.find(mine); claimed != a.waiting.end()) {
+    const auto claimed = a.waiting.find(mine);
+    const bool is_newer_tie =
+        rules_.has_ties && claimed != a.waiting.end() && payload_of(claimed->second.event) != payload_of(e);
+    if (claimed != a.waiting.end() && !is_newer_tie) {
       const auto& other = claimed->second.event.id;
       return !other || !e.id || other == e.id ? "duplicate" : "conflict";
     }
@@ -239,7 +252,8 @@ class oracle {
     }
     if (mine < last) return seen ? "duplicate" : skipped(mine) ? "late" : "stale";
     if (skipped(last)) return "late";
-    const auto payload = e.kind == decoded_kind::tombstone ? std::nullopt : std::optional{e.payload};
+    const auto payload = payload_of(e);
+    if (rules_.has_ties) return a.payload == payload ? "duplicate" : "let through";
     return !e.id || a.id == e.id || a.payload == payload ? "duplicate" : "conflict";
   }
 

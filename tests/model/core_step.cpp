@@ -180,6 +180,7 @@ struct setting {
   epoch_change epochs{epoch_change::park};
   std::optional<std::int64_t> gap_timeout{};  ///< then gaps are skipped
   std::uint64_t may_wait{1'000'000};
+  bool has_ties{false};
 };
 constexpr setting k_settings[] = {
     {"latest_full_state", order::latest, false},
@@ -194,6 +195,16 @@ constexpr setting k_settings[] = {
     {"strict_skipping_soon", order::strict, false, first_number::zero, epoch_change::park, 300},
     {"strict_adopting", order::strict, true, first_number::any, epoch_change::park, 800},
     {"strict_limited", order::strict, true, first_number::one, epoch_change::accept, 4000, 3},
+    {"latest_full_state_ties",
+     order::latest,
+     false,
+     first_number::one,
+     epoch_change::park,
+     {},
+     1'000'000,
+     true},
+    {"latest_folding_ties", order::latest, true, first_number::one, epoch_change::park, {}, 1'000'000, true},
+    {"latest_limited_ties", order::latest, true, first_number::one, epoch_change::park, {}, 2, true},
 };
 
 /// An event that waits and then says stop stays, and is tried again: that is not the oracle's to know.
@@ -219,7 +230,8 @@ world fresh(const setting& s) {
   w.rules.gate.first = s.first;
   w.rules.gate.epoch_change = s.epochs;
   w.rules.waiting.per_aggregate = s.may_wait;
-  w.queue_events = 2;
+  w.rules.gate.ties_by_offset = s.has_ties;
+  if (!s.has_ties) w.queue_events = 2;  // a tie with an event that was not loaded is decided otherwise
   if (s.gap_timeout) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{*s.gap_timeout}};
   return w;
 }
@@ -235,7 +247,8 @@ oracle told(const setting& s, const std::vector<spec>& history) {
                                                     : 0,
             .accepts_epochs = s.epochs == epoch_change::accept,
             .gap_timeout = s.gap_timeout,
-            .may_wait = s.may_wait}};
+            .may_wait = s.may_wait,
+            .has_ties = s.has_ties}};
   for (const spec& e : history) o.feed(e);
   return o;
 }

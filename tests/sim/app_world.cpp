@@ -263,8 +263,8 @@ std::pair<session_result, bool> world::one_session() {
   options.random = ++incarnations_;
   options.decoding = decode_on::owner_thread;
   outlet_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
-  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_, &*errands_,
-                            &space_, outlet_.get()},
+  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_,
+                            &*errands_, &space_, outlet_.get()},
                            options};
   session_result ended = session.run();
   if (session.was_assigned()) wish_ = {};

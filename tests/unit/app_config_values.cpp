@@ -120,7 +120,7 @@ TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_d
 
 TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   const auto base = meaning_of(stream(), "replace", 1).lines;
-  std::vector<stream_config> others(10, stream());
+  std::vector<stream_config> others(12, stream());
   others[0].order = order::arrival;
   others[1].dedup.ids = id_kind::none;
   others[2].envelope.event_id = "/x";
@@ -131,6 +131,8 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   others[7].envelope.type = "/x";
   others[8].envelope.time = "/x";
   others[9].reducer.from = "/x";
+  others[10].envelope.format = envelope_format::debezium_outbox;
+  others[11].dedup.ids = id_kind::ulid;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
   }

@@ -26,17 +26,17 @@ struct picky {
   }
 };
 
-stream_config told(bool rejections = true) {
+stream_config told() {
   stream_config s = payments();
   s.order = order::strict;
   s.dead_letter = "dlq";
-  if (rejections) s.rejections = "answers";
+  s.rejections = "answers";
   return s;
 }
 
 struct session_outbox : ::testing::Test {
-  explicit session_outbox(bool rejections = true)
-      : w{{told(rejections)}, reducers{}.add("payments", picky{})} {
+  explicit session_outbox(stream_config stream = told())
+      : w{{std::move(stream)}, reducers{}.add("payments", picky{})} {
     w.source.logs[at("dlq", 0)] = {};
     w.source.logs[at("answers", 0)] = {};
     w.source.held_at_join = {k_p0};
@@ -109,6 +109,36 @@ TEST_F(session_outbox, answers_with_what_is_known_of_the_event) {
   ASSERT_EQ(to.sent.size(), 2U) << "without ids the second is a duplicate";
   EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("event_id":null,"aggregate":null,"sequence":null)"));
   EXPECT_THAT(*to.sent[1].value, HasSubstr("sequence_invalid at /n"));
+}
+
+struct session_outbox_of_cloudevents : session_outbox {
+  static stream_config cloudevents() {
+    stream_config s = told();
+    s.order = order::arrival;
+    s.envelope = {};
+    s.envelope.format = envelope_format::cloudevents;
+    s.dedup.ids = id_kind::uuidv7;
+    s.reducer.from = "";
+    return s;
+  }
+  session_outbox_of_cloudevents() : session_outbox{cloudevents()} {}
+};
+
+TEST_F(session_outbox_of_cloudevents, answers_with_the_id_and_the_source_that_were_sent) {
+  to.answers = true;
+  // Time goes on, and then one comes that is older than the window.
+  w.source.produce(k_p0, R"({"specversion":"1.0","id":"018bcfe5-6800-7000-8000-000000000001","source":"/a",)"
+                         R"("type":"t","subject":"p","data":1})",
+                   timestamp{std::chrono::milliseconds{1'700'000'000'000}});
+  w.source.produce(k_p0, R"({"specversion":"1.0","id":"00000000-6800-7000-8000-000000000002","source":"/b",)"
+                         R"("type":"t","subject":"p","data":2})",
+                   timestamp{std::chrono::milliseconds{1'700'000'000'000}});
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  ASSERT_EQ(to.sent.size(), 2U);
+  EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("reason":"too_old")"));
+  EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("subject":"p")"));
+  EXPECT_THAT(*to.sent[1].value,
+              HasSubstr(R"("event_id":"00000000-6800-7000-8000-000000000002","source":"/b","aggregate":"p")"));
 }
 
 TEST_F(session_outbox, sends_nothing_that_a_power_cut_can_take_back) {

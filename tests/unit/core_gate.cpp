@@ -19,6 +19,7 @@ constexpr std::uint64_t k_max = std::numeric_limits<std::uint64_t>::max();
 using namespace gate_reference;
 
 constexpr gate_rules k_latest{.order = order::latest};
+constexpr gate_rules k_ties{.order = order::latest, .ties_by_offset = true};
 constexpr gate_rules k_strict{.order = order::strict};
 constexpr gate_rules k_strict_zero{.order = order::strict, .first = first_number::zero};
 constexpr gate_rules k_strict_any{.order = order::strict, .first = first_number::any};
@@ -97,6 +98,11 @@ constexpr gate_row k_rows[] = {
     {"r7_strict_conflict",                 k_strict,  {.last = seq(7), .incoming = seq(7)}, k_conflict},
     {"r7_the_largest_number",              k_latest,  {.last = seq(k_max), .incoming = seq(k_max), .same_id_as_last = true}, k_duplicate},
     {"r7_the_epoch_is_part_of_it",         k_latest,  {.last = seq(1, 7), .incoming = seq(1, 7)}, k_conflict},
+
+    {"r7_the_later_of_two_ties",           k_ties,    {.last = seq(7), .incoming = seq(7), .has_id = false}, k_apply},
+    {"r7_a_tie_again",                     k_ties,    {.last = seq(7), .incoming = seq(7), .has_id = false, .same_payload_as_last = true}, k_duplicate},
+    {"r7_a_tie_of_another_epoch",          k_ties,    {.last = seq(2, 7), .incoming = seq(1, 7), .has_id = false}, k_stale},
+    {"r7_a_tie_of_a_skipped_one",          k_ties,    {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .has_id = false}, k_late},
 
     // Row 8: < L.
     {"r8_seen",                            k_latest,  {.last = seq(7), .incoming = seq(6), .id_seen = true}, k_duplicate},
@@ -209,7 +215,9 @@ TEST(gate, agrees_with_the_table_on_every_combination_of_facts) {
   std::array<std::uint64_t, std::size(k_table)> decided{};
   const std::vector<gate_facts> all = every_facts();
   std::uint64_t wrong = 0;
-  for (const gate_rules& rules : every_rules()) {
+  std::vector<gate_rules> every = every_rules();
+  every.push_back(k_ties);
+  for (const gate_rules& rules : every) {
     for (const gate_facts& facts : all) {
       std::size_t row = 0;
       while (!k_table[row].fits(rules, facts)) ++row;

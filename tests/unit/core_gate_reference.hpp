@@ -66,6 +66,8 @@ constexpr reference_row k_table[] = {
     {"6 first",  [](const auto& r, const auto& f) { return !f.last && is_first(r, f) && !f.blocked; }, k_apply},
     {"6",   [](const auto&, const auto& f) { return !f.last; }, k_park},
     {"7 skipped",  [](const auto&, const auto& f) { return equal(f) && f.last_was_skipped; }, k_late},
+    {"7 tie",      [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset && !f.same_payload_as_last; }, k_apply},
+    {"7 tie again", [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset; }, k_duplicate},
     {"7 no id",    [](const auto&, const auto& f) { return equal(f) && !f.has_id; }, k_duplicate},
     {"7 same id",  [](const auto&, const auto& f) { return equal(f) && f.same_id_as_last; }, k_duplicate},
     {"7 payload",  [](const auto&, const auto& f) { return equal(f) && f.same_payload_as_last; }, k_duplicate},

@@ -72,5 +72,52 @@ TEST(waiting_steps, undo_what_a_failing_reducer_did_to_the_snapshot) {
   EXPECT_EQ(w.snapshot(), "half");
 }
 
+/// Log positions: the later of two events at one of them is the newer one, also where the other waits.
+TEST(waiting_steps, of_two_ties_keep_the_later_one) {
+  world w{folding{}, order::latest};
+  w.rules.gate.ties_by_offset = true;
+  w.rules.dedup = false;
+  auto change = w.step({{.sequence = seq(5), .payload = "?9", .offset = 0}});
+  EXPECT_EQ(verdicts_of(change), verdicts{verdict::retrying});
+
+  change = w.step({{.sequence = seq(5), .payload = "?9", .offset = 1}});
+  EXPECT_EQ(verdicts_of(change), verdicts{verdict::duplicate}) << "the same change again";
+
+  change = w.step({{.sequence = seq(5), .payload = "?8", .offset = 2}});
+  EXPECT_EQ(verdicts_of(change), verdicts{verdict::retrying});
+  ASSERT_EQ(w.waiting.at("a").size(), 1U);
+  EXPECT_EQ(w.waiting.at("a").at(seq(5)).payload(), "?8");
+  EXPECT_EQ(w.state.counters.superseded, 1U);
+  EXPECT_EQ(w.state.counters.waiting_retrying, 1U);
+
+  change = w.step({{.sequence = seq(5), .payload = "c", .offset = 3}});
+  EXPECT_EQ(verdicts_of(change), verdicts{verdict::applied});
+  EXPECT_EQ(w.snapshot(), "c;");
+  EXPECT_EQ(w.state.counters.superseded, 2U);
+  EXPECT_EQ(w.state.counters.waiting(), 0U);
+  EXPECT_TRUE(w.waiting["a"].empty());
+}
+
+TEST(waiting_steps, take_ties_in_one_step_as_in_many) {
+  for (const bool in_one : {true, false}) {
+    world w{folding{}, order::latest};
+    w.rules.gate.ties_by_offset = true;
+    w.rules.dedup = false;
+    const std::vector<spec> all{{.sequence = seq(5), .payload = "a", .offset = 0},
+                                {.sequence = seq(5), .payload = "?9", .offset = 1},
+                                {.sequence = seq(5), .payload = "b", .offset = 2},
+                                {.sequence = seq(5), .payload = "b", .offset = 3}};
+    if (in_one) {
+      w.step(all);
+    } else {
+      for (const spec& s : all) w.step({s});
+    }
+    EXPECT_EQ(w.snapshot(), "a;b;");
+    EXPECT_EQ(w.state.counters.waiting(), 0U);
+    EXPECT_EQ(w.state.counters.superseded, 1U);
+    EXPECT_EQ(w.state.counters.duplicate, 1U);
+  }
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "decode/base64_text.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/field_source.hpp"
 #include "decode/media_type.hpp"
@@ -243,6 +244,68 @@ TEST(media_type, means_json_in_three_spellings) {
   for (const char* type :
        {"", "application/avro", "application/octet-stream", "application/jsonx", "+json", "json"}) {
     EXPECT_FALSE(is_json_media_type(type)) << type;
+  }
+}
+
+TEST(ulid, is_read_in_either_case_and_printed_in_upper_case) {
+  const auto id = parse_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+  ASSERT_TRUE(id.has_value());
+  EXPECT_EQ(id->time(), timestamp{std::chrono::milliseconds{1'469'922'850'259}});
+  EXPECT_EQ(*id, (event_id{0x01563E3AB5D3D676, 0x4C61EFB99302BD5B}));
+  EXPECT_EQ(parse_ulid("01arz3ndektsv4rrffq69g5fav"), id);
+  EXPECT_EQ(to_text(id_kind::ulid, *id), "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+  EXPECT_EQ(parse_ulid("7ZZZZZZZZZZZZZZZZZZZZZZZZZ"), (event_id{~0ULL, ~0ULL}));
+  EXPECT_EQ(to_text(id_kind::ulid, {~0ULL, ~0ULL}), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+  EXPECT_EQ(to_text(id_kind::ulid, {0, 1}), "00000000000000000000000001");
+}
+
+TEST(ulid, is_26_digits_of_crockfords_base_32_that_fit_into_128_bits) {
+  for (const char* text :
+       {"", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAV0", "81ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "Z1ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAI", "01ARZ3NDEKTSV4RRFFQ69G5FAl",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAO", "01ARZ3NDEKTSV4RRFFQ69G5FAu", "01ARZ3NDEK-SV4RRFFQ69G5FAV",
+        "01ARZ3NDEKTSV4RRFFQ69G5F\xC3\xA4", "018f2b7c-1234-7abc-89ab-0123456789ab"}) {
+    EXPECT_FALSE(parse_ulid(text)) << text;
+  }
+}
+
+TEST(ulid, orders_by_time) {
+  EXPECT_LT(*parse_ulid("01ARZ3NDEKZZZZZZZZZZZZZZZZ"), *parse_ulid("01ARZ3NDEM0000000000000000"));
+  EXPECT_LT(parse_ulid("01ARZ3NDEKZZZZZZZZZZZZZZZZ")->time(),
+            parse_ulid("01ARZ3NDEM0000000000000000")->time());
+}
+
+TEST(event_id_text, reads_and_prints_each_kind_as_its_own) {
+  EXPECT_EQ(parse_event_id(id_kind::ulid, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+            parse_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+  EXPECT_FALSE(parse_event_id(id_kind::uuidv7, "01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+  const std::string uuid = "018f2b7c-1234-7abc-89ab-0123456789ab";
+  EXPECT_EQ(parse_event_id(id_kind::uuidv7, uuid), parse_uuidv7(uuid));
+  EXPECT_FALSE(parse_event_id(id_kind::ulid, uuid));
+  EXPECT_FALSE(parse_event_id(id_kind::none, uuid));
+  EXPECT_EQ(to_text(id_kind::uuidv7, *parse_uuidv7(uuid)), uuid);
+  EXPECT_STREQ(name_of(id_kind::none), "none");
+  EXPECT_STREQ(name_of(id_kind::ulid), "ulid");
+}
+
+TEST(base64, takes_the_padded_standard_alphabet_alone) {
+  const auto read = [](std::string_view text) -> std::optional<std::string> {
+    std::string out(text.size(), '?');
+    const auto size = decode_base64(text, out.data());
+    return size ? std::optional{out.substr(0, *size)} : std::nullopt;
+  };
+  // RFC 4648, section 10
+  EXPECT_EQ(read(""), "");
+  EXPECT_EQ(read("Zg=="), "f");
+  EXPECT_EQ(read("Zm8="), "fo");
+  EXPECT_EQ(read("Zm9v"), "foo");
+  EXPECT_EQ(read("Zm9vYg=="), "foob");
+  EXPECT_EQ(read("Zm9vYmE="), "fooba");
+  EXPECT_EQ(read("Zm9vYmFy"), "foobar");
+  EXPECT_EQ(read("+/+/"), "\xFB\xFF\xBF");
+  for (const char* text :
+       {"Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm9v\n", "Zm 9", "_-_-", "Zg==Zg==", "=m9v"}) {
+    EXPECT_FALSE(read(text)) << text;
   }
 }
 

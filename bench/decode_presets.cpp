@@ -1,0 +1,207 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+/// What it costs to decode a record of each format, beside one of `json`: records of about the same size, key
+/// and headers counted in, with the same ids and numbers in them.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/decoder.hpp"
+#include "decode/event_id_text.hpp"
+#include "decode/time_text.hpp"
+
+namespace {
+
+using namespace ratchet;
+
+enum class shape : std::uint8_t { json, structured, binary, outbox, cdc, cdc_with_schema, ydb };
+
+constexpr std::array<const char*, 7> k_names{
+    "json",         "cloudevents structured",       "cloudevents binary", "debezium-outbox",
+    "debezium-cdc", "debezium-cdc with its schema", "ydb-changefeed"};
+
+constexpr std::size_t k_bytes = 420;
+
+struct sample {
+  std::string key;
+  std::string value;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// What all shapes are made of.
+struct facts {
+  std::string id;
+  std::string time;
+  long long ms;
+  unsigned sequence;
+  unsigned payment;
+};
+
+std::string filled(std::string head, const char* tail, std::size_t outside) {
+  while (head.size() + std::string_view{tail}.size() + outside < k_bytes) head += "lorem ipsum ";
+  return head + tail;
+}
+
+template <class... Args>
+std::string print(const char* format, Args... args) {
+  char text[1200];
+  std::snprintf(text, sizeof text, format, args...);
+  return text;
+}
+
+constexpr const char* k_schema =
+    R"({"schema":{"type":"struct","fields":[{"type":"struct","fields":[{"type":"string","optional":false,"field":"id"},)"
+    R"({"type":"string","optional":true,"field":"note"}],"optional":true,"name":"pay.payments.Value","field":"after"},)"
+    R"({"type":"string","optional":false,"field":"op"}],"optional":false,"name":"pay.payments.Envelope"},"payload":)";
+
+std::string change_of(const facts& f, std::size_t outside) {
+  const std::string head = print(R"({"before":null,"after":{"id":"p%08u","note":")", f.payment);
+  const std::string tail = print(
+      R"("},"source":{"connector":"postgresql","ts_ms":%lld,"sequence":"[\"%u\",\"%u\"]","table":"payments",)"
+      R"("txId":556,"lsn":%u,"xmin":null},"op":"u","ts_ms":%lld})",
+      f.ms, f.sequence + 1000, f.sequence + 2000, f.sequence + 2000, f.ms);
+  return filled(head, tail.c_str(), outside);
+}
+
+sample make(shape s, const facts& f) {
+  sample out;
+  const char* id = f.id.c_str();
+  const char* time = f.time.c_str();
+  switch (s) {
+    case shape::json:
+      out.value = filled(
+          print(
+              R"({"id":"%s","type":"payment.paid","occurred_at":"%s","sequence":%u,"payment":{"id":"p%08u","note":")",
+              id, time, f.sequence, f.payment),
+          "\"}}", 0);
+      break;
+    case shape::structured:
+      out.headers = {{"content-type", "application/cloudevents+json"}};
+      out.value = filled(
+          print(
+              R"({"specversion":"1.0","type":"payment.paid","source":"https://pay.example/7","subject":"p%08u",)"
+              R"("id":"%s","time":"%s","sequence":"%u","data":{"note":")",
+              f.payment, id, time, f.sequence),
+          "\"}}", 40);
+      break;
+    case shape::binary:
+      out.headers = {{"ce_specversion", "1.0"},
+                     {"ce_type", "payment.paid"},
+                     {"ce_source", "https://pay.example/7"},
+                     {"ce_subject", print("p%08u", f.payment)},
+                     {"ce_id", f.id},
+                     {"ce_time", f.time},
+                     {"ce_sequence", print("%u", f.sequence)},
+                     {"content-type", "application/json"}};
+      out.value = filled("{\"note\":\"", "\"}", 210);
+      break;
+    case shape::outbox:
+      out.key = print("p%08u", f.payment);
+      out.headers = {{"id", f.id}, {"eventType", "payment.paid"}, {"version", print("%u", f.sequence)}};
+      out.value = filled("{\"note\":\"", "\"}", 80);
+      break;
+    case shape::cdc:
+      out.key = print(R"({"id":"p%08u"})", f.payment);
+      out.value = change_of(f, out.key.size());
+      break;
+    case shape::cdc_with_schema:
+      out.key = print(R"({"schema":{"type":"struct"},"payload":{"id":"p%08u"}})", f.payment);
+      out.value = k_schema + change_of(f, out.key.size()) + "}";
+      break;
+    case shape::ydb:
+      out.value = filled(print(R"({"key":["p%08u"],"update":{},"newImage":{"note":")", f.payment),
+                         print(R"("},"ts":[%lld,%u]})", f.ms, f.sequence).c_str(), 0);
+      break;
+  }
+  return out;
+}
+
+decode_rules rules_of(shape s) {
+  decode_rules rules;
+  switch (s) {
+    case shape::json:
+      rules.envelope = {"/id", "/payment/id", "/sequence",    64,
+                        {},    "/type",       "/occurred_at", envelope_format::json};
+      rules.payload_from = "/payment";
+      break;
+    case shape::structured:
+    case shape::binary:
+      rules.envelope.format = envelope_format::cloudevents;
+      break;
+    case shape::outbox:
+      rules.envelope.format = envelope_format::debezium_outbox;
+      rules.envelope.sequence = "header:version";
+      break;
+    case shape::cdc:
+    case shape::cdc_with_schema:
+      rules.envelope.format = envelope_format::debezium_cdc;
+      rules.ids = id_kind::none;
+      break;
+    case shape::ydb:
+      rules.envelope.format = envelope_format::ydb_changefeed;
+      rules.ids = id_kind::none;
+      break;
+  }
+  rules.bytes_allowed = true;
+  return rules;
+}
+
+std::vector<sample> make_samples(shape s) {
+  constexpr std::size_t k_count = 4096;
+  std::vector<sample> samples;
+  std::uint64_t random = 42;
+  const auto draw = [&random] {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    return random;
+  };
+  for (std::size_t i = 0; i < k_count; ++i) {
+    const long long ms = 1'767'225'600'000 + static_cast<long long>(i);
+    const event_id id{static_cast<std::uint64_t>(ms) << 16 | 0x7000 | (draw() & 0xFFF),
+                      std::uint64_t{2} << 62 | draw() >> 2};
+    samples.push_back(
+        make(s, {to_text(id), to_rfc3339(timestamp{std::chrono::milliseconds{ms}}), ms,
+                 static_cast<unsigned>(draw() % 500), static_cast<unsigned>(draw() % 200'000)}));
+  }
+  return samples;
+}
+
+void bm_decode(benchmark::State& state) {
+  const auto s = static_cast<shape>(state.range(0));
+  const std::vector<sample> samples = make_samples(s);
+  const topic_partition where{"payment-status", partition_id{0}};
+  std::vector<std::vector<header>> headers(samples.size());
+  std::vector<record> records(samples.size());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const sample& from = samples[i];
+    for (const auto& [name, value] : from.headers) {
+      headers[i].push_back({name, value});
+      bytes += name.size() + value.size();
+    }
+    records[i].where = &where;
+    records[i].key = from.key;
+    records[i].value = from.value;
+    records[i].headers = headers[i];
+    bytes += from.key.size() + from.value.size();
+  }
+  decoder d{rules_of(s)};
+  decoded_batch batch;
+  for (auto _ : state) {
+    d.decode(records, batch);
+    benchmark::DoNotOptimize(batch.events.data());
+  }
+  for (const decoded_event& event : batch.events) {
+    if (event.kind != decoded_kind::event) state.SkipWithError("an event was not decoded");
+  }
+  state.SetLabel(k_names[static_cast<std::size_t>(s)]);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(records.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
+}
+BENCHMARK(bm_decode)->ArgName("format")->DenseRange(0, static_cast<int>(k_names.size()) - 1);
+
+}  // namespace

@@ -1,0 +1,103 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "app/config_sections.hpp"
+#include "app/config_values.hpp"
+#include "decode/envelope_preset.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
+                                         {"epoch"},  {"type"},     {"time"}};
+constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
+
+/// What is wrong with a field's source in the format; nullptr where nothing is.
+const char* fault_of_source(envelope_format format, const std::string& text) {
+  if (format != envelope_format::cloudevents) {
+    return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
+                                          : fault_of_field_source(text);
+  }
+  if (is_field_source(format, text)) return nullptr;
+  return "with format: cloudevents it is attribute:NAME (of a-z and 0-9), key or header:NAME";
+}
+
+/// Reads the fields of one format.
+class envelope_reader {
+ public:
+  envelope_reader(const config_map& map, envelope_config& out) : map_{map}, out_{out} {}
+
+  void field(std::string_view key, std::string& out) const { read(map_, key, out); }
+
+  void sequence() const {
+    const auto value = map_.get("sequence");
+    if (!value) return;
+    if (value->node().kind != config_node::kind_of::map) return field("sequence", out_.sequence);
+    const config_map map{*value, k_sequence_keys};
+    if (map.require("from", "as in {from: /seq, bits: 128}")) read(map, "from", out_.sequence);
+    if (const auto bits = map.get("bits")) {
+      constexpr std::uint64_t k_one = 64;
+      constexpr std::uint64_t k_two = 128;
+      std::uint64_t number = k_one;
+      if (!bits->number(number, k_one, k_two)) return;
+      if (number != k_one && number != k_two) {
+        return bits->error(bits->node().text + " is not known here", "it is 64 or 128");
+      }
+      out_.sequence_bits = static_cast<int>(number);
+    }
+  }
+
+  /// A field that the format knows by itself.
+  void fixed(std::string_view key) const {
+    if (const auto value = map_.get(key)) {
+      value->error(std::string{"is given by format: "} + name_of(out_.format), "leave it out");
+    }
+  }
+
+ private:
+  void read(const config_map& map, std::string_view key, std::string& out) const {
+    const auto value = map.get(key);
+    if (!value || !value->text(out)) return;
+    if (const char* fault = fault_of_source(out_.format, out)) value->error("is no source of a field", fault);
+  }
+
+  const config_map& map_;
+  envelope_config& out_;
+};
+
+}  // namespace
+
+void read_envelope(const config_value& value, envelope_config& out) {
+  const config_map map{value, k_envelope_keys};
+  if (!map.valid()) return;
+  if (const auto format = map.get("format")) {
+    constexpr std::string_view k_words[] = {"json", "cloudevents", "debezium-outbox", "debezium-cdc",
+                                            "ydb-changefeed"};
+    const int at = format->word(k_words);
+    if (at < 0) return;  // what the other keys mean depends on it
+    out.format = static_cast<envelope_format>(at);
+  }
+  const envelope_reader read{map, out};
+  if (has_log_positions(out.format)) {
+    for (const known_key& key : k_envelope_keys) {
+      if (key.name != "format") read.fixed(key.name);
+    }
+    out = with_defaults(out);
+    return;
+  }
+  const bool cloudevents = out.format == envelope_format::cloudevents;
+  if (out.format == envelope_format::json) {
+    (void)map.require("aggregate",
+                      "where the aggregate's id comes from, as in aggregate: /payment/id or key");
+  }
+  cloudevents ? read.fixed("event_id") : read.field("event_id", out.event_id);
+  read.field("aggregate", out.aggregate);
+  read.sequence();
+  read.field("epoch", out.epoch);
+  cloudevents ? read.fixed("type") : read.field("type", out.type);
+  cloudevents ? read.fixed("time") : read.field("time", out.time);
+  out = with_defaults(out);
+}
+
+}  // namespace ratchet

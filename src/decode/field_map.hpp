@@ -1,0 +1,62 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "decode/decoder.hpp"
+#include "decode/field_source.hpp"
+#include "decode/pointer_tree.hpp"
+
+namespace ratchet {
+
+/// One field of an envelope, made ready for reading.
+struct field {
+  bool mapped{false};
+  field_source source;
+  json::node_index node{json::k_no_node};  ///< of a pointer
+
+  [[nodiscard]] bool in_value() const noexcept {
+    return mapped && source.from == field_source::place::pointer;
+  }
+};
+
+/// The field that a JSON Pointer names, with its node in the tree. The pointer must be valid.
+[[nodiscard]] field field_at(json::pointer_tree&, const std::string& pointer);
+
+/// The two ways in which CloudEvents travel: the whole event as a JSON value, or its attributes as headers
+/// and its data as the value.
+enum class event_mode : std::uint8_t { structured, binary };
+
+/// The fields that one stream's rules read; those that its order and kind of ids have no use for are not
+/// mapped.
+struct field_map {
+  /// Of formats whose fields are where the config says: `json`, `debezium-outbox`.
+  explicit field_map(const decode_rules&);
+  /// Of `cloudevents`, in one of its modes.
+  field_map(const decode_rules&, event_mode);
+
+  json::pointer_tree tree;
+  field event_id;
+  field aggregate;
+  field sequence;
+  field epoch;
+  field type;
+  field time;
+  field payload;
+  bool any_in_value{false};  ///< some field is read from the value: then it must be JSON
+
+  // Of CloudEvents alone.
+  bool is_cloudevent{false};
+  field version;
+  field origin;              ///< `source`, which makes an identity together with the id
+  field data;                ///< structured mode
+  field base64;              ///< what may stand there instead of `data`
+  json::pointer_tree inner;  ///< of bytes that came as base64 and must be JSON
+  json::node_index inner_payload{json::k_root};
+
+ private:
+  field read(const std::string& text);
+  field read_attribute(const std::string& text, event_mode);
+};
+
+}  // namespace ratchet

@@ -1,0 +1,191 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "decode/field_reader.hpp"
+
+#include "decode/json_text.hpp"
+#include "decode/record_hash.hpp"
+#include "decode/sequence_text.hpp"
+#include "decode/time_text.hpp"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t k_max_aggregate_bytes = 1024;
+
+}  // namespace
+
+void field_reader::read(const record& r, decoded_event& event, text_arena& texts) {
+  record_ = &r;
+  event_ = &event;
+  texts_ = &texts;
+  event = decoded_event{};
+  event.from = &r;
+  event.kind = r.value ? decoded_kind::event : decoded_kind::tombstone;
+  if (!rules_->time_stands_for_record) event.record_time = r.time;
+  (void)read_all();  // what fails has said so in the event
+}
+
+bool field_reader::check_size() {
+  const std::string_view value = *record_->value;
+  if (value.size() > rules_->max_value_bytes) {
+    return fail(malformed_reason::too_large, {}, rules_->max_value_bytes);
+  }
+  return !value.empty() || fail(malformed_reason::empty_value, {}, 0);
+}
+
+bool field_reader::walk_value() {
+  const json::fault fault = walker_.walk(*record_->value);
+  if (fault.reason != malformed_reason::none) return fail(fault.reason, {}, fault.offset);
+  const json::found& root = walker_.at(json::k_root);
+  return root.what != json::kind::null || fail(malformed_reason::null_value, {}, offset_of(root.begin));
+}
+
+bool field_reader::check_utf8(const field& f, const field_value& value) {
+  if (!value.outside) return true;
+  const std::size_t bad = json::first_bad_utf8(value.text);
+  return bad == value.text.size() || fail(malformed_reason::invalid_utf8, f.source.text, bad);
+}
+
+bool field_reader::set_aggregate(const field& f, const field_value& value) {
+  if (value.text.empty() || value.text.size() > k_max_aggregate_bytes) {
+    return fail(malformed_reason::aggregate_size, f, value);
+  }
+  event_->aggregate = value.text;
+  return true;
+}
+
+bool field_reader::read_number(const field& f, bool wide, ratchet::sequence& to) {
+  field_value value;
+  if (!fetch_required(f, value)) return false;
+  if (value.what != json::kind::string && value.what != json::kind::number) {
+    return fail(malformed_reason::wrong_type, f, value);
+  }
+  if (wide) {
+    const auto number = parse_u128(value.text);
+    if (!number) return fail(malformed_reason::sequence_invalid, f, value);
+    to = *number;
+  } else {
+    const auto number = parse_u64(value.text);
+    if (!number) return fail(malformed_reason::sequence_invalid, f, value);
+    to = {0, *number};
+  }
+  return true;
+}
+
+bool field_reader::read_time_from(const field& f) {
+  field_value value;
+  if (!fetch(f, value)) return false;
+  if (value.what == json::kind::none) return true;
+  const bool is_text = value.what == json::kind::string;
+  const bool is_number = value.what == json::kind::number || value.outside;
+  if (is_text) event_->time = parse_rfc3339(value.text);
+  if (is_number && !event_->time) event_->time = parse_milliseconds(value.text);
+  if (!rules_->time_stands_for_record) return true;
+  if (!event_->time) {
+    return fail(is_text || is_number ? malformed_reason::time_invalid : malformed_reason::wrong_type, f,
+                value);
+  }
+  event_->record_time = event_->time;
+  return true;
+}
+
+bool field_reader::set_payload(const field& f) {
+  if (!no_duplicate(f)) return false;
+  const json::found& here = walker_.at(f.node);
+  if (here.what == json::kind::none) {
+    field_value value;
+    return fetch_required(f, value);  // says where it is missing
+  }
+  event_->payload = {here.begin, static_cast<std::size_t>(here.end - here.begin)};
+  event_->payload_hash = payload_hash(event_->payload);
+  return true;
+}
+
+bool field_reader::fetch(const field& f, field_value& value) {
+  if (!f.mapped) return true;
+  switch (f.source.from) {
+    case field_source::place::pointer:
+      return fetch_from_value(f, value);
+    case field_source::place::header:
+      return fetch_header(f, value);
+    case field_source::place::key:
+      break;
+  }
+  if (!record_->key) return fail(malformed_reason::null_key, f.source.text, 0);
+  value = {json::kind::string, true, *record_->key, 0};
+  return true;
+}
+
+bool field_reader::fetch_required(const field& f, field_value& value) {
+  if (!fetch(f, value)) return false;
+  if (value.what != json::kind::none) return true;
+  const bool deletes = !record_->value && f.in_value();
+  return fail(deletes ? malformed_reason::null_value : malformed_reason::missing_field, f, value);
+}
+
+bool field_reader::fetch_header(const field& f, field_value& value) {
+  const header* found = nullptr;
+  for (const header& h : record_->headers) {
+    if (h.name != f.source.header) continue;
+    if (found != nullptr) return fail(malformed_reason::duplicate_header, f.source.text, 0);
+    found = &h;
+  }
+  if (found != nullptr && found->value) value = {json::kind::string, true, *found->value, 0};
+  return true;
+}
+
+bool field_reader::fetch_from_value(const field& f, field_value& value) {
+  if (!record_->value) return true;
+  if (!no_duplicate(f)) return false;
+  const json::found& here = walker_.at(f.node);
+  if (here.what == json::kind::none) {
+    // What is missing has no place: name the innermost value on its path that is there.
+    json::node_index node = tree_->parent(f.node);
+    while (node != json::k_root && walker_.at(node).what == json::kind::none) node = tree_->parent(node);
+    value.offset = offset_of(walker_.at(node).begin);
+    return true;
+  }
+  value.offset = offset_of(here.begin);
+  if (here.what == json::kind::null) return true;
+  value.what = here.what;
+  value.text = {here.begin, static_cast<std::size_t>(here.end - here.begin)};
+  if (here.what != json::kind::string) return true;
+  value.text = value.text.substr(1, value.text.size() - 2);
+  return !here.escaped || unescape(f, value);
+}
+
+bool field_reader::unescape(const field& f, field_value& value) {
+  char* const room = texts_->room(value.text.size());
+  const json::unescaped plain = json::unescape(value.text, room);
+  if (plain.lone_surrogate != nullptr) {
+    return fail(malformed_reason::lone_surrogate, f.source.text, offset_of(plain.lone_surrogate));
+  }
+  texts_->keep(room, plain.size);
+  value.text = {room, plain.size};
+  return true;
+}
+
+/// Whether every key on the field's path occurs once. If not, the outermost second one is the fault.
+bool field_reader::no_duplicate(const field& f) {
+  if (!walker_.any_duplicate()) return true;
+  const char* second = nullptr;
+  for (json::node_index node = f.node; node != json::k_no_node; node = tree_->parent(node)) {
+    if (walker_.at(node).duplicate != nullptr) second = walker_.at(node).duplicate;
+  }
+  return second == nullptr || fail(malformed_reason::duplicate_field, f.source.text, offset_of(second));
+}
+
+std::uint64_t field_reader::offset_of(const char* p) const noexcept {
+  return static_cast<std::uint64_t>(p - record_->value->data());
+}
+
+bool field_reader::fail(malformed_reason reason, std::string_view pointer, std::uint64_t offset) noexcept {
+  decoded_event broken;
+  broken.from = event_->from;
+  broken.record_time = event_->record_time;
+  broken.kind = decoded_kind::malformed;
+  broken.malformed = {reason, pointer, offset};
+  *event_ = broken;
+  return false;
+}
+
+}  // namespace ratchet

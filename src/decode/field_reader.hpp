@@ -1,0 +1,79 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/decoded_event.hpp"
+#include "core/record.hpp"
+#include "decode/decoder.hpp"
+#include "decode/event_reader.hpp"
+#include "decode/field_map.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/text_arena.hpp"
+
+namespace ratchet {
+
+/// What the readers of all formats share: the value's walk, how a field is
+/// fetched, and how a record is found malformed.
+/// Thread-safety: none. Rules and tree are borrowed for the reader's lifetime.
+class field_reader : public event_reader {
+ public:
+  field_reader(const decode_rules& rules, const json::pointer_tree& tree)
+      : rules_{&rules}, walker_{tree}, tree_{&tree} {}
+
+  void read(const record&, decoded_event& event, text_arena& texts) final;
+
+ protected:
+  /// What a field holds before its meaning is looked at.
+  struct field_value {
+    json::kind what{json::kind::none};  ///< none: missing or null
+    bool outside{false};                ///< from key or header: text, whatever it means
+    std::string_view text;              ///< a string's characters, a number's token
+    std::uint64_t offset{0};
+  };
+
+  /// Fills the event; its kind too, where it is neither an event nor a tombstone by the value alone. False:
+  /// fail() was called.
+  virtual bool read_all() = 0;
+
+  /// Size and grammar of the value, which is there. `null` is malformed.
+  bool walk_value();
+  bool check_size();
+  /// The field's text. Success with kind none: there is none, or it is null. False: it cannot be read at all.
+  bool fetch(const field&, field_value&);
+  bool fetch_required(const field&, field_value&);
+  bool fetch_from_value(const field&, field_value&);
+  bool fetch_header(const field&, field_value&);
+  bool read_number(const field&, bool wide, ratchet::sequence&);
+  bool read_time_from(const field&);
+  bool set_aggregate(const field&, const field_value&);
+  /// The bytes of a value's part become the payload. They must be there.
+  bool set_payload(const field&);
+  bool check_utf8(const field&, const field_value&);
+  bool no_duplicate(const field&);
+
+  [[nodiscard]] const decode_rules& rules() const noexcept { return *rules_; }
+  [[nodiscard]] const record& from() const noexcept { return *record_; }
+  [[nodiscard]] decoded_event& event() const noexcept { return *event_; }
+  [[nodiscard]] text_arena& texts() const noexcept { return *texts_; }
+  [[nodiscard]] const json::found& at(json::node_index node) const noexcept { return walker_.at(node); }
+  [[nodiscard]] std::uint64_t offset_of(const char* p) const noexcept;
+  bool fail(malformed_reason, std::string_view pointer, std::uint64_t offset) noexcept;
+  bool fail(malformed_reason reason, const field& f, const field_value& value) noexcept {
+    return fail(reason, f.source.text, value.offset);
+  }
+
+ private:
+  bool unescape(const field&, field_value&);
+
+  const decode_rules* rules_;
+  json::walker walker_;
+  const json::pointer_tree* tree_;
+  // of the record that is being read
+  const record* record_{nullptr};
+  decoded_event* event_{nullptr};
+  text_arena* texts_{nullptr};
+};
+
+}  // namespace ratchet

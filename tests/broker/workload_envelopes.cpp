@@ -1,0 +1,157 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Records as other producers write them, with keys and headers, by the real binary on a real broker under
+// kill -9.
+#include <random>
+
+#include "broker/workload_matrix.hpp"
+#include "core/record.hpp"
+#include "kafka/record_producer.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+constexpr int k_aggregates = 20;
+constexpr int k_events = 30;  // of each
+
+/// Sends records of one aggregate to one partition, as producers do by the key.
+class record_feed {
+ public:
+  explicit record_feed(const main_job& job)
+      : topic_{job.target().topic}, producer_{must(record_producer::make(job.target().brokers, {}))} {}
+
+  void send(int aggregate, std::optional<std::string_view> key, std::optional<std::string_view> value,
+            std::span<const header> headers = {}) {
+    const auto partition = static_cast<std::int32_t>(aggregate % main_job::k_partitions);
+    const auto sent = producer_->send(topic_, partition_id{partition}, key, value, std::nullopt, headers);
+    if (!sent) throw std::system_error{sent.error()};
+  }
+  void flush() {
+    if (const auto done = producer_->flush(k_patience); !done) throw std::system_error{done.error()};
+  }
+
+ private:
+  std::string topic_;
+  std::unique_ptr<record_producer> producer_;
+};
+
+/// Reads what is there, and is killed on the way; then reads the rest.
+void read_under_a_kill(main_job& job) {
+  auto daemon = job.start_daemon();
+  ASSERT_TRUE(eventually([&] { return job.consumed() > 0; })) << read_whole(job.log());
+  ASSERT_TRUE(daemon.signal(SIGKILL));
+  EXPECT_EQ(daemon.wait(k_patience), 128 + SIGKILL);
+  const auto done = job.run_until_end();
+  ASSERT_EQ(done.code, 0) << done.output;
+  const auto verified = job.run({"verify"});
+  EXPECT_EQ(verified.code, 0) << verified.output;
+  EXPECT_EQ(job.commit_fault(), "");
+}
+
+/// Every event once or twice, in an order that the seed says.
+std::vector<std::pair<int, int>> shuffled_events() {
+  std::vector<std::pair<int, int>> events;
+  for (int a = 0; a < k_aggregates; ++a) {
+    for (int n = 1; n <= k_events; ++n) {
+      events.emplace_back(a, n);
+      if ((a + n) % 5 == 0) events.emplace_back(a, n);
+    }
+  }
+  std::mt19937 dice{7};  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+  std::shuffle(events.begin(), events.end(), dice);
+  return events;
+}
+
+/// The upper 48 bits of an id of now, as a UUID spells them.
+std::string time_of_ids() {
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  char text[20];
+  std::snprintf(text, sizeof text, "%012llx", static_cast<unsigned long long>(now.count()));
+  return std::string{text}.insert(8, "-");
+}
+
+TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
+  main_job job;
+  job.write_config(
+      "    envelope: {format: cloudevents}\n    order: strict\n    dedup: {ids: uuidv7, window: 24h}\n"
+      "    reducer: {kind: merge_patch}\n");
+  record_feed feed{job};
+  const std::string now = time_of_ids();
+  for (const auto& [a, n] : shuffled_events()) {
+    char id[40];
+    // Two sources have the same ids: they are different events, of different payments.
+    std::snprintf(id, sizeof id, "%s-7000-8000-%06x%06x", now.c_str(), static_cast<unsigned>(a / 2),
+                  static_cast<unsigned>(n));
+    const std::string source = a % 2 == 0 ? "/even" : "/odd";
+    const std::string subject = "p" + std::to_string(a / 2);
+    const std::string whole = subject + source.substr(1);
+    const std::string sequence = std::to_string(n);
+    const std::string data = "{\"e" + sequence + "\":1,\"last\":" + sequence + "}";
+    if (n % 3 == 0) {
+      const std::string value = R"({"specversion":"1.0","type":"t","source":")" + source +
+                                R"(","subject":")" + whole + R"(","id":")" + id + R"(","sequence":")" +
+                                sequence + R"(","data":)" + data + "}";
+      const std::array<header, 1> headers{{{"content-type", "application/cloudevents+json; charset=utf-8"}}};
+      feed.send(a, whole, value, headers);
+    } else {
+      const std::array<header, 7> headers{{{"ce_specversion", "1.0"},
+                                           {"ce_type", "t"},
+                                           {"ce_source", source},
+                                           {"ce_subject", whole},
+                                           {"ce_id", id},
+                                           {"ce_sequence", sequence},
+                                           {"content-type", "application/json"}}};
+      feed.send(a, whole, data, headers);
+    }
+  }
+  feed.flush();
+  read_under_a_kill(job);
+  const auto found = job.run({"status", "--output", "json"}).json();
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.applied"), k_aggregates * k_events);
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
+  EXPECT_EQ(found.get<int>("streams.payments.waiting.parked"), 0);
+  for (const char* aggregate : {"p0even", "p0odd", "p9odd"}) {
+    expect_in("\"last\":" + std::to_string(k_events), job.run({"get", "payments", aggregate}).output);
+    expect_in("\"e17\":1", job.run({"get", "payments", aggregate}).output);
+  }
+  const auto told =
+      job.run({"explain", "payments", "--event", now + "-7000-8000-000000000003", "--source", "/odd"});
+  EXPECT_EQ(told.code, 0) << told.output;
+  expect_in("aggregate       p0odd", told.output);
+}
+
+TEST(envelopes, row_changes_of_postgresql_end_as_the_table_whatever_is_sent_again) {
+  main_job job;
+  job.write_config("    envelope: {format: debezium-cdc}\n    order: latest\n    reducer: {kind: replace}\n");
+  record_feed feed{job};
+  for (const auto& [a, n] : shuffled_events()) {
+    const std::string row = "{\"id\":" + std::to_string(a) + "}";
+    const std::string number = std::to_string(n);
+    const bool deletes = n == k_events && a % 4 == 0;
+    const std::string change = R"({"before":null,"after":)" + (deletes ? "null" : R"({"v":)" + number + "}") +
+                               R"(,"source":{"ts_ms":1767225600000,"sequence":"[\")" +
+                               std::to_string(1000 + n) + R"(\",\")" + std::to_string(2000 + n) +
+                               R"(\"]","lsn":)" + std::to_string(2000 + n) + R"(},"op":")" +
+                               (deletes ? "d" : "u") + "\"}";
+    const bool wrapped = n % 2 == 0;
+    const std::string around = R"({"schema":{"type":"struct"},"payload":)";
+    feed.send(a, wrapped ? around + row + "}" : row, wrapped ? around + change + "}" : change);
+    if (deletes) feed.send(a, row, std::nullopt);
+  }
+  feed.flush();
+  read_under_a_kill(job);
+  const auto found = job.run({"status", "--output", "json"}).json();
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
+  EXPECT_GT(found.get<int>("streams.payments.verdicts.ignored"), 0);
+  for (int a = 0; a < k_aggregates; ++a) {
+    const auto got = job.run({"get", "payments", "{\"id\":" + std::to_string(a) + "}"});
+    if (a % 4 == 0) {
+      EXPECT_EQ(got.code, 1) << got.output;
+    } else {
+      EXPECT_EQ(got.output, "{\"v\":" + std::to_string(k_events) + "}");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::testing

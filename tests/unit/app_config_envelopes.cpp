@@ -1,0 +1,157 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The formats of envelopes in a config: what they know by themselves, and what does not go with them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "app/config_text.hpp"
+#include "app/stream_runtime.hpp"
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+std::string text_of(const std::string& envelope, const std::string& rest) {
+  return "version: 1\nstate: {path: s}\nstreams:\n  - name: payments\n    envelope: " + envelope + "\n    " +
+         rest + "\n    reducer: {kind: replace}\n";
+}
+
+reported<config> parsed(const std::string& envelope, const std::string& rest = "order: latest") {
+  return parse_config(text_of(envelope, rest), "f.yaml");
+}
+
+stream_config stream(const std::string& envelope, const std::string& rest = "order: latest") {
+  auto c = parsed(envelope, rest);
+  return c ? c.value().streams.at(0) : throw std::runtime_error{to_text(c.error())};
+}
+
+TEST(config_of_envelopes, cloudevents_know_their_fields) {
+  const stream_config s = stream("{format: cloudevents}");
+  EXPECT_EQ(s.envelope.format, envelope_format::cloudevents);
+  EXPECT_EQ(s.envelope.aggregate, "attribute:subject");
+  EXPECT_EQ(s.envelope.sequence, "attribute:sequence");
+  EXPECT_EQ(s.dedup.ids, id_kind::uuidv7);
+  const stream_config other =
+      stream("{format: cloudevents, aggregate: key, sequence: {from: attribute:partkey, bits: 128}}");
+  EXPECT_EQ(other.envelope.aggregate, "key");
+  EXPECT_EQ(other.envelope.sequence, "attribute:partkey");
+  EXPECT_EQ(other.envelope.sequence_bits, 128);
+  EXPECT_EQ(describe(s),
+            "payments: fed by ratchet apply as cloudevents; aggregates by attribute:subject; the newest by "
+            "attribute:sequence wins; ids attribute:id (uuidv7) remembered for 24h; keeps the data");
+}
+
+TEST(config_of_envelopes, the_outbox_knows_header_and_key) {
+  const stream_config s = stream("{format: debezium-outbox}", "order: arrival\n    dedup: {ids: ulid}");
+  EXPECT_EQ(s.envelope.event_id, "header:id");
+  EXPECT_EQ(s.envelope.aggregate, "key");
+  EXPECT_EQ(s.envelope.type, "header:eventType");
+  EXPECT_EQ(s.dedup.ids, id_kind::ulid);
+  EXPECT_EQ(stream("{format: debezium-outbox, sequence: header:version}", "order: strict").envelope.sequence,
+            "header:version");
+}
+
+TEST(config_of_envelopes, row_changes_have_no_ids) {
+  for (const char* format : {"{format: debezium-cdc}", "{format: ydb-changefeed}"}) {
+    const stream_config s = stream(format);
+    EXPECT_EQ(s.dedup.ids, id_kind::none);
+    EXPECT_EQ(stream(format, "dedup: off").dedup.ids, id_kind::none);
+    EXPECT_THAT(describe(s), HasSubstr("; no event ids; keeps the new row"));
+    EXPECT_THAT(limits_of(s), Contains(HasSubstr("at one log position the one that comes last is kept")));
+  }
+}
+
+struct refused {
+  const char* name;
+  const char* envelope;
+  const char* rest;
+  const char* path;
+  const char* message;
+};
+std::ostream& operator<<(std::ostream& out, const refused& r) {
+  return out << r.name;
+}
+
+class envelope_refusal : public testing::TestWithParam<refused> {};
+
+TEST_P(envelope_refusal, is_one_finding_with_its_place) {
+  const auto c = parsed(GetParam().envelope, GetParam().rest);
+  ASSERT_FALSE(c.has_value());
+  ASSERT_EQ(c.error().diagnostics.size(), 1U) << to_text(c.error());
+  EXPECT_EQ(c.error().diagnostics.front().path, std::string{"streams[0]."} + GetParam().path);
+  EXPECT_EQ(c.error().diagnostics.front().message, GetParam().message);
+  EXPECT_FALSE(c.error().diagnostics.front().hint.empty());
+}
+
+constexpr refused k_refused[] = {
+    {"strict_cdc", "{format: debezium-cdc}", "order: strict", "order",
+     "strict does not go with format: debezium-cdc"},
+    {"strict_ydb", "{format: ydb-changefeed}", "order: strict", "order",
+     "strict does not go with format: ydb-changefeed"},
+    {"arrival_cdc", "{format: debezium-cdc}", "order: arrival", "order",
+     "arrival does not go with format: debezium-cdc"},
+    {"ids_of_cdc", "{format: debezium-cdc}", "dedup: {ids: uuidv7}", "dedup",
+     "does not go with format: debezium-cdc"},
+    {"field_of_ydb", "{format: ydb-changefeed, aggregate: key}", "order: latest", "envelope.aggregate",
+     "is given by format: ydb-changefeed"},
+    {"id_of_cloudevents", "{format: cloudevents, event_id: attribute:id}", "order: latest",
+     "envelope.event_id", "is given by format: cloudevents"},
+    {"type_of_cloudevents", "{format: cloudevents, type: key}", "order: latest", "envelope.type",
+     "is given by format: cloudevents"},
+    {"time_of_cloudevents", "{format: cloudevents, time: key}", "order: latest", "envelope.time",
+     "is given by format: cloudevents"},
+    {"pointer_of_cloudevents", "{format: cloudevents, aggregate: /subject}", "order: latest",
+     "envelope.aggregate", "is no source of a field"},
+    {"no_attribute", "{format: cloudevents, aggregate: \"attribute:paymentId\"}", "order: latest",
+     "envelope.aggregate", "is no source of a field"},
+    {"attribute_of_json", "{aggregate: \"attribute:subject\", event_id: /id, sequence: /s}", "order: latest",
+     "envelope.aggregate", "is no source of a field"},
+    {"outbox_without_a_sequence", "{format: debezium-outbox}", "order: latest", "envelope.sequence",
+     "is missing"},
+    {"unknown_format", "{format: cloudevent}", "order: latest", "envelope.format",
+     "\"cloudevent\" is not known here"},
+};
+INSTANTIATE_TEST_SUITE_P(formats, envelope_refusal, testing::ValuesIn(k_refused),
+                         [](const auto& tested) { return std::string{tested.param.name}; });
+
+TEST(config_of_envelopes, patches_do_not_go_with_row_changes) {
+  std::string text = text_of("{format: debezium-cdc}", "order: latest");
+  text.replace(text.find("replace"), 7, "merge_patch");
+  const auto c = parse_config(text, "f.yaml");
+  ASSERT_FALSE(c.has_value());
+  EXPECT_EQ(c.error().diagnostics.at(0).path, "streams[0].reducer.kind");
+}
+
+TEST(config_of_envelopes, made_in_code_is_refused_where_a_file_would_be) {
+  config c;
+  c.streams.emplace_back();
+  stream_config& s = c.streams.back();
+  s.name = "payments";
+  s.envelope.format = envelope_format::debezium_cdc;
+  EXPECT_FALSE(make_streams(c, {}).has_value()) << "it has ids";
+  s.dedup.ids = id_kind::none;
+  const auto made = make_streams(c, {});
+  ASSERT_TRUE(made.has_value());
+  EXPECT_TRUE(made.value().at(0)->rules.gate.ties_by_offset);
+  EXPECT_EQ(made.value().at(0)->config.envelope.aggregate, "key");
+  s.order = order::strict;
+  EXPECT_FALSE(make_streams(c, {}).has_value());
+  s.envelope.format = envelope_format::cloudevents;
+  s.envelope.aggregate = "/subject";
+  s.dedup.ids = id_kind::uuidv7;
+  EXPECT_FALSE(make_streams(c, {}).has_value());
+  s.envelope.aggregate.clear();
+  const auto events = make_streams(c, {});
+  ASSERT_TRUE(events.has_value());
+  EXPECT_FALSE(events.value().at(0)->rules.gate.ties_by_offset);
+}
+
+}  // namespace
+
+}  // namespace ratchet
