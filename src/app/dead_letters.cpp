@@ -119,7 +119,12 @@ std::string answer_to(const stream_runtime& stream, const output_row& row, const
   json.key("detail").string(detail_of(e, d));
   json.key("advice").string(advice_on(d.reason));
   json.key("event_id");
-  known&& e.has_id ? json.string(to_text(e.id)) : json.null();
+  if (known && e.has_id) {
+    json.string(sent_id(stream.config.dedup.ids, e));
+  } else {
+    json.null();
+  }
+  if (!e.source.empty()) json.key("source").string(e.source);
   json.key("aggregate");
   known ? json.string(e.aggregate) : json.null();
   json.key("sequence");

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What a step leaves of an aggregate's waiting events: rows, audit rows, counts, and when to look again.
+#include <algorithm>
 #include <utility>
 
 #include "core/sequence_range.hpp"
@@ -27,12 +28,18 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) con
   if (b.ready) return timestamp{};  // whatever the clock says, also where somebody sets it back
   if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
+  std::uint64_t at_hand = 0;
   for (const auto& [number, e] : entries_) {
     if (!e.whole) break;
+    if (e.event.head.state == waiting_state::retrying) ++at_hand;
     if (e.event.due && (!wake || *e.event.due < *wake)) wake = e.event.due;
     if (!is_latest()) break;  // only the lowest can be tried
   }
-  return wake;
+  if (!is_latest() || b.retrying <= at_hand) return wake;
+  // Others are tried again that this step did not look up: when, only what was known before may tell.
+  const auto known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
+  const timestamp look = known && *known > around_.now ? *known : around_.now + around_.rules.retry.most;
+  return wake ? std::min(*wake, look) : look;
 }
 
 ratchet::backlog waiting_machine::backlog_after() {

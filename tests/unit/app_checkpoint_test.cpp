@@ -48,7 +48,7 @@ TEST(owner_errands, that_are_left_are_done_once_and_make_room_for_the_next) {
   owner_errands errands;
   memory_store store{{}};
   stream_list streams;
-  const testing::fake_clock clock;
+  const system_clock_port clock;
   pipeline way{streams, store, clock};
   int done = 0;
   EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "nobody serves yet";

@@ -102,6 +102,43 @@ TEST_F(pipeline_of_one, writes_no_step_for_records_of_stopped_partitions_alone) 
   EXPECT_EQ(p.find(k_p0)->next_offset, 3);
 }
 
+TEST_F(pipeline_of_one, finishes_a_release_that_a_crash_cut_off_before_it_takes_a_record) {
+  settings_.streams[0].order = order::strict;
+  reduce_with({});
+  // 1 was applied, 2 waits, and the step that let it go ended before it.
+  stream_runtime& stream = *streams_[0];
+  step_plan plan;
+  plan.add("a3");
+  stream_change change;
+  aggregate_change& row = change.rows.emplace_back();
+  row.row.last = seq(1);
+  row.row.waits = true;
+  backlog_change& waits = change.backlogs.emplace_back();
+  ratchet::backlog& ready = waits.after.emplace();
+  ready.parked = 1;
+  ready.highest = seq(2);
+  ready.ready = true;
+  ready.wake = timestamp{};
+  waiting_event& second = waits.puts.emplace_back();
+  second.head.sequence = seq(2);
+  second.own_payload = "{}";
+  change.after.counters.consumed = 2;
+  change.after.counters.applied = 1;
+  change.after.counters.waiting_parked = 1;
+  change.after.counters.waiting_bytes = second.bytes();
+  step_batch batch;
+  batch.step = 1;
+  batch.parts.push_back({.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}});
+  ASSERT_TRUE(store_.write(batch));
+  ASSERT_TRUE(load_states(streams_, store_));
+  pipeline p{streams_, store_, clock_};
+  std::vector<verdict> told;
+  p.on_record([&](const stream_runtime&, const decoded_event&, decision d) { told.push_back(d.verdict); });
+  ASSERT_TRUE(take(p, 3, 3));
+  EXPECT_EQ(told, std::vector{verdict::applied}) << "as it would be had the step not ended there";
+  EXPECT_EQ(stream.state.counters.applied, 3U);
+}
+
 TEST_F(pipeline_of_one, lets_old_rejected_records_go_at_each_step) {
   settings_.streams[0].rejected.age = std::chrono::hours{1};
   reduce_with({});

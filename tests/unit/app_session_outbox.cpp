@@ -127,18 +127,21 @@ struct session_outbox_of_cloudevents : session_outbox {
 TEST_F(session_outbox_of_cloudevents, answers_with_the_id_and_the_source_that_were_sent) {
   to.answers = true;
   // Time goes on, and then one comes that is older than the window.
-  w.source.produce(k_p0, R"({"specversion":"1.0","id":"018bcfe5-6800-7000-8000-000000000001","source":"/a",)"
-                         R"("type":"t","subject":"p","data":1})",
+  w.source.produce(k_p0,
+                   R"({"specversion":"1.0","id":"018bcfe5-6800-7000-8000-000000000001","source":"/a",)"
+                   R"("type":"t","subject":"p","data":1})",
                    timestamp{std::chrono::milliseconds{1'700'000'000'000}});
-  w.source.produce(k_p0, R"({"specversion":"1.0","id":"00000000-6800-7000-8000-000000000002","source":"/b",)"
-                         R"("type":"t","subject":"p","data":2})",
+  w.source.produce(k_p0,
+                   R"({"specversion":"1.0","id":"00000000-6800-7000-8000-000000000002","source":"/b",)"
+                   R"("type":"t","subject":"p","data":2})",
                    timestamp{std::chrono::milliseconds{1'700'000'000'000}});
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   ASSERT_EQ(to.sent.size(), 2U);
   EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("reason":"too_old")"));
   EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("subject":"p")"));
-  EXPECT_THAT(*to.sent[1].value,
-              HasSubstr(R"("event_id":"00000000-6800-7000-8000-000000000002","source":"/b","aggregate":"p")"));
+  EXPECT_THAT(
+      *to.sent[1].value,
+      HasSubstr(R"("event_id":"00000000-6800-7000-8000-000000000002","source":"/b","aggregate":"p")"));
 }
 
 TEST_F(session_outbox, sends_nothing_that_a_power_cut_can_take_back) {

@@ -122,14 +122,32 @@ TEST(waiting_orders, discard_an_event_and_open_its_number) {
   expect_ledger(w);
 }
 
-TEST(waiting_orders, discard_the_only_event_at_hand_and_look_at_those_behind_it) {
-  world w = with(order::strict, {{1, "a"}, {2, "#"}, {3, "c"}, {4, "d"}});
+TEST(waiting_orders, discard_the_only_event_at_hand_and_look_at_the_gap_behind_it) {
+  world w{folding{}, order::strict};
   w.queue_events = 1;
+  for (const auto& [number, payload] : {std::pair{1U, "a"}, std::pair{2U, "#"}, std::pair{3U, "c"}}) {
+    w.step({{.sequence = seq(number), .payload = payload, .time = 1000 + number, .offset = number}});
+  }
   EXPECT_EQ(w.obey(k_discard, seq(2)), waiting_answer::done);
-  EXPECT_TRUE(w.backlogs.at("a").ready) << "3 was not at hand, and nobody would see the gap below it";
-  w.settle();
-  EXPECT_FALSE(w.backlogs.at("a").ready);
-  EXPECT_EQ(w.waiting.at("a").size(), 2U);
+  ASSERT_EQ(w.waiting.at("a").size(), 1U);
+  EXPECT_TRUE(w.backlogs.at("a").gap_since) << "3 was not at hand, and its gap would have no age";
+}
+
+TEST(waiting_orders, leave_what_is_ready_due_whatever_the_clock_says) {
+  world w = with(order::strict, {{1, "#"}, {2, "b"}, {3, "c"}});
+  w.queue_events = 1;
+  step_plan plan;
+  plan.order = order::strict;
+  plan.needs_snapshots = true;
+  plan.resumes = true;
+  plan.add("a");
+  const waiting_order mended{.aggregate = 0, .sequence = seq(1), .payload = "mended"};
+  std::vector<waiting_answer> answers;
+  const stream_change change =
+      obey_orders(w.rules, w.reduce, w.state, plan, w.look_up(plan), std::span{&mended, 1}, w.now, answers);
+  ASSERT_EQ(change.backlogs.size(), 1U);
+  EXPECT_TRUE(change.backlogs[0].after->ready);
+  EXPECT_EQ(change.backlogs[0].after->wake, timestamp{}) << "a clock that is set back must not put it off";
 }
 
 TEST(waiting_orders, leave_no_trace_of_an_aggregate_of_which_nothing_was_applied) {
