@@ -117,22 +117,24 @@ TEST(waiting_steps, take_ties_in_one_step_as_in_many) {
     EXPECT_EQ(w.state.counters.superseded, 1U);
     EXPECT_EQ(w.state.counters.duplicate, 1U);
   }
-  TEST(waiting_steps, look_again_for_events_of_latest_order_that_were_not_at_hand) {
-    world w{folding{}};
-    w.rules.retry.most = std::chrono::milliseconds{5000};
-    w.rules.retry.attempts = 9;
-    // 3 and 4 are tried again, and only the lowest is looked up.
-    w.step({{.sequence = seq(3), .payload = "?1"}, {.sequence = seq(4), .payload = "?1", .offset = 1}});
-    ASSERT_EQ(w.backlogs.at("a").retrying, 2U);
-    w.queue_events = 1;
-    EXPECT_EQ(w.obey(waiting_verb::discard, seq(3)), waiting_answer::done);
-    ASSERT_EQ(w.backlogs.at("a").retrying, 1U);
-    EXPECT_TRUE(w.backlogs.at("a").wake) << "4 would never be tried again";
-    w.now += w.rules.retry.most;
-    w.resume();
-    EXPECT_EQ(w.state.counters.applied, 1U);
-    EXPECT_FALSE(w.backlogs.contains("a"));
-  }
+}
+
+TEST(waiting_steps, look_again_for_events_of_latest_order_that_were_not_at_hand) {
+  world w{folding{}};
+  w.rules.retry.most = std::chrono::milliseconds{5000};
+  w.rules.retry.attempts = 9;
+  // 3 and 4 are tried again, and only the lowest is looked up.
+  w.step({{.sequence = seq(3), .payload = "?1"}, {.sequence = seq(4), .payload = "?1", .offset = 1}});
+  ASSERT_EQ(w.backlogs.at("a").retrying, 2U);
+  w.queue_events = 1;
+  EXPECT_EQ(w.obey(waiting_verb::discard, seq(3)), waiting_answer::done);
+  ASSERT_EQ(w.backlogs.at("a").retrying, 1U);
+  EXPECT_TRUE(w.backlogs.at("a").wake) << "4 would never be tried again";
+  w.now += w.rules.retry.most;
+  w.resume();
+  EXPECT_EQ(w.state.counters.applied, 1U);
+  EXPECT_FALSE(w.backlogs.contains("a"));
+}
 
 }  // namespace
 }  // namespace ratchet
