@@ -13,7 +13,6 @@ namespace {
 
 using testing::folding;
 using testing::id_at;
-using testing::replacing;
 using testing::spec;
 using testing::world;
 
