@@ -22,6 +22,8 @@ waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int
       sayings_.push_back({"waiting_discarded", which, {r.number.second}});
       ++counts_[static_cast<std::size_t>(fate::discarded)];
       erase(a, at);
+      if (a.waiting.empty() && !a.exists)
+        a.adopted.reset();  // nothing is left of it: what comes next begins anew
       if (setup_->strict || setup_->arrival) release(a);
       return waiting_answer::done;
   }

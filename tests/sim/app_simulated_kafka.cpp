@@ -223,6 +223,7 @@ result<void> simulated_source::assign(std::span<const position> wanted) {
   if (owed_ == owed::unassign) throw broken("assign() while a revoke is to be answered");
   owed_ = owed::nothing;
   for (reading& r : reading_) r = reading{};
+  judge_.on_assign();
   std::string line = "assign";
   for (const position& p : wanted) {
     reading_[cluster_.index_of(p.where)].next = p.offset;

@@ -72,6 +72,8 @@ class kafka_judge {
   virtual void on_commit(const commit_request&) = 0;
   /// These were handed over in one batch, in this order.
   virtual void on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) = 0;
+  /// Nothing that was handed over before is still to be handled.
+  virtual void on_assign() = 0;
 };
 
 /// One client of the simulated brokers: librdkafka's behaviour, as the port promises it.

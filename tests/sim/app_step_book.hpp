@@ -25,6 +25,8 @@ class step_book {
 
   /// A batch was handed to the pipeline; steps take batches in the order of their delivery.
   void delivered(const cluster&, const std::vector<std::pair<std::size_t, log_entry>>&);
+  /// What was delivered and passed over, as its partition was stopped, comes again if at all.
+  void drop_deliveries() { delivered_.clear(); }
   /// What was delivered and not written is forgotten: a new session.
   void forget_deliveries();
 

@@ -130,8 +130,10 @@ TEST_F(read_commands, status_prints_counters_and_positions_and_says_whether_an_i
   const ended stopped = ratchet({"status", "--output", "json", "--state", state()});
   EXPECT_EQ(stopped.status, 0) << stopped.err;
   EXPECT_TRUE(stopped.out.starts_with(R"({"running":false,"store":")"));
-  EXPECT_NE(stopped.out.find(R"("step":2,"copy":null,"streams":{"payments":{"consumed":3,)"),
-            std::string::npos)
+  EXPECT_NE(
+      stopped.out.find(
+          R"("step":2,"copy":null,"outbox":{"messages":0,"bytes":0},"streams":{"payments":{"consumed":3,)"),
+      std::string::npos)
       << stopped.out;
   EXPECT_NE(stopped.out.find(
                 R"([{"topic":"payment-status","partition":0,"next_offset":3,"committed":null,"lag":null}])"),
