@@ -45,9 +45,12 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
     if (floor) in.stream_time = *floor + rules_.window;
     if (plan_.id_of[i] != k_no_index) in.id_stored = rows_.id_stored[plan_.id_of[i]] != 0;
-    // As much as one step can take was released, and more may be: what follows must find that done.
-    if (machine.is_ready() && i != events.front()) return pass_failure{.end = i};
-    if (machine.take(in)) continue;
+    if (machine.take(in)) {
+      // As much as one step can take was released, and more may be, or a gap behind it is too old: what
+      // follows, of whatever aggregate, must find that done.
+      if (machine.is_ready() && i + 1 < change_.looked_at) return pass_failure{.end = i + 1};
+      continue;
+    }
     if (!machine.stopped()) return pass_failure{};
     const auto& stopped = *machine.stopped();
     return pass_failure{
