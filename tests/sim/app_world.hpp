@@ -159,6 +159,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::optional<std::uint32_t> dies_in_;  ///< calls
   bool with_power_{false};                ///< it dies of a power cut
   bool finished_{false};
+  bool older_at_the_end_{false};  ///< a backup was put back, and no process has seen it: it is not at rest
   std::uint32_t uuids_{0};
   std::uint64_t incarnations_{0};
   history_result result_;

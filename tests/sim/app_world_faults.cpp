@@ -245,6 +245,7 @@ void world::apply_while_down(const fault& f) {
       disk_->rotten = false;
       book_ = backup_->book;
       mail_ = backup_->mail;
+      older_at_the_end_ = finished_;
       if (traces())
         trace("the state directory is that of step " + std::to_string(disk_->now().step) + " again");
       break;
