@@ -17,14 +17,33 @@ namespace {
   return gate.order == order::latest && traits.full_state && !traits.has_effects;
 }
 
+/// By aggregate: whether an event of the step comes below an event of it that failed and waits.
+[[nodiscard]] std::vector<bool> come_below_failed(const step_plan& plan, const step_rows& rows) {
+  std::vector<const waiting_head*> failed(plan.aggregates.size(), nullptr);
+  bool any = false;
+  for (const auto& [aggregate, known] : rows.backlogs) {
+    if (known.queue.empty() || known.queue.front().head.state == waiting_state::parked) continue;
+    failed[aggregate] = &known.queue.front().head;
+    any = true;
+  }
+  std::vector<bool> below(plan.aggregates.size(), false);
+  for (std::size_t i = 0; any && i < plan.events.size(); ++i) {
+    const std::uint32_t aggregate = plan.aggregate_of[i];
+    if (aggregate == k_no_index || failed[aggregate] == nullptr) continue;
+    if (plan.events[i].sequence < failed[aggregate]->sequence) below[aggregate] = true;
+  }
+  return below;
+}
+
 /// When the oldest gap began that this step can come upon, or an earlier time: one that comes to light where
 /// the gap before it is closed may be older than that one, as the stream had no time when the first ones
-/// came.
-[[nodiscard]] std::optional<timestamp> oldest_gap_of(const step_rows& rows) {
+/// came; and one below an event that failed is as old as that.
+[[nodiscard]] std::optional<timestamp> oldest_gap_of(const step_plan& plan, const step_rows& rows) {
   std::optional<timestamp> oldest = rows.oldest_gap;
+  const std::vector<bool> below_failed = come_below_failed(plan, rows);
   for (const auto& [aggregate, known] : rows.backlogs) {
-    const bool is_gap = !known.queue.empty() && known.queue.front().head.state == waiting_state::parked;
-    if (known.backlog.held || !is_gap) continue;
+    if (known.backlog.held || known.queue.empty()) continue;
+    if (known.queue.front().head.state != waiting_state::parked && !below_failed[aggregate]) continue;
     for (const waiting_event& e : known.queue) {
       if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
     }
@@ -87,7 +106,7 @@ void pass::decide_all(std::span<const cut> cuts) {
   partition_in_step* partition = nullptr;
   change_.looked_at = events_.size();
   const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
-  std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(rows_) : std::nullopt;
+  std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(plan_, rows_) : std::nullopt;
   bool had_time = gaps_grow_old && change_.after.floor;
   // A gap that begins in this step is no older than this.
   if (had_time) oldest_gap = oldest_gap ? std::min(*oldest_gap, *stream_time()) : *stream_time();

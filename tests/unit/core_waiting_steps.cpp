@@ -46,6 +46,21 @@ TEST(waiting_steps, judge_a_gap_that_came_to_light_before_the_records_behind_its
   EXPECT_EQ(w.snapshot(), "a;b;c;e;");
 }
 
+/// What comes below an event that failed is behind a gap as old as that one.
+TEST(waiting_steps, judge_a_gap_below_an_event_that_failed_before_the_next_record) {
+  world w{folding{}, order::strict};
+  w.rules.gate.epoch_change = epoch_change::accept;
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.sequence = seq(1, 1), .payload = "#", .time = 10'000, .offset = 0}});
+  ASSERT_EQ(w.state.counters.waiting_dead, 1U);
+  w.step({{.aggregate = "z", .time = 14'000, .offset = 1}});
+  const auto change = w.step({{.sequence = seq(2), .payload = "b", .offset = 2},
+                              {.aggregate = "y", .time = 16'000, .offset = 3},
+                              {.sequence = seq(1), .payload = "a", .offset = 4}});
+  EXPECT_EQ(change.decisions.back(), (decision{verdict::rejected, reject_reason::late}));
+  EXPECT_EQ(w.snapshot(), "b;");
+}
+
 TEST(waiting_steps, keep_the_snapshot_of_an_aggregate_that_begins_to_wait) {
   for (const bool folds : {true, false}) {
     world w{folds ? reducer{folding{}} : reducer{testing::replacing{}}, order::strict};
