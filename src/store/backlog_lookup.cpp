@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "store/layout_io.hpp"
 #include "store/layout_waiting.hpp"
 
 namespace ratchet {
 
 namespace {
 
-std::error_code damaged() {
-  return make_error_code(errc::state_damaged);
-}
+using layout::damaged;
 
 /// One look-up's way through `waiting`, with one iterator for all aggregates.
 class backlog_search {

@@ -33,11 +33,14 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
   if (epoch) {
     RATCHET_TRY(out.outbox_epoch, layout::decode_outbox_epoch(*epoch));
   }
-  RATCHET_TRY(const auto outbox, db.get(options, family::standard, layout::outbox_state_key()));
-  if (outbox) {
-    RATCHET_TRY(out.outbox, layout::decode_outbox_state(*outbox));
-  }
+  RATCHET_TRY(out.outbox, read_outbox(db, options));
   return out;
+}
+
+result<outbox_state> read_outbox(const database& db, const rocksdb::ReadOptions& options) {
+  RATCHET_TRY(const auto row, db.get(options, family::standard, layout::outbox_state_key()));
+  if (!row) return outbox_state{};
+  return layout::decode_outbox_state(*row);
 }
 
 result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOptions& options,

@@ -29,6 +29,9 @@ struct catalog {
 /// Floor, counters and partitions; a stream without a row is empty. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<stream_state> read_stream_state(const database&, const rocksdb::ReadOptions&, stream_id);
 
+/// What the outbox holds. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<outbox_state> read_outbox(const database&, const rocksdb::ReadOptions&);
+
 /// As store::outputs(). Errors: state_damaged, also where one is missing; of RocksDB.
 [[nodiscard]] result<std::vector<output_row>> read_outputs(const database&, const rocksdb::ReadOptions&,
                                                            std::uint64_t from, std::uint64_t until,

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "store/byte_io.hpp"
+#include "store/layout_io.hpp"
 
 /// Keys. The values are in layout_rows.cpp.
 namespace ratchet::layout {
@@ -30,10 +30,6 @@ topic_partition read_place(byte_reader& in) {
   where.topic = in.text();
   where.partition = partition_id{in.i32()};
   return where;
-}
-
-std::error_code damaged() {
-  return make_error_code(errc::state_damaged);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/layout_outbox.hpp"
 
-#include "store/byte_io.hpp"
+#include "store/layout_io.hpp"
 
 namespace ratchet::layout {
 
@@ -9,10 +9,6 @@ namespace {
 
 constexpr unsigned k_output = 0x01;
 constexpr unsigned k_key = 1, k_value = 2, k_time = 4, k_flags = 7;
-
-std::error_code damaged() {
-  return make_error_code(errc::state_damaged);
-}
 
 }  // namespace
 
@@ -39,7 +35,7 @@ result<std::uint64_t> parse_output_key(std::string_view key) {
 }
 
 std::string encode_outbox_state(const outbox_state& state) {
-  std::string value(1, k_format);
+  std::string value = with_format();
   byte_writer out{value};
   out.u64(state.first);
   out.u64(state.next);
@@ -48,8 +44,7 @@ std::string encode_outbox_state(const outbox_state& state) {
 }
 
 result<outbox_state> decode_outbox_state(std::string_view value) {
-  byte_reader in{value};
-  in.expect(in.u8() == static_cast<unsigned>(k_format));
+  byte_reader in = after_format(value);
   outbox_state out;
   out.first = in.u64();
   out.next = in.u64();
@@ -60,7 +55,7 @@ result<outbox_state> decode_outbox_state(std::string_view value) {
 }
 
 std::string encode_output(const output_row& row) {
-  std::string value(1, k_format);
+  std::string value = with_format();
   byte_writer out{value};
   out.u8(static_cast<unsigned>(row.kind));
   out.u8((row.key ? k_key : 0U) | (row.value ? k_value : 0U) | (row.time ? k_time : 0U));
@@ -71,19 +66,13 @@ std::string encode_output(const output_row& row) {
   out.bytes(row.topic);
   if (row.key) out.bytes(*row.key);
   if (row.value) out.bytes(*row.value);
-  out.u32(static_cast<std::uint32_t>(row.headers.size()));
-  for (const auto& [name, text] : row.headers) {
-    out.u8(text ? 1 : 0);
-    out.bytes(name);
-    if (text) out.bytes(*text);
-  }
+  put_headers(out, row.headers);
   if (row.time) out.time(*row.time);
   return value;
 }
 
 result<output_row> decode_output(std::uint64_t position, std::string_view value) {
-  byte_reader in{value};
-  in.expect(in.u8() == static_cast<unsigned>(k_format));
+  byte_reader in = after_format(value);
   output_row out;
   out.position = position;
   const unsigned kind = in.u8();
@@ -97,13 +86,7 @@ result<output_row> decode_output(std::uint64_t position, std::string_view value)
   out.topic = in.bytes();
   if ((flags & k_key) != 0) out.key = std::string{in.bytes()};
   if ((flags & k_value) != 0) out.value = std::string{in.bytes()};
-  for (std::uint32_t count = in.u32(); count > 0 && !in.bad(); --count) {
-    const unsigned has_value = in.u8();
-    in.expect(has_value <= 1);
-    auto& [name, text] = out.headers.emplace_back();
-    name = in.bytes();
-    if (has_value != 0) text = std::string{in.bytes()};
-  }
+  out.headers = read_headers(in);
   if ((flags & k_time) != 0) out.time = in.time();
   if (!in.done()) return damaged();
   return out;

@@ -2,28 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "store/byte_io.hpp"
 #include "store/layout.hpp"
+#include "store/layout_io.hpp"
 
 /// Values. The keys are in layout.cpp.
 namespace ratchet::layout {
 
 namespace {
-
-std::error_code damaged() {
-  return make_error_code(errc::state_damaged);
-}
-
-/// A value's bytes behind its format byte.
-byte_reader after_format(std::string_view value) {
-  byte_reader in{value};
-  in.expect(in.u8() == static_cast<unsigned>(k_format));
-  return in;
-}
-
-std::string with_format() {
-  return std::string(1, k_format);
-}
 
 /// All counters in the order of their bytes; one list for both directions.
 template <class Counters>

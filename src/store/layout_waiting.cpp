@@ -1,15 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/layout_waiting.hpp"
 
-#include "store/byte_io.hpp"
+#include "store/layout_io.hpp"
 
 namespace ratchet::layout {
 
 namespace {
-
-std::error_code damaged() {
-  return make_error_code(errc::state_damaged);
-}
 
 constexpr std::uint64_t k_sign = std::uint64_t{1} << 63U;
 /// So that times before 1970 come first.
@@ -39,12 +35,6 @@ void put_sequence(byte_writer& out, sequence s) {
 sequence read_sequence(byte_reader& in) {
   const std::uint64_t epoch = in.u64();
   return {epoch, in.u64()};
-}
-
-byte_reader after_format(std::string_view value) {
-  byte_reader in{value};
-  in.expect(in.u8() == static_cast<unsigned>(k_format));
-  return in;
 }
 
 // Flags of an event.
@@ -82,13 +72,7 @@ void read_record(byte_reader& in, unsigned flags, kept_record& record) {
   if ((flags & k_record_time) != 0) record.time = in.time();
   if ((flags & k_key) != 0) record.key = std::string{in.bytes()};
   if ((flags & k_value) != 0) record.value = std::string{in.bytes()};
-  for (std::uint32_t count = in.u32(); count > 0 && !in.bad(); --count) {
-    const unsigned has_value = in.u8();
-    in.expect(has_value <= 1);
-    auto& [name, value] = record.headers.emplace_back();
-    name = in.bytes();
-    if (has_value != 0) value = std::string{in.bytes()};
-  }
+  record.headers = read_headers(in);
 }
 
 }  // namespace
@@ -227,12 +211,7 @@ std::string encode_waiting_event(const waiting_event& e) {
   if (record.time) out.time(*record.time);
   if (record.key) out.bytes(*record.key);
   if (record.value) out.bytes(*record.value);
-  out.u32(static_cast<std::uint32_t>(record.headers.size()));
-  for (const auto& [name, header] : record.headers) {
-    out.u8(header ? 1 : 0);
-    out.bytes(name);
-    if (header) out.bytes(*header);
-  }
+  put_headers(out, record.headers);
   out.u64(e.payload_begin);
   out.u64(e.payload_size);
   if (e.own_payload) out.bytes(*e.own_payload);

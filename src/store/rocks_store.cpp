@@ -5,13 +5,12 @@
 #include <atomic>
 #include <optional>
 
+#include "store/adoption.hpp"
 #include "store/catalog.hpp"
 #include "store/checkpoint.hpp"
 #include "store/column_families.hpp"
 #include "store/directory_lock.hpp"
 #include "store/file_problem.hpp"
-#include "store/layout_waiting.hpp"
-#include "store/meaning.hpp"
 #include "store/opening.hpp"
 #include "store/rejected_index.hpp"
 #include "store/rocks_open.hpp"
@@ -89,7 +88,8 @@ class rocks_store final : public store {
     for (const step_part& part : step.parts) {
       if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
     }
-    const auto batch = writer_.build(step, lookup_, memory_, rejected_, known_.outbox);
+    const outbox_state outbox_after = step.outbox.after(known_.outbox);
+    const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after);
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
@@ -103,7 +103,7 @@ class rocks_store final : public store {
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (step.change != store_change{}) known_ = known_after(step.change);
-    known_.outbox = step.outbox.after(known_.outbox);
+    known_.outbox = outbox_after;
     last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -260,116 +260,6 @@ class rocks_store final : public store {
 
 // Opening, in the order in which it happens.
 namespace {
-
-/// What a start changes in the catalog, before the first step.
-struct adoption {
-  catalog known;
-  std::vector<stream_id> starting_over;
-  bool changed{false};
-};
-
-problem other_group(const store_options& options, const std::string& stored) {
-  return {make_error_code(errc::state_foreign),
-          "the state directory " + options.path.string() + " belongs to the consumer group \"" + stored +
-              "\", the config says \"" + options.group + "\". No file was changed.",
-          "change kafka.group back, or name another state.path",
-          {}};
-}
-
-problem changed_meaning(const store_options& options, std::vector<diagnostic> lines) {
-  return {
-      make_error_code(errc::state_foreign),
-      "the state in " + options.path.string() +
-          " was made with other settings; what is stored would not mean the same. No file was changed.",
-      "change the settings back; or keep this state and give the new settings a `state.path` and a "
-      "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
-      "files by moving the directory away and applying them again. What may change at any time: "
-      "`dedup.window`, `dedup.max_skew`, `rejected`, `poison`, `step`, `memory_limit`, `state.sync`, "
-      "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`",
-      std::move(lines)};
-}
-
-/// Compares the config with what is stored and says what must be written. `floors` gets the floors of all
-/// streams.
-reported<adoption> adopt(const store_options& options, const inspected& found) {
-  adoption out;
-  out.known = found.catalog;
-  if (found.is_new) {
-    out.known.identity = layout::identity{layout::k_schema_version, draw_uuid(), options.group, ""};
-    out.changed = true;
-  } else if (out.known.identity->group != options.group) {
-    return other_group(options, out.known.identity->group);
-  }
-  std::uint32_t highest = 0;
-  for (const auto& [name, record] : out.known.streams) {
-    highest = std::max(highest, static_cast<std::uint32_t>(record.id));
-  }
-  std::vector<diagnostic> differences;
-  for (const stream_meaning& configured : options.streams) {
-    const std::string hash = meaning_hash(configured.lines);
-    const auto at = out.known.streams.find(configured.name);
-    if (at == out.known.streams.end()) {
-      out.known.streams.emplace(configured.name,
-                                layout::stream_record{stream_id{++highest}, hash, configured.lines});
-      out.changed = true;
-      continue;
-    }
-    if (at->second.hash == hash) continue;
-    const auto state = read_stream_state(*found.db, {}, at->second.id);
-    if (!state) return failed_read(options.path, state.error());
-    if (!never_applied(state.assume_value().counters)) {
-      auto lines = meaning_differences(at->second, configured);
-      std::move(lines.begin(), lines.end(), std::back_inserter(differences));
-      continue;
-    }
-    out.starting_over.push_back(at->second.id);
-    at->second = {at->second.id, hash, configured.lines};
-    out.changed = true;
-  }
-  if (!differences.empty()) return changed_meaning(options, std::move(differences));
-  return out;
-}
-
-/// Removes every row of a stream that never applied anything.
-result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected_index& rejected,
-                        stream_id stream) {
-  rejected.clear(batch, db.handle(family::standard), stream);
-  const auto erase_all = [&](family f, const std::string& prefix) {
-    return db.for_each({}, f, prefix, [&](std::string_view key, std::string_view) -> result<bool> {
-      batch.Delete(db.handle(f), key).PermitUncheckedError();
-      return true;
-    });
-  };
-  RATCHET_TRY(erase_all(family::standard, layout::stream_state_key(stream)));
-  RATCHET_TRY(erase_all(family::standard, layout::prefix_of(layout::kind::partition, stream)));
-  for (const family f : {family::sequences, family::snapshots, family::dedup}) {
-    RATCHET_TRY(erase_all(f, layout::stream_prefix(stream)));
-  }
-  using layout::waiting_kind;
-  for (const waiting_kind kind : {waiting_kind::event, waiting_kind::backlog, waiting_kind::wake,
-                                  waiting_kind::gap, waiting_kind::id}) {
-    RATCHET_TRY(erase_all(family::waiting, layout::waiting_prefix(kind, stream)));
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
-/// One synced batch with everything that a start changes.
-result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {
-  rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* family = db.handle(family::standard);
-  batch.Put(family, layout::identity_key(), layout::encode_identity(*wanted.known.identity))
-      .PermitUncheckedError();
-  for (const auto& [name, record] : wanted.known.streams) {
-    batch.Put(family, layout::stream_key(name), layout::encode_stream(record)).PermitUncheckedError();
-  }
-  for (const stream_id stream : wanted.starting_over) {
-    RATCHET_TRY(start_over(batch, db, rejected, stream));
-  }
-  rocksdb::WriteOptions synced;
-  synced.sync = true;
-  if (const rocksdb::Status s = db.db().Write(synced, &batch); !s.ok()) return to_error_code(s);
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
 
 /// A power cut can leave a log whose first record cannot be read. Recovery passes over it and keeps it, and
 /// no checkpoint could be made beside it until the start after next. It goes once a flush has left it behind

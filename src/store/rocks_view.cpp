@@ -35,8 +35,7 @@ result<store_identity> rocks_view::identity() const {
 }
 
 result<outbox_state> rocks_view::outbox() const {
-  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
-  return known.outbox;
+  return read_outbox(*db_, options_);
 }
 
 result<stream_state> rocks_view::load(stream_id stream) const {

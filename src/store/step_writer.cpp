@@ -36,7 +36,7 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
                                                 memory_by_stream& memory, rejected_index& rejected,
-                                                const outbox_state& outbox) {
+                                                const outbox_state& after) {
   batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
   batch_->Clear();
   put_step(*batch_, *db_, step.step);
@@ -55,16 +55,17 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
     put(*batch_, db_->handle(family::standard), layout::audit_key(step.step, i),
         layout::encode_audit(step.audits[i]));
   }
-  put_outbox(step.outbox, outbox);
+  put_outbox(step.outbox, after);
   return batch_;
 }
 
-void step_writer::put_outbox(const outbox_change& change, const outbox_state& before) {
+void step_writer::put_outbox(const outbox_change& change, const outbox_state& after) {
   if (change.empty()) return;
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
-  const outbox_state after = change.after(before);
   if (change.trimmed_rows > 0) {
-    batch_->DeleteRange(family, layout::output_key(before.first), layout::output_key(after.first))
+    batch_
+        ->DeleteRange(family, layout::output_key(after.first - change.trimmed_rows),
+                      layout::output_key(after.first))
         .PermitUncheckedError();
   }
   for (const output_row& row : change.puts)

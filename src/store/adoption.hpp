@@ -1,0 +1,27 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "store/catalog.hpp"
+#include "store/opening.hpp"
+#include "store/rejected_index.hpp"
+#include "store/rocks_store.hpp"
+
+namespace ratchet {
+
+/// What a start changes in the catalog, before the first step.
+struct adoption {
+  catalog known;
+  std::vector<stream_id> starting_over;
+  bool changed{false};
+};
+
+/// Compares the config with what is stored and says what must be written. Errors: state_foreign, which lists
+/// every changed line; state_damaged; of RocksDB.
+[[nodiscard]] reported<adoption> adopt(const store_options&, const inspected&);
+
+/// Writes everything that a start changes, in one synced batch. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<void> write_adoption(const database&, const adoption&, rejected_index&);
+
+}  // namespace ratchet
