@@ -5,17 +5,23 @@
 
 #include "app/json_writer.hpp"
 #include "app/output_id.hpp"
+#include "app/row_reports.hpp"
 #include "decode/event_id_text.hpp"
+#include "store/byte_io.hpp"
 
 namespace ratchet {
 
 namespace {
 
 /// Numbers as Java's ByteBuffer writes them, which is what readers of these headers expect.
-template <std::size_t Size>
-std::string big_endian(std::uint64_t number) {
+std::string as_int(std::int32_t number) {
   std::string bytes;
-  for (std::size_t i = Size; i-- > 0;) bytes.push_back(static_cast<char>(number >> (8 * i) & 0xFFU));
+  layout::byte_writer{bytes}.i32(number);
+  return bytes;
+}
+std::string as_long(std::int64_t number) {
+  std::string bytes;
+  layout::byte_writer{bytes}.i64(number);
   return bytes;
 }
 
@@ -32,20 +38,16 @@ struct failed_record {
 /// The names are those of Spring Kafka's DeadLetterPublishingRecoverer, so that what reads its topics reads
 /// ours. Numbers are four and eight bytes, big-endian.
 void add_headers(output_row& row, const stream_runtime& stream, const failed_record& failed) {
-  constexpr std::size_t k_int = 4;
-  constexpr std::size_t k_long = 8;
   const auto add = [&row](const char* name, std::string value) {
     row.headers.emplace_back(name, std::move(value));
   };
   if (!failed.where->topic.empty()) {
     add("kafka_dlt-original-topic", failed.where->topic);
-    add("kafka_dlt-original-partition",
-        big_endian<k_int>(static_cast<std::uint32_t>(failed.where->partition)));
-    add("kafka_dlt-original-offset", big_endian<k_long>(static_cast<std::uint64_t>(failed.offset)));
+    add("kafka_dlt-original-partition", as_int(static_cast<std::int32_t>(failed.where->partition)));
+    add("kafka_dlt-original-offset", as_long(failed.offset));
   }
   if (failed.time) {
-    add("kafka_dlt-original-timestamp",
-        big_endian<k_long>(static_cast<std::uint64_t>(failed.time->time_since_epoch().count())));
+    add("kafka_dlt-original-timestamp", as_long(failed.time->time_since_epoch().count()));
     add("kafka_dlt-original-timestamp-type", "CreateTime");
   }
   add("kafka_dlt-original-consumer-group", stream.group);
@@ -68,12 +70,9 @@ output_row begin_row(const stream_runtime& stream, output_kind kind, const outpu
   return row;
 }
 
-std::string detail_of(const decoded_event& e, decision d) {
-  std::string text = name_of(d.reason);
-  if (e.kind != decoded_kind::malformed) return text;
-  text += std::string{": "} + name_of(e.malformed.reason);
-  if (!e.malformed.pointer.empty()) text += " at " + std::string{e.malformed.pointer};
-  return text + ", byte " + std::to_string(e.malformed.byte_offset);
+std::string detail_of(const rejected_row& row) {
+  const std::string fault = fault_text(row);
+  return name_of(row.reason) + (fault.empty() ? "" : ": " + fault);
 }
 
 const char* advice_on(reject_reason reason) {
@@ -102,22 +101,22 @@ std::string sent_id(id_kind kind, const decoded_event& e) {
 }
 
 /// The answer to the sender, as a structured CloudEvent (specification 1.0, JSON format).
-std::string answer_to(const stream_runtime& stream, const output_row& row, const decoded_event& e,
-                      decision d) {
+std::string answer_to(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
+                      event_id id) {
   const record& from = *e.from;
   const bool known = e.kind != decoded_kind::malformed;
   json_writer json;
   json.begin_object().key("specversion").string("1.0");
-  json.key("id").string(to_text(row.id));
+  json.key("id").string(to_text(id));
   json.key("source").string("/ratchet/" + stream.group + "/" + stream.config.name);
   json.key("type").string("ratchet.event.rejected");
   if (known) json.key("subject").string(e.aggregate);
   if (e.record_time) json.key("time").time(e.record_time);
   json.key("datacontenttype").string("application/json");
   json.key("data").begin_object();
-  json.key("reason").string(name_of(d.reason));
-  json.key("detail").string(detail_of(e, d));
-  json.key("advice").string(advice_on(d.reason));
+  json.key("reason").string(name_of(rejected.reason));
+  json.key("detail").string(detail_of(rejected));
+  json.key("advice").string(advice_on(rejected.reason));
   json.key("event_id");
   if (known && e.has_id) {
     json.string(sent_id(stream.config.dedup.ids, e));
@@ -137,13 +136,9 @@ std::string answer_to(const stream_runtime& stream, const output_row& row, const
   return json.take();
 }
 
-std::optional<std::string> owned(std::optional<std::string_view> bytes) {
-  return bytes ? std::optional{std::string{*bytes}} : std::nullopt;
-}
-
 }  // namespace
 
-void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, decision d, std::int64_t offset,
+void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
                       std::vector<output_row>& out) {
   const stream_config& config = stream.config;
   if (config.dead_letter.empty() && config.rejections.empty()) return;
@@ -155,25 +150,25 @@ void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, deci
                      .id = {},
                      .sequence = {},
                      .where = from.where,
-                     .offset = offset,
+                     .offset = rejected.offset,
                      .time = e.record_time,
                      .purpose = "dead_letter"};
   // By its position: two rejected records of one id or sequence are two facts.
   if (!config.dead_letter.empty()) {
     output_row row = begin_row(stream, output_kind::dead_letter, cause, config.dead_letter);
-    row.key = owned(from.key);
-    row.value = owned(from.value);
-    for (const header& h : from.headers) row.headers.emplace_back(std::string{h.name}, owned(h.value));
+    row.key = rejected.key;
+    row.value = rejected.value;
+    for (const header& h : from.headers) row.headers.emplace_back(h.name, h.value);
     add_headers(row, stream,
                 {from.where, from.offset, from.time, cause.aggregate,
-                 std::string{"ratchet.rejected."} + name_of(d.reason), detail_of(e, d)});
+                 std::string{"ratchet.rejected."} + name_of(rejected.reason), detail_of(rejected)});
     out.push_back(std::move(row));
   }
   if (!config.rejections.empty()) {
     cause.purpose = "rejection";
     output_row row = begin_row(stream, output_kind::rejection, cause, config.rejections);
-    row.key = owned(from.key);
-    row.value = answer_to(stream, row, e, d);
+    row.key = rejected.key;
+    row.value = answer_to(stream, e, rejected, row.id);
     row.headers.emplace_back("content-type", "application/cloudevents+json; charset=UTF-8");
     out.push_back(std::move(row));
   }

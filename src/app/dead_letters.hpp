@@ -13,9 +13,8 @@
 namespace ratchet {
 
 /// Adds what the stream's config wants told of a rejected record: to `dead_letter` the record, to
-/// `rejections` a CloudEvent. `offset`: the record's, or of one of a plain file what stands for it. Positions
-/// in the outbox are the caller's.
-void tell_of_rejected(const stream_runtime&, const decoded_event&, decision, std::int64_t offset,
+/// `rejections` a CloudEvent. `row`: as it is kept. Positions in the outbox are the caller's.
+void tell_of_rejected(const stream_runtime&, const decoded_event&, const rejected_row& row,
                       std::vector<output_row>&);
 
 /// Adds the records of the events that the step left dead, where the stream has a `dead_letter` topic.

@@ -6,43 +6,42 @@
 #include <array>
 #include <string>
 
+#include "store/byte_io.hpp"
+
 namespace ratchet {
 
 namespace {
 
-void add_number(std::string& to, std::uint64_t number) {
-  for (int shift = 56; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift & 0xFFU));
-}
-
 /// With its length, so that no two lists of texts are the same bytes.
-void add_text(std::string& to, std::string_view text) {
-  add_number(to, text.size());
-  to.append(text);
+void add_text(layout::byte_writer& to, std::string_view text) {
+  to.u64(text.size());
+  to.raw(text);
 }
 
 std::string bytes_of(const output_cause& cause) {
   enum : std::uint8_t { by_id = 1, by_sequence = 2, by_position = 3 };
   std::string bytes;
-  add_text(bytes, cause.group);
-  add_text(bytes, cause.stream);
-  add_text(bytes, cause.aggregate);
+  layout::byte_writer out{bytes};
+  add_text(out, cause.group);
+  add_text(out, cause.stream);
+  add_text(out, cause.aggregate);
   if (cause.id) {
-    bytes.push_back(by_id);
-    add_number(bytes, cause.id->high);
-    add_number(bytes, cause.id->low);
+    out.u8(by_id);
+    out.u64(cause.id->high);
+    out.u64(cause.id->low);
   } else if (cause.sequence) {
-    bytes.push_back(by_sequence);
-    add_number(bytes, cause.sequence->epoch);
-    add_number(bytes, cause.sequence->number);
+    out.u8(by_sequence);
+    out.u64(cause.sequence->epoch);
+    out.u64(cause.sequence->number);
   } else {
-    bytes.push_back(by_position);
+    out.u8(by_position);
     if (cause.where != nullptr) {
-      add_text(bytes, cause.where->topic);
-      add_number(bytes, static_cast<std::uint32_t>(cause.where->partition));
+      add_text(out, cause.where->topic);
+      out.u64(static_cast<std::uint32_t>(cause.where->partition));
     }
-    add_number(bytes, static_cast<std::uint64_t>(cause.offset));
+    out.u64(static_cast<std::uint64_t>(cause.offset));
   }
-  add_text(bytes, cause.purpose);
+  add_text(out, cause.purpose);
   return bytes;
 }
 

@@ -166,10 +166,8 @@ result<void> pipeline::take_step(std::vector<work>& works) {
   std::vector<audit_row> audits;
   outbox_change outbox;
   for (work& w : works) {
-    RATCHET_TRY(auto part, decide(w));
+    RATCHET_TRY(auto part, decide(w, outbox.puts));
     parts.push_back(std::move(part));
-    std::move(w.outputs.begin(), w.outputs.end(), std::back_inserter(outbox.puts));
-    w.outputs.clear();
     std::vector<audit_row> of_stream = audits_of(w.change, clock_.now());
     std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
   }
@@ -181,7 +179,7 @@ result<void> pipeline::take_step(std::vector<work>& works) {
   return success();
 }
 
-result<step_part> pipeline::decide(work& w) {
+result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   const stream_runtime& s = *w.stream;
   if (w.plan == nullptr) {
     w.own_plan = plan_step(s.rules, s.reduce.traits(), w.events);
@@ -198,10 +196,10 @@ result<step_part> pipeline::decide(work& w) {
   for (const std::uint32_t i : w.change.rejected) {
     const rejected_row& row =
         out.rejected.emplace_back(make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
-    tell_of_rejected(s, w.events[i], w.change.decisions[i], row.offset, w.outputs);
+    tell_of_rejected(s, w.events[i], row, outputs);
   }
   out.keep_rejected = limits_at(s.config.rejected, now);
-  tell_of_dead_ones(s, *w.plan, w.change, w.outputs);
+  tell_of_dead_ones(s, *w.plan, w.change, outputs);
   return out;
 }
 
@@ -249,7 +247,6 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
 }
 
 result<void> pipeline::trim_outbox(outbox_change trim, std::vector<audit_row> audits) {
-  for (audit_row& row : audits) row.time = clock_.now();
   return write({}, std::move(audits), {}, std::move(trim));
 }
 

@@ -87,10 +87,10 @@ class pipeline {
     step_plan own_plan{};
     std::vector<decoded_event> filtered{};
     stream_change change{};
-    std::vector<output_row> outputs{};  ///< of `change`
   };
   [[nodiscard]] result<void> take_step(std::vector<work>&);
-  [[nodiscard]] result<step_part> decide(work&);
+  /// Adds to `outputs` what the step has to tell others.
+  [[nodiscard]] result<step_part> decide(work&, std::vector<output_row>& outputs);
   void finish(work&);
   [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);

@@ -3,11 +3,12 @@
 
 #include <charconv>
 
+#include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
 #include "app/line_pages.hpp"
+#include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "app/waiting_story.hpp"
-#include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -18,13 +19,6 @@ constexpr const char* k_state = "rejected";
 
 bool is_malformed(const rejected_row& row) {
   return row.reason == reject_reason::malformed;
-}
-
-/// What is wrong with what cannot be decoded; empty: it could be.
-std::string error_of(const rejected_row& row) {
-  if (!is_malformed(row)) return {};
-  return row.detail + (row.pointer.empty() ? "" : " at " + row.pointer) + ", byte " +
-         std::to_string(row.byte_offset);
 }
 
 std::optional<timestamp> time_of(const rejected_row& row) {
@@ -39,20 +33,20 @@ bool fits(const waiting_filter& filter, const rejected_row& row) {
   if (filter.from && (!time || *time < *filter.from)) return false;
   if (filter.to && (!time || *time >= *filter.to)) return false;
   return filter.reason.empty() || filter.reason == name_of(row.reason) ||
-         error_of(row).find(filter.reason) != std::string::npos;
+         fault_text(row).find(filter.reason) != std::string::npos;
 }
 
-std::string json_of(const named_stream& stream, const rejected_row& row) {
+std::string json_of(const named_stream& stream, const id_spelling& ids, const rejected_row& row) {
   json_writer json;
   json.begin_object().key("stream").string(stream.name).key("aggregate");
   is_malformed(row) ? json.null() : json.string(row.detail);
   json.key("sequence");
   row.sequence ? json.sequence(*row.sequence) : json.null();
   json.key("event_id");
-  row.id ? json.string(to_text(*row.id)) : json.null();
+  row.id ? json.string(ids.text(*row.id)) : json.null();
   json.key("state").string(k_state).key("reason").string(name_of(row.reason)).key("missing").null();
   json.key("error");
-  is_malformed(row) ? json.string(error_of(row)) : json.null();
+  is_malformed(row) ? json.string(fault_text(row)) : json.null();
   json.key("attempts").number(0U).key("due").null();
   json.key("time").time(time_of(row)).key("first_seen").time(row.at).key("position");
   write_position(json, row.where, row.offset);
@@ -60,13 +54,13 @@ std::string json_of(const named_stream& stream, const rejected_row& row) {
   return json.take();
 }
 
-std::string text_of(const rejected_row& row) {
+std::string text_of(const id_spelling& ids, const rejected_row& row) {
   std::string out = is_malformed(row) ? "-" : on_one_line(row.detail);
   if (row.sequence) out += "/" + sequence_word(*row.sequence);
   out += std::string{"  "} + k_state + "  " + name_of(row.reason);
-  if (is_malformed(row)) out += ": " + on_one_line(error_of(row));
+  if (is_malformed(row)) out += ": " + on_one_line(fault_text(row));
   out += "  since " + to_rfc3339(row.at);
-  if (row.id) out += "  event " + to_text(*row.id);
+  if (row.id) out += "  event " + ids.text(*row.id);
   return out + "  " +
          (row.where.topic.empty() ? "content " + content_hash_text(row)
                                   : position_word({row.where, row.offset}));
@@ -75,8 +69,7 @@ std::string text_of(const rejected_row& row) {
 }  // namespace
 
 std::string position_word(const kept_rejected::position& position) {
-  return position.first.topic + "/" + std::to_string(static_cast<std::int32_t>(position.first.partition)) +
-         "@" + std::to_string(position.second);
+  return to_string(position.first) + "@" + std::to_string(position.second);
 }
 
 std::optional<kept_rejected::position> position_of(std::string_view text) {
@@ -98,11 +91,13 @@ std::optional<kept_rejected::position> position_of(std::string_view text) {
 
 result<waiting_listed> list_rejected(const store_view& view, const named_stream& stream,
                                      const waiting_filter& filter, bool json, const byte_sink& sink) {
+  const id_spelling ids = id_spelling::of(stream);
   line_pages pages{filter.limit, sink};
   RATCHET_TRY(view.each_rejected(stream.id, filter.after_position, [&](const rejected_row& row) {
     if (!fits(filter, row)) return pages.pass_over();
     if (pages.is_full()) return false;
-    return pages.add(json ? json_of(stream, row) : text_of(row), position_word({row.where, row.offset}));
+    return pages.add(json ? json_of(stream, ids, row) : text_of(ids, row),
+                     position_word({row.where, row.offset}));
   }));
   return pages.end();
 }

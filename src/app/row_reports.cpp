@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t k_shown_bytes = 400;  // of a rejected record; --output json has all that is kept
 
-/// "NAME" with the text, or "NAME_base64" where the bytes are not UTF-8.
-void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
-  if (!bytes) {
-    json.key(name).null();
-  } else if (is_utf8(*bytes)) {
-    json.key(name).string(*bytes);
-  } else {
-    json.key(name + "_base64").base64(*bytes);
-  }
-}
-
 void string_or_null(json_writer& json, std::string_view text) {
   text.empty() ? json.null() : json.string(text);
 }
@@ -49,6 +38,16 @@ std::string bytes_on_one_line(const std::optional<std::string>& bytes) {
     append_base64(text, *bytes);
   }
   return text;
+}
+
+void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
+  if (!bytes) {
+    json.key(name).null();
+  } else if (is_utf8(*bytes)) {
+    json.key(name).string(*bytes);
+  } else {
+    json.key(name + "_base64").base64(*bytes);
+  }
 }
 
 void write_rejected(json_writer& json, const rejected_row& row) {
@@ -97,6 +96,12 @@ std::string rejected_line(const rejected_row& row) {
   out += "  value " + shown(row.value);
   if (row.truncated) out += " (truncated)";
   return out;
+}
+
+std::string fault_text(const rejected_row& row) {
+  if (row.reason != reject_reason::malformed) return {};
+  return row.detail + (row.pointer.empty() ? "" : " at " + row.pointer) + ", byte " +
+         std::to_string(row.byte_offset);
 }
 
 std::string content_hash_text(const rejected_row& row) {

@@ -30,9 +30,14 @@ namespace ratchet {
 /// A record's bytes for people: as a JSON string, or in base64 where they are not UTF-8; "null" for none.
 [[nodiscard]] std::string bytes_on_one_line(const std::optional<std::string>&);
 
+/// The key "NAME" with the text, or "NAME_base64" where the bytes are not UTF-8; null for none.
+void write_bytes(json_writer&, const std::string& name, const std::optional<std::string>&);
+
 void write_rejected(json_writer&, const rejected_row&);
 /// One line, without its line feed.
 [[nodiscard]] std::string rejected_line(const rejected_row&);
+/// What is wrong with what cannot be decoded, and where: "NAME at POINTER, byte N"; empty: it could be.
+[[nodiscard]] std::string fault_text(const rejected_row&);
 /// What stands for the position of a record of a plain file: 16 hexadecimal digits.
 [[nodiscard]] std::string content_hash_text(const rejected_row&);
 

@@ -90,24 +90,14 @@ class walk {
   std::error_code failed_;
 };
 
-std::string line_of(const named_stream& stream, std::string_view aggregate, const waiting_event& event,
-                    const wait_story& story, bool as_json) {
-  if (!as_json) return waiting_line(id_spelling::of(stream), aggregate, event, story);
+std::string line_of(const named_stream& stream, const id_spelling& ids, std::string_view aggregate,
+                    const waiting_event& event, const wait_story& story, bool as_json) {
+  if (!as_json) return waiting_line(ids, aggregate, event, story);
   json_writer json;
   json.begin_object();
-  write_waiting_members(json, stream.name, id_spelling::of(stream), aggregate, event, story);
+  write_waiting_members(json, stream.name, ids, aggregate, event, story);
   json.end_object();
   return json.take();
-}
-
-void write_bytes(json_writer& json, const std::string& name, const std::optional<std::string>& bytes) {
-  if (!bytes) {
-    json.key(name).null();
-  } else if (is_utf8(*bytes)) {
-    json.key(name).string(*bytes);
-  } else {
-    json.key(name + "_base64").base64(*bytes);
-  }
 }
 
 void write_payload(json_writer& json, const waiting_event& event) {
@@ -175,11 +165,12 @@ result<void> each_waiting(const store_view& view, const named_stream& stream, co
 result<waiting_listed> list_waiting(const store_view& view, const named_stream& stream,
                                     const waiting_filter& filter, bool json, const byte_sink& sink) {
   if (filter.rejected) return list_rejected(view, stream, filter, json, sink);
+  const id_spelling ids = id_spelling::of(stream);
   line_pages pages{filter.limit, sink};
   const auto show = [&](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
     if (story == nullptr) return pages.pass_over();
     if (pages.is_full()) return false;
-    return pages.add(line_of(stream, aggregate, event, *story, json),
+    return pages.add(line_of(stream, ids, aggregate, event, *story, json),
                      std::string{aggregate} + "/" + sequence_word(event.head.sequence));
   };
   RATCHET_TRY(each_waiting(view, stream, filter, show));

@@ -112,6 +112,13 @@ TEST_F(rejected_listing, has_a_line_each_for_people) {
                    "t/2@5"}));
 }
 
+TEST_F(rejected_listing, spells_ids_as_their_kind_is_spelt) {
+  content_.streams.back().meaning = {{"dedup.ids", "ulid"}};
+  EXPECT_NE(list({}, true)[1].find(R"("event_id":"01KDWT7N00E008000000000001")"), std::string::npos)
+      << list({}, true)[1];
+  EXPECT_NE(list({}, false)[1].find("event 01KDWT7N00E008000000000001"), std::string::npos);
+}
+
 TEST_F(rejected_listing, has_those_that_fit_everything_that_is_given) {
   EXPECT_EQ(count({.aggregate = "p\n1"}), 1U);
   EXPECT_EQ(count({.aggregate = "missing_field"}), 0U) << "that is no aggregate";
