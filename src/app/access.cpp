@@ -32,13 +32,6 @@ std::string acl_command(const kafka_config& kafka, const std::string& resource,
          principal(kafka) + " --operation " + right + " " + resource;
 }
 
-/// "--topic a --topic b".
-std::string as_options(std::span<const std::string> topics) {
-  std::string all;
-  for (const std::string& topic : topics) all += (all.empty() ? "--topic " : " --topic ") + topic;
-  return all;
-}
-
 problem refused_login(const std::string& text, const kafka_config& kafka) {
   std::string mechanism = property_of(kafka, "sasl.mechanisms", "sasl.mechanism");
   if (mechanism.empty()) mechanism = "GSSAPI";
@@ -91,13 +84,8 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
       return refused_login(text, kafka);
     case access_kind::tls:
       return refused_tls(text, kafka);
-    case access_kind::topic: {
-      return {errc::access_denied,
-              who(kafka) + " may not read " + (topics.size() == 1 ? "the topic " : "the topics ") +
-                  quoted(topics) + ": " + text,
-              "an ACL has to allow Read (which includes Describe): " + acl_command(kafka, as_options(topics)),
-              {}};
-    }
+    case access_kind::topic:
+      return describe_refused_topics(topic_use::read, text, kafka, topics);
     case access_kind::group:
       return {errc::access_denied,
               who(kafka) + " may not use the consumer group `" + kafka.group + "`: " + text,
@@ -113,14 +101,18 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
   return {errc::access_denied, text, "", {}};
 }
 
-problem describe_refused_writing(const std::string& text, const kafka_config& kafka,
-                                 std::span<const std::string> topics) {
-  return {errc::access_denied,
-          who(kafka) + " may not write to " + (topics.size() == 1 ? "the topic " : "the topics ") +
-              quoted(topics) + ": " + text,
-          "an ACL has to allow Write (which includes Describe): " +
-              acl_command(kafka, as_options(topics), "Write"),
-          {}};
+problem describe_refused_topics(topic_use use, const std::string& text, const kafka_config& kafka,
+                                std::span<const std::string> topics) {
+  const bool reads = use == topic_use::read;
+  const std::string right = reads ? "Read" : "Write";
+  std::string options;
+  for (const std::string& topic : topics) options += (options.empty() ? "--topic " : " --topic ") + topic;
+  return {
+      errc::access_denied,
+      who(kafka) + (reads ? " may not read " : " may not write to ") +
+          (topics.size() == 1 ? "the topic " : "the topics ") + quoted(topics) + ": " + text,
+      "an ACL has to allow " + right + " (which includes Describe): " + acl_command(kafka, options, right),
+      {}};
 }
 
 problem describe_unreachable(const std::optional<complaint>& said, const kafka_config& kafka) {

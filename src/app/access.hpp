@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -21,9 +22,12 @@ namespace ratchet {
 [[nodiscard]] problem describe_refusal(access_kind, const std::string& text, const kafka_config&,
                                        std::span<const std::string> topics);
 
-/// The same of topics that are to be written to.
-[[nodiscard]] problem describe_refused_writing(const std::string& text, const kafka_config&,
-                                               std::span<const std::string> topics);
+/// What topics are for.
+enum class topic_use : std::uint8_t { read, written };
+
+/// The same of topics alone.
+[[nodiscard]] problem describe_refused_topics(topic_use, const std::string& text, const kafka_config&,
+                                              std::span<const std::string> topics);
 
 /// Why no broker could be asked within the time that the config gives it; `said` is what the client last
 /// complained of. The code is source_unavailable.

@@ -56,7 +56,7 @@ std::optional<session_result> consumer_session::check_cluster() {
 }
 
 session_result consumer_session::topics_failed(std::error_code code, const std::vector<std::string>& topics,
-                                               const std::string& keys) {
+                                               topic_use use) {
   // The answer does not say which of them it is about: each is asked for by itself.
   std::vector<std::string> missing;
   std::vector<std::string> denied;
@@ -72,8 +72,7 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
     }
   }
   if (!denied.empty()) {
-    return {session_end::refused,
-            describe_refusal(access_kind::topic, denial, around_.settings.kafka, denied)};
+    return {session_end::refused, describe_refused_topics(use, denial, around_.settings.kafka, denied)};
   }
   if (missing.empty())
     return question_failed("the topics " + quoted(topics) + " cannot be looked up", code,
@@ -83,7 +82,9 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
           problem{make_error_code(errc::topic_missing),
                   (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
                       " not exist on " + names_of_brokers(around_.settings.kafka),
-                  "correct " + keys + " in the config, or create it: kafka-topics.sh --bootstrap-server " +
+                  std::string{"correct "} +
+                      (use == topic_use::read ? "`topics`" : "`dead_letter` and `rejections`") +
+                      " in the config, or create it: kafka-topics.sh --bootstrap-server " +
                       around_.settings.kafka.brokers.front() + " --create --topic " + missing.front(),
                   {}}};
 }

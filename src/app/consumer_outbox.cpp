@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/access.hpp"
 #include "app/audit_rows.hpp"
 #include "app/config_values.hpp"
 #include "app/consumer_session.hpp"
@@ -23,27 +22,12 @@ constexpr std::chrono::milliseconds k_topics_timeout{30'000};
 
 }  // namespace
 
-std::vector<std::string> consumer_session::output_topics() const {
-  std::vector<std::string> all;
-  for (const auto& s : around_.streams) {
-    for (const std::string& topic : {s->config.dead_letter, s->config.rejections}) {
-      if (!topic.empty()) all.push_back(topic);
-    }
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
 std::optional<session_result> consumer_session::check_output_topics() {
-  const std::vector<std::string> wanted = output_topics();
+  const std::vector<std::string> wanted = output_topics(around_.streams);
   if (wanted.empty()) return std::nullopt;
   const auto found = around_.from.partitions(wanted, k_topics_timeout);
   if (found) return std::nullopt;
-  session_result failed = topics_failed(found.error(), wanted, "`dead_letter` and `rejections`");
-  if (failed.why && failed.why->code == make_error_code(errc::access_denied))
-    failed.why = describe_refused_writing(found.error().message(), around_.settings.kafka, wanted);
-  return failed;
+  return topics_failed(found.error(), wanted, topic_use::written);
 }
 
 std::optional<session_result> consumer_session::publish(time_point now) {

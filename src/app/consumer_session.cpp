@@ -81,7 +81,7 @@ std::optional<session_result> consumer_session::draw(std::uint64_t past_counter)
 std::optional<session_result> consumer_session::connect() {
   if (auto refused = check_cluster()) return refused;
   auto all = around_.from.partitions(topics_, k_connect_timeout);
-  if (!all) return topics_failed(all.error(), topics_, "`topics`");
+  if (!all) return topics_failed(all.error(), topics_, topic_use::read);
   if (auto refused = check_output_topics()) return refused;
   all_partitions_ = std::move(all.value());
   if (auto refused = check_group()) return refused;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/access.hpp"
 #include "app/assignment.hpp"
 #include "app/clock_watch.hpp"
 #include "app/committer.hpp"
@@ -100,7 +101,7 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> check_group();
   [[nodiscard]] std::optional<session_result> wait_until_alone(const committed_offset& overridden);
   [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
-                                             const std::string& keys);
+                                             topic_use);
   /// A question found no answer: refused where the brokers refuse this user; a new client asks again where
   /// that may pass; else it ends as said.
   [[nodiscard]] session_result question_failed(const std::string& what, std::error_code,
@@ -127,7 +128,6 @@ class consumer_session {
   [[nodiscard]] bool held_back() const noexcept { return space_.low() || outbox_full_; }
 
   // What the outbox holds.
-  [[nodiscard]] std::vector<std::string> output_topics() const;
   [[nodiscard]] std::optional<session_result> check_output_topics();
   [[nodiscard]] std::optional<session_result> publish(time_point now);
   [[nodiscard]] std::optional<session_result> trim_outbox();

@@ -243,11 +243,8 @@ std::optional<problem> engine::rebuild() {
 }
 
 reported<std::unique_ptr<publisher>> engine::make_outlet() const {
-  const bool wanted = std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
-    return !s->config.dead_letter.empty() || !s->config.rejections.empty();
-  });
   // What an earlier config has put there is sent, too.
-  if (!wanted && store_->outbox().rows() == 0) return std::unique_ptr<publisher>{};
+  if (output_topics(streams_).empty() && store_->outbox().rows() == 0) return std::unique_ptr<publisher>{};
   return make_kafka_publisher(config_.kafka, {.log = [to = client_log_](int level, std::string_view text) {
                                 to->write(level, text);
                               }});

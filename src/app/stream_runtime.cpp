@@ -124,6 +124,18 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
   return streams;
 }
 
+std::vector<std::string> output_topics(const stream_list& streams) {
+  std::vector<std::string> all;
+  for (const auto& s : streams) {
+    for (const std::string& topic : {s->config.dead_letter, s->config.rejections}) {
+      if (!topic.empty()) all.push_back(topic);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 std::vector<stream_meaning> meanings_of(const stream_list& streams) {
   std::vector<stream_meaning> meanings;
   meanings.reserve(streams.size());

@@ -17,17 +17,17 @@ namespace {
   return gate.order == order::latest && traits.full_state && !traits.has_effects;
 }
 
-/// By aggregate: whether an event of the step comes below an event of it that failed and waits.
+/// By aggregate: whether an event of the step comes below an event of it that failed and waits. Empty where
+/// none waits that failed, as in most steps.
 [[nodiscard]] std::vector<bool> come_below_failed(const step_plan& plan, const step_rows& rows) {
-  std::vector<const waiting_head*> failed(plan.aggregates.size(), nullptr);
-  bool any = false;
+  std::vector<const waiting_head*> failed;
   for (const auto& [aggregate, known] : rows.backlogs) {
     if (known.queue.empty() || known.queue.front().head.state == waiting_state::parked) continue;
+    failed.resize(plan.aggregates.size(), nullptr);
     failed[aggregate] = &known.queue.front().head;
-    any = true;
   }
-  std::vector<bool> below(plan.aggregates.size(), false);
-  for (std::size_t i = 0; any && i < plan.events.size(); ++i) {
+  std::vector<bool> below(failed.size(), false);
+  for (std::size_t i = 0; !failed.empty() && i < plan.events.size(); ++i) {
     const std::uint32_t aggregate = plan.aggregate_of[i];
     if (aggregate == k_no_index || failed[aggregate] == nullptr) continue;
     if (plan.events[i].sequence < failed[aggregate]->sequence) below[aggregate] = true;
