@@ -12,6 +12,7 @@
 #include "decode/decoder.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
+#include "made_ids.hpp"
 
 namespace {
 
@@ -152,20 +153,13 @@ decode_rules rules_of(shape s) {
 std::vector<sample> make_samples(shape s) {
   constexpr std::size_t k_count = 4096;
   std::vector<sample> samples;
-  std::uint64_t random = 42;
-  const auto draw = [&random] {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    return random;
-  };
+  made_ids drawn;
   for (std::size_t i = 0; i < k_count; ++i) {
     const long long ms = 1'767'225'600'000 + static_cast<long long>(i);
-    const event_id id{static_cast<std::uint64_t>(ms) << 16 | 0x7000 | (draw() & 0xFFF),
-                      std::uint64_t{2} << 62 | draw() >> 2};
+    const timestamp time{std::chrono::milliseconds{ms}};
     samples.push_back(
-        make(s, {to_text(id), to_rfc3339(timestamp{std::chrono::milliseconds{ms}}), ms,
-                 static_cast<unsigned>(draw() % 500), static_cast<unsigned>(draw() % 200'000)}));
+        make(s, {to_text(drawn.id_at(time)), to_rfc3339(time), ms, static_cast<unsigned>(drawn.draw() % 500),
+                 static_cast<unsigned>(drawn.draw() % 200'000)}));
   }
   return samples;
 }

@@ -14,6 +14,7 @@
 #include "decode/json_grammar.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/time_text.hpp"
+#include "made_ids.hpp"
 
 namespace {
 
@@ -24,31 +25,24 @@ using namespace ratchet;
 std::vector<std::string> make_events(std::size_t count, std::size_t bytes, std::string_view filler) {
   constexpr std::array<const char*, 5> k_states{"queued", "authorised", "paid", "refunded", "charged_back"};
   std::vector<std::string> events;
-  std::uint64_t random = 42;
-  const auto draw = [&random] {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    return random;
-  };
+  made_ids drawn;
   for (std::size_t i = 0; i < count; ++i) {
     const timestamp time{std::chrono::milliseconds{1'767'225'600'000 + static_cast<std::int64_t>(i)}};
-    const auto ms = static_cast<std::uint64_t>(time.time_since_epoch().count());
-    const event_id id{ms << 16 | 0x7000 | (draw() & 0xFFF), std::uint64_t{2} << 62 | draw() >> 2};
-    const char* state = k_states[draw() % k_states.size()];
+    const event_id id = drawn.id_at(time);
+    const char* state = k_states[drawn.draw() % k_states.size()];
     char head[400];
     std::snprintf(
         head, sizeof head,
         R"({"id":"%s","type":"payment.%s","occurred_at":"%s","sequence":%u,"payment":{"id":"p%08u",)"
         R"("status":"%s","amount":%u.%02u,"currency":"EUR","captured":%s,"attempts":%u,"note":")",
-        to_text(id).c_str(), state, to_rfc3339(time).c_str(), static_cast<unsigned>(draw() % 500),
-        static_cast<unsigned>(draw() % 200'000), state, static_cast<unsigned>(draw() % 100'000),
-        static_cast<unsigned>(draw() % 100), draw() % 2 == 0 ? "true" : "false",
-        static_cast<unsigned>(draw() % 4));
+        to_text(id).c_str(), state, to_rfc3339(time).c_str(), static_cast<unsigned>(drawn.draw() % 500),
+        static_cast<unsigned>(drawn.draw() % 200'000), state, static_cast<unsigned>(drawn.draw() % 100'000),
+        static_cast<unsigned>(drawn.draw() % 100), drawn.draw() % 2 == 0 ? "true" : "false",
+        static_cast<unsigned>(drawn.draw() % 4));
     std::string event = head;
     constexpr std::string_view k_tail{
         R"(","tags":["web","returning"],"refs":{"order":"o-1234567","shop":17}}})"};
-    const std::size_t wanted = bytes - draw() % 32;
+    const std::size_t wanted = bytes - drawn.draw() % 32;
     while (event.size() + k_tail.size() < wanted) event += filler;
     event += k_tail;
     events.push_back(std::move(event));

@@ -2,9 +2,9 @@
 // The topics that are told of records that were not handled, by the real binary on a real broker.
 #include <set>
 
+#include "broker/topic_feed.hpp"
 #include "broker/topic_reader.hpp"
 #include "broker/workload_matrix.hpp"
-#include "kafka/record_producer.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -30,7 +30,7 @@ struct told_job {
         "    reducer: {kind: flaky, from: /v, fail: [{type: bad, how: give_up}]}\n"
         "    dead_letter: {topic: " +
         letters() + "}\n    rejections: {topic: " + answers() + "}\n");
-    producer = must(record_producer::make(job.target().brokers, {{"message.max.bytes", "2000000"}}));
+    feed.emplace(job, std::map<std::string, std::string>{{"message.max.bytes", "2000000"}});
   }
   ~told_job() {
     for (const std::string& topic : {letters(), answers()}) (void)delete_topic(job.target().brokers, topic);
@@ -43,13 +43,9 @@ struct told_job {
 
   void send(int partition, const std::string& key, const std::string& value) {
     constexpr header k_header{"trace", "abc"};
-    const auto sent = producer->send(job.target().topic, partition_id{partition}, key, value,
-                                     timestamp{std::chrono::milliseconds{k_time}}, std::span{&k_header, 1});
-    if (!sent) throw std::system_error{sent.error()};
+    feed->send(partition, key, value, std::span{&k_header, 1}, timestamp{std::chrono::milliseconds{k_time}});
   }
-  void flush() const {
-    if (const auto done = producer->flush(k_patience); !done) throw std::system_error{done.error()};
-  }
+  void flush() { feed->flush(); }
   [[nodiscard]] std::vector<read_record> told(const std::string& topic) const {
     std::vector<read_record> all;
     for (int p = 0; p < k_topic_partitions; ++p) {
@@ -60,7 +56,7 @@ struct told_job {
 
   static constexpr std::int64_t k_time = 1'795'338'264'254;
   main_job job;
-  std::unique_ptr<record_producer> producer;
+  std::optional<topic_feed> feed;
 };
 
 TEST(dead_letters, come_to_their_topics_at_least_once_and_with_one_id_under_kills) {

@@ -3,9 +3,9 @@
 // kill -9.
 #include <random>
 
+#include "broker/topic_feed.hpp"
 #include "broker/workload_matrix.hpp"
 #include "core/record.hpp"
-#include "kafka/record_producer.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -13,26 +13,10 @@ namespace {
 constexpr int k_aggregates = 20;
 constexpr int k_events = 30;  // of each
 
-/// Sends records of one aggregate to one partition, as producers do by the key.
-class record_feed {
- public:
-  explicit record_feed(const main_job& job)
-      : topic_{job.target().topic}, producer_{must(record_producer::make(job.target().brokers, {}))} {}
-
-  void send(int aggregate, std::optional<std::string_view> key, std::optional<std::string_view> value,
-            std::span<const header> headers = {}) {
-    const auto partition = static_cast<std::int32_t>(aggregate % main_job::k_partitions);
-    const auto sent = producer_->send(topic_, partition_id{partition}, key, value, std::nullopt, headers);
-    if (!sent) throw std::system_error{sent.error()};
-  }
-  void flush() {
-    if (const auto done = producer_->flush(k_patience); !done) throw std::system_error{done.error()};
-  }
-
- private:
-  std::string topic_;
-  std::unique_ptr<record_producer> producer_;
-};
+/// Records of one aggregate go to one partition, as producers do by the key.
+int partition_of(int aggregate) {
+  return aggregate % static_cast<int>(main_job::k_partitions);
+}
 
 /// Reads what is there, and is killed on the way; then reads the rest.
 void read_under_a_kill(main_job& job) {
@@ -75,7 +59,7 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
   job.write_config(
       "    envelope: {format: cloudevents}\n    order: strict\n    dedup: {ids: uuidv7, window: 24h}\n"
       "    reducer: {kind: merge_patch}\n");
-  record_feed feed{job};
+  topic_feed feed{job};
   const std::string now = time_of_ids();
   for (const auto& [a, n] : shuffled_events()) {
     char id[40];
@@ -92,7 +76,7 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
                                 R"(","subject":")" + whole + R"(","id":")" + id + R"(","sequence":")" +
                                 sequence + R"(","data":)" + data + "}";
       const std::array<header, 1> headers{{{"content-type", "application/cloudevents+json; charset=utf-8"}}};
-      feed.send(a, whole, value, headers);
+      feed.send(partition_of(a), whole, value, headers);
     } else {
       const std::array<header, 7> headers{{{"ce_specversion", "1.0"},
                                            {"ce_type", "t"},
@@ -101,7 +85,7 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
                                            {"ce_id", id},
                                            {"ce_sequence", sequence},
                                            {"content-type", "application/json"}}};
-      feed.send(a, whole, data, headers);
+      feed.send(partition_of(a), whole, data, headers);
     }
   }
   feed.flush();
@@ -123,7 +107,7 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
 TEST(envelopes, row_changes_of_postgresql_end_as_the_table_whatever_is_sent_again) {
   main_job job;
   job.write_config("    envelope: {format: debezium-cdc}\n    order: latest\n    reducer: {kind: replace}\n");
-  record_feed feed{job};
+  topic_feed feed{job};
   for (const auto& [a, n] : shuffled_events()) {
     const std::string row = "{\"id\":" + std::to_string(a) + "}";
     const std::string number = std::to_string(n);
@@ -135,8 +119,8 @@ TEST(envelopes, row_changes_of_postgresql_end_as_the_table_whatever_is_sent_agai
                                (deletes ? "d" : "u") + "\"}";
     const bool wrapped = n % 2 == 0;
     const std::string around = R"({"schema":{"type":"struct"},"payload":)";
-    feed.send(a, wrapped ? around + row + "}" : row, wrapped ? around + change + "}" : change);
-    if (deletes) feed.send(a, row, std::nullopt);
+    feed.send(partition_of(a), wrapped ? around + row + "}" : row, wrapped ? around + change + "}" : change);
+    if (deletes) feed.send(partition_of(a), row, std::nullopt);
   }
   feed.flush();
   read_under_a_kill(job);

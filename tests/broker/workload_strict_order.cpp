@@ -3,8 +3,8 @@
 // decides about what waits while the daemon runs.
 #include <random>
 
+#include "broker/topic_feed.hpp"
 #include "broker/workload_matrix.hpp"
-#include "kafka/record_producer.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -30,23 +30,16 @@ std::string whole_snapshot(int events) {
 
 class strict_feed {
  public:
-  explicit strict_feed(const main_job& job)
-      : topic_{job.target().topic}, producer_{must(record_producer::make(job.target().brokers, {}))} {}
+  explicit strict_feed(const main_job& job) : to_{job} {}
 
   void send(const std::string& aggregate, int number, const std::string& type = "x") {
-    const auto partition =
-        static_cast<std::int32_t>(std::hash<std::string>{}(aggregate) % main_job::k_partitions);
-    const auto sent =
-        producer_->send(topic_, partition_id{partition}, aggregate, strict_event(aggregate, number, type));
-    if (!sent) throw std::system_error{sent.error()};
+    const auto partition = static_cast<int>(std::hash<std::string>{}(aggregate) % main_job::k_partitions);
+    to_.send(partition, aggregate, strict_event(aggregate, number, type));
   }
-  void flush() {
-    if (const auto done = producer_->flush(k_patience); !done) throw std::system_error{done.error()};
-  }
+  void flush() { to_.flush(); }
 
  private:
-  std::string topic_;
-  std::unique_ptr<record_producer> producer_;
+  topic_feed to_;
 };
 
 std::uint64_t waiting_of(main_job& job, const std::string& state) {

@@ -79,11 +79,7 @@ bool is_bytes(const decode_rules& rules, const record& r) {
   for (const header& h : r.headers) {
     if (h.name != "content-type" && h.name != "Content-Type") continue;
     if (!h.value) return false;
-    std::string type;
-    for (const char c : h.value->substr(0, h.value->find(';'))) type += static_cast<char>(std::tolower(c));
-    while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
-    type.erase(0, type.find_first_not_of(" \t"));
-    return type != "application/json" && type != "text/json" && !(type.size() > 5 && type.ends_with("+json"));
+    return !fuzz::is_json(fuzz::media_type(*h.value));
   }
   return false;
 }

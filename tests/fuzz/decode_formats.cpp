@@ -80,18 +80,6 @@ struct whole_record {
   record r;
 };
 
-std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-std::string media_type(std::string_view text) {
-  std::string type = lower(text.substr(0, text.find(';')));
-  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
-  type.erase(0, type.find_first_not_of(" \t"));
-  return type;
-}
-
 enum class mode : std::uint8_t { structured, binary, bytes, refused };
 
 mode mode_of(const decode_rules& rules, const record& r) {
@@ -99,7 +87,7 @@ mode mode_of(const decode_rules& rules, const record& r) {
   const header* content = nullptr;
   for (const header& h : r.headers) {
     if (h.name == "content-type" && h.value) {
-      const std::string type = media_type(*h.value);
+      const std::string type = fuzz::media_type(*h.value);
       if (type == "application/cloudevents" || type == "application/cloudevents+json")
         return mode::structured;
       if (type.starts_with("application/cloudevents")) return mode::refused;
@@ -110,10 +98,7 @@ mode mode_of(const decode_rules& rules, const record& r) {
   if (!binary) return mode::structured;
   if (!rules.bytes_allowed || !rules.payload_from.empty() || content == nullptr || !content->value)
     return mode::binary;
-  const std::string type = media_type(*content->value);
-  const bool json =
-      type == "application/json" || type == "text/json" || (type.size() > 5 && type.ends_with("+json"));
-  return json ? mode::binary : mode::bytes;
+  return fuzz::is_json(fuzz::media_type(*content->value)) ? mode::binary : mode::bytes;
 }
 
 void check_fields(const decode_rules& rules, const decoded_event& got, const fuzz::read_format& want,

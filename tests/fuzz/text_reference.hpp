@@ -131,4 +131,18 @@ inline std::optional<timestamp> reference_rfc3339(std::string_view text) {
   return at_milliseconds(total * 1000 + std::atoi((fraction + "000").substr(0, 3).c_str()));
 }
 
+/// A media type in lower case, without its parameters and the white space around it.
+inline std::string media_type(std::string_view text) {
+  std::string type;
+  for (const char c : text.substr(0, text.find(';')))
+    type += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
+  type.erase(0, type.find_first_not_of(" \t"));
+  return type;
+}
+
+inline bool is_json(std::string_view type) {
+  return type == "application/json" || type == "text/json" || (type.size() > 5 && type.ends_with("+json"));
+}
+
 }  // namespace ratchet::fuzz

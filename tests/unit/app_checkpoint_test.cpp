@@ -23,12 +23,15 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-TEST(owner_errands, are_done_by_the_thread_that_serves) {
+struct errands_of_an_owner : testing::Test {
   owner_errands errands;
   memory_store store{{}};
   stream_list none;
   const system_clock_port clock;
   pipeline way{none, store, clock};
+};
+
+TEST_F(errands_of_an_owner, are_done_by_the_thread_that_serves) {
   errands.open();
   std::atomic<bool> stop{false};
   std::thread owner{[&] {
@@ -44,12 +47,7 @@ TEST(owner_errands, are_done_by_the_thread_that_serves) {
   owner.join();
 }
 
-TEST(owner_errands, that_are_left_are_done_once_and_make_room_for_the_next) {
-  owner_errands errands;
-  memory_store store{{}};
-  stream_list streams;
-  const system_clock_port clock;
-  pipeline way{streams, store, clock};
+TEST_F(errands_of_an_owner, that_are_left_are_done_once_and_make_room_for_the_next) {
   int done = 0;
   EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "nobody serves yet";
   errands.open();
@@ -63,12 +61,7 @@ TEST(owner_errands, that_are_left_are_done_once_and_make_room_for_the_next) {
   EXPECT_EQ(done, 2);
 }
 
-TEST(owner_errands, are_taken_back_where_nobody_comes) {
-  owner_errands errands;
-  memory_store store{{}};
-  stream_list none;
-  const system_clock_port clock;
-  pipeline way{none, store, clock};
+TEST_F(errands_of_an_owner, are_taken_back_where_nobody_comes) {
   EXPECT_EQ(errands.run([](owner_errands::access) {}, 10s), errand_end::closed) << "nobody serves yet";
   errands.open();
   bool done = false;
