@@ -1,0 +1,35 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What a person is told of topics that the brokers do not let this user use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "app/access.hpp"
+
+namespace ratchet {
+namespace {
+
+using testing::HasSubstr;
+
+kafka_config brokers() {
+  kafka_config config;
+  config.brokers = {"b:9092"};
+  config.properties["sasl.username"] = "ann";
+  return config;
+}
+
+TEST(refused_topics, say_which_right_is_missing) {
+  const std::vector<std::string> topics{"a", "b"};
+  const problem written = describe_refused_topics(topic_use::written, "denied", brokers(), topics);
+  EXPECT_EQ(written.code, make_error_code(errc::access_denied));
+  EXPECT_THAT(written.message, HasSubstr("may not write to the topics `a`, `b`: denied"));
+  EXPECT_THAT(written.hint, HasSubstr("--allow-principal User:ann --operation Write --topic a --topic b"));
+  const problem read = describe_refusal(access_kind::topic, "denied", brokers(), topics);
+  EXPECT_THAT(read.message, HasSubstr("may not read the topics `a`, `b`: denied"));
+  EXPECT_THAT(read.hint, HasSubstr("--operation Read --topic a --topic b"));
+}
+
+}  // namespace
+}  // namespace ratchet
