@@ -132,6 +132,16 @@ struct rejected_config {
   std::optional<std::chrono::milliseconds> age{std::chrono::hours{24 * 7}};
 };
 
+/// A message that is published for each applied event that fits, but for tombstones.
+struct emit_config {
+  std::vector<std::string> types{};  ///< of the events; empty: all
+  std::string topic;
+  /// `aggregate`, `none`, or a JSON Pointer into the payload, to a string or an integer.
+  std::string key{"aggregate"};
+  std::string payload{};  ///< a JSON Pointer into the reducer's input; empty: all of it, byte for byte
+  std::string as{};       ///< the message's type; empty: that of the event
+};
+
 struct stream_config {
   std::string name;
   std::vector<std::string> topics;  ///< may be empty: then the stream is fed by `ratchet apply` alone
@@ -151,12 +161,17 @@ struct stream_config {
   std::string dead_letter;
   /// The topic that gets an answer to the sender of each rejected record, as a CloudEvent; empty: none.
   std::string rejections;
+  std::vector<std::string> outputs;  ///< topics that its reducer may publish to
+  std::vector<emit_config> emit;     ///< what is published without a reducer's doing
 };
 
 /// What is on its way out.
 struct outbox_config {
   /// Nothing more is consumed while more than this waits to be sent.
   std::uint64_t bytes{std::uint64_t{1} << 30U};
+  /// A larger message is not published: its event is dead. No more than the topics take
+  /// (max.message.bytes).
+  std::uint64_t message_bytes{960 * 1024};
 };
 
 /// Where /livez, /readyz and /metrics are answered while it runs.

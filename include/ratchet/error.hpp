@@ -50,6 +50,9 @@ enum class errc {
   reducer_slow = 24,   ///< a reducer took longer than its time limit. Its event is tried again.
   waiting_full = 25,   ///< more events would wait than the stream's limits allow. See `ratchet waiting list`.
   gap_too_old = 26,    ///< `gap.policy: stop`: numbers did not come in time. See `ratchet status`.
+  output_undeclared = 27,  ///< a reducer publishes what its stream's `outputs` or its traits do not announce.
+  output_lacking = 28,     ///< an event lacks the field that an `emit` of its stream takes. It is dead.
+  output_too_large = 29,   ///< an event's message is larger than `outbox.message_bytes`. The event is dead.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

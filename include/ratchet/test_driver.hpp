@@ -59,7 +59,8 @@ struct test_options {
   gap_config gap{};                                        ///< `strict`
   waiting_config waiting{};
   retry_config retry{};
-  bool dedup{true};  ///< false: as `dedup: off`
+  bool dedup{true};                                   ///< false: as `dedup: off`
+  std::optional<std::vector<std::string>> outputs{};  ///< where it may publish to; none: anywhere
   std::chrono::milliseconds window{std::chrono::hours{24}};
   std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
   timestamp start{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};  ///< where the clock starts
@@ -113,6 +114,19 @@ class RATCHET_EXPORT test_driver {
   [[nodiscard]] std::optional<snapshot> read(const std::string& aggregate) const;
   /// The last sequence handled, of deleted ones too.
   [[nodiscard]] std::optional<sequence> last_sequence(const std::string& aggregate) const;
+
+  /// A message that the reducer published.
+  struct message {
+    std::string aggregate;  ///< of the event
+    std::string topic;
+    std::optional<std::string> key;
+    std::optional<std::string> payload;
+    std::string type;
+    event_id id;  ///< made from its cause: the same event, handled again, publishes the same id
+    std::optional<timestamp> time;  ///< of the event's record
+  };
+  /// All that was published, in the order in which it would be sent.
+  [[nodiscard]] std::vector<message> published() const;
 
   /// How many records ended so, or wait so now; a record is in exactly one verdict, so these sum up to
   /// consumed().

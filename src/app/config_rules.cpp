@@ -33,6 +33,7 @@ class stream_rules_check {
     check_gap();
     check_limits();
     check_failures();
+    check_emits();
   }
 
  private:
@@ -148,6 +149,14 @@ class stream_rules_check {
       add("envelope.type", "is missing", "reducer.fail speaks of the type of events");
     }
   }
+  void check_emits() const {
+    const bool typed = std::any_of(stream_.emit.begin(), stream_.emit.end(),
+                                   [](const emit_config& e) { return !e.types.empty(); });
+    if (typed && usable("emit") && has("envelope") && usable("envelope.type") &&
+        stream_.envelope.type.empty()) {
+      add("envelope.type", "is missing", "emit.types speaks of the type of events");
+    }
+  }
   static constexpr int k_one_half = 64;  // bits of a sequence
   void check_epoch() const {
     if (has("envelope.epoch") && stream_.envelope.sequence_bits > k_one_half) {
@@ -206,6 +215,23 @@ class claims {
 class loop_check {
  public:
   loop_check(const config& read, config_findings& findings) : read_{read}, findings_{findings} {}
+  /// What a stream publishes may be another's to read, but never its own.
+  void look_at_published(const config_node& stream, const std::string& path,
+                         const stream_config& read) const {
+    if (const config_node* list = stream.find("outputs"); list != nullptr) {
+      for (std::size_t i = 0; i < list->items.size(); ++i)
+        refuse_own(list->items[i], path + "outputs[" + std::to_string(i) + "]", read);
+    }
+    const config_node* emit = stream.find("emit");
+    if (emit == nullptr) return;
+    const auto look_at_one = [&](const config_node& one, const std::string& at) {
+      if (one.kind != config_node::kind_of::map) return;
+      if (const config_node* topic = one.find("topic")) refuse_own(*topic, at + ".topic", read);
+    };
+    look_at_one(*emit, path + "emit");
+    for (std::size_t i = 0; i < emit->items.size(); ++i)
+      look_at_one(emit->items[i], path + "emit[" + std::to_string(i) + "]");
+  }
   void look_at(const config_node& parent, const std::string& path) const {
     for (const char* key : {"dead_letter", "rejections"}) {
       const config_node* value = parent.find(key);
@@ -215,6 +241,11 @@ class loop_check {
   }
 
  private:
+  void refuse_own(const config_node& topic, const std::string& path, const stream_config& read) const {
+    if (std::find(read.topics.begin(), read.topics.end(), topic.text) == read.topics.end()) return;
+    findings_.add(topic.at, path, topic.text + " is a topic that the stream reads itself",
+                  "its messages would come back as events: name another topic");
+  }
   void refuse(const config_node& topic, const std::string& path) const {
     for (const stream_config& s : read_.streams) {
       if (std::find(s.topics.begin(), s.topics.end(), topic.text) == s.topics.end()) continue;
@@ -253,6 +284,7 @@ void check_rules(const config_node& root, const config& read, config_findings& f
     }
     stream_rules_check{node, path, read.streams[i], findings}.run();
     loops.look_at(node, path + ".");
+    loops.look_at_published(node, path + ".", read.streams[i]);
   }
   if (with_topics != nullptr && root.find("kafka") == nullptr && !findings.guessed("kafka")) {
     findings.add(root.at, "kafka", "is missing",

@@ -26,13 +26,12 @@ constexpr known_key k_top_keys[] = {
     {"rejections"},
     {"outbox"},
     {"http"},
-    {"emit", "leave it out; a reducer cannot publish yet"},
     {"shard", "leave it out; one instance serves the whole group"},
 };
 constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}, {"min_free"}};
 constexpr known_key k_http_keys[] = {{"listen"}};
 constexpr known_key k_topic_keys[] = {{"topic"}};
-constexpr known_key k_outbox_keys[] = {{"bytes"}};
+constexpr known_key k_outbox_keys[] = {{"bytes"}, {"message_bytes"}};
 constexpr known_key k_step_keys[] = {{"records"}};
 constexpr known_key k_stream_keys[] = {
     {"name"},
@@ -50,7 +49,8 @@ constexpr known_key k_stream_keys[] = {
     {"rejected"},
     {"poison"},
     {"step"},
-    {"emit", "leave it out; a reducer cannot publish yet"},
+    {"outputs"},
+    {"emit"},
     {"handling", "leave it out"},
     {"retention", "leave it out; sequences are kept for ever"},
     {"dead_letter"},
@@ -157,9 +157,17 @@ void read_outbox(const config_value& value, outbox_config& out) {
   constexpr std::uint64_t k_least = std::uint64_t{1} << 20U;
   const config_map map{value, k_outbox_keys};
   if (!map.valid()) return;
-  const auto bytes = map.require("bytes", "as in outbox: {bytes: 1GiB}");
+  const auto bytes = map.get("bytes");
   if (bytes && bytes->size(out.bytes) && out.bytes < k_least) {
     bytes->error(bytes->node().text + " is out of range", "it is 1MiB at least");
+  }
+  constexpr std::uint64_t k_least_message = 4096;
+  constexpr std::uint64_t k_most_message = 1'000'000'000;  // the client's own limit
+  const auto message = map.get("message_bytes");
+  if (message && message->size(out.message_bytes) &&
+      (out.message_bytes < k_least_message || out.message_bytes > k_most_message)) {
+    message->error(message->node().text + " is out of range",
+                   "it goes from 4KiB to 1000000000: what the topics take (max.message.bytes)");
   }
 }
 
@@ -190,15 +198,6 @@ class step_reader {
   std::optional<std::uint64_t> found_;
   std::string where_;
 };
-
-void read_topics(const config_value& value, std::vector<std::string>& out) {
-  for (const config_value& item : value.list("topics")) {
-    std::string topic;
-    if (!item.text(topic)) continue;
-    if (!is_topic_name(topic)) item.error("is not a topic's name", "1 to 249 of a-z A-Z 0-9 . _ -");
-    out.push_back(std::move(topic));
-  }
-}
 
 /// What order: strict alone looks at.
 void read_strict(const config_map& map, stream_config& out) {
@@ -247,6 +246,8 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);
   read_output_topic(map, "dead_letter", out.dead_letter);
   read_output_topic(map, "rejections", out.rejections);
+  if (const auto outputs = map.get("outputs")) read_topics(*outputs, out.outputs);
+  if (const auto emit = map.get("emit")) read_emit(*emit, out.emit);
   step.read(map);
 }
 

@@ -23,6 +23,11 @@ void read_retry(const config_value&, retry_config& out);
 /// `streams[].rejected`: how much is kept of rejected records.
 void read_rejected(const config_value&, rejected_config& out);
 
+/// A list of topics.
+void read_topics(const config_value&, std::vector<std::string>& out);
+/// `streams[].emit`: what is published of the events.
+void read_emit(const config_value&, std::vector<emit_config>& out);
+
 /// `streams[].reducer`: a built-in one.
 void read_reducer(const config_value&, reducer_config& out);
 

@@ -64,6 +64,11 @@ streams:
                                   #   fail: {type: paid, how: retry, times: 2}   retry | give_up | stop | throw
       from: /payment              # the part of the value that is the payload; without it the whole value
       # timeout: off              # a call that takes longer, as 5s, counts as failed
+    # emit: [{types: [paid], topic: cashback, key: aggregate, payload: /amount, as: payment-paid}]
+                                  # messages that are published of the events that are applied, in the same write; of all
+                                  # types, and the whole payload under the event's type, where nothing else is said;
+                                  # key: aggregate, none, or a JSON Pointer into the payload
+    # outputs: [cashback]         # topics that a reducer of your own may publish to
     # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
@@ -71,7 +76,8 @@ streams:
 # dead_letter: {topic: payments.dlq}       # gets a copy of each record that is rejected, or whose event is dead
 # rejections: {topic: payments.rejections} # gets an answer to the sender of each rejected record, a CloudEvent;
                                   # both may stand under a stream, too, also as: off
-# outbox: {bytes: 1GiB}           # nothing more is read while more than this waits to be sent
+# outbox: {bytes: 1GiB, message_bytes: 960KiB}   # nothing more is read while more bytes wait to be sent; an event with a
+                                  # larger message is dead: no more than the topics take (max.message.bytes)
 # http: {listen: 127.0.0.1:9187}  # answers /livez, /readyz and /metrics while it runs; without it nothing listens
 # memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
 )";
@@ -181,6 +187,9 @@ std::string describe(const stream_config& stream) {
               ? "; merges " + what + " into the snapshot"
               : "; keeps " + what;
   if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
+  std::vector<std::string> topics = stream.outputs;
+  for (const emit_config& e : stream.emit) topics.push_back(e.topic);
+  if (!topics.empty()) text += "; publishes to " + joined(topics);
   return text;
 }
 
@@ -210,6 +219,11 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   }
   if (!stream.topics.empty() && stream.start == start_position::latest) {
     limits.emplace_back("records from before the first start are never read");
+  }
+  if (!stream.outputs.empty() || !stream.emit.empty()) {
+    limits.emplace_back(
+        "what is published is sent at least once: whoever reads it drops repeats by ce_id; a tombstone "
+        "publishes nothing");
   }
   if (stream.reducer.timeout) {
     limits.push_back("a reducer is never interrupted: what it did in more than " +

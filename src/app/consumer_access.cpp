@@ -83,7 +83,8 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
                   (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
                       " not exist on " + names_of_brokers(around_.settings.kafka),
                   std::string{"correct "} +
-                      (use == topic_use::read ? "`topics`" : "`dead_letter` and `rejections`") +
+                      (use == topic_use::read ? "`topics`"
+                                              : "`outputs`, `emit`, `dead_letter` and `rejections`") +
                       " in the config, or create it: kafka-topics.sh --bootstrap-server " +
                       around_.settings.kafka.brokers.front() + " --create --topic " + missing.front(),
                   {}}};

@@ -336,6 +336,11 @@ outbox_state memory_store::outbox() const {
   return written_.outbox.state;
 }
 
+std::uint64_t memory_store::outbox_epoch() const {
+  const std::lock_guard lock{mutex_};
+  return written_.outbox_epoch;
+}
+
 result<std::vector<output_row>> memory_store::outputs(std::uint64_t from, std::uint64_t until,
                                                       std::size_t limit, std::uint64_t bytes) const {
   const std::lock_guard lock{mutex_};

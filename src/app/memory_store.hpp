@@ -30,6 +30,7 @@ class memory_store final : public store {
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
   [[nodiscard]] outbox_state outbox() const override;
+  [[nodiscard]] std::uint64_t outbox_epoch() const override;
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,
                                                         std::uint64_t bytes) const override;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/dead_letters.hpp"
+#include "app/published_rows.hpp"
 
 namespace ratchet {
 
@@ -17,6 +18,7 @@ constexpr std::size_t k_page = 1'000;
 constexpr std::uint64_t k_page_bytes = std::uint64_t{4} << 20U;
 constexpr std::chrono::milliseconds k_first_pause{500};
 constexpr std::chrono::milliseconds k_longest_pause{30'000};
+constexpr std::chrono::milliseconds k_stuck_pause{10'000};
 
 }  // namespace
 
@@ -74,11 +76,7 @@ void outbox_sender::ended(const delivery& d, time_point now) {
         pause_ = std::clamp(pause_ * 2, k_first_pause, k_longest_pause);
         again_at_ = now + pause_;
       }
-      trouble_to_ = std::max(trouble_to_, d.position + 1);
-      trouble_ = "the topic `" + e.row.topic + "` takes no messages: " + d.text;
-      if (troubles_.due(now)) {
-        log_->error("{}; they are kept, and sent again{}", *trouble_, troubles_.held_back());
-      }
+      note_trouble(e, "takes no messages: " + d.text, "they are kept, and sent again", now);
       break;
     case delivery::how::refused:
       if (e.at == step_of::under_way) {
@@ -86,6 +84,14 @@ void outbox_sender::ended(const delivery& d, time_point now) {
       } else if (auto smaller = without_value(e.row)) {
         e.row = std::move(*smaller);
         e.at = step_of::refused;
+      } else if (e.row.kind == output_kind::published) {
+        e.at = step_of::stuck;
+        if (stuck_.empty()) stuck_until_ = now + k_stuck_pause;
+        stuck_.emplace(e.row.stream, e.row.aggregate);
+        note_trouble(e, "does not take a message of `" + e.row.aggregate + "`: " + d.text,
+                     "it is kept and tried again, and what its aggregate published behind it waits: see what "
+                     "the topic allows (max.message.bytes)",
+                     now);
       } else {
         e.at = step_of::delivered;
         given_up_.push_back({e.row, d.text});
@@ -93,6 +99,26 @@ void outbox_sender::ended(const delivery& d, time_point now) {
       break;
   }
   mending_ = true;
+}
+
+void outbox_sender::note_trouble(const entry& e, const std::string& why, const char* what_now,
+                                 time_point now) {
+  trouble_to_ = std::max(trouble_to_, e.row.position + 1);
+  trouble_ = "the topic `" + e.row.topic + "` " + why;
+  if (troubles_.due(now)) log_->error("{}; {}{}", *trouble_, what_now, troubles_.held_back());
+}
+
+bool outbox_sender::is_behind_stuck(const entry& e) const {
+  return !stuck_.empty() && e.row.kind == output_kind::published &&
+         stuck_.contains({e.row.stream, e.row.aggregate});
+}
+
+void outbox_sender::try_stuck_again(time_point now) {
+  if (stuck_.empty() || now < stuck_until_) return;
+  stuck_.clear();
+  for (entry& e : entries_) {
+    if (e.at == step_of::stuck) e.at = step_of::refused;  // alone, as nothing says that this helps
+  }
 }
 
 void outbox_sender::pop_delivered() {
@@ -120,8 +146,10 @@ result<void> outbox_sender::send_all(time_point now) {
   if (again_at_ && now < *again_at_) return BOOST_OUTCOME_V2_NAMESPACE::success();
   again_at_.reset();
   mending_ = false;
+  try_stuck_again(now);
   for (entry& e : entries_) {
-    if (e.at == step_of::delivered || e.at == step_of::under_way) continue;
+    if (e.at != step_of::queued && e.at != step_of::refused) continue;
+    if (e.at == step_of::queued && is_behind_stuck(e)) continue;
     const bool alone = e.at == step_of::refused;
     if (alone) mending_ = true;
     if (alone && under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -132,6 +160,7 @@ result<void> outbox_sender::send_all(time_point now) {
     RATCHET_TRY(const bool more, read_more());
     if (!more) return BOOST_OUTCOME_V2_NAMESPACE::success();
     for (std::size_t i = known; i < entries_.size(); ++i) {
+      if (is_behind_stuck(entries_[i])) continue;
       if (!send(entries_[i])) return BOOST_OUTCOME_V2_NAMESPACE::success();
     }
   }
@@ -143,6 +172,7 @@ result<bool> outbox_sender::read_more() {
   RATCHET_TRY(auto page, store_.outputs(read_, durable_next_, k_page, k_page_bytes));
   for (output_row& row : page) {
     const std::uint64_t bytes = row.bytes();
+    add_event_headers(row);
     entries_.push_back({std::move(row), bytes});
     held_bytes_ += bytes;
   }

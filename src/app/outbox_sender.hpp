@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/log.hpp"
@@ -20,8 +22,10 @@ namespace ratchet {
 ///
 /// Where something goes wrong, nothing new is sent until all that is under way has come to its end; then what
 /// failed is sent again, in order. What brokers refuse may have been refused for what went with it: it is
-/// sent once more alone, a dead letter that is refused again without its value, and what is refused even then
-/// is given up: see take_given_up(). Thread-safety: one owner thread.
+/// sent once more alone, a dead letter that is refused again without its value, and one that is refused even
+/// then is given up: see take_given_up(). What was published is never given up: it is tried again and again,
+/// and what is behind it of its aggregate waits; the rest goes on while there is room for it in memory.
+/// Thread-safety: one owner thread.
 class outbox_sender {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -58,7 +62,7 @@ class outbox_sender {
   [[nodiscard]] const std::optional<std::string>& trouble() const noexcept { return trouble_; }
 
  private:
-  enum class step_of : std::uint8_t { queued, under_way, refused, refused_alone, delivered };
+  enum class step_of : std::uint8_t { queued, under_way, refused, refused_alone, stuck, delivered };
   struct entry {
     output_row row;
     std::uint64_t bytes;  ///< as it is stored
@@ -69,6 +73,9 @@ class outbox_sender {
     std::uint64_t next;
   };
 
+  [[nodiscard]] bool is_behind_stuck(const entry&) const;
+  void try_stuck_again(time_point now);
+  void note_trouble(const entry&, const std::string& why, const char* what_now, time_point now);
   void note_durable();
   void take_deliveries(time_point now);
   void ended(const delivery&, time_point now);
@@ -89,8 +96,10 @@ class outbox_sender {
   std::uint64_t delivered_bytes_{0};  ///< from trimmed_to_ up to first_
   std::deque<entry> entries_;
   std::size_t under_way_{0};
-  std::uint64_t held_bytes_{0};  ///< of the entries
-  bool mending_{false};          ///< something failed, and nothing new is sent until that is settled
+  std::uint64_t held_bytes_{0};                        ///< of the entries
+  std::set<std::pair<stream_id, std::string>> stuck_;  ///< aggregates
+  time_point stuck_until_{};
+  bool mending_{false};  ///< something failed, and nothing new is sent until that is settled
   std::optional<time_point> again_at_;
   std::chrono::milliseconds pause_{0};
   std::optional<std::string> trouble_;

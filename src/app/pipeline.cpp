@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/dead_letters.hpp"
+#include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
 #include "decode/record_hash.hpp"
 
@@ -200,6 +201,7 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   }
   out.keep_rejected = limits_at(s.config.rejected, now);
   tell_of_dead_ones(s, *w.plan, w.change, outputs);
+  add_published(origin_of(s), *w.plan, std::move(w.change.outputs), outputs);
   return out;
 }
 
@@ -241,7 +243,10 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
   batch.audits = std::move(audits);
   batch.change = std::move(change);
   std::uint64_t position = store_.outbox().next;
-  for (output_row& row : outbox.puts) row.position = position++;
+  for (output_row& row : outbox.puts) {
+    if (row.kind == output_kind::published) row.sequence = {store_.outbox_epoch(), position};
+    row.position = position++;
+  }
   batch.outbox = std::move(outbox);
   return store_.write(batch);
 }

@@ -9,6 +9,7 @@
 
 #include "app/dead_letters.hpp"
 #include "app/pipeline.hpp"
+#include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
 #include "decode/record_hash.hpp"
 
@@ -141,6 +142,7 @@ result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan
   const step_part part{.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}};
   outbox_change outbox;
   tell_of_dead_ones(stream, plan, change, outbox.puts);
+  add_published(origin_of(stream), plan, std::move(change.outputs), outbox.puts);
   RATCHET_TRY(write({part}, std::move(audits), {}, std::move(outbox)));
   note_backlogs(stream, plan, change);
   stream.state = std::move(change.after);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/config_meaning.hpp"
+#include "app/emitting_reducer.hpp"
 #include "app/timed_reducer.hpp"
 #include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
@@ -33,6 +34,13 @@ namespace {
 
 [[nodiscard]] problem config_problem(std::string message, std::string hint) {
   return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
+}
+
+/// Where its reducer and its `emit` publish to, some maybe twice.
+[[nodiscard]] std::vector<std::string> topics_published_to(const stream_config& s) {
+  std::vector<std::string> all = s.outputs;
+  for (const emit_config& e : s.emit) all.push_back(e.topic);
+  return all;
 }
 
 /// A config made in code has not gone through load_config(): what must not get past here.
@@ -69,6 +77,19 @@ namespace {
                               " has log positions, with gaps by nature, and no event ids",
                           "set order to latest and the kind of ids to none");
   }
+  for (const emit_config& out : s.emit) {
+    const bool known_key = out.key == "aggregate" || out.key == "none" || out.key.starts_with('/');
+    if (out.topic.empty() || !known_key || !parse_json_pointer(out.payload) ||
+        (out.key.starts_with('/') && !parse_json_pointer(out.key))) {
+      return config_problem("stream `" + s.name + "`: an `emit` names no topic, key or payload",
+                            "topic: NAME, key: aggregate, none or /a/json/pointer, payload: /a/json/pointer");
+    }
+  }
+  for (const std::string& topic : topics_published_to(s)) {
+    if (std::find(s.topics.begin(), s.topics.end(), topic) == s.topics.end()) continue;
+    return config_problem("stream `" + s.name + "` reads the topic `" + topic + "` that it publishes to",
+                          "its messages would come back as events: name another topic");
+  }
   if (!parse_json_pointer(s.reducer.from)) {
     return config_problem("stream `" + s.name + "`: `" + s.reducer.from + "` is no JSON Pointer",
                           "see RFC 6901");
@@ -90,6 +111,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.gap = config.gap;
   rules.waiting = config.waiting;
   rules.retry = config.retry;
+  rules.outputs.topics = topics_published_to(config);
   decode.envelope = config.envelope;
   decode.order = config.order;
   decode.ids = config.dedup.ids;
@@ -117,9 +139,11 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
       return config_problem("the stream `" + s.name + "` has no reducer",
                             "name one in the config (`reducer: {kind: replace}`), or add one in the program");
     }
+    if (!s.emit.empty()) reduce = with_emits(std::move(*reduce), s.emit);
     if (s.reducer.timeout) reduce = with_time_limit(std::move(*reduce), *s.reducer.timeout);
     streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
     streams.back()->group = c.kafka.group;
+    streams.back()->rules.outputs.message_bytes = c.outbox.message_bytes;
   }
   return streams;
 }
@@ -130,6 +154,8 @@ std::vector<std::string> output_topics(const stream_list& streams) {
     for (const std::string& topic : {s->config.dead_letter, s->config.rejections}) {
       if (!topic.empty()) all.push_back(topic);
     }
+    const std::vector<std::string> published = topics_published_to(s->config);
+    all.insert(all.end(), published.begin(), published.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());

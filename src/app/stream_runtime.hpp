@@ -52,7 +52,8 @@ using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 /// reducer that the program does not bring.
 [[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
 
-/// The topics that are told of what the streams did not handle, none twice.
+/// The topics that are written to: what reducers publish, and what tells of records that were not handled.
+/// None twice.
 [[nodiscard]] std::vector<std::string> output_topics(const stream_list&);
 
 /// What the store must remember of the streams' meaning.

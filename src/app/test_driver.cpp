@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/memory_store.hpp"
+#include "app/published_rows.hpp"
 #include "core/step.hpp"
 #include "decode/record_hash.hpp"
 
@@ -84,6 +85,7 @@ struct test_driver::implementation {
     rules.gap = options.gap;
     rules.waiting = options.waiting;
     rules.retry = options.retry;
+    rules.outputs.topics = options.outputs;
     rules.dedup = options.dedup;
     rules.window = options.window;
     rules.max_skew = options.max_skew;
@@ -96,7 +98,7 @@ struct test_driver::implementation {
   std::vector<decision> handle(const std::vector<logged*>&);
   /// What is due of the events that wait.
   void resume();
-  void write(std::span<const decoded_event>, const step_plan&, const stream_change&);
+  void write(std::span<const decoded_event>, const step_plan&, stream_change&);
   void note_stops(const std::vector<partition_stop>&);
 
   test_options options;
@@ -149,7 +151,7 @@ logged& test_driver::implementation::append(const test_event& e) {
 }
 
 void test_driver::implementation::write(std::span<const decoded_event> events, const step_plan& plan,
-                                        const stream_change& change) {
+                                        stream_change& change) {
   step_part part{.stream = stream, .plan = &plan, .change = &change, .rejected = {}};
   for (const std::uint32_t index : change.rejected) {
     const decoded_event& e = events[index];
@@ -166,6 +168,10 @@ void test_driver::implementation::write(std::span<const decoded_event> events, c
   step_batch batch;
   batch.step = store.last_step() + 1;
   batch.parts.push_back(std::move(part));
+  add_published({"test", options.stream, stream, rules.gate}, plan, std::move(change.outputs),
+                batch.outbox.puts);
+  std::uint64_t position = store.outbox().next;
+  for (output_row& row : batch.outbox.puts) row.position = position++;
   store.write(batch).value();  // memory cannot fail
 }
 
@@ -198,7 +204,7 @@ std::vector<decision> test_driver::implementation::handle(const std::vector<logg
     step_rows rows;
     store.lookup(stream, plan, rows).value();
     rows.oldest_gap = store.due(stream, timestamp{}, std::nullopt, 0).value().next_gap;
-    const stream_change change = run_step(rules, reduce, state(), events, plan, rows, now);
+    stream_change change = run_step(rules, reduce, state(), events, plan, rows, now);
     write(events, plan, change);
     note_stops(change.stops);
     for (std::size_t n = 0; n < change.looked_at; ++n) decisions[place[n]] = change.decisions[n];
@@ -221,7 +227,7 @@ void test_driver::implementation::resume() {
     for (const std::string& name : due.names) plan.add(name);
     step_rows rows;
     store.lookup(stream, plan, rows).value();
-    const stream_change change = resume_waiting(rules, reduce, state(), plan, rows, now);
+    stream_change change = resume_waiting(rules, reduce, state(), plan, rows, now);
     write({}, plan, change);
     note_stops(change.stops);
   }
@@ -316,6 +322,18 @@ std::optional<test_driver::snapshot> test_driver::read(const std::string& aggreg
 std::optional<sequence> test_driver::last_sequence(const std::string& aggregate) const {
   const auto row = self_->row(aggregate);
   return row ? std::optional{row->last} : std::nullopt;
+}
+
+std::vector<test_driver::message> test_driver::published() const {
+  constexpr auto k_all = std::numeric_limits<std::uint64_t>::max();
+  std::vector<message> all;
+  const outbox_state state = self_->store.outbox();
+  auto rows = self_->store.outputs(state.first, state.next, k_all, k_all).value();
+  for (output_row& row : rows) {
+    all.push_back({std::move(row.aggregate), std::move(row.topic), std::move(row.key), std::move(row.value),
+                   std::move(row.type), row.id, row.time});
+  }
+  return all;
 }
 
 std::uint64_t test_driver::count(verdict v) const {

@@ -64,6 +64,12 @@ class ratchet_category_t final : public std::error_category {
         return "more events would wait than may";
       case errc::gap_too_old:
         return "a gap is too old";
+      case errc::output_undeclared:
+        return "the reducer publishes what was not announced";
+      case errc::output_lacking:
+        return "the event lacks a field that `emit` takes";
+      case errc::output_too_large:
+        return "the message to be published is too large";
     }
     return "unknown";
   }
@@ -86,6 +92,9 @@ int exit_code_of(errc code) noexcept {
     case errc::reducer_slow:
     case errc::waiting_full:
     case errc::gap_too_old:
+    case errc::output_undeclared:
+    case errc::output_lacking:
+    case errc::output_too_large:
       return k_exit_check_failed;
     case errc::usage:
       return k_exit_usage;

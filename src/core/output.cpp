@@ -5,7 +5,8 @@ namespace ratchet {
 
 std::uint64_t output_row::bytes() const {
   constexpr std::uint64_t k_rest = 128;
-  std::uint64_t sum = k_rest + aggregate.size() + topic.size();
+  std::uint64_t sum =
+      k_rest + aggregate.size() + topic.size() + type.size() + source.size() + content_type.size();
   if (key) sum += key->size();
   if (value) sum += value->size();
   for (const auto& [name, text] : headers) sum += name.size() + (text ? text->size() : 0);
@@ -24,6 +25,8 @@ const char* name_of(output_kind kind) noexcept {
       return "dead_letter";
     case output_kind::rejection:
       return "rejection";
+    case output_kind::published:
+      return "published";
   }
   return "";
 }

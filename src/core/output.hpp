@@ -16,6 +16,7 @@ namespace ratchet {
 enum class output_kind : std::uint8_t {
   dead_letter,  ///< a record that was rejected, or whose event is dead, as it came
   rejection,    ///< tells the sender why
+  published,    ///< what a reducer or an `emit` has published of an event
 };
 
 /// One message of the outbox. It is complete: sending it again sends the same bytes.
@@ -30,6 +31,11 @@ struct output_row {
   std::optional<std::string> value;
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
   std::optional<timestamp> time;  ///< its record's time
+  // Of published ones; their headers are made of these when they are sent, by add_event_headers().
+  std::string type;
+  std::string source;            ///< a CloudEvent's
+  std::string content_type;      ///< empty: JSON
+  ratchet::sequence sequence{};  ///< {outbox epoch, position} when it was published
 
   /// What it counts for in `outbox.bytes`: everything of variable size, and 128 for the rest.
   [[nodiscard]] std::uint64_t bytes() const;
@@ -54,7 +60,7 @@ struct outbox_change {
   [[nodiscard]] outbox_state after(const outbox_state& before) const;
 };
 
-/// The stable name of the kind: "dead_letter", "rejection".
+/// The stable name of the kind: "dead_letter", "rejection", "published".
 [[nodiscard]] const char* name_of(output_kind) noexcept;
 
 }  // namespace ratchet

@@ -1,26 +1,36 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "ratchet/reducer.hpp"
 
 namespace ratchet {
 
+/// What a reducer may publish.
+struct output_rules {
+  std::optional<std::vector<std::string>> topics{std::in_place};  ///< to these; none: to any
+  std::uint64_t message_bytes{960 * 1024};  ///< of key, payload and what the headers hold of the event
+};
+
 /// How one call of a reducer ended.
 struct reducer_call {
   ending how{ending::done};
   std::error_code cause;        ///< the reducer's own code
-  const char* effect{nullptr};  ///< "publish", "put" or "erase": it asked for an effect, which is refused
-  std::string thrown;           ///< the text of an exception, where one was thrown
+  const char* effect{nullptr};  ///< "put" or "erase": it asked for an effect, which is refused
+  std::string thrown;  ///< the text of an exception, where one was thrown, or what else is to be said
+  std::vector<owned_output> outputs;  ///< what it published; nothing unless it ended with done
 
   /// What a person reads of the failure.
   [[nodiscard]] std::string error() const;
 };
 
-/// Runs the reducer and lets nothing out of it: an exception is a failure that may pass. Where it did not end
-/// with done, `s` may be half changed.
-[[nodiscard]] reducer_call call_reducer(const reducer&, const event&, state& s);
+/// Runs the reducer and lets nothing out of it: an exception is a failure that may pass, a message that is
+/// too large a lasting one. Where it did not end with done, `s` may be half changed.
+[[nodiscard]] reducer_call call_reducer(const reducer&, const output_rules&, const event&, state& s);
 
 }  // namespace ratchet

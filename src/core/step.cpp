@@ -256,8 +256,14 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
                    .offset = e.from->offset};
-  const reducer_call ended = call_reducer(reducer_, view, s);
-  if (ended.how == ending::done) return std::nullopt;
+  reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
+  if (ended.how == ending::done) {
+    if (!ended.outputs.empty()) {
+      change_.outputs.push_back(
+          outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));
+    }
+    return std::nullopt;
+  }
   if (ended.how != ending::stop) {
     wait_from_here(plan_.aggregate_of[to_run.index]);
     return std::nullopt;

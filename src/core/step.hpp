@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/decoded_event.hpp"
+#include "core/reducer_call.hpp"
 #include "core/stream_state.hpp"
 #include "core/waiting.hpp"
 #include "ratchet/gate.hpp"
@@ -32,6 +33,7 @@ struct stream_rules {
   gap_config gap;
   waiting_config waiting;
   retry_config retry;
+  output_rules outputs;
 };
 
 /// An id of an aggregate; `aggregate` is an index into step_plan::aggregates.
@@ -81,7 +83,7 @@ struct partition_stop {
   std::int64_t offset{0};
   std::error_code code;         ///< errc::poisoned, reducer_failed, waiting_full or gap_too_old
   std::error_code cause;        ///< the reducer's own code
-  const char* effect{nullptr};  ///< "publish", "put" or "erase", where a refused effect was the cause
+  const char* effect{nullptr};  ///< "put" or "erase", where a refused effect was the cause
   malformed_detail malformed;   ///< of the record that reached the poison limit
   std::string aggregate;        ///< of the event that failed
   std::string what;             ///< the text of an exception, where one was thrown
@@ -94,16 +96,29 @@ struct aggregate_change {
   bool keeps_snapshot{false};
 };
 
+/// What a reducer published for one event.
+struct published_outputs {
+  std::uint32_t aggregate{0};  ///< index into the plan
+  ratchet::sequence sequence;  ///< of the event, as the reducer saw it
+  std::optional<event_id> id;
+  std::string type;
+  topic_partition where;  ///< of its record
+  std::int64_t offset{0};
+  std::optional<timestamp> record_time;
+  std::vector<owned_output> outputs;
+};
+
 /// Everything a step changes of one stream.
 struct stream_change {
   std::vector<aggregate_change> rows;
   std::vector<backlog_change> backlogs;
-  std::vector<id_of_aggregate> ids;      ///< to be filed in the window, in record order
-  std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
-  std::vector<decision> decisions;       ///< per event of the batch
-  std::size_t looked_at{0};              ///< events; those behind are for the next step
-  std::vector<audit_row> audits;         ///< step and time are the caller's
-  std::vector<topic_partition> touched;  ///< partitions whose state differs from before
+  std::vector<id_of_aggregate> ids;        ///< to be filed in the window, in record order
+  std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
+  std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
+  std::vector<decision> decisions;         ///< per event of the batch
+  std::size_t looked_at{0};                ///< events; those behind are for the next step
+  std::vector<audit_row> audits;           ///< step and time are the caller's
+  std::vector<topic_partition> touched;    ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
 };

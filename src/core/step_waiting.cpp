@@ -16,6 +16,8 @@ void pass::wait_from_here(std::uint32_t aggregate) {
 std::optional<pass_failure> pass::handle_waiting() {
   // What the fast way made of their events is thrown away.
   std::erase_if(change_.ids, [this](const id_of_aggregate& id) { return aggregates_[id.aggregate].waits; });
+  std::erase_if(change_.outputs,
+                [this](const published_outputs& o) { return aggregates_[o.aggregate].waits; });
   std::vector<std::uint32_t> events;
   for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
     if (reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits) events.push_back(i);

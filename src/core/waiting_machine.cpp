@@ -72,6 +72,18 @@ partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
   return stop;
 }
 
+published_outputs outputs_of(std::uint32_t aggregate, const event& e, std::optional<timestamp> record_time,
+                             std::vector<owned_output> outputs) {
+  return {aggregate,
+          e.sequence,
+          e.id,
+          std::string{e.type},
+          {std::string{e.topic}, e.partition},
+          e.offset,
+          record_time,
+          std::move(outputs)};
+}
+
 waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
                                  const aggregate_row* row, const backlog_rows* stored)
     : around_{around}, aggregate_{aggregate}, row_{row}, stored_{stored} {
@@ -191,7 +203,7 @@ void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 p
   backlog_.adopted.reset();
 }
 
-reducer_call waiting_machine::call(const event& e, bool tombstone) {
+reducer_call waiting_machine::call(const event& e, std::optional<timestamp> record_time, bool tombstone) {
   if (tombstone) {
     state_.erase();
     ran_ = true;
@@ -200,9 +212,10 @@ reducer_call waiting_machine::call(const event& e, bool tombstone) {
   const bool full_state = around_.reduce.traits().full_state;
   state before = state_;
   if (full_state) state_.erase();  // what came before must not show through
-  reducer_call ended = call_reducer(around_.reduce, e, state_);
+  reducer_call ended = call_reducer(around_.reduce, around_.rules.outputs, e, state_);
   if (ended.how == ending::done) {
     ran_ = true;
+    if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
   } else {
     state_ = std::move(before);
   }
@@ -222,7 +235,7 @@ void waiting_machine::run_incoming(const incoming_event& in) {
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
                    .offset = e.from->offset};
-  reducer_call ended = call(view, e.kind == decoded_kind::tombstone);
+  reducer_call ended = call(view, e.record_time, e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
@@ -331,7 +344,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .partition = waiting.record.where.partition,
                    .offset = waiting.record.offset,
                    .attempt = waiting.attempts + 1};
-  const reducer_call ended = call(view, waiting.tombstone);
+  const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
   if (ended.how == ending::done) {
     moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash,
              waiting.time ? waiting.time : waiting.record.time);

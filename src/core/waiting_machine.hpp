@@ -34,6 +34,10 @@ struct waiting_room {
 /// The stop with what the reducer said.
 [[nodiscard]] partition_stop stop_of(partition_stop, const reducer_call&);
 
+/// What the reducer published for this event.
+[[nodiscard]] published_outputs outputs_of(std::uint32_t aggregate, const event&,
+                                           std::optional<timestamp> record_time, std::vector<owned_output>);
+
 /// One event of the batch, and what was known when its record came.
 struct incoming_event {
   std::uint32_t index{0};  ///< in the batch
@@ -110,7 +114,7 @@ class waiting_machine {
   void run_incoming(const incoming_event&);
   void keep(const incoming_event&, waiting_state, const reducer_call*);
   void note_failure(waiting_event&, const reducer_call&) const;
-  [[nodiscard]] reducer_call call(const event&, bool tombstone);
+  [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
   /// True where it was applied, and is no entry any more.
   bool run_entry(entries::iterator);
   void cascade();
@@ -147,6 +151,7 @@ class waiting_machine {
   std::optional<sequence> last_loaded_;  ///< of a queue that is not complete
   bool ready_{false};
   std::set<event_id> filed_;
+  std::vector<published_outputs> outputs_;
   std::vector<waiting_head> removed_;
   std::vector<settled_event> settled_;
   std::vector<audit_row> audits_;

@@ -45,4 +45,21 @@ std::optional<sequence> parse_u128(std::string_view digits) noexcept {
   return sequence{limbs[3] << 32 | limbs[2], limbs[1] << 32 | limbs[0]};
 }
 
+std::string to_decimal(sequence s) {
+  if (s.epoch == 0) return std::to_string(s.number);
+  constexpr std::uint64_t k_half = 0xFFFFFFFF;
+  std::uint64_t limbs[4] = {s.epoch >> 32, s.epoch & k_half, s.number >> 32, s.number & k_half};
+  std::string digits;
+  while ((limbs[0] | limbs[1] | limbs[2] | limbs[3]) != 0) {
+    std::uint64_t rest = 0;
+    for (std::uint64_t& limb : limbs) {
+      const std::uint64_t value = rest << 32 | limb;
+      limb = value / 10;
+      rest = value % 10;
+    }
+    digits += static_cast<char>('0' + rest);
+  }
+  return {digits.rbegin(), digits.rend()};
+}
+
 }  // namespace ratchet

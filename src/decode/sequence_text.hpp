@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "ratchet/types.hpp"
@@ -15,5 +16,8 @@ namespace ratchet {
 
 /// Reads decimal digits up to 2^128 - 1 as {high, low}.
 [[nodiscard]] std::optional<sequence> parse_u128(std::string_view digits) noexcept;
+
+/// The pair as one number of 128 bits, {high, low}, in decimal digits: what parse_u128() reads.
+[[nodiscard]] std::string to_decimal(sequence);
 
 }  // namespace ratchet

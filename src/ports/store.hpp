@@ -163,6 +163,8 @@ class store {
 
   /// What the outbox holds, as of last_step().
   [[nodiscard]] virtual outbox_state outbox() const = 0;
+  /// Grows when the store was restored or taken over, so that {epoch, position} of the outbox only grows.
+  [[nodiscard]] virtual std::uint64_t outbox_epoch() const = 0;
   /// The rows of the outbox from this position up to, but without, `until`, in order, at most `limit` and,
   /// but for the first, `bytes`. They must be of durable steps, and not be trimmed. Does not wait for a step
   /// that is being written. Errors: state_damaged, also where one is missing; of the database.

@@ -108,13 +108,15 @@
 ///                   aggregate, id (16 bytes)               `arrival` order alone
 ///
 /// outbox:
-///   output          01 u64 position                        format, u8 kind (0 dead letter, 1 rejection), u8
-///                                                          flags (1 key, 2 value, 4 time), u32 stream, id
-///                                                          (16 bytes), bytes aggregate, bytes topic,
-///                                                          optional bytes key, optional bytes value, u32
-///                                                          headers, as many times: u8 (1: it has a value),
-///                                                          bytes name, optional bytes value; optional i64
-///                                                          time
+///   output          01 u64 position                        format, u8 kind (0 dead letter, 1 rejection, 2
+///                                                          published), u8 flags (1 key, 2 value, 4 time),
+///                                                          u32 stream, id (16 bytes), bytes aggregate, bytes
+///                                                          topic, optional bytes key, optional bytes value,
+///                                                          u32 headers, as many times: u8 (1: it has a
+///                                                          value), bytes name, optional bytes value;
+///                                                          optional i64 time; of a published one also bytes
+///                                                          type, bytes source, bytes content type, u64
+///                                                          outbox epoch, u64 position when it was published
 ///
 /// wake, gap and id are indexes: of the backlogs that have one, and of the events that have an id.
 ///
@@ -124,7 +126,7 @@
 /// aggregates in full no hash decides what is stored.
 namespace ratchet::layout {
 
-constexpr std::uint32_t k_schema_version = 4;
+constexpr std::uint32_t k_schema_version = 5;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.

@@ -68,6 +68,12 @@ std::string encode_output(const output_row& row) {
   if (row.value) out.bytes(*row.value);
   put_headers(out, row.headers);
   if (row.time) out.time(*row.time);
+  if (row.kind != output_kind::published) return value;
+  out.bytes(row.type);
+  out.bytes(row.source);
+  out.bytes(row.content_type);
+  out.u64(row.sequence.epoch);
+  out.u64(row.sequence.number);
   return value;
 }
 
@@ -76,7 +82,7 @@ result<output_row> decode_output(std::uint64_t position, std::string_view value)
   output_row out;
   out.position = position;
   const unsigned kind = in.u8();
-  in.expect(kind <= static_cast<unsigned>(output_kind::rejection));
+  in.expect(kind <= static_cast<unsigned>(output_kind::published));
   out.kind = static_cast<output_kind>(kind);
   const unsigned flags = in.u8();
   in.expect((flags & ~k_flags) == 0);
@@ -88,6 +94,13 @@ result<output_row> decode_output(std::uint64_t position, std::string_view value)
   if ((flags & k_value) != 0) out.value = std::string{in.bytes()};
   out.headers = read_headers(in);
   if ((flags & k_time) != 0) out.time = in.time();
+  if (out.kind == output_kind::published) {
+    out.type = in.bytes();
+    out.source = in.bytes();
+    out.content_type = in.bytes();
+    out.sequence.epoch = in.u64();
+    out.sequence.number = in.u64();
+  }
   if (!in.done()) return damaged();
   return out;
 }

@@ -71,6 +71,7 @@ class rocks_store final : public store {
   }
 
   [[nodiscard]] outbox_state outbox() const override { return known_.outbox; }
+  [[nodiscard]] std::uint64_t outbox_epoch() const override { return known_.outbox_epoch; }
 
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,

@@ -314,7 +314,7 @@ const row_kind<output_row> k_output{
     [](fuzz_input& in) {
       output_row row;
       row.position = k_position;
-      row.kind = static_cast<output_kind>(in.u8() % 2U);
+      row.kind = static_cast<output_kind>(in.u8() % 3U);
       row.stream = stream_id{in.u32()};
       row.id = read_id(in);
       row.aggregate = read_text(in);
@@ -327,6 +327,12 @@ const row_kind<output_row> k_output{
         maybe(in, row.headers.back().second, read_text);
       }
       maybe(in, row.time, read_time);
+      if (row.kind == output_kind::published) {
+        row.type = read_text(in);
+        row.source = read_text(in);
+        row.content_type = read_text(in);
+        row.sequence = read_sequence(in);
+      }
       return row;
     },
     layout::encode_output, [](std::string_view value) { return layout::decode_output(k_position, value); }};

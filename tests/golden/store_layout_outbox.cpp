@@ -69,6 +69,41 @@ TEST(values_on_disk, hold_a_whole_output) {
   EXPECT_EQ(decode_output(7, bytes).value(), row);
 }
 
+TEST(values_on_disk, hold_what_a_published_output_is_sent_with) {
+  output_row row;
+  row.kind = output_kind::published;
+  row.stream = k_stream;
+  row.id = k_id;
+  row.aggregate = "p1";
+  row.topic = "t";
+  row.type = "paid";
+  row.source = "/s";
+  row.content_type = "x/y";
+  row.sequence = {2, 258};
+  const std::string bytes = encode_output(row);
+  EXPECT_EQ(hex(bytes),
+            "01"
+            "02"
+            "00"
+            "01020304" +
+                k_id_hex +
+                "00000002"
+                "7031"
+                "00000001"
+                "74"
+                "00000000"
+                "00000004"
+                "70616964"
+                "00000002"
+                "2f73"
+                "00000003"
+                "782f79"
+                "0000000000000002"
+                "0000000000000102");
+  EXPECT_EQ(decode_output(0, bytes).value(), row);
+  EXPECT_FALSE(decode_output(0, bytes.substr(0, bytes.size() - 1)));
+}
+
 TEST(values_on_disk, hold_a_bare_output) {
   output_row row;
   row.stream = k_stream;
@@ -90,7 +125,7 @@ TEST(values_on_disk, hold_a_bare_output) {
   unknown_flag[2] = 8;
   EXPECT_FALSE(decode_output(0, unknown_flag));
   std::string unknown_kind = bytes;
-  unknown_kind[1] = 2;
+  unknown_kind[1] = 3;
   EXPECT_FALSE(decode_output(0, unknown_kind));
   EXPECT_FALSE(decode_output(0, bytes + "x"));
 }

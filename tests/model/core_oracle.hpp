@@ -51,6 +51,7 @@ class oracle {
     std::optional<event_id> id;
     std::optional<std::string> payload;  ///< of the last event; none for a tombstone
     std::optional<std::string> snapshot;
+    std::string published;  ///< each payload, a semicolon behind it
   };
   struct partition {
     std::int64_t next{0};
@@ -270,6 +271,7 @@ class oracle {
       return;
     }
     a.payload = e.payload;
+    if (rules_.folds) a.published += e.payload + ";";
     if (!rules_.folds) {
       a.snapshot = e.payload;
     } else if (e.payload == "~") {

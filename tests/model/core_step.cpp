@@ -213,6 +213,7 @@ facts state_of(const world& w) {
                                text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot);
   }
   for (const auto& [name, id] : w.ids) out["id " + name + " " + text(id)] = "filed";
+  for (const auto& [name, all] : w.published) out["published " + name] = all;
   out["floor"] = w.state.floor ? std::to_string(w.state.floor->time_since_epoch().count()) : "none";
   for (const auto& [where, p] : w.state.partitions) {
     out["partition " + std::to_string(static_cast<int>(where.partition))] =
@@ -239,6 +240,9 @@ facts state_of(const oracle& o) {
                                " " + a.snapshot.value_or("deleted");
   }
   for (const auto& [name, id] : o.ids) out["id " + name + " " + text(id)] = "filed";
+  for (const auto& [name, a] : o.aggregates) {
+    if (!a.published.empty()) out["published " + name] = a.published;
+  }
   out["floor"] = o.floor ? std::to_string(*o.floor) : "none";
   for (const auto& [n, p] : o.partitions) {
     out["partition " + std::to_string(n)] = std::to_string(p.next) + " " +

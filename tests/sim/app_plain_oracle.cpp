@@ -22,6 +22,7 @@ bool plain_oracle::aggregate::was_skipped(place p) const {
 void plain_oracle::begin_step() {
   tickets_.clear();
   sayings_.clear();
+  published_.clear();
   for (auto& [number, a] : aggregates_) {
     for (auto& [where, w] : a.waiting) w.ticket.reset();
   }
@@ -355,6 +356,7 @@ void plain_oracle::apply(aggregate& a, place number, const message& m) {
     a.snapshot.clear();
   } else {
     a.snapshot = setup_->folds ? fold(a.snapshot, m.payload) : m.payload;
+    if (setup_->folds) published_.emplace_back(m.aggregate, m.payload);
   }
 }
 

@@ -105,6 +105,9 @@ class plain_oracle {
   std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
   [[nodiscard]] const std::vector<said>& sayings() const { return sayings_; }
+  /// What the reducer published in the step, and of which aggregate, in order.
+  using messages = std::vector<std::pair<std::uint32_t, std::string>>;
+  [[nodiscard]] const messages& published() const { return published_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
   void bind(std::uint32_t which, std::optional<place>);
   /// A step looks after what waits of this aggregate.
@@ -169,6 +172,7 @@ class plain_oracle {
   std::int64_t now_{0};
   std::vector<fate> tickets_;
   std::vector<said> sayings_;
+  messages published_;
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
   std::set<std::pair<event_id, std::uint32_t>> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "decode/event_id_text.hpp"
+
 namespace ratchet::sim {
 
 namespace {
@@ -31,7 +33,9 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
   std::uint64_t position = before.outbox.state.next;
   for (const output_row& row : batch.outbox.puts) {
     if (row.position != position++) throw broken("an output at a position that is not the next");
-    if (row.kind == output_kind::rejection) {
+    if (row.kind == output_kind::published) {
+      if (!ids_.emplace(row.id, row.position).second) throw broken("two messages have one id");
+    } else if (row.kind == output_kind::rejection) {
       ++answered;
     } else {
       const bool of_dead = std::any_of(row.headers.begin(), row.headers.end(), [](const auto& h) {
@@ -57,6 +61,7 @@ void mail_book::take_back_to(std::uint64_t step) {
     if (entry.second.step <= step) return false;
     if (sent_.contains(entry.first))
       throw broken("output " + std::to_string(entry.first) + " was sent, and its step is lost");
+    ids_.erase(entry.second.row.id);
     return true;
   });
 }
@@ -68,6 +73,13 @@ void mail_book::send(const output_row& row, std::uint64_t durable) {
     throw broken("output " + std::to_string(row.position) + " of step " + std::to_string(at->second.step) +
                  " was sent, and durable is " + std::to_string(durable));
   output_row whole = row;
+  if (row.kind == output_kind::published) {
+    const bool named =
+        std::find(row.headers.begin(), row.headers.end(),
+                  std::pair{std::string{"ce_id"}, std::optional{to_text(row.id)}}) != row.headers.end();
+    if (!named) throw broken("a message was sent without its id");
+    whole.headers.clear();  // made when it is sent
+  }
   if (!whole.value && at->second.row.value) {  // too large
     whole.value = at->second.row.value;
     if (whole.headers.size() > at->second.row.headers.size()) whole.headers.pop_back();
@@ -75,6 +87,21 @@ void mail_book::send(const output_row& row, std::uint64_t durable) {
   if (whole != at->second.row)
     throw broken("output " + std::to_string(row.position) + " is not sent as it was written");
   sent_.insert(row.position);
+}
+
+/// What an aggregate published comes in its order, but for what was under way with one that was refused.
+void mail_book::came(std::uint64_t position) {
+  came_.insert(position);
+  const output_row& row = rows_.at(position).row;
+  if (row.kind != output_kind::published) return;
+  for (const auto& [before, other] : rows_) {
+    if (before >= position) break;
+    const bool is_of_it = other.row.kind == output_kind::published && other.row.stream == row.stream &&
+                          other.row.aggregate == row.aggregate;
+    if (is_of_it && !came_.contains(before) && !refused_.contains(before))
+      throw broken("message " + std::to_string(position) + " came before " + std::to_string(before) + " of " +
+                   row.aggregate);
+  }
 }
 
 void mail_book::compare(const outbox_state& outbox) const {
@@ -91,13 +118,23 @@ bool simulated_outlet::send(const output_row& row) {
   if (under_way_.size() >= k_room || (!well_ && world_.draw(20) == 0)) return false;
   book_.send(row, disk_.durable());
   for (sent& other : under_way_) other.had_company = true;
-  under_way_.push_back({row, !under_way_.empty()});
+  under_way_.push_back({row, !under_way_.empty(), false});
   return true;
 }
 
-delivery simulated_outlet::end(const output_row& row, bool had_company) {
+/// An idempotent producer's: behind a message that did not come, none of the same key comes either.
+void simulated_outlet::doom_those_behind(const output_row& row) {
+  for (sent& behind : under_way_) {
+    if (behind.row.stream == row.stream && behind.row.aggregate == row.aggregate) behind.is_doomed = true;
+  }
+}
+
+delivery simulated_outlet::end(const output_row& row, bool had_company, bool is_doomed) {
   constexpr std::uint32_t k_of = 16;
+  if (is_doomed) return {row.position, delivery::how::again, "behind one that did not come"};
   const std::uint32_t what = well_ ? k_of : world_.draw(k_of);
+  if (what == 0) doom_those_behind(row);
+  if (what == 2) book_.refused(row.position);
   if (what == 0) return {row.position, delivery::how::again, "away"};
   if (what == 1) {
     book_.came(row.position);
@@ -106,7 +143,8 @@ delivery simulated_outlet::end(const output_row& row, bool had_company) {
   if (what == 2 && had_company) return {row.position, delivery::how::refused, "the batch is too large"};
   if (what == 2) {
     // A letter is tried once more without its value.
-    if (row.kind == output_kind::rejection || !row.value) book_.given_up(row.position);
+    const bool is_last_try = row.kind == output_kind::rejection || !row.value;
+    if (is_last_try && row.kind != output_kind::published) book_.given_up(row.position);
     return {row.position, delivery::how::refused, "too large"};
   }
   book_.came(row.position);
@@ -119,7 +157,7 @@ std::vector<delivery> simulated_outlet::delivered() {
   while (!under_way_.empty() && all.size() < end_now) {
     const sent next = std::move(under_way_.front());
     under_way_.pop_front();
-    all.push_back(end(next.row, next.had_company));
+    all.push_back(end(next.row, next.had_company, next.is_doomed));
   }
   return all;
 }

@@ -24,7 +24,8 @@ class mail_book {
   void take_back_to(std::uint64_t step);
   /// Only what is durable is sent, and as it was written.
   void send(const output_row&, std::uint64_t durable);
-  void came(std::uint64_t position) { came_.insert(position); }
+  void came(std::uint64_t position);
+  void refused(std::uint64_t position) { refused_.insert(position); }
   void given_up(std::uint64_t position) { given_up_.insert(position); }
   /// Everything came, and nothing is left to send.
   void compare(const outbox_state&) const;
@@ -39,6 +40,8 @@ class mail_book {
   std::set<std::uint64_t> sent_;
   std::set<std::uint64_t> came_;
   std::set<std::uint64_t> given_up_;
+  std::set<std::uint64_t> refused_;        ///< at least once
+  std::map<event_id, std::uint64_t> ids_;  ///< of what was published
 };
 
 /// Brokers that take some time, are away, lose their answers, and find some messages too large. After
@@ -54,7 +57,8 @@ class simulated_outlet final : public publisher {
   void heals() noexcept { well_ = true; }
 
  private:
-  [[nodiscard]] delivery end(const output_row&, bool had_company);
+  [[nodiscard]] delivery end(const output_row&, bool had_company, bool is_doomed);
+  void doom_those_behind(const output_row&);
 
   const simulated_disk& disk_;
   mail_book& book_;
@@ -63,6 +67,7 @@ class simulated_outlet final : public publisher {
   struct sent {
     output_row row;
     bool had_company;
+    bool is_doomed;
   };
   std::deque<sent> under_way_;
 };

@@ -121,6 +121,7 @@ class simulated_store final : public store {
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
   [[nodiscard]] outbox_state outbox() const override { return disk_.now().outbox.state; }
+  [[nodiscard]] std::uint64_t outbox_epoch() const override { return disk_.now().outbox_epoch; }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,
                                                         std::uint64_t bytes) const override;

@@ -122,6 +122,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     }
     const auto& own = oracles_[stream].sayings();
     sayings.insert(sayings.end(), own.begin(), own.end());
+    check_published(oracles_[stream].published(), stream, batch.outbox);
     for (std::size_t i = 0; i < c.logs.size(); ++i) {
       const auto at = part.change->after.partitions.find(c.logs[i].where);
       if (c.logs[i].stream != stream || at == part.change->after.partitions.end()) continue;
@@ -129,6 +130,24 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     }
   }
   check_sayings(std::move(sayings), batch.audits);
+}
+
+/// The step publishes what the oracle does, of each aggregate in its order, and nothing else.
+void step_book::check_published(plain_oracle::messages wanted, std::uint32_t stream,
+                                const outbox_change& outbox) {
+  for (const output_row& row : outbox.puts) {
+    if (row.kind != output_kind::published || static_cast<std::uint32_t>(row.stream) != stream) continue;
+    const std::uint32_t aggregate = number_of(row.aggregate);
+    const auto next = std::find_if(wanted.begin(), wanted.end(),
+                                   [aggregate](const auto& known) { return known.first == aggregate; });
+    if (next == wanted.end() || next->second != row.value)
+      throw broken("of " + row.aggregate +
+                   " is published what is not next: " + row.value.value_or("nothing"));
+    wanted.erase(next);
+  }
+  if (!wanted.empty())
+    throw broken(std::to_string(wanted.size()) + " messages are not published, the first of a" +
+                 std::to_string(wanted.front().first) + ": " + wanted.front().second);
 }
 
 /// Each number that is skipped, and each aggregate that is held, is told by an audit row, and no other is.

@@ -89,6 +89,7 @@ class step_book {
   void take_bounds(step&, const step_part&, const stream_rows& before);
   void resume(step&, const step_part&, const stream_rows& before, std::int64_t now);
   void obey(step&, const step_part&, const stream_rows& before, std::int64_t now);
+  static void check_published(plain_oracle::messages, std::uint32_t stream, const outbox_change&);
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);

@@ -50,11 +50,13 @@ struct replacing {
 };
 
 /// Its result depends on every event before, so that one that is applied twice or in another order shows.
+/// What it publishes counts only where it does not fail.
 struct folding {
   static constexpr reducer_traits traits{
-      .name = "folding", .version = 1, .full_state = false, .has_effects = false};
-  outcome apply(const event& e, state& s, effects&) const {
+      .name = "folding", .version = 1, .full_state = false, .has_effects = true};
+  outcome apply(const event& e, state& s, effects& fx) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
+    fx.publish({.topic = "out", .key = e.aggregate, .payload = e.payload});
     return fail_as_told(e);
   }
 };
@@ -78,6 +80,7 @@ struct folding {
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
   s.reducer.from = setup.in_headers ? "" : "/v";
+  s.outputs = {"out"};
   s.poison = 0;
   return s;
 }

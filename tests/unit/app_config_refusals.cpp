@@ -284,8 +284,6 @@ constexpr refusal k_values[] = {
 };
 
 constexpr refusal k_not_built[] = {
-    {"emit", "order: latest", "emit: {}", 9, 5, "streams[0].emit", "emit is not built yet in this version",
-     "leave it out"},
     {"handling", "order: latest", "handling: x", 9, 5, "streams[0].handling",
      "handling is not built yet in this version", "leave it out"},
     {"retention", "order: latest", "retention: 30d", 9, 5, "streams[0].retention",

@@ -145,6 +145,7 @@ class fake_store final : public store {
     return make_error_code(errc::internal);
   }
   outbox_state outbox() const override { return {}; }
+  std::uint64_t outbox_epoch() const override { return 0; }
   result<std::vector<output_row>> outputs(std::uint64_t, std::uint64_t, std::size_t,
                                           std::uint64_t) const override {
     return make_error_code(errc::internal);

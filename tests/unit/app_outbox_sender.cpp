@@ -29,6 +29,24 @@ class outbox_sender_test : public ::testing::Test {
     ASSERT_TRUE(store_.write(batch));
     if (sender_) sender_->wrote(batch.step, store_.outbox().next);
   }
+  void put_published(const std::vector<std::pair<std::string, std::string>>& of_aggregates) {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    for (const auto& [aggregate, value] : of_aggregates) {
+      output_row& row = batch.outbox.puts.emplace_back();
+      row.position = store_.outbox().next + batch.outbox.puts.size() - 1;
+      row.kind = output_kind::published;
+      row.id = {0x7000, std::uint64_t{1} << 63U};
+      row.topic = "t";
+      row.aggregate = aggregate;
+      row.value = value;
+      row.type = "paid";
+      row.source = "/ratchet/g/s";
+      row.sequence = {1, 7};
+    }
+    ASSERT_TRUE(store_.write(batch));
+    if (sender_) sender_->wrote(batch.step, store_.outbox().next);
+  }
   outbox_sender& sender() {
     if (!sender_) sender_.emplace(store_, to_, silent_log());
     return *sender_;
@@ -188,6 +206,55 @@ TEST_F(outbox_sender_test, leaves_out_the_value_of_a_dead_letter_that_is_refused
   turn();
   EXPECT_THAT(sender().take_given_up(), IsEmpty());
   EXPECT_TRUE(sender().idle());
+}
+
+TEST_F(outbox_sender_test,
+       holds_what_an_aggregate_published_behind_a_message_that_is_refused_and_nothing_else) {
+  put_published({{"p1", "large"}, {"p2", "b"}});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  to_.end(0, how::refused, "too large");
+  to_.end(1, how::done);
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("large", "b", "large")) << "once more, alone";
+  to_.end(0, how::refused, "too large");
+  put_published({{"p1", "behind"}, {"p2", "c"}});
+  put({"an answer"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("c", "an answer"));
+  EXPECT_THAT(*sender().trouble(), ::testing::HasSubstr("does not take a message of `p1`: too large"));
+  to_.end_all();
+  turn();
+  EXPECT_THAT(sender().take_given_up(), IsEmpty());
+  EXPECT_EQ(sender().trim().trimmed_rows, 0U);
+  now_ += milliseconds{9'999};
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty());
+  now_ += milliseconds{1};
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("large"));
+  to_.end_all();  // the topic takes more now
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("behind"));
+  to_.end_all();
+  turn();
+  EXPECT_FALSE(sender().trouble());
+  EXPECT_TRUE(sender().idle());
+  EXPECT_EQ(sender().trim().trimmed_rows, 5U);
+}
+
+TEST_F(outbox_sender_test, sends_what_was_published_as_a_cloudevent) {
+  put_published({{"p1", "a"}});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  using ::testing::Pair;
+  EXPECT_THAT(
+      to_.sent.back().headers,
+      ElementsAre(Pair("ce_specversion", "1.0"), Pair("ce_id", "00000000-0000-7000-8000-000000000000"),
+                  Pair("ce_source", "/ratchet/g/s"), Pair("ce_type", "paid"), Pair("ce_subject", "p1"),
+                  Pair("ce_sequence", "18446744073709551623"), Pair("content-type", "application/json")));
+  EXPECT_EQ(store_.outbox().bytes, store_.outputs(0, 1, 1, 1000).value().front().bytes());
 }
 
 TEST_F(outbox_sender_test, gives_up_what_is_refused_even_so) {

@@ -244,13 +244,34 @@ TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
   EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "what lies at offset 4 is no record";
 }
 
-TEST_F(pipeline_of_one, refuses_effects_that_are_not_built_and_names_the_call) {
+TEST_F(pipeline_of_one, stops_where_a_reducer_publishes_to_a_topic_that_the_config_does_not_name) {
   reduce_with(reducers{}.add("payments", publishing{}));
   pipeline p{streams_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.stopped().contains(k_p0));
-  EXPECT_NE(describe(p.stopped().at(k_p0)).find("fx.publish, which is not built yet"), std::string::npos);
+  EXPECT_NE(describe(p.stopped().at(k_p0)).find("it published to `out`, which is not among the `outputs`"),
+            std::string::npos);
   EXPECT_EQ(store_.snapshot_of("payments", "a1"), "nothing");
+  EXPECT_EQ(store_.outbox().rows(), 0U);
+}
+
+TEST_F(pipeline_of_one, puts_what_a_reducer_publishes_into_the_step_that_applies_the_event) {
+  settings_.streams[0].outputs = {"out"};
+  reduce_with(reducers{}.add("payments", publishing{}));
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  EXPECT_EQ(store_.last_step(), 1U);
+  const auto rows = store_.outputs(0, store_.outbox().next, 100, 1'000'000).value();
+  ASSERT_EQ(rows.size(), 3U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].position, i);
+    EXPECT_EQ(rows[i].sequence, (sequence{0, i})) << "which receivers can order by";
+    EXPECT_EQ(rows[i].kind, output_kind::published);
+    EXPECT_EQ(rows[i].topic, "out");
+    EXPECT_EQ(rows[i].key, rows[i].aggregate);
+    EXPECT_EQ(rows[i].source, "/ratchet//payments");
+    EXPECT_EQ(rows[i].type, "ratchet.payments") << "its events have no type";
+  }
 }
 
 TEST_F(pipeline_of_one, handles_a_batch_while_the_next_one_is_decoded) {

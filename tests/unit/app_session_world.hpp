@@ -54,6 +54,7 @@ class watched_store final : public store {
     return under_.due(id, now, gaps, limit);
   }
   [[nodiscard]] outbox_state outbox() const override { return under_.outbox(); }
+  [[nodiscard]] std::uint64_t outbox_epoch() const override { return under_.outbox_epoch(); }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
                                                         std::size_t limit,
                                                         std::uint64_t bytes) const override {

@@ -19,7 +19,7 @@ using ratchet::seq;
 using ratchet::verdict;
 using namespace std::chrono_literals;
 
-// The reducer of the documentation; it publishes, which this version refuses.
+// The reducer of the documentation.
 struct payment_view {
   static constexpr ratchet::reducer_traits traits{.name = "payment_view", .version = 1};
   ratchet::outcome apply(const ratchet::event& e, ratchet::state& s, ratchet::effects& fx) const {
@@ -82,14 +82,35 @@ TEST(test_driver, discards_an_older_status) {  // no Kafka, no thread, no clock
   EXPECT_EQ(t.read("p1")->sequence, ratchet::seq(2));
 }
 
-TEST(test_driver, shows_that_publishing_is_refused_and_nothing_is_lost) {
+TEST(test_driver, shows_what_was_published_and_that_it_is_the_same_after_a_crash) {
   ratchet::test_driver t{{.order = ratchet::order::latest}, payment_view{}};
+  EXPECT_EQ(t.pipe(ev("p1", 1, "queued")), verdict::applied);
+  EXPECT_TRUE(t.published().empty());
+  EXPECT_EQ(t.pipe(ev("p1", 3, "paid", R"({"amount":5})")), verdict::applied);
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::stale) << "and publishes nothing";
+  const auto before = t.published();
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(before[0].aggregate, "p1");
+  EXPECT_EQ(before[0].topic, "cashback");
+  EXPECT_EQ(before[0].key, "p1");
+  EXPECT_EQ(before[0].payload, R"({"amount":5})");
+  EXPECT_EQ(before[0].type, "paid");
+  EXPECT_EQ(before[0].time, t.now());
+  t.crash_and_reopen();
+  const auto after = t.published();
+  ASSERT_EQ(after.size(), 1U) << "nothing was synced, so it was lost and published again";
+  EXPECT_EQ(after[0].id, before[0].id);
+}
+
+TEST(test_driver, stops_before_an_event_that_is_published_where_the_options_do_not_say) {
+  ratchet::test_driver t{{.order = ratchet::order::latest, .outputs = {{"audit"}}}, payment_view{}};
   EXPECT_EQ(t.pipe(ev("p1", 1, "queued")), verdict::applied);
   EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::unhandled);
   ASSERT_TRUE(t.last_stop());
   EXPECT_EQ(t.last_stop()->code, ratchet::errc::reducer_failed);
-  EXPECT_EQ(t.last_stop()->cause, ratchet::errc::not_built_yet);
-  EXPECT_EQ(t.last_stop()->text, "publish");
+  EXPECT_EQ(t.last_stop()->cause, ratchet::errc::output_undeclared);
+  EXPECT_EQ(t.last_stop()->text,
+            "it published to `cashback`, which is not among the `outputs` of its stream");
   EXPECT_EQ(t.last_stop()->aggregate, "p1");
   EXPECT_EQ(t.last_stop()->offset, 1);
   EXPECT_EQ(t.read("p1")->sequence, seq(1));

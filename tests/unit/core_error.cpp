@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::gap_too_old);
+constexpr int k_last = static_cast<int>(errc::output_too_large);
 
 struct exit_row {
   errc code;
@@ -46,6 +46,9 @@ constexpr exit_row k_exits[] = {
     {errc::reducer_slow, 1},
     {errc::waiting_full, 1},
     {errc::gap_too_old, 1},
+    {errc::output_undeclared, 1},
+    {errc::output_lacking, 1},
+    {errc::output_too_large, 1},
 };
 
 TEST(exit_codes, are_those_of_the_document) {

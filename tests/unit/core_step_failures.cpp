@@ -112,7 +112,7 @@ struct misbehaving {
     if (e.payload == "retry") return retry(std::make_error_code(std::errc::timed_out));
     if (e.payload == "give_up") return give_up(std::make_error_code(std::errc::invalid_argument));
     if (e.payload == "stop") return stop(std::make_error_code(std::errc::io_error));
-    if (e.payload == "publish") fx.publish({});
+    if (e.payload == "publish") fx.publish({.topic = "t"});
     if (e.payload == "put") fx.put("t", "k", "v");
     if (e.payload == "erase") fx.erase("t", "k");
     s.assign(e.payload);
@@ -131,7 +131,8 @@ TEST(stopping, says_how_it_failed) {
   const std::error_code not_built = make_error_code(errc::not_built_yet);
   const ending_row rows[] = {
       {"stop", std::make_error_code(std::errc::io_error), "", ""},
-      {"publish", not_built, "publish", ""},
+      {"publish", make_error_code(errc::output_undeclared), "",
+       "it published to `t`, and its traits say has_effects = false"},
       {"put", not_built, "put", ""},
       {"erase", not_built, "erase", ""},
   };

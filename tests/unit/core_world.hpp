@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -128,11 +129,14 @@ struct world {
   std::map<std::string, backlog> backlogs{};
   std::map<std::string, std::map<ratchet::sequence, waiting_event>> waiting{};
   std::vector<audit_row> audits{};
+  std::map<std::string, std::string> published{};  ///< by aggregate: payloads, a semicolon behind each
+  std::set<std::tuple<std::string, std::optional<event_id>, ratchet::sequence>> causes{};  ///< of these
   std::size_t queue_events{k_queue_events};  ///< what a look-up loads at most, but for the lowest of each
 
   explicit world(ratchet::reducer r, order o = order::latest) : reduce{std::move(r)} {
     rules.stream = "s";
     rules.gate.order = o;
+    rules.outputs.topics.reset();
     rules.window = std::chrono::milliseconds{1000};
     rules.max_skew = std::chrono::milliseconds{100};
   }
@@ -262,6 +266,11 @@ struct world {
       if (changed.after) backlogs.emplace(name, *changed.after);
     }
     audits.insert(audits.end(), change.audits.begin(), change.audits.end());
+    for (const published_outputs& by : change.outputs) {
+      const std::string name{plan.aggregates[by.aggregate]};
+      for (const owned_output& o : by.outputs) published[name] += o.payload.value_or("(none)") + ";";
+      causes.emplace(name, by.id, by.sequence);
+    }
     state = change.after;
   }
 
@@ -342,12 +351,12 @@ struct replacing {
   }
 };
 
-/// Appends each payload: shows order, gaps and repeats. "~"
-/// erases.
+/// Appends each payload, and publishes it: shows order, gaps and repeats. "~" erases.
 struct folding {
   static constexpr reducer_traits traits{
-      .name = "folding", .version = 1, .full_state = false, .has_effects = false};
-  [[nodiscard]] outcome apply(const event& e, ratchet::state& s, effects&) const {
+      .name = "folding", .version = 1, .full_state = false, .has_effects = true};
+  [[nodiscard]] outcome apply(const event& e, ratchet::state& s, effects& fx) const {
+    fx.publish({.topic = "out", .payload = e.payload});  // counts only where it does not fail
     if (const auto failure = failure_of(e)) return *failure;
     if (e.payload == "~") {
       s.erase();

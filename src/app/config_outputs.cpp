@@ -1,0 +1,70 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "app/config_sections.hpp"
+#include "app/config_values.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr known_key k_emit_keys[] = {{"types"}, {"topic"}, {"key"}, {"payload"}, {"as"}};
+constexpr const char* k_topic_rule = "1 to 249 of a-z A-Z 0-9 . _ -";
+
+void read_types(const config_value& value, std::vector<std::string>& out) {
+  for (const config_value& item : value.list("types")) {
+    std::string type;
+    if (!item.text(type)) continue;
+    if (type.empty()) item.error("is empty", "leave `types` out where every event is meant");
+    out.push_back(std::move(type));
+  }
+  const bool is_list = value.node().kind == config_node::kind_of::list;
+  if (is_list && value.node().items.empty()) {
+    value.error("names no type", "leave it out where every event is meant");
+  }
+}
+
+void read_pointer(const config_value& value, std::string& out) {
+  if (!value.text(out) || out.empty()) return;
+  if (const char* fault = fault_of_pointer(out)) value.error("is no JSON Pointer", fault);
+}
+
+void read_one(const config_value& value, emit_config& out) {
+  const config_map map{value, k_emit_keys};
+  if (!map.valid()) return;
+  if (const auto types = map.get("types")) read_types(*types, out.types);
+  if (const auto topic = map.require("topic", "where it is published to"); topic && topic->text(out.topic)) {
+    if (!is_topic_name(out.topic)) topic->error("is not a topic's name", k_topic_rule);
+  }
+  if (const auto key = map.get("key"); key && !key->is_word("aggregate") && !key->is_word("none")) {
+    std::string text;
+    if (key->text(text) && (text.empty() || fault_of_pointer(text) != nullptr)) {
+      key->error("names no key", "aggregate, none, or a JSON Pointer into the payload as in /customer/id");
+    }
+    out.key = text;
+  } else if (key) {
+    (void)key->text(out.key);
+  }
+  if (const auto payload = map.get("payload")) read_pointer(*payload, out.payload);
+  if (const auto as = map.get("as"); as && as->text(out.as) && out.as.empty()) {
+    as->error("is empty", "leave it out where the event's own type is meant");
+  }
+}
+
+}  // namespace
+
+void read_topics(const config_value& value, std::vector<std::string>& out) {
+  for (const config_value& item : value.list("topics")) {
+    std::string topic;
+    if (!item.text(topic)) continue;
+    if (!is_topic_name(topic)) item.error("is not a topic's name", k_topic_rule);
+    out.push_back(std::move(topic));
+  }
+}
+
+void read_emit(const config_value& value, std::vector<emit_config>& out) {
+  if (value.node().kind != config_node::kind_of::list) return read_one(value, out.emplace_back());
+  for (const config_value& item : value.list("messages to publish")) read_one(item, out.emplace_back());
+}
+
+}  // namespace ratchet

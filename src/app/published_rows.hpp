@@ -1,0 +1,35 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "app/stream_runtime.hpp"
+#include "core/output.hpp"
+#include "core/step.hpp"
+
+/// What reducers published, as messages of the outbox. Pure; any thread.
+namespace ratchet {
+
+/// Whose reducer published.
+struct output_origin {
+  std::string_view group;
+  std::string_view stream;
+  stream_id id{0};
+  gate_rules gate{};
+};
+[[nodiscard]] inline output_origin origin_of(const stream_runtime& s) {
+  return {s.group, s.config.name, s.id, s.rules.gate};
+}
+
+/// Adds what the step published. Ids are made of the cause and of the message's place among those of its
+/// event, so that the same event, handled again, publishes the same ids. Takes the bytes out of `published`;
+/// positions and the epoch are the caller's.
+void add_published(const output_origin&, const step_plan&, std::vector<published_outputs>&& published,
+                   std::vector<output_row>&);
+
+/// Gives a published row the headers that it is sent with: a CloudEvent in binary mode (Kafka protocol
+/// binding 1.0.2, section 3.2). Other kinds have theirs, and stay as they are.
+void add_event_headers(output_row&);
+
+}  // namespace ratchet
