@@ -19,7 +19,7 @@ KILLED = -9
 class Workload:
     """The stream that a topic is filled with; the names are those of the options of `ratchet bench`."""
 
-    OPTIONS = ("events", "aggregates", "zipf", "duplicates", "size", "rate", "seed", "partitions")
+    OPTIONS = ("events", "aggregates", "zipf", "duplicates", "late", "withhold", "size", "rate", "seed", "partitions")
 
     def __init__(self, **dials):
         self.dials = {name: value for name, value in dials.items() if value is not None}
@@ -28,7 +28,8 @@ class Workload:
         return Workload(**{**self.dials, **dials})
 
     def arguments(self):
-        return [word for name, value in self.dials.items() if value is not None for word in (f"--{name}", str(value))]
+        given = [(f"--{name}", value) for name, value in self.dials.items() if value is not None and value is not False]
+        return [word for name, value in given for word in ((name,) if value is True else (name, str(value)))]
 
     def __getitem__(self, name):
         return self.dials[name]

@@ -13,7 +13,11 @@ def check_state(figures, right):
 
 
 def pair(ratchet, topic, events, right, options):
-    raw = ratchet.raw(topic, events)
+    return beside(ratchet.raw(topic, events), ratchet, topic, events, right, options)
+
+
+def beside(raw, ratchet, topic, events, right, options):
+    """One run to durable state, beside a raw one that came before it."""
     state = ratchet.state(topic, events, *options)
     check_state(state, right)
     return {

@@ -37,6 +37,10 @@ std::optional<session_result> consumer_session::publish(time_point now) {
   const std::uint64_t sent = sender_->sent();
   if (const auto done = sender_->turn(now); !done) return store_failed(done.error());
   around_.meter.outputs_sent(sender_->sent() - sent, sender_->trouble().has_value());
+  if (sender_->trouble() != told_trouble_) {
+    told_trouble_ = sender_->trouble();
+    around_.board.set_outbox_trouble(told_trouble_.value_or(""));
+  }
   if (sender_->waits_for_sync()) around_.to.request_sync();
   if (now - last_trim_ < around_.settings.state.commit_interval) return std::nullopt;
   last_trim_ = now;

@@ -46,6 +46,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
   last_sync_ = last_commit_ = last_trim_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
   if (around_.publish_to != nullptr) {
     sender_.emplace(around_.to, *around_.publish_to, around_.log);
+    around_.board.set_outbox_trouble({});
     around_.publish_to->on_progress([this] { around_.from.wake(); });
     around_.to.on_durable([this] { around_.from.wake(); });
   }

@@ -183,6 +183,7 @@ class consumer_session {
   log_pace space_lines_;
   std::optional<committer> committer_;
   std::optional<outbox_sender> sender_;
+  std::optional<std::string> told_trouble_;  ///< of the sender, as the board has it
   bool outbox_full_{false};
   std::vector<std::string> topics_;
   std::vector<topic_partition> all_partitions_;

@@ -24,6 +24,11 @@ void live_board::clear_obstacle(std::string_view name) {
   if (const auto at = obstacles_.find(name); at != obstacles_.end()) obstacles_.erase(at);
 }
 
+void live_board::set_outbox_trouble(std::string_view text) {
+  const std::scoped_lock lock{mutex_};
+  status_.outbox_trouble = text;
+}
+
 void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
   const std::scoped_lock lock{mutex_};
   live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;

@@ -28,7 +28,8 @@ using live_partitions = std::map<topic_partition, live_partition>;
 struct live_status {
   timestamp started_at;
   bool ready{false};
-  std::string ready_reason;  ///< why it is not ready, everything that stands against it; may be empty
+  std::string ready_reason;    ///< why it is not ready, everything that stands against it; may be empty
+  std::string outbox_trouble;  ///< why messages do not get through now; empty: they do, or there are none
   std::map<std::string, live_partitions, std::less<>> streams;
 };
 
@@ -45,6 +46,9 @@ class live_board {
   /// full, for one.
   void set_obstacle(std::string_view name, std::string_view reason);
   void clear_obstacle(std::string_view name);
+  /// What keeps the outbox's messages from their topics, until it is cleared by an empty text. No reason not
+  /// to be ready: records are handled on.
+  void set_outbox_trouble(std::string_view text);
   /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
   /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
   void set_assigned(std::string_view stream, std::span<const topic_partition>);

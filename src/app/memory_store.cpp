@@ -322,7 +322,7 @@ result<stream_state> memory_store::load(stream_id id) const {
 }
 
 result<void> memory_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
-  stream_of(written_, id).look_up(plan, out);
+  stream_of(written_, id).look_up(plan, out, queue_events_);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

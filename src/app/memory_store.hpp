@@ -56,6 +56,9 @@ class memory_store final : public store {
   /// What taking a checkpoint and putting it in this store's place does.
   void become_copy(const copy_mark&);
 
+  /// From now on so many waiting events are looked up for a step at most; for tests of what is cut off there.
+  void limit_queues(std::size_t events) noexcept { queue_events_ = events; }
+
   /// All that is kept of one stream.
   struct stream_contents {
     stream_state state;
@@ -96,6 +99,7 @@ class memory_store final : public store {
  private:
   std::string uuid_;
   std::vector<std::string> names_;
+  std::size_t queue_events_{k_queue_events};
   mutable std::mutex mutex_;
   contents written_;
   contents durable_;

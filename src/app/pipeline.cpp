@@ -182,16 +182,17 @@ result<void> pipeline::take_step(std::vector<work>& works) {
 
 result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   const stream_runtime& s = *w.stream;
-  if (w.plan == nullptr) {
-    w.own_plan = plan_step(s.rules, s.reduce.traits(), w.events);
+  w.taken = w.events.first(std::min(w.events.size(), s.pace));
+  if (w.plan == nullptr || w.taken.size() < w.events.size()) {
+    w.own_plan = plan_step(s.rules, s.reduce.traits(), w.taken);
     w.plan = &w.own_plan;
   }
   step_rows rows;
   RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
   rows.oldest_gap = s.oldest_gap;
   const timestamp now = clock_.now();
-  w.change = run_step(s.rules, s.reduce, s.state, w.events, *w.plan, rows, now);
-  const auto looked_at = w.events.first(w.change.looked_at);
+  w.change = run_step(s.rules, s.reduce, s.state, w.taken, *w.plan, rows, now);
+  const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
   for (const std::uint32_t i : w.change.rejected) {
@@ -212,6 +213,12 @@ void pipeline::finish(work& w) {
       explain_(*w.stream, w.events[i], w.change.decisions[i]);
   }
   note_backlogs(*w.stream, *w.plan, w.change);
+  std::size_t& pace = w.stream->pace;
+  if (w.change.looked_at < w.taken.size()) {
+    pace = 2 * w.change.looked_at;
+  } else if (pace <= w.taken.size()) {
+    pace *= 2;
+  }
   w.stream->state = std::move(w.change.after);
   enter_stops(w.change.stops);
   w.events = w.events.subspan(w.change.looked_at);

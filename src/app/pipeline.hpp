@@ -82,8 +82,9 @@ class pipeline {
   /// One stream's part of a batch, while it goes through its steps.
   struct work {
     stream_runtime* stream{nullptr};
-    std::span<const decoded_event> events;  ///< that are left
-    const step_plan* plan{nullptr};         ///< of `events`; none: to be made
+    std::span<const decoded_event> events;   ///< that are left
+    const step_plan* plan{nullptr};          ///< of `events`; none: to be made
+    std::span<const decoded_event> taken{};  ///< the first of `events`: those of this step
     step_plan own_plan{};
     std::vector<decoded_event> filtered{};
     stream_change change{};

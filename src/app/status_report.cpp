@@ -111,7 +111,10 @@ void write_store(json_writer& json, const status_report& report) {
     json.null();
   }
   json.key("outbox").begin_object().key("messages").number(report.outbox.rows());
-  json.key("bytes").number(report.outbox.bytes).end_object();
+  json.key("bytes").number(report.outbox.bytes);
+  const std::string& trouble = report.live.outbox_trouble;
+  if (!trouble.empty()) json.key("trouble").string(trouble);
+  json.end_object();
 }
 
 }  // namespace

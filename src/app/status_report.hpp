@@ -15,7 +15,7 @@
 ///
 ///     {"running": true, "ready": true, "ready_reason": null, "started_at": TIME,         status only
 ///      "store": UUID, "step": N, "copy": {"of": UUID, "step": N, "taken_at": TIME} | null,
-///      "outbox": {"messages": N, "bytes": N},
+///      "outbox": {"messages": N, "bytes": N, "trouble": TEXT},
 ///      "streams": {NAME: {
 ///        "consumed": N,
 ///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
@@ -34,9 +34,9 @@
 ///      "audit": [...]}                                                                  --audit only
 ///
 /// TIME is RFC 3339 in UTC with milliseconds. Without Kafka `committed` and `lag` are null. `assigned` is
-/// there while an instance runs, `stopped` where it has stopped the partition. Without an instance `ready`
-/// and the two after it are missing. `copy` is there in a checkpoint that was not started yet. A run's own
-/// report
+/// there while an instance runs, `stopped` where it has stopped the partition, `trouble` where messages do
+/// not get through now. Without an instance `ready` and the two after it are missing. `copy` is there in a
+/// checkpoint that was not started yet. A run's own report
 /// (`apply`, `run --until-end`) is {"streams": ...} alone, its counters those of the run, but what waits, its
 /// floor and offsets those at its end. `since` and `age_ms` of a gap are in stream time; what is missing is
 /// null where it cannot be told. Rejected records and audit rows: see row_reports.hpp.

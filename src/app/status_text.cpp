@@ -140,7 +140,9 @@ std::string status_text(const status_report& report) {
   if (report.streams.empty()) out += "no streams\n";
   if (report.outbox.rows() > 0) {
     out += "outbox: " + counted(report.outbox.rows(), "message") + " not sent yet; " +
-           counted(report.outbox.bytes, "byte") + "\n";
+           counted(report.outbox.bytes, "byte");
+    const std::string& trouble = report.live.outbox_trouble;
+    out += (trouble.empty() ? "" : ": " + trouble) + "\n";
   }
   if (!report.audits) return out;
   out += report.audits->empty() ? "no audit rows\n" : "audit:\n";

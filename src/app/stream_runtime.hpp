@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,10 @@ struct stream_runtime {
   std::optional<timestamp> next_wake;
   /// Aggregates whose release was bounded by its step, and goes on before anything else.
   std::vector<std::string> ready;
+  /// So many events are taken into the next step at most: twice those of the last one that a release, a limit
+  /// or an old gap ended early, and more again with each that came to its end. Otherwise a batch that has to
+  /// go in many steps would be looked up whole for each of them.
+  std::size_t pace{std::numeric_limits<std::size_t>::max()};
   /// There may be others of which only the store knows.
   bool may_have_ready{false};
   /// Not later than the time, in stream time, when the oldest gap began.

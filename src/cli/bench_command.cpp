@@ -39,6 +39,8 @@ struct bench_arguments {
   int runs{3};
   std::string directory;
   output_format output{output_format::text};
+  ratchet::order order{order::latest};
+  std::optional<double> late;  ///< not given: none in strict order, where each would be a gap
   bool every_step{false};
   bool no_dedup{false};
   bool inspect{false};
@@ -70,6 +72,7 @@ struct pair_of_runs {
   bench_setup setup;
   setup.group = a.group;
   setup.state = a.directory;
+  setup.order = a.order;
   setup.every_step = a.every_step;
   setup.dedup = !a.no_dedup;
   setup.memory_limit = a.memory_limit;
@@ -222,11 +225,13 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
 [[nodiscard]] int run_bench(bench_arguments& a) {
   lift_descriptor_limit();
   if (a.group.empty()) a.group = "ratchet-bench-" + std::to_string(::getpid());
+  if (a.late || a.order == order::strict) a.dials.late = a.late.value_or(0.0);
   a.dials.start = start_for_end_now(a.dials);
   return a.part == bench_part::pairs ? bench_pairs(a) : bench_one_part(a);
 }
 
-void add_dials(CLI::App& command, workload_dials& dials) {
+void add_dials(CLI::App& command, bench_arguments& a) {
+  workload_dials& dials = a.dials;
   const auto add = [&](const char* name, auto& value, const char* text) {
     return command.add_option(name, value, text)->capture_default_str();
   };
@@ -234,6 +239,13 @@ void add_dials(CLI::App& command, workload_dials& dials) {
   add("--aggregates", dials.aggregates, "Payments")->check(CLI::PositiveNumber);
   add("--zipf", dials.zipf, "How unevenly payments get events");
   add("--duplicates", dials.duplicates, "Share of repeated records");
+  command.add_option(
+      "--late", a.late,
+      "Share of new events that come after a newer one of their payment: in strict order each\n"
+      "is a gap that closes. By default 0.1, with --order strict 0");
+  command.add_flag(
+      "--withhold", dials.withhold,
+      "The first event of each payment comes at the end: until then all others wait, in strict order");
   add("--size", dials.size, "Bytes of a value, about");
   add("--rate", dials.rate, "Records in a second of the stream's own time");
   add("--seed", dials.seed, "The same seed gives the same records");
@@ -283,7 +295,10 @@ void add_bench_command(CLI::App& root, command_line& line) {
   command->add_option("--partitions", a->partitions, "Partitions of the topic")->capture_default_str();
   command->add_option("--runs", a->runs, "Pairs of runs")->check(CLI::Range(1, 100))->capture_default_str();
   command->add_option("--state", a->directory, "Where to put the state; by default a temporary directory");
-  add_dials(*command, a->dials);
+  const std::map<std::string, order> orders{{"latest", order::latest}, {"strict", order::strict}};
+  command->add_option("--order", a->order, "The stream's order: latest (the default) or strict")
+      ->transform(CLI::CheckedTransformer(orders, CLI::ignore_case).description("ORDER"));
+  add_dials(*command, *a);
   command->add_option("--memory-limit", a->memory_limit, "memory_limit, as in 2GiB; by default Ratchet's own")
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--sync-every-step", a->every_step, "Sync the log after each step, not once per 100 ms");

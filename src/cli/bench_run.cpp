@@ -153,6 +153,7 @@ config bench_config(const bench_setup& setup, const kafka_target& target) {
   s.envelope.sequence = "/sequence";
   s.envelope.type = "/type";
   s.envelope.time = "/occurred_at";
+  s.order = setup.order;
   s.reducer.from = "/payment";
   if (!setup.dedup) s.dedup.ids = id_kind::none;
   c.streams.push_back(std::move(s));

@@ -11,6 +11,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
+#include "ratchet/gate.hpp"
 #include "ratchet/types.hpp"
 #include "workload/workload_digest.hpp"
 #include "workload/workload_kafka.hpp"
@@ -22,6 +23,7 @@ namespace ratchet::cli {
 struct bench_setup {
   std::string group;
   std::filesystem::path state;
+  ratchet::order order{order::latest};
   bool every_step{false};
   bool dedup{true};
   std::uint64_t memory_limit{0};  ///< 0: the default

@@ -124,6 +124,11 @@ void add_dials(CLI::App& command, workload_dials& dials) {
   add("--duplicates", dials.duplicates, "share that repeats an earlier record, byte for byte");
   add("--late", dials.late, "share of new events that come after a newer one of their payment");
   add("--delay", dials.delay, "how many records later a late event or a repeat comes, at most");
+  command
+      .add_flag(
+          "--withhold", dials.withhold,
+          "the first event of each payment comes at the end: until then all others wait, in strict order")
+      ->group(group);
   add("--malformed", dials.malformed, "share that cannot be decoded; at most 0.5");
   add("--conflicts", dials.conflicts, "share that claims a number which another event has");
   add("--size", dials.size, "bytes of a value, about");

@@ -322,6 +322,18 @@ namespace {
   return stop;
 }
 
+/// A step that becomes shorter stops no partition behind its end: its records up to there are still to come.
+void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts,
+                   std::vector<partition_stop>& stops) {
+  const auto is_gone = [&](const topic_partition& where, std::int64_t offset) {
+    return std::none_of(events.begin(), events.end(), [&](const decoded_event& e) {
+      return *e.from->where == where && e.from->offset == offset;
+    });
+  };
+  std::erase_if(cuts, [&](const cut& c) { return is_gone(*c.where, c.offset); });
+  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, s.offset); });
+}
+
 }  // namespace
 
 stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
@@ -347,10 +359,12 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
     }
     if (failure->end) {
       events = events.first(*failure->end);
+      forget_behind(events, cuts, stops);
       continue;
     }
     if (!failure->stop && events.size() > 1) {
       events = events.first(events.size() / 2);  // the other half finds its own limit
+      forget_behind(events, cuts, stops);
       continue;
     }
     if (!failure->stop) failure->stop = full(rules, events.front());

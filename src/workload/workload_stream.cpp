@@ -81,7 +81,11 @@ void workload_stream::draw_new(workload_record& out) {
   out.event = new_event(payment, out.time);
   // The late event needs a slot of its own before the end, after the one that its successor takes here.
   const bool room = dials_.events - drawn_ > held_.size() + 1;
-  if (room && random_.chance(dials_.late)) {
+  if (room && dials_.withhold && out.event.number == 1) {
+    held_.push_back({dials_.events + payment, out.event});
+    std::push_heap(held_.begin(), held_.end());
+    out.event = new_event(payment, out.time);
+  } else if (room && random_.chance(dials_.late)) {
     auto late = out.event;
     late.occurred_at -= std::chrono::milliseconds{k_jitter_ms};
     out.event = new_event(payment, out.time);

@@ -21,6 +21,7 @@ struct workload_dials {
   double duplicates{0.2};            ///< share of the records that repeat an earlier one, byte for byte
   double late{0.1};                  ///< share of the new events that come after a newer one of their payment
   std::uint32_t delay{5'000};  ///< how many records after its place a late event or a repeat comes at most
+  bool withhold{false};        ///< each payment's first event comes at the end, behind all the others
   double malformed{0.0};       ///< share of the records that cannot be decoded; at most 0.5
   double conflicts{0.0};       ///< share that claims a number that another event has already
   std::uint32_t size{420};     ///< bytes of a value, about; what does not fit is not cut

@@ -77,6 +77,20 @@ TEST_F(bench_parts, end_in_the_state_that_the_filling_foretold_also_over_a_kill)
   EXPECT_TRUE(std::filesystem::exists(state() + ".flushed/CURRENT"));
 }
 
+TEST_F(bench_parts, take_a_stream_in_strict_order_with_its_gaps_closed_at_the_end) {
+  ASSERT_EQ(part("fill", {"--events", "20000", "--aggregates", "1000", "--late", "0", "--withhold"}), 0)
+      << output();
+  const std::uint64_t digest = json()["digest"];
+  ASSERT_EQ(part("state", {"--events", "20000", "--state", state(), "--order", "strict", "--inspect"}), 0)
+      << output();
+  const auto figures = json();
+  EXPECT_EQ(std::uint64_t{figures["digest"]}, digest);
+  EXPECT_EQ(std::uint64_t{figures.at_pointer("/counters/superseded")}, 0U) << "each event is applied";
+  EXPECT_EQ(std::uint64_t{figures.at_pointer("/counters/applied")} +
+                std::uint64_t{figures.at_pointer("/counters/duplicate")},
+            20'000U);
+}
+
 TEST_F(bench_parts, measure_the_way_of_each_record_into_durable_state) {
   ASSERT_EQ(
       part("latency", {"--state", state(), "--aggregates", "100", "--per-second", "200", "--seconds", "2"}),

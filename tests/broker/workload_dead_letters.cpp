@@ -163,6 +163,48 @@ TEST(dead_letters, too_large_for_their_topic_come_without_their_value) {
   EXPECT_EQ(t.told(t.answers()).size(), 3U) << "answers hold no values";
 }
 
+TEST(dead_letters, wait_for_a_topic_that_was_deleted_while_records_are_handled_on) {
+  told_job t;
+  auto daemon = t.job.start_daemon();
+  std::set<std::string> sent;
+  const auto send_more = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string value = "no JSON " + std::to_string(sent.size());
+      t.send(0, "k", value);
+      sent.insert(value);
+    }
+    t.flush();
+    ASSERT_TRUE(eventually([&] { return t.job.consumed() == sent.size(); })) << read_whole(t.job.log());
+  };
+  send_more(3);
+  const auto outbox = [&](const char* what) { return t.job.status().get<std::string>(what, "absent"); };
+  ASSERT_TRUE(eventually([&] { return outbox("outbox.messages") == "0"; })) << read_whole(t.job.log());
+
+  ASSERT_TRUE(delete_topic(t.job.target().brokers, t.letters()));
+  send_more(20);
+  ASSERT_TRUE(eventually([&] { return outbox("outbox.trouble") != "absent"; })) << read_whole(t.job.log());
+  const std::string told = "the topic `" + t.letters() + "` takes no messages";
+  expect_in(told, outbox("outbox.trouble"));
+  expect_in(told, t.job.run({"status"}).output);
+  expect_in(told, read_whole(t.job.log()));
+  send_more(20);
+  EXPECT_GE(t.job.status().get<int>("outbox.messages"), 40) << "none of them is given up";
+  EXPECT_EQ(t.job.status().get<bool>("ready"), true) << "records are handled on";
+
+  ASSERT_TRUE(create_topic(t.job.target().brokers, t.letters(), 1));
+  ASSERT_TRUE(eventually([&] { return outbox("outbox.messages") == "0"; })) << read_whole(t.job.log());
+  EXPECT_EQ(outbox("outbox.trouble"), "absent");
+  expect_in("get through again", read_whole(t.job.log()));
+  std::set<std::string> found;
+  for (const read_record& r : read_partition(t.job.target().brokers, at(t.letters(), 0)))
+    found.insert(r.value.value_or("nothing"));
+  EXPECT_EQ(found.size(), 40U);
+  EXPECT_TRUE(std::includes(sent.begin(), sent.end(), found.begin(), found.end()));
+  EXPECT_EQ(t.told(t.answers()).size(), sent.size()) << "the other topic waits for nobody";
+  ASSERT_TRUE(daemon.signal(SIGTERM));
+  EXPECT_EQ(daemon.wait(k_patience), 0);
+}
+
 TEST(dead_letters, need_a_topic_that_is_there) {
   told_job t;
   t.send(0, "a", "no JSON");

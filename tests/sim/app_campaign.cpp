@@ -67,7 +67,9 @@ std::string report_of(history h) {
 std::string to_text(const census& met) {
   std::string text = std::to_string(met.processes) + " processes, " + std::to_string(met.steps) + " steps, " +
                      std::to_string(met.lost_steps) + " times steps were lost, " +
-                     std::to_string(met.outputs) + " messages were to be sent\n";
+                     std::to_string(met.outputs) + " messages were to be sent, " + std::to_string(met.full) +
+                     " times no more could wait, " + std::to_string(met.reducer_stops) +
+                     " times a reducer said stop\n";
   for (std::size_t i = 0; i < met.faults.size(); ++i) {
     text += "  " + std::to_string(met.faults[i]) + " " + name_of(static_cast<fault_kind>(i)) + "\n";
   }

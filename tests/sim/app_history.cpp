@@ -129,6 +129,7 @@ class author {
       s.skew = 50 + up_to(1'000);
       if (s.strict) choose_gaps(s);
       if (one_in(3)) choose_failures(s);
+      if ((s.strict || s.fails) && one_in(4)) choose_limits(s);
       into_.streams.push_back(s);
     }
     // In order latest an event that waits above more dead ones than are looked up is out of reach.
@@ -158,6 +159,14 @@ class author {
     s.retry.backoff = std::chrono::milliseconds{1 + up_to(300)};
     s.retry.most = s.retry.backoff * (1 + up_to(7));
     if (one_in(5)) s.most_of_aggregate = 1 + up_to(5);
+    s.stops = one_in(4);
+  }
+
+  /// So low that they are reached, and one of them alone or both.
+  void choose_limits(stream_setup& s) {
+    const std::uint32_t which = up_to(2);
+    if (which != 0) s.most_events = 1 + up_to(12);
+    if (which != 1) s.most_bytes = 300 + up_to(4'000);
   }
 
   [[nodiscard]] static std::uint64_t first_of(const stream_setup& s) {
@@ -240,11 +249,13 @@ class author {
       constexpr std::array k_how{failing::retry, failing::retry, failing::throws, failing::give_up};
       m.how = k_how[up_to(3)];
       m.times = 1 + up_to(4);
+      if (setup.stops && one_in(4)) m.how = failing::stop;
     }
     m.payload = R"({"x":)" + std::to_string(into_.messages.size());
     if (m.how == failing::retry) m.payload += R"(,"retry":)" + std::to_string(m.times);
     if (m.how == failing::throws) m.payload += R"(,"throw":)" + std::to_string(m.times);
     if (m.how == failing::give_up) m.payload += R"(,"give_up":true)";
+    if (m.how == failing::stop) m.payload += R"(,"stop":true)";
     m.payload += "}";
   }
 
@@ -257,7 +268,8 @@ class author {
     if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
     const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
     if (one_in(25)) m.id = other.id;
-    const bool fits = other.how == failing::never || into_.streams[m.stream].fails;
+    const stream_setup& setup = into_.streams[m.stream];
+    const bool fits = other.how == failing::never || (other.how == failing::stop ? setup.stops : setup.fails);
     if (one_in(25) && m.kind == message_kind::event && !other.payload.empty() && fits) {
       m.payload = other.payload;
       m.how = other.how;
@@ -365,7 +377,10 @@ std::string describe(const history& h) {
       text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +
               std::to_string(s.retry.backoff.count()) + ".." + std::to_string(s.retry.most.count()) + " ms";
     }
+    if (s.stops) text += ", some stop";
     text += ", at most " + std::to_string(s.most_of_aggregate) + " wait";
+    if (s.most_events) text += ", in all " + std::to_string(*s.most_events);
+    if (s.most_bytes) text += ", in all " + std::to_string(*s.most_bytes) + " bytes";
     text += "\n";
   }
   for (const fault& f : h.faults) {

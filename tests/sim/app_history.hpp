@@ -20,7 +20,8 @@ namespace ratchet::sim {
 enum class message_kind : std::uint8_t { event, tombstone, malformed };
 
 /// What the reducer makes of an event, whatever else happens: its payload says so.
-enum class failing : std::uint8_t { never, retry, throws, give_up };
+/// To stop is for as long as the reducer is not mended, see running.
+enum class failing : std::uint8_t { never, retry, throws, give_up, stop };
 
 /// What a producer sends, once; it may lie in the log several times.
 struct message {
@@ -95,7 +96,11 @@ struct stream_setup {
   gap_policy gap{gap_policy::wait};
   std::int64_t gap_timeout{0};
   std::uint64_t most_of_aggregate{10'000};  ///< events that may wait
-  bool fails{false};                        ///< some payloads say that the reducer fails
+  /// And of the whole stream; while limits are not lifted, see running.
+  std::optional<std::uint64_t> most_events{};
+  std::optional<std::uint64_t> most_bytes{};
+  bool stops{false};  ///< some payloads say that the reducer stops
+  bool fails{false};  ///< some payloads say that the reducer fails
   retry_config retry{};
   bool has_ids{true};
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
@@ -105,6 +110,12 @@ struct stream_setup {
   std::uint32_t partitions{1};
   std::int64_t window{0};
   std::int64_t skew{0};
+};
+
+/// What an operator has changed for the process that runs: an instance that stopped is started again with it.
+struct running {
+  bool mended{false};  ///< the reducer, so that it does not say stop any more
+  bool lifted{false};  ///< the limits of all that waits in a stream
 };
 
 struct history {

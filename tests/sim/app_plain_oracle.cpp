@@ -8,7 +8,7 @@
 namespace ratchet::sim {
 
 bool succeeds(const message& m, std::uint32_t attempt) {
-  if (m.kind == message_kind::tombstone || m.how == failing::never) return true;
+  if (m.kind == message_kind::tombstone || m.how == failing::never || m.how == failing::stop) return true;
   return m.how != failing::give_up && attempt > m.times;
 }
 
@@ -23,6 +23,7 @@ void plain_oracle::begin_step() {
   tickets_.clear();
   sayings_.clear();
   published_.clear();
+  stopped_.clear();
   for (auto& [number, a] : aggregates_) {
     for (auto& [where, w] : a.waiting) w.ticket.reset();
   }
@@ -48,6 +49,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     return ticket;
   }
   kept_.reset();
+  refused_ = refusal::none;
   const fate f = judge(m);
   if (f == fate::applied || f == fate::parked) {
     let_in(m, offset, f == fate::applied, unseen, ticket);
@@ -85,6 +87,10 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
   waiter w{.of = &m, .offset = offset, .since = {}, .due = {}, .ticket = ticket};
+  if (may_run && !unseen && says_stop(m)) {
+    refused_ = refusal::reducer;
+    return;
+  }
   if (may_run && (unseen || succeeds(m, 1))) {
     tickets_[ticket] = fate::applied;
     ++counts_[static_cast<std::size_t>(fate::applied)];
@@ -100,17 +106,25 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   a.waiting.emplace(number, w);
   a.highest = std::max(a.highest, number.second);
   kept_ = std::pair{m.aggregate, number};
+  if (waiting_events() > setup_->most_events.value_or(~0ULL) ||
+      waiting_bytes() > setup_->most_bytes.value_or(~0ULL))
+    refused_ = refusal::full;
   if (a.held || a.waiting.size() <= setup_->most_of_aggregate) return;
   a.held = true;
   sayings_.push_back({"aggregate_held", m.aggregate, {}});
 }
 
 /// An attempt failed.
-void plain_oracle::fail(place number, waiter& w) const {
+void plain_oracle::fail(place number, waiter& w) {
   const message& m = w.what();
+  const std::string error =
+      m.how == failing::throws ? "as its payload asks for" : make_error_code(errc::reducer_failed).message();
+  w.error_bytes = error.size();
   ++w.attempts;
   w.due.reset();
-  if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
+  if (says_stop(m)) {  // it has as many attempts as it takes to mend the reducer
+    stopped_.push_back({w.of->partition, w.offset, refusal::reducer});
+  } else if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
     w.state = fate::dead;
     return;
   }
@@ -272,6 +286,26 @@ std::uint64_t plain_oracle::count(fate f) const {
   std::uint64_t sum = counts_[static_cast<std::size_t>(f)];
   for (const auto& [number, a] : aggregates_) {
     for (const auto& [at, w] : a.waiting) sum += (a.held ? fate::dead : w.state) == f ? 1 : 0;
+  }
+  return sum;
+}
+
+std::uint64_t plain_oracle::waiting_events() const {
+  std::uint64_t sum = 0;
+  for (const auto& [number, a] : aggregates_) sum += a.waiting.size();
+  return sum;
+}
+
+/// The record's own bytes, the name of its topic, the error, and 256 for the rest.
+std::uint64_t plain_oracle::waiting_bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& [number, a] : aggregates_) {
+    for (const auto& [at, w] : a.waiting) {
+      sum += 256 + std::string_view{"t0"}.size() + w.of->key.size() + w.error_bytes;
+      if (w.of->value) sum += w.of->value->size();
+      for (const header& h : w.of->headers) sum += h.name.size() + h.value.value_or("").size();
+      if (w.mended) sum += w.mended->payload.size();
+    }
   }
   return sum;
 }

@@ -45,12 +45,26 @@ struct said {
   std::vector<std::uint64_t> numbers;  ///< that it names
 };
 
+/// Why a partition stops before a record.
+enum class refusal : std::uint8_t { none, full, reducer };
+
+/// A partition that stops, and before which of its records.
+struct stopping {
+  std::uint32_t partition{0};
+  std::int64_t offset{0};
+  refusal why{refusal::none};
+  friend auto operator<=>(const stopping&, const stopping&) = default;
+};
+
 /// What an operator says of the event with this number.
 struct ruling {
   waiting_verb verb{waiting_verb::replay};
   std::pair<std::uint64_t, std::uint64_t> number;  ///< epoch, number
   std::optional<std::string> payload;              ///< in place of what came; it makes no reducer fail
 };
+
+/// What the reducer, once it is mended, makes of that attempt at it; the first is 1.
+[[nodiscard]] bool succeeds(const message&, std::uint32_t attempt);
 
 /// What a stream must come to, by the words of the contract, one record at a time, over plain values, with
 /// every minimum computed anew. It knows what a producer meant, not what lies in the log, and shares nothing
@@ -67,6 +81,7 @@ class plain_oracle {
     std::optional<std::int64_t> due;
     std::optional<std::size_t> ticket{};      ///< of the step that took it
     std::shared_ptr<const message> mended{};  ///< an operator gave it another payload
+    std::uint64_t error_bytes{0};             ///< of the text that its last failure left
     /// What the reducer is given.
     [[nodiscard]] const message& what() const { return mended ? *mended : *of; }
   };
@@ -98,12 +113,22 @@ class plain_oracle {
 
   /// A step begins: its tickets and what it says of itself are its own.
   void begin_step();
+  /// From now on the reducer is as it is then.
+  void set_mended(bool mended) { mended_ = mended; }
   /// One record at `offset`, handled when the wall clock said `now`. What has become of it at the end of the
   /// step, fate_of() tells.
   /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
   /// others needless; so nobody learns which of them would have failed.
   std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
+  /// Why the record that was taken last should not have been: its partition stops before it. Whoever may
+  /// meet that takes it on a copy first.
+  [[nodiscard]] refusal refused() const { return refused_; }
+  /// Events that waited, were tried in this step, and stop their partitions: where those events came from.
+  [[nodiscard]] const std::vector<stopping>& stopped() const { return stopped_; }
+  /// Of all that waits.
+  [[nodiscard]] std::uint64_t waiting_events() const;
+  [[nodiscard]] std::uint64_t waiting_bytes() const;
   [[nodiscard]] const std::vector<said>& sayings() const { return sayings_; }
   /// What the reducer published in the step, and of which aggregate, in order.
   using messages = std::vector<std::pair<std::uint32_t, std::string>>;
@@ -147,7 +172,11 @@ class plain_oracle {
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&);
-  void fail(place, waiter&) const;
+  [[nodiscard]] bool says_stop(const message& m) const { return m.how == failing::stop && !mended_; }
+  [[nodiscard]] bool succeeds(const message& m, std::uint32_t attempt) const {
+    return sim::succeeds(m, attempt) && !says_stop(m);
+  }
+  void fail(place, waiter&);
   bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
   bool run(aggregate&, std::map<place, waiter>::iterator);
   void leave(aggregate&, std::map<place, waiter>::iterator);
@@ -173,6 +202,9 @@ class plain_oracle {
   std::vector<fate> tickets_;
   std::vector<said> sayings_;
   messages published_;
+  std::vector<stopping> stopped_;
+  refusal refused_{refusal::none};
+  bool mended_{false};
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
   std::set<std::pair<event_id, std::uint32_t>> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
@@ -182,9 +214,6 @@ class plain_oracle {
 [[nodiscard]] constexpr plain_oracle::place successor(plain_oracle::place p) noexcept {
   return p.second == ~0ULL ? plain_oracle::place{p.first + 1, 0} : plain_oracle::place{p.first, p.second + 1};
 }
-
-/// What the reducer makes of that attempt at it; the first is 1.
-[[nodiscard]] bool succeeds(const message&, std::uint32_t attempt);
 
 /// What the folding reducer makes of a snapshot and one more payload.
 [[nodiscard]] std::string fold(const std::string& before, const std::string& payload);

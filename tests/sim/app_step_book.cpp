@@ -46,7 +46,7 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
 
 }  // namespace
 
-step_book::step_book(const history& h) : history_{&h} {
+step_book::step_book(const history& h, const running& now) : history_{&h}, running_{&now} {
   for (const stream_setup& s : h.streams) oracles_.emplace_back(s);
 }
 
@@ -61,8 +61,9 @@ void step_book::forget_deliveries() {
   expected_.reset();
 }
 
-std::size_t step_book::perform(const operation& o) {
+std::size_t step_book::perform(operation& o) {
   plain_oracle& oracle = oracles_[o.stream];
+  oracle.set_mended(o.mended);
   switch (o.what) {
     case operation::kind::take:
       return oracle.take(*o.of, o.offset, o.now, o.unseen);
@@ -88,8 +89,8 @@ void step_book::take_back_to(std::uint64_t number) {
   while (!steps_.empty() && steps_.back().number > number) steps_.pop_back();
   oracles_.clear();
   for (const stream_setup& s : history_->streams) oracles_.emplace_back(s);
-  for (const step& s : steps_) {
-    for (const operation& o : s.operations) (void)perform(o);
+  for (step& s : steps_) {
+    for (operation& o : s.operations) (void)perform(o);
   }
 }
 
@@ -114,7 +115,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     check_part(part, was);
     oracles_[stream].begin_step();
     if (part.plan != nullptr && part.plan->resumes) {
-      expected_ && expected_->stream == stream ? obey(s, part, was, now) : resume(s, part, was, now);
+      expected_ && expected_->stream == stream ? obey(s, part, was, c, now) : resume(s, part, was, c, now);
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
       take_records(s, part, was, c, now);
     } else {
@@ -178,11 +179,12 @@ void step_book::take_bounds(step& s, const step_part& part, const stream_rows& b
     o.aggregate = number_of(name);
     if (change.after && change.after->ready) o.first = lowest_after(change, name, before);
     s.operations.push_back(o);
-    (void)perform(o);
+    (void)perform(s.operations.back());
   }
 }
 
-void step_book::resume(step& s, const step_part& part, const stream_rows& before, std::int64_t now) {
+void step_book::resume(step& s, const step_part& part, const stream_rows& before, const cluster& c,
+                       std::int64_t now) {
   const auto stream = static_cast<std::uint32_t>(part.stream);
   for (const std::string_view name : part.plan->aggregates) {
     if (!oracles_[stream].is_due(number_of(name), now))
@@ -190,11 +192,12 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
   }
   take_bounds(s, part, before);
   for (const std::string_view name : part.plan->aggregates) {
-    operation o{.what = operation::kind::resume, .stream = stream, .now = now};
+    operation o{.what = operation::kind::resume, .stream = stream, .now = now, .mended = running_->mended};
     o.aggregate = number_of(name);
     s.operations.push_back(o);
-    (void)perform(o);
+    (void)perform(s.operations.back());
   }
+  check_stops(stream, *part.change, {}, c);
 }
 
 void step_book::expect(std::uint32_t stream, std::vector<std::pair<std::uint32_t, ruling>> by_aggregate) {
@@ -208,16 +211,19 @@ std::vector<waiting_answer> step_book::take_answers() {
 }
 
 /// What an operator decided, and nothing else.
-void step_book::obey(step& s, const step_part& part, const stream_rows& before, std::int64_t now) {
+void step_book::obey(step& s, const step_part& part, const stream_rows& before, const cluster& c,
+                     std::int64_t now) {
   const expected wanted = *std::exchange(expected_, std::nullopt);
   take_bounds(s, part, before);
   for (const auto& [aggregate, decided] : wanted.by_aggregate) {
-    operation o{.what = operation::kind::obey, .stream = wanted.stream, .now = now};
+    operation o{
+        .what = operation::kind::obey, .stream = wanted.stream, .now = now, .mended = running_->mended};
     o.aggregate = aggregate;
     o.decided = decided;
     s.operations.push_back(o);
-    answers_.push_back(static_cast<waiting_answer>(perform(o)));
+    answers_.push_back(static_cast<waiting_answer>(perform(s.operations.back())));
   }
+  check_stops(wanted.stream, *part.change, {}, c);
 }
 
 /// What holds of every part of every step, whatever it is about.
@@ -278,7 +284,8 @@ std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::
   for (const delivery& d : records) {
     const message& m = *d.entry.what;
     const fate f = unseen.fate_of(unseen.take(m, d.entry.offset, now, true));
-    if (f == fate::applied) succeeded[m.aggregate] = succeeds(m, 1);
+    if (f == fate::applied)
+      succeeded[m.aggregate] = succeeds(m, 1) && (m.how != failing::stop || running_->mended);
   }
   std::set<std::uint32_t> out;
   for (const auto& [aggregate, newest_succeeded] : succeeded) {
@@ -298,16 +305,44 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
   std::vector<delivery> records;
   for (std::size_t i = 0; i < change.looked_at; ++i)
     records.push_back(next_delivery(stream, *part.plan->events[i].from, c));
-  const std::set<std::uint32_t> unseen = superseding(stream, records, before, now);
+  std::vector<delivery> handled;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (change.decisions.at(i).verdict != verdict::unhandled) handled.push_back(records[i]);
+  }
+  const std::set<std::uint32_t> unseen = superseding(stream, handled, before, now);
   std::vector<std::pair<std::size_t, delivery>> taken;
-  for (const delivery& d : records) {
+  std::vector<decision> decisions;
+  std::vector<stopping> stops;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const delivery& d = records[i];
+    const auto partition = static_cast<std::uint32_t>(c.logs[d.log].where.partition);
+    const bool is_handled = change.decisions[i].verdict != verdict::unhandled;
+    const bool is_behind_a_stop = stopped_.contains(d.log) ||
+                                  std::any_of(stops.begin(), stops.end(),
+                                              [&](const stopping& at) { return at.partition == partition; });
+    if (is_behind_a_stop) {
+      must_be(!is_handled, "a record of a stopped partition was handled");
+      continue;
+    }
     if (const std::string gap = oracles_[stream].describe_old_gap(); !gap.empty())
       throw broken(place(c.logs[d.log].where) + ": offset " + std::to_string(d.entry.offset) +
                    " is decided while a gap is too old: " + gap);
-    taken.emplace_back(take_record(s, stream, d, c, now, unseen.contains(d.entry.what->aggregate)), d);
+    // A record that is not handled was run, and then thrown away with all behind it.
+    const bool is_unseen = is_handled && unseen.contains(d.entry.what->aggregate);
+    const refusal refused = refusal_of(stream, d, now, is_unseen);
+    if (!is_handled) {
+      must_be(refused != refusal::none, "a partition stops before a record that can be handled");
+      stops.push_back({partition, d.entry.offset, refused});
+      continue;
+    }
+    must_be(refused != refusal::reducer, "an event was handled whose reducer says stop");
+    taken.emplace_back(take_record(s, stream, d, c, now, is_unseen), d);
+    decisions.push_back(change.decisions[i]);
   }
+  check_room(part, before);
+  check_stops(stream, change, std::move(stops), c);
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    const decision d = change.decisions.at(i);
+    const decision d = decisions[i];
     const fate wanted = oracles_[stream].fate_of(taken[i].first);
     if (fate_of(d) == wanted) continue;
     throw broken(place(c.logs[taken[i].second.log].where) + " at offset " +
@@ -320,6 +355,59 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
     const plain_oracle::partition& p = wanted[static_cast<std::size_t>(where.partition)];
     must_equal(static_cast<std::uint64_t>(state.next_offset), static_cast<std::uint64_t>(p.next),
                "next offset");
+  }
+}
+
+/// Why this record may not be handled, by the words of the contract, record by record.
+refusal step_book::refusal_of(std::uint32_t stream, const delivery& d, std::int64_t now, bool unseen) const {
+  const stream_setup& setup = history_->streams[stream];
+  const bool has_limits = !running_->lifted && (setup.most_events || setup.most_bytes);
+  if (!has_limits && (!setup.stops || running_->mended)) return refusal::none;
+  plain_oracle trial = oracles_[stream];
+  trial.set_mended(running_->mended);
+  (void)trial.take(*d.entry.what, d.entry.offset, now, unseen);
+  return trial.refused() == refusal::full && !has_limits ? refusal::none : trial.refused();
+}
+
+/// A step handles its aggregates one by one, so that one may find the room that another makes: it is behind
+/// the step that no more may wait than the limits say, where it let anything wait.
+void step_book::check_room(const step_part& part, const stream_rows& before) const {
+  const auto stream = static_cast<std::uint32_t>(part.stream);
+  const stream_setup& setup = history_->streams[stream];
+  const auto adds = [&](const backlog_change& change) {
+    const std::string name{part.plan->aggregates.at(change.aggregate)};
+    return std::any_of(change.puts.begin(), change.puts.end(), [&](const waiting_event& e) {
+      return !before.waiting.contains({name, e.head.sequence});
+    });
+  };
+  const auto& backlogs = part.change->backlogs;
+  if (running_->lifted || std::none_of(backlogs.begin(), backlogs.end(), adds)) return;
+  const counters& after = part.change->after.counters;
+  must_be(after.waiting() <= setup.most_events.value_or(~0ULL), "more events wait than may");
+  // The text of an error that an event gets while it waits finds its room.
+  must_be(setup.fails || after.waiting_bytes <= setup.most_bytes.value_or(~0ULL), "more bytes wait than may");
+}
+
+/// The step stops the partitions that it must stop, where it must, and says why; and no others.
+void step_book::check_stops(std::uint32_t stream, const stream_change& change, std::vector<stopping> wanted,
+                            const cluster& c) {
+  const auto& waited = oracles_[stream].stopped();
+  wanted.insert(wanted.end(), waited.begin(), waited.end());
+  std::vector<stopping> found;
+  for (const partition_stop& stop : change.stops) {
+    const bool is_full = stop.code == make_error_code(errc::waiting_full);
+    must_be(is_full || stop.code == make_error_code(errc::reducer_failed), "a stop for another reason");
+    found.push_back({static_cast<std::uint32_t>(stop.where.partition), stop.offset,
+                     is_full ? refusal::full : refusal::reducer});
+  }
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(found.begin(), found.end());
+  must_be(found == wanted, "other partitions stop than those that must");
+  for (const stopping& at : found) {
+    for (std::size_t log = 0; log < c.logs.size(); ++log) {
+      const auto partition = static_cast<std::uint32_t>(c.logs[log].where.partition);
+      if (c.logs[log].stream == stream && partition == at.partition) stopped_.insert(log);
+    }
   }
 }
 
@@ -340,7 +428,8 @@ std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery
                           .offset = r.entry.offset,
                           .of = r.entry.what,
                           .now = now,
-                          .unseen = unseen});
+                          .unseen = unseen,
+                          .mended = running_->mended});
   return perform(s.operations.back());
 }
 

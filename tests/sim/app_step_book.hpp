@@ -21,12 +21,16 @@ namespace ratchet::sim {
 /// always hold, at every write. Errors: throws broken.
 class step_book {
  public:
-  explicit step_book(const history&);
+  /// `now`: how the reducer and the limits are; outlives the book and its copies.
+  step_book(const history&, const running& now);
 
   /// A batch was handed to the pipeline; steps take batches in the order of their delivery.
   void delivered(const cluster&, const std::vector<std::pair<std::size_t, log_entry>>&);
   /// What was delivered and passed over, as its partition was stopped, comes again if at all.
-  void drop_deliveries() { delivered_.clear(); }
+  void drop_deliveries() {
+    delivered_.clear();
+    stopped_.clear();
+  }
   /// What was delivered and not written is forgotten: a new session.
   void forget_deliveries();
 
@@ -66,6 +70,7 @@ class step_book {
     std::optional<plain_oracle::place> first{};
     bool unseen{false};
     ruling decided{};
+    bool mended{false};  ///< the reducer, when that was done
   };
   struct step {
     std::uint64_t number{0};
@@ -79,6 +84,10 @@ class step_book {
   };
 
   void take_records(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
+  [[nodiscard]] refusal refusal_of(std::uint32_t stream, const delivery&, std::int64_t now,
+                                   bool unseen) const;
+  void check_room(const step_part&, const stream_rows& before) const;
+  void check_stops(std::uint32_t stream, const stream_change&, std::vector<stopping> wanted, const cluster&);
   /// Returns its ticket.
   std::size_t take_record(step&, std::uint32_t stream, const delivery&, const cluster&, std::int64_t now,
                           bool unseen);
@@ -87,8 +96,8 @@ class step_book {
   [[nodiscard]] delivery next_delivery(std::uint32_t stream, const record&, const cluster&);
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
   void take_bounds(step&, const step_part&, const stream_rows& before);
-  void resume(step&, const step_part&, const stream_rows& before, std::int64_t now);
-  void obey(step&, const step_part&, const stream_rows& before, std::int64_t now);
+  void resume(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
+  void obey(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   static void check_published(plain_oracle::messages, std::uint32_t stream, const outbox_change&);
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
@@ -97,7 +106,7 @@ class step_book {
                   std::int64_t to, const std::vector<audit_row>&) const;
   void check_part(const step_part&, const stream_rows& before) const;
   /// Of a record its ticket.
-  std::size_t perform(const operation&);
+  std::size_t perform(operation&);
 
   struct expected {
     std::uint32_t stream{0};
@@ -105,6 +114,7 @@ class step_book {
   };
 
   const history* history_;
+  const running* running_;
   std::optional<expected> expected_;
   std::vector<waiting_answer> answers_;
   std::vector<plain_oracle> oracles_;

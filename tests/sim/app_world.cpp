@@ -26,14 +26,16 @@ class trace_sink final : public spdlog::sinks::base_sink<spdlog::details::null_m
   world& to_;
 };
 
-/// Fails where the payload says so: {"retry":2} twice, {"throw":1} once, {"give_up":true} for ever.
-[[nodiscard]] outcome fail_as_told(const event& e) {
+/// Fails where the payload says so: {"retry":2} twice, {"throw":1} once, {"give_up":true} for ever,
+/// {"stop":true} until the reducer is mended.
+[[nodiscard]] outcome fail_as_told(const event& e, const running& now) {
   const auto times = [&e](std::string_view key) -> std::uint32_t {
     const std::size_t at = e.payload.find(key);
     return at == std::string_view::npos ? 0 : static_cast<std::uint32_t>(e.payload[at + key.size()] - '0');
   };
   if (e.attempt <= times(R"("retry":)")) return retry(make_error_code(errc::reducer_failed));
   if (e.attempt <= times(R"("throw":)")) throw std::runtime_error{"as its payload asks for"};
+  if (times(R"("stop":)") != 0 && !now.mended) return stop(make_error_code(errc::reducer_failed));
   if (times(R"("give_up":)") != 0) return give_up(make_error_code(errc::reducer_failed));
   return done();
 }
@@ -43,10 +45,11 @@ struct replacing {
       .name = "replacing", .version = 1, .full_state = true, .has_effects = false};
   outcome apply(const event& e, state& s, effects&) const {
     s.assign("half done");  // what a failure leaves must not be seen
-    const outcome ended = fail_as_told(e);
+    const outcome ended = fail_as_told(e, *now);
     if (ended.how == ending::done) s.assign(e.payload);
     return ended;
   }
+  const running* now;
 };
 
 /// Its result depends on every event before, so that one that is applied twice or in another order shows.
@@ -57,8 +60,9 @@ struct folding {
   outcome apply(const event& e, state& s, effects& fx) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
     fx.publish({.topic = "out", .key = e.aggregate, .payload = e.payload});
-    return fail_as_told(e);
+    return fail_as_told(e, *now);
   }
+  const running* now;
 };
 
 [[nodiscard]] stream_config configured(const stream_setup& setup, std::size_t index) {
@@ -109,13 +113,13 @@ struct folding {
   return c;
 }
 
-[[nodiscard]] reducers own_reducers(const history& h) {
+[[nodiscard]] reducers own_reducers(const history& h, const running& now) {
   reducers own;
   for (std::size_t i = 0; i < h.streams.size(); ++i) {
     if (h.streams[i].folds) {
-      own.add("s" + std::to_string(i), folding{});
+      own.add("s" + std::to_string(i), folding{&now});
     } else if (h.streams[i].fails) {
-      own.add("s" + std::to_string(i), replacing{});
+      own.add("s" + std::to_string(i), replacing{&now});
     }
   }
   return own;
@@ -154,10 +158,10 @@ world::world(const history& h, std::vector<std::string>* trace)
       dice_{seed_of_run(h)},
       clock_{k_begin},
       cluster_{h},
-      book_{h},
+      book_{h, running_},
       settings_{configured(h)},
       last_turn_{static_cast<std::uint32_t>(h.log.size()) / h.records_per_turn + 40} {
-  auto made = make_streams(settings_, own_reducers(h));
+  auto made = make_streams(settings_, own_reducers(h, running_));
   if (!made) throw broken(made.error().message);
   streams_ = std::move(*made);
   log_ = silent_log();
@@ -175,7 +179,7 @@ void world::trace(std::string line) {
 
 void world::new_directory() {
   disk_.emplace(uuid_of(++uuids_), history_.streams.size());
-  book_ = step_book{history_};
+  book_ = step_book{history_, running_};
   mail_ = mail_book{};
   if (traces()) trace("a new state directory, " + disk_->now().uuid);
 }
@@ -227,6 +231,7 @@ void world::live() {
       trace("== a process starts, at step " + std::to_string(disk_->now().step) +
             (wish_.option == resume_option::none ? "" : std::string{", --resume "} + name_of(wish_.option)));
     }
+    choose_running();
     board_.emplace(clock_.now());
     meter_.emplace(clock_);
     for (std::size_t i = 0; i < streams_.size(); ++i) {
@@ -253,6 +258,19 @@ void world::live() {
     killed = true;
   }
   be_down(killed);
+}
+
+/// What has stopped is looked at by somebody, sooner or later; and may come back with the next release.
+void world::choose_running() {
+  running_.mended = healed_at_ != 0 || draw(3) == 0;
+  running_.lifted = healed_at_ != 0 || draw(3) == 0;
+  const waiting_config no_limit{.events = ~0ULL, .bytes = ~0ULL};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const stream_setup& setup = history_.streams[i];
+    waiting_config& limits = streams_[i]->rules.waiting;
+    limits.events = running_.lifted ? no_limit.events : setup.most_events.value_or(no_limit.events);
+    limits.bytes = running_.lifted ? no_limit.bytes : setup.most_bytes.value_or(no_limit.bytes);
+  }
 }
 
 std::pair<session_result, bool> world::one_session() {
@@ -374,6 +392,10 @@ void world::on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) 
 void world::on_write(const step_batch& batch, const simulated_disk::contents& before) {
   ++result_.met.steps;
   for (const audit_row& row : batch.audits) ++result_.met.audits[row.kind];
+  for (const step_part& part : batch.parts) {
+    for (const partition_stop& stop : part.change->stops)
+      ++(stop.code == make_error_code(errc::waiting_full) ? result_.met.full : result_.met.reducer_stops);
+  }
   if (traces()) {
     trace("step " + std::to_string(batch.step) + ", durable is " + std::to_string(disk_->durable()));
     for (const audit_row& row : batch.audits) trace("  audit: " + row.text);
@@ -395,6 +417,8 @@ void census::add(const census& more) {
   add_all(session_ends, more.session_ends);
   for (const auto& [kind, count] : more.audits) audits[kind] += count;
   processes += more.processes;
+  full += more.full;
+  reducer_stops += more.reducer_stops;
   steps += more.steps;
   outputs += more.outputs;
   lost_steps += more.lost_steps;

@@ -35,6 +35,8 @@ struct census {
   std::array<std::uint64_t, k_fates> fates{};  ///< records, at the end
   std::array<std::uint64_t, k_session_ends> session_ends{};
   std::map<std::string, std::uint64_t> audits;  ///< by kind
+  std::uint64_t full{0};                        ///< partitions that stopped, as no more may wait
+  std::uint64_t reducer_stops{0};               ///< and as their reducer says so
   std::uint64_t processes{0};
   std::uint64_t steps{0};
   std::uint64_t outputs{0};     ///< that were to be sent
@@ -96,6 +98,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   [[nodiscard]] bool follow(next_move, const session_result&);
   [[nodiscard]] std::pair<session_result, bool> one_session();
   [[nodiscard]] bool open_store();
+  void choose_running();
   void new_directory();
   void be_down(bool killed);
   void choose_option(const std::string& told);
@@ -126,6 +129,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   disk_faults disk_faults_;
   space space_;
   std::optional<simulated_disk> disk_;
+  running running_;  ///< of this process; the book and the reducers look at it
   step_book book_;
   mail_book mail_;
   struct backup {

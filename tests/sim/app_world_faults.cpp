@@ -323,7 +323,9 @@ void world::look_for_rest() {
     return;
   }
   // An operator sees to what is stopped.
-  stopped_since_ = store_ && has_stopped_partitions() ? stopped_since_ + 1 : 0;
+  const bool is_to_mend = !running_.mended && std::any_of(history_.streams.begin(), history_.streams.end(),
+                                                          [](const stream_setup& s) { return s.stops; });
+  stopped_since_ = store_ && (is_to_mend || has_stopped_partitions()) ? stopped_since_ + 1 : 0;
   if (stopped_since_ > 10) {
     stopped_since_ = 0;
     choose_option("--resume store, --resume kafka, --resume rebuild or --resume takeover");

@@ -50,6 +50,16 @@ class pipeline_of_one : public ::testing::Test {
     return p.handle(input_);
   }
 
+  /// One batch with the event of this number of each of so many aggregates.
+  result<void> take_one_of_each(pipeline& p, int aggregates, int number) {
+    auto made = std::make_unique<fake_batch>();
+    for (int n = 0; n < aggregates; ++n)
+      made->add(&k_p0, {next_offset_++, event("a" + std::to_string(n), number), {}});
+    decode_stage stage{streams_};
+    stage.run(std::move(made), input_);
+    return p.handle(input_);
+  }
+
   /// One step with a record that cannot be decoded.
   void reject(pipeline& p, std::int64_t offset) {
     auto made = std::make_unique<fake_batch>();
@@ -68,6 +78,7 @@ class pipeline_of_one : public ::testing::Test {
   watched_store store_{calls_, {"payments"}, k_own_uuid};
   stream_list streams_;
   decoded_input input_;
+  std::int64_t next_offset_{0};
 };
 
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
@@ -137,6 +148,26 @@ TEST_F(pipeline_of_one, finishes_a_release_that_a_crash_cut_off_before_it_takes_
   ASSERT_TRUE(take(p, 3, 3));
   EXPECT_EQ(told, std::vector{verdict::applied}) << "as it would be had the step not ended there";
   EXPECT_EQ(stream.state.counters.applied, 3U);
+}
+
+TEST_F(pipeline_of_one, looks_up_what_a_step_can_take_where_a_batch_closes_more_gaps_than_it_can_release) {
+  settings_.streams[0].order = order::strict;
+  reduce_with({});
+  constexpr int k_aggregates = 500;
+  store_.under().limit_queues(20);
+  pipeline p{streams_, store_, clock_};
+  for (const int number : {2, 3, 4}) ASSERT_TRUE(take_one_of_each(p, k_aggregates, number));
+  EXPECT_EQ(store_.looked_up, 3U * k_aggregates);
+  store_.looked_up = 0;
+  ASSERT_TRUE(take_one_of_each(p, k_aggregates, 1));
+  EXPECT_EQ(streams_[0]->state.counters.applied, 4U * k_aggregates);
+  // With the whole rest of the batch for each of its steps it would be more than 20 times as many.
+  EXPECT_LT(store_.looked_up, 6U * k_aggregates);
+
+  for (const int number : {5, 6}) ASSERT_TRUE(take_one_of_each(p, k_aggregates, number));
+  const std::uint64_t steps = store_.last_step();
+  ASSERT_TRUE(take_one_of_each(p, k_aggregates, 7));
+  EXPECT_EQ(store_.last_step(), steps + 1) << "where nothing is cut off, a batch is one step again";
 }
 
 TEST_F(pipeline_of_one, lets_old_rejected_records_go_at_each_step) {

@@ -173,6 +173,20 @@ TEST_F(session_outbox, sends_again_what_was_not_acknowledged_with_the_same_id_an
   EXPECT_EQ(w.store.outbox().rows(), 0U);
 }
 
+TEST_F(session_outbox, says_why_messages_do_not_get_through_for_as_long_as_they_do_not) {
+  w.source.produce(k_p0, "nonsense");
+  w.source.script.push_back([&] { to.end_all(delivery::how::again); });
+  w.source.script.push_back([&] {
+    EXPECT_THAT(w.board.snapshot().outbox_trouble, HasSubstr("` takes no messages: because"));
+    EXPECT_TRUE(w.board.snapshot().ready) << "records are handled on";
+    w.clock.advance(std::chrono::seconds{1});
+    to.answers = true;
+  });
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.store.outbox().rows(), 0U);
+  EXPECT_EQ(w.board.snapshot().outbox_trouble, "");
+}
+
 TEST_F(session_outbox, reads_no_more_while_too_much_waits_to_be_sent) {
   w.settings.outbox.bytes = 2000;
   w.source.most_per_poll = 1;

@@ -30,7 +30,8 @@ class watched_store final : public store {
 
   int writes_until_failure{-1};  ///< 0: the next write fails
   int syncs_until_failure{-1};
-  bool holds_syncs{false};  ///< request_sync() does nothing
+  bool holds_syncs{false};   ///< request_sync() does nothing
+  std::size_t looked_up{0};  ///< aggregates, over all calls
 
   /// The next offset of a partition that survives a power cut.
   [[nodiscard]] std::optional<std::int64_t> durable_offset(const topic_partition& where) const {
@@ -47,6 +48,7 @@ class watched_store final : public store {
   [[nodiscard]] stream_id id_of(std::string_view stream) const override { return under_.id_of(stream); }
   [[nodiscard]] result<stream_state> load(stream_id id) const override { return under_.load(id); }
   [[nodiscard]] result<void> lookup(stream_id id, const step_plan& plan, step_rows& out) override {
+    looked_up += plan.aggregates.size();
     return under_.lookup(id, plan, out);
   }
   [[nodiscard]] result<due_aggregates> due(stream_id id, timestamp now, std::optional<timestamp> gaps,

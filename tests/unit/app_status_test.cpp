@@ -254,6 +254,23 @@ TEST(status_json, says_of_which_store_a_copy_is_and_at_which_step) {
             std::string::npos);
 }
 
+TEST(status, says_why_messages_wait_where_they_do_not_get_through) {
+  status_report report = report_with(some_stream(), report_source::instance);
+  report.store = store_identity{"u-1", "g", "c", 3, {}};
+  report.outbox.first = 3;
+  report.outbox.next = 5;
+  report.outbox.bytes = 77;
+  report.live.outbox_trouble = "the topic `t` takes no messages: gone";
+  EXPECT_NE(status_json(report).find(
+                R"("outbox":{"messages":2,"bytes":77,"trouble":"the topic `t` takes no messages: gone"})"),
+            std::string::npos)
+      << status_json(report);
+  EXPECT_NE(status_text(report).find(
+                "outbox: 2 messages not sent yet; 77 bytes: the topic `t` takes no messages: gone\n"),
+            std::string::npos)
+      << status_text(report);
+}
+
 TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {
   stream_report stream = some_stream();
   stream.live[{"t", partition_id{0}}] = {true, 55, 70, "poisoned: 100 malformed records in a row"};

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "ratchet/config.hpp"
 #include "test_paths.hpp"
@@ -166,6 +167,33 @@ TEST_F(bad_surroundings, another_group_or_another_meaning_changes_nothing_and_sa
       "--set 'kafka={brokers: [b], group: one, properties: {client.id: x}}' --set memory_limit=128MiB --set "
       "streams[0].poison=7 --set state.commit_interval=7ms --set state.sync=every-step --set step.records=9");
   EXPECT_EQ(same.status, 0) << same.output;
+}
+
+TEST_F(bad_surroundings, what_the_refusal_says_may_change_at_any_time_may) {
+  const std::string strict = "--set 'kafka={brokers: [a], group: one}' --set streams[0].order=strict ";
+  std::ofstream{directory_ / "e.ndjson"} << "{\"a\":\"p1\",\"s\":1}\n{\"a\":\"p1\",\"s\":3}\n";
+  ASSERT_EQ(apply(strict).status, 0);
+  const std::vector<std::string> changes{"streams[0].gap='{policy: skip, timeout: 5m}'",
+                                         "streams[0].gap.policy=stop",
+                                         "streams[0].waiting='{per_aggregate: 7, events: 70, bytes: 1MiB}'",
+                                         "streams[0].retry='{attempts: 3, backoff: 1s..2s}'",
+                                         "streams[0].reducer.timeout=3s",
+                                         "streams[0].rejected='{records: 10, age: 1d}'",
+                                         "streams[0].poison=7",
+                                         "dead_letter='{topic: letters}'",
+                                         "streams[0].dead_letter='{topic: others}'",
+                                         "rejections='{topic: answers}'",
+                                         "outbox='{bytes: 10MiB}'"};
+  for (const std::string& change : changes) {
+    const ended got = apply(strict + "--set " + change);
+    EXPECT_EQ(got.status, 0) << change << "\n" << got.output;
+  }
+  const ended refused = apply(strict + "--set streams[0].first=0");
+  EXPECT_EQ(refused.status, 78);
+  for (const std::string key : {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison",
+                                "dead_letter", "rejections", "outbox"}) {
+    EXPECT_THAT(refused.output, HasSubstr("`" + key + "`"));
+  }
 }
 
 TEST_F(bad_surroundings, a_damaged_directory_stays_as_it_is_and_names_the_ways_out) {

@@ -42,6 +42,19 @@ std::vector<spec> in_a_row(std::initializer_list<std::pair<std::uint64_t, const 
 
 // Failing reducers.
 
+TEST(failing, stops_no_partition_that_a_step_without_room_does_not_come_to) {
+  world w{folding{}, order::strict};
+  w.rules.waiting.events = 1;
+  const auto change = w.step({{.aggregate = "a", .sequence = seq(2), .partition = 0, .offset = 0},
+                              {.aggregate = "b", .sequence = seq(2), .partition = 0, .offset = 1},
+                              {.aggregate = "c", .partition = 1, .offset = 0},
+                              {.aggregate = "d", .payload = "!", .partition = 1, .offset = 1}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{verdict::parked, k_unhandled, k_applied, k_unhandled}))
+      << "c comes before the event that stops its partition";
+  EXPECT_EQ(w.partition(1).next_offset, 1);
+  ASSERT_EQ(change.stops.size(), 2U);
+}
+
 TEST(failing, cuts_its_partition_and_lets_the_others_go_on) {
   world w{folding{}};
   const auto change = w.step({{.aggregate = "a", .partition = 0, .offset = 0},

@@ -60,6 +60,18 @@ TEST(workload_stream, gives_the_same_bytes_for_the_same_seed_and_others_for_anot
   EXPECT_NE(first, text_of(d));
 }
 
+TEST(workload_stream, withholds_each_first_event_until_all_others_came) {
+  auto d = dials(1'000);
+  d.withhold = true;
+  d.aggregates = 50;
+  d.zipf = d.malformed = d.conflicts = d.duplicates = d.late = 0;
+  const auto records = all(d);
+  ASSERT_EQ(records.size(), 1'000U);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].event.number == 1, i >= 950) << i;
+  }
+}
+
 TEST(workload_stream, gives_exactly_as_many_records_as_asked_for_and_forgets_no_held_event) {
   for (std::uint64_t events = 1; events < 200; ++events) {
     auto d = dials(events);
