@@ -56,7 +56,7 @@ streams:
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid; or off, but not with order: arrival
+    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with arrival
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest
@@ -201,8 +201,17 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     if (!stream.envelope.sequence.empty()) {
       limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
     }
-    limits.push_back("an event whose id is more than " + window +
-                     " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    if (stream.dedup.ids == id_kind::opaque) {
+      limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
+                       " later than the first is applied again");
+      limits.push_back(
+          "an event whose record is more than " + window +
+          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    } else {
+      limits.push_back(
+          "an event whose id is more than " + window +
+          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    }
   }
   if (stream.poison == 0) {
     limits.emplace_back(

@@ -130,8 +130,8 @@ class plain_oracle {
   /// Of what waits: how many do now.
   [[nodiscard]] std::uint64_t count(fate) const;
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
-  /// Every (id, aggregate) that was applied.
-  [[nodiscard]] const std::set<std::pair<event_id, std::uint32_t>>& ids() const { return ids_; }
+  /// Every (id, aggregate) that was applied, and the time that it counts as.
+  [[nodiscard]] const std::map<std::pair<event_id, std::uint32_t>, std::int64_t>& ids() const { return ids_; }
   [[nodiscard]] const std::map<std::pair<std::uint32_t, std::int64_t>, fate>& rejected() const {
     return rejected_;
   }
@@ -143,7 +143,9 @@ class plain_oracle {
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
-  void apply(aggregate&, place, const message&);
+  void apply(aggregate&, place, const message&, std::int64_t id_time);
+  [[nodiscard]] std::int64_t time_of_id(const message&) const;
+  [[nodiscard]] std::int64_t time_of_id(const waiter&) const;
   void fail(place, waiter&) const;
   bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
   bool run(aggregate&, std::map<place, waiter>::iterator);
@@ -170,7 +172,7 @@ class plain_oracle {
   std::vector<fate> tickets_;
   std::vector<said> sayings_;
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
-  std::set<std::pair<event_id, std::uint32_t>> ids_;
+  std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };
 

@@ -319,8 +319,6 @@ constexpr refusal k_not_built[] = {
      "http.listen", "is not HOST:PORT with a numeric address", "127.0.0.1:9187"},
     {"shard", "version: 1", "version: 1\nshard: {index: 0, of: 4}", 2, 1, "shard",
      "shard is not built yet in this version", "leave it out"},
-    {"opaque", "window: 24h", "ids: opaque", 10, 18, "streams[0].dedup.ids",
-     "ids: opaque is not built yet in this version", "use ids: uuidv7"},
     {"monotonic", "window: 24h", "ids: monotonic", 10, 18, "streams[0].dedup.ids",
      "ids: monotonic is not built yet in this version", "use ids: uuidv7"},
 };

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/time_text.hpp"
 #include "decode_support.hpp"
@@ -105,6 +106,35 @@ TEST(json_envelope, tells_an_empty_value_and_json_null_from_a_tombstone) {
   key_only.envelope.aggregate = "key";
   EXPECT_EQ((decoded{key_only, {"k", "null", {}, std::nullopt}}.verdict()), "null_value @0");
   EXPECT_EQ((decoded{key_only, {"k", "", {}, std::nullopt}}.verdict()), "empty_value @0");
+}
+
+TEST(json_envelope, takes_any_text_or_integer_as_an_opaque_id) {
+  decode_rules rules = with_id();
+  rules.ids = id_kind::opaque;
+  const auto spelt = [&](const std::string& id) {
+    const decoded e{rules, R"({"a":"x","id":)" + id + "}"};
+    EXPECT_EQ(e->id, hash_opaque_id(e->id_text).value_or(event_id{})) << id;
+    return e.verdict() == "event" ? std::string{e->id_text} : e.verdict();
+  };
+  EXPECT_EQ(spelt(R"("evt 1")"), "evt 1");
+  EXPECT_EQ(spelt(R"("\u0065vt\n1")"), "evt\n1");
+  EXPECT_EQ(spelt(std::string{"\""} + k_id_text + "\""), k_id_text);
+  EXPECT_EQ(spelt("17"), "17");
+  EXPECT_EQ(spelt("-17"), "-17");
+  EXPECT_EQ(spelt("123456789012345678901234567890"), "123456789012345678901234567890");
+  expect_rows(rules, {{R"({"a":"x","id":""})", "id_invalid /id@14"},
+                      {R"({"a":"x","id":1.0})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":1e2})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":true})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":"\ud800"})", "lone_surrogate /id@15"},
+                      {R"({"a":"x","id":null})", "missing_field /id@14"},
+                      {R"({"a":"x"})", "missing_field /id@0"}});
+  EXPECT_EQ(spelt('"' + std::string(1024, 'i') + '"'), std::string(1024, 'i'));
+  EXPECT_EQ((decoded{rules, R"({"a":"x","id":")" + std::string(1025, 'i') + "\"}"}.verdict()),
+            "id_invalid /id@14");
+  rules.envelope.event_id = "header:id";
+  const decoded bytes{rules, {"k", R"({"a":"x"})", {{"id", "\xFF"}}, std::nullopt}};
+  EXPECT_EQ(bytes.verdict(), "invalid_utf8 header:id@0");
 }
 
 TEST(json_envelope, limits_a_value_where_it_is_told_to) {
