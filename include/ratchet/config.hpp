@@ -66,11 +66,12 @@ struct envelope_config {
   std::string event_id;
   std::string aggregate;
   std::string sequence;
-  int sequence_bits{64};  ///< 64, or 128: decimal digits up to 2^128 - 1, split into {high, low}
+  int sequence_bits{64};  ///< 64, or 128: digits up to 2^128 - 1, split into {high, low}
   std::string epoch;
   std::string type;
   std::string time;
   envelope_format format{envelope_format::json};
+  int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
 };
 
 struct dedup_config {

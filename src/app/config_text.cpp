@@ -40,7 +40,8 @@ streams:
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
-                                  # {from: /sequence, bits: 128} for numbers above 2^64-1
+                                  # {from: /sequence, bits: 128} for numbers above 2^64-1,
+                                  # base: 16 for text of hexadecimal digits
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970

@@ -74,7 +74,11 @@ bool record_reader::read_sequence() {
   if (rules().order == order::arrival) return true;
   if (fields_->is_cloudevent && !check_sign()) return false;
   const bool wide = rules().envelope.sequence_bits == 128;
-  if (!read_number(fields_->sequence, wide, event().sequence)) return false;
+  const bool hex = rules().envelope.sequence_base == 16;
+  if (!(hex ? read_hex(fields_->sequence, wide, event().sequence)
+            : read_number(fields_->sequence, wide, event().sequence))) {
+    return false;
+  }
   if (fields_->epoch.mapped && !wide) {
     ratchet::sequence epoch;
     if (!read_number(fields_->epoch, false, epoch)) return false;

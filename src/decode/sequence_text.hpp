@@ -16,4 +16,8 @@ namespace ratchet {
 /// Reads decimal digits up to 2^128 - 1 as {high, low}.
 [[nodiscard]] std::optional<sequence> parse_u128(std::string_view digits) noexcept;
 
+/// Reads hexadecimal digits in either case up to 2^128 - 1 as {high, low}. Leading zeros are allowed; a sign
+/// and a prefix such as 0x are not.
+[[nodiscard]] std::optional<sequence> parse_hex_u128(std::string_view digits) noexcept;
+
 }  // namespace ratchet

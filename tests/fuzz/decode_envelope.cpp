@@ -48,6 +48,7 @@ std::vector<decode_rules> make_rules() {
   all.push_back(make({"/id", "header:id", "/s", 64, "header:seq", "/t", "header:at"}, order::strict, "/p/q"));
   all.back().time_stands_for_record = true;
   all.push_back(make(in_value, order::latest, "/p", id_kind::opaque));
+  all.back().envelope.sequence_base = 16;
   all.push_back(make({"header:id", "/a", "", 64, "", "", ""}, order::arrival, "", id_kind::opaque));
   return all;
 }

@@ -166,12 +166,12 @@ class envelope_reference {
     return true;
   }
 
-  bool number(const std::string& source, bool wide, ratchet::sequence& to) {
+  bool number(const std::string& source, bool wide, ratchet::sequence& to, bool hex = false) {
     value v;
     if (!fetch_required(source, v)) return false;
-    if (v.node->kind != kind_of::string && v.node->kind != kind_of::number)
+    if (v.node->kind != kind_of::string && (hex || v.node->kind != kind_of::number))
       return fail(malformed_reason::wrong_type, source);
-    const auto read = reference_u128(v.node->text);
+    const auto read = hex ? reference_hex_u128(v.node->text) : reference_u128(v.node->text);
     if (!read || (!wide && read->epoch != 0)) return fail(malformed_reason::sequence_invalid, source);
     to = *read;
     return true;
@@ -181,7 +181,8 @@ class envelope_reference {
     if (rules_.order == order::arrival) return true;
     const bool wide = rules_.envelope.sequence_bits == 128;
     ratchet::sequence read;
-    if (!number(rules_.envelope.sequence, wide, read)) return false;
+    const bool hex = rules_.envelope.sequence_base == 16;
+    if (!number(rules_.envelope.sequence, wide, read, hex)) return false;
     if (!wide && !rules_.envelope.epoch.empty()) {
       ratchet::sequence epoch;
       if (!number(rules_.envelope.epoch, false, epoch)) return false;

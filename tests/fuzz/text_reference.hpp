@@ -52,6 +52,17 @@ inline std::optional<sequence> reference_u128(std::string_view text) {
   return sequence{static_cast<std::uint64_t>(value >> 64U), static_cast<std::uint64_t>(value)};
 }
 
+inline std::optional<sequence> reference_hex_u128(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+    return std::nullopt;
+  const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
+  const std::string digits{text.substr(zeros)};
+  if (digits.size() > 32) return std::nullopt;
+  const std::string padded = std::string(32 - digits.size(), '0') + digits;
+  return sequence{std::strtoull(padded.substr(0, 16).c_str(), nullptr, 16),
+                  std::strtoull(padded.substr(16).c_str(), nullptr, 16)};
+}
+
 inline std::optional<std::uint64_t> reference_u64(std::string_view text) {
   if (!is_decimal_up_to(text, "18446744073709551615")) return std::nullopt;
   return reference_u128(text)->number;

@@ -120,7 +120,7 @@ TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_d
 
 TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   const auto base = meaning_of(stream(), "replace", 1).lines;
-  std::vector<stream_config> others(13, stream());
+  std::vector<stream_config> others(14, stream());
   others[0].order = order::arrival;
   others[1].dedup.ids = id_kind::none;
   others[2].envelope.event_id = "/x";
@@ -134,6 +134,7 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   others[10].envelope.format = envelope_format::debezium_outbox;
   others[11].dedup.ids = id_kind::ulid;
   others[12].dedup.ids = id_kind::opaque;
+  others[13].envelope.sequence_base = 16;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
   }

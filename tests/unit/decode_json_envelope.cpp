@@ -294,6 +294,30 @@ TEST(json_envelope, reads_no_sequence_in_arrival_order) {
   EXPECT_FALSE(e->has_sequence);
 }
 
+TEST(json_envelope, reads_a_sequence_in_hexadecimal_digits_from_text_alone) {
+  decode_rules rules = with_sequence();
+  rules.envelope.sequence_base = 16;
+  const auto sequence_in = [&](const char* value) {
+    const decoded e{rules, value};
+    return e->sequence;
+  };
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"00fF"})"), seq(255));
+  expect_rows(rules, {{R"({"a":"x","s":"ffffffffffffffff"})", "event"},
+                      {R"({"a":"x","s":"10000000000000000"})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":""})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":"0xff"})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":10})", "wrong_type /s@13"},
+                      {R"({"a":"x"})", "missing_field /s@0"}});
+  rules.envelope.epoch = "/e";
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"10","e":10})"), seq(10, 16)) << "the epoch is decimal";
+  rules.envelope.epoch.clear();
+  rules.envelope.sequence_bits = 128;
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"10000000000000002"})"), seq(1, 2));
+  rules.envelope.sequence = "header:seq";
+  const decoded in_header{rules, {"k", R"({"a":"x"})", {{"seq", "0A"}}, std::nullopt}};
+  EXPECT_EQ(in_header->sequence, seq(10));
+}
+
 TEST(json_envelope, splits_a_sequence_of_128_bits) {
   decode_rules rules = with_sequence();
   rules.envelope.sequence_bits = 128;

@@ -247,6 +247,19 @@ TEST(media_type, means_json_in_three_spellings) {
   }
 }
 
+TEST(hexadecimal_sequence, is_digits_alone_up_to_128_bits) {
+  EXPECT_EQ(parse_hex_u128("0"), seq(0));
+  EXPECT_EQ(parse_hex_u128("10"), seq(16));
+  EXPECT_EQ(parse_hex_u128("fFfFffffffffffff"), seq(0, ~std::uint64_t{0}));
+  EXPECT_EQ(parse_hex_u128("10000000000000000"), seq(1, 0));
+  EXPECT_EQ(parse_hex_u128("000ffffffffffffffffFFFFFFFFFFFFFFFF"), seq(~std::uint64_t{0}, ~std::uint64_t{0}));
+  EXPECT_EQ(parse_hex_u128("0123456789abcdeffedcba9876543210"), seq(0x0123456789ABCDEF, 0xFEDCBA9876543210));
+  for (const char* text : {"", "g", "0x10", "-1", "+1", " 1", "1 ", "1.0",
+                           "100000000000000000000000000000000", "1-0", "\xC3\xA4"}) {
+    EXPECT_FALSE(parse_hex_u128(text)) << text;
+  }
+}
+
 TEST(ulid, is_read_in_either_case_and_printed_in_upper_case) {
   const auto id = parse_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV");
   ASSERT_TRUE(id.has_value());
