@@ -23,8 +23,13 @@ enum class sync_mode : std::uint8_t { interval, every_step };
 /// Where a partition starts that neither the store nor Kafka knows.
 enum class start_position : std::uint8_t { earliest, latest };
 
-/// What event ids are: kinds whose own time orders them, or none.
-enum class id_kind : std::uint8_t { none, uuidv7, ulid };
+/// What event ids are.
+enum class id_kind : std::uint8_t {
+  none,
+  uuidv7,  ///< its own time orders it, as a ULID's
+  ulid,
+  opaque,  ///< any text of 1 to 1024 bytes: XXH3-128 of it counts as the id, and the record's time as its own
+};
 
 struct kafka_config {
   std::vector<std::string> brokers;
@@ -61,11 +66,12 @@ struct envelope_config {
   std::string event_id;
   std::string aggregate;
   std::string sequence;
-  int sequence_bits{64};  ///< 64, or 128: decimal digits up to 2^128 - 1, split into {high, low}
+  int sequence_bits{64};  ///< 64, or 128: digits up to 2^128 - 1, split into {high, low}
   std::string epoch;
   std::string type;
   std::string time;
   envelope_format format{envelope_format::json};
+  int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
 };
 
 struct dedup_config {

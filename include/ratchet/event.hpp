@@ -14,7 +14,7 @@ struct event {
   std::string_view stream;
   std::string_view aggregate;
   ratchet::sequence sequence;     ///< in `arrival` order the number that Ratchet gave it
-  std::optional<event_id> id;     ///< none with `dedup: off`
+  std::optional<event_id> id;     ///< none with `dedup: off`; of an opaque id its hash
   std::string_view type;          ///< empty where the envelope maps none
   std::optional<timestamp> time;  ///< the event's own time, where the envelope maps one
   std::string_view payload;       ///< the reducer's input, byte for byte as it was received

@@ -29,7 +29,8 @@ constexpr sequence seq(std::uint64_t epoch, std::uint64_t number) noexcept {
   return {epoch, number};
 }
 
-/// A 128-bit event id; for UUIDv7 (RFC 9562, section 5.7) the upper 48 bits are its own time.
+/// A 128-bit event id; for UUIDv7 (RFC 9562, section 5.7) the upper 48 bits are its own time. An opaque one
+/// is XXH3-128 of its text.
 struct event_id {
   std::uint64_t high{0};
   std::uint64_t low{0};

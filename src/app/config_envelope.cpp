@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
                                          {"epoch"},  {"type"},     {"time"}};
-constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}};
+constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}, {"base"}};
 
 /// What is wrong with a field's source in the format; nullptr where nothing is.
 const char* fault_of_source(envelope_format format, const std::string& text) {
@@ -36,16 +37,8 @@ class envelope_reader {
     if (value->node().kind != config_node::kind_of::map) return field("sequence", out_.sequence);
     const config_map map{*value, k_sequence_keys};
     if (map.require("from", "as in {from: /seq, bits: 128}")) read(map, "from", out_.sequence);
-    if (const auto bits = map.get("bits")) {
-      constexpr std::uint64_t k_one = 64;
-      constexpr std::uint64_t k_two = 128;
-      std::uint64_t number = k_one;
-      if (!bits->number(number, k_one, k_two)) return;
-      if (number != k_one && number != k_two) {
-        return bits->error(bits->node().text + " is not known here", "it is 64 or 128");
-      }
-      out_.sequence_bits = static_cast<int>(number);
-    }
+    read_one_of(map, "bits", {64, 128}, out_.sequence_bits);
+    read_one_of(map, "base", {10, 16}, out_.sequence_base);
   }
 
   /// A field that the format knows by itself.
@@ -56,6 +49,19 @@ class envelope_reader {
   }
 
  private:
+  static void read_one_of(const config_map& map, std::string_view key, std::pair<int, int> known, int& out) {
+    const auto value = map.get(key);
+    const auto low = static_cast<std::uint64_t>(known.first);
+    const auto high = static_cast<std::uint64_t>(known.second);
+    std::uint64_t number = low;
+    if (!value || !value->number(number, low, high)) return;
+    if (number == low || number == high) {
+      out = static_cast<int>(number);
+    } else {
+      value->error(value->node().text + " is not known here",
+                   "it is " + std::to_string(low) + " or " + std::to_string(high));
+    }
+  }
   void read(const config_map& map, std::string_view key, std::string& out) const {
     const auto value = map.get(key);
     if (!value || !value->text(out)) return;

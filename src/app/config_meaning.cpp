@@ -46,6 +46,8 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
                              {"reducer.from", stream.reducer.from},
                              {"reducer.name", std::string{reducer_name}},
                              {"reducer.version", std::to_string(reducer_version)}});
+  // Not where it is what every stream had before there was a choice.
+  if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
   return meaning;
 }
 

@@ -97,12 +97,13 @@ void read_dedup(const config_value& value, dedup_config& out) {
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;
   if (const auto ids = map.get("ids")) {
-    constexpr std::string_view k_words[] = {"uuidv7", "ulid"};
-    constexpr std::string_view k_later[] = {"opaque", "monotonic"};
+    constexpr std::string_view k_words[] = {"uuidv7", "ulid", "opaque"};
+    constexpr id_kind k_kinds[] = {id_kind::uuidv7, id_kind::ulid, id_kind::opaque};
+    constexpr std::string_view k_later[] = {"monotonic"};
     if (ids->is_word("none")) {
       ids->error("none is written otherwise", "use dedup: off");
     } else if (const int at = ids->word(k_words, k_later); at >= 0) {
-      out.ids = at == 0 ? id_kind::uuidv7 : id_kind::ulid;
+      out.ids = k_kinds[at];
     }
   }
   if (const auto window = map.get("window")) {

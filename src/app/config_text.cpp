@@ -40,7 +40,8 @@ streams:
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
-                                  # {from: /sequence, bits: 128} for numbers above 2^64-1
+                                  # {from: /sequence, bits: 128} for numbers above 2^64-1,
+                                  # base: 16 for text of hexadecimal digits
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970
@@ -56,7 +57,7 @@ streams:
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid; or off, but not with order: arrival
+    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with arrival
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest
@@ -210,8 +211,17 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     if (!stream.envelope.sequence.empty()) {
       limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
     }
-    limits.push_back("an event whose id is more than " + window +
-                     " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    if (stream.dedup.ids == id_kind::opaque) {
+      limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
+                       " later than the first is applied again");
+      limits.push_back(
+          "an event whose record is more than " + window +
+          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    } else {
+      limits.push_back(
+          "an event whose id is more than " + window +
+          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+    }
   }
   if (stream.poison == 0) {
     limits.emplace_back(

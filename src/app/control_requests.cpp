@@ -204,7 +204,9 @@ reported<void> answer_explain(const read_context& context, const read_request& r
   // Of a stream that the store does not know nobody can tell the kind of its ids.
   const id_spelling ids = stream ? id_spelling::of(*stream) : id_spelling{id_kind::uuidv7, true};
   auto asked = read_asked_id(ids, request.event);
-  if (!asked && !stream) asked = read_asked_id({id_kind::ulid, true}, request.event);
+  for (const id_kind kind : {id_kind::ulid, id_kind::opaque}) {
+    if (!asked && !stream) asked = read_asked_id({kind, true}, request.event);
+  }
   if (!request.event.empty() && !asked) return no_event_id(request.event, ids);
   result<explain_report> explained = explain_report{};
   if (stream) {
@@ -214,6 +216,7 @@ reported<void> answer_explain(const read_context& context, const read_request& r
   } else {  // the config knows it, and nothing was ever handled
     explained.value().stream = request.stream;
     if (asked) explained.value().event = asked->stored;
+    if (asked) explained.value().event_text = asked->text;
     if (!asked) explained.value().aggregate = request.aggregate;
   }
   const explain_report& report = explained.value();

@@ -97,6 +97,7 @@ const char* advice_on(reject_reason reason) {
 
 /// As the sender spelt it; mixing an id with its source once more undoes that.
 std::string sent_id(id_kind kind, const decoded_event& e) {
+  if (!e.id_text.empty()) return std::string{e.id_text};
   return to_text(kind, e.source.empty() ? e.id : id_of_source(kind, e.id, e.source));
 }
 
@@ -148,6 +149,7 @@ void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, cons
                      .stream = config.name,
                      .aggregate = known ? e.aggregate : std::string_view{},
                      .id = {},
+                     .id_has_time = false,
                      .sequence = {},
                      .where = from.where,
                      .offset = rejected.offset,
@@ -183,6 +185,7 @@ void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, cons
                            .stream = stream.config.name,
                            .aggregate = aggregate,
                            .id = event.head.id,
+                           .id_has_time = has_own_time(stream.config.dedup.ids),
                            .sequence = event.head.sequence,
                            .where = &from.where,
                            .offset = from.offset,

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/row_reports.hpp"
+#include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -58,14 +60,19 @@ result<explain_report> begin(const store_view& view, const named_stream& stream,
   return report;
 }
 
-bool is_below_floor(const explain_report& report, const event_id& id) {
-  return report.floor && id.time() < *report.floor;
+bool is_below_floor(const explain_report& report, timestamp t) {
+  return report.floor && t < *report.floor;
 }
 
 /// Whether a repeat of the event handled last would be told by its id; none: nothing is filed.
-std::optional<bool> last_event_in_window(const explain_report& report, const aggregate_row& row) {
-  if (!row.id || !report.keeps_ids) return std::nullopt;
-  return !is_below_floor(report, *row.id);
+std::optional<bool> last_event_in_window(const explain_report& report, const explained_aggregate& of) {
+  if (!of.row->id || !report.keeps_ids) return std::nullopt;
+  if (has_own_time(report.ids.kind)) return !is_below_floor(report, of.row->id->time());
+  return of.last_filed && !is_below_floor(report, *of.last_filed);
+}
+
+std::string text_of_event(const explain_report& report) {
+  return report.event_text.empty() ? report.ids.text(*report.event) : report.event_text;
 }
 
 const char* name_of(id_place place) noexcept {
@@ -91,7 +98,8 @@ std::string hex(const hash128& hash) {
   return text;
 }
 
-void write_last_handled(json_writer& json, const explain_report& report, const aggregate_row& row) {
+void write_last_handled(json_writer& json, const explain_report& report, const explained_aggregate& of) {
+  const aggregate_row& row = *of.row;
   json.key("last_handled").begin_object();
   json.key("sequence").sequence(row.last);
   json.key("event_id");
@@ -102,7 +110,7 @@ void write_last_handled(json_writer& json, const explain_report& report, const a
   json.key("snapshot_bytes");
   row.deleted ? json.null() : json.number(row.snapshot.size());
   json.key("event_in_window");
-  const auto in_window = last_event_in_window(report, row);
+  const auto in_window = last_event_in_window(report, of);
   in_window ? json.boolean(*in_window) : json.null();
   json.end_object();
 }
@@ -119,7 +127,9 @@ std::string window_text(const explain_report& report) {
     case id_place::before_floor:
       return "older than it: a repeat would no longer be told by this id; " + floor_text(report);
     case id_place::not_seen:
-      return "not in it: no event with this id was applied; " + floor_text(report);
+      return (has_own_time(report.ids.kind) ? "not in it: no event with this id was applied; "
+                                            : "not in it: no event with this id was applied within it; ") +
+             floor_text(report);
     case id_place::off:
       return "none: this stream keeps no event ids";
   }
@@ -185,7 +195,7 @@ void append_aggregate(std::string& out, const explain_report& report, const expl
   out += '\n';
   append_backlog(out, of);
   if (report.event) return;
-  const auto in_window = last_event_in_window(report, row);
+  const auto in_window = last_event_in_window(report, of);
   out += "  window          ";
   if (!in_window) {
     out +=
@@ -216,7 +226,7 @@ namespace {
 /// What is stored of an aggregate, and of what waits of it.
 result<explained_aggregate> explain_one(const store_view& view, const named_stream& stream,
                                         const std::string& aggregate,
-                                        const std::optional<waiting_aggregate>& of) {
+                                        const std::optional<waiting_aggregate>& of, const id_spelling& ids) {
   explained_aggregate found{aggregate, {}};
   if (of) {
     found.backlog = of->backlog;
@@ -227,6 +237,12 @@ result<explained_aggregate> explain_one(const store_view& view, const named_stre
     found.row = std::move(row).value();
   } else if (row.error() != make_error_code(errc::not_found)) {
     return row.error();
+  }
+  if (!found.row || !found.row->id || has_own_time(ids.kind)) return found;
+  constexpr std::size_t k_all = std::numeric_limits<std::size_t>::max();
+  RATCHET_TRY(const auto filed, view.aggregates_with(stream.id, *found.row->id, k_all));
+  for (const filed_id_of& one : filed) {
+    if (one.aggregate == aggregate) found.last_filed = one.filed;
   }
   return found;
 }
@@ -262,7 +278,7 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
               }));
   report.aggregate = aggregate;
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
-  RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of));
+  RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report.ids));
   if (found.row || found.backlog) report.aggregates.push_back(std::move(found));
   if (!of) return report;
   RATCHET_TRY(view.waiting(stream.id, in_front_of(aggregate),
@@ -280,20 +296,29 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
                                      const asked_id& asked) {
   const event_id id = asked.stored;
   const std::string& text = asked.text;
+  const bool is_opaque = id_spelling::of(stream).kind == id_kind::opaque;
+  const bool any_case = !is_opaque;
   RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
-                return mentions(row.key, text, true) || mentions(row.value, text, true);
+                return row.id == id || mentions(row.key, text, any_case) ||
+                       mentions(row.value, text, any_case);
               }));
   report.event = id;
+  if (is_opaque) report.event_text = text;
   RATCHET_TRY(auto filed, view.aggregates_with(stream.id, id, k_most_aggregates + 1));
   report.more_aggregates = filed.size() > k_most_aggregates;
   if (report.more_aggregates) filed.pop_back();
-  report.place = !report.keeps_ids            ? id_place::off
-                 : is_below_floor(report, id) ? id_place::before_floor
-                 : filed.empty()              ? id_place::not_seen
-                                              : id_place::inside;
-  for (const std::string& aggregate : filed) {
+  if (!is_opaque) report.event_time = id.time();
+  for (const filed_id_of& one : filed) {
+    report.event_time = std::max(report.event_time.value_or(one.filed), one.filed);
+  }
+  report.place = !report.keeps_ids                            ? id_place::off
+                 : !report.event_time                         ? id_place::not_seen
+                 : is_below_floor(report, *report.event_time) ? id_place::before_floor
+                 : filed.empty()                              ? id_place::not_seen
+                                                              : id_place::inside;
+  for (const auto& [aggregate, when] : filed) {
     RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
-    RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of));
+    RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report.ids));
     if (!found.row) return make_error_code(errc::state_damaged);  // an id is filed when its event is applied
     report.aggregates.push_back(std::move(found));
   }
@@ -307,14 +332,14 @@ std::string explain_json(const explain_report& report) {
   json.key("floor").time(report.floor);
   if (report.aggregate) json.key("aggregate").string(*report.aggregate);
   if (report.event) {
-    json.key("event_id").string(report.ids.text(*report.event)).key("event_time").time(report.event->time());
+    json.key("event_id").string(text_of_event(report)).key("event_time").time(report.event_time);
     json.key("window").string(name_of(report.place));
   }
   json.key("aggregates").begin_array();
   for (const explained_aggregate& of : report.aggregates) {
     json.begin_object().key("aggregate").string(of.aggregate);
     if (of.row) {
-      write_last_handled(json, report, *of.row);
+      write_last_handled(json, report, of);
     } else {
       json.key("last_handled").null();
     }
@@ -342,8 +367,9 @@ std::string explain_json(const explain_report& report) {
 std::string explain_text(const explain_report& report) {
   std::string out = "stream " + report.stream;
   if (report.event) {
-    out += ", event " + report.ids.text(*report.event) + ", of " + to_rfc3339(report.event->time()) +
-           "\n  window          " + window_text(report) + "\n";
+    out += ", event " + text_of_event(report);
+    if (report.event_time) out += ", of " + to_rfc3339(*report.event_time);
+    out += "\n  window          " + window_text(report) + "\n";
   } else {
     out += ", aggregate " + *report.aggregate + "\n";
   }
@@ -379,17 +405,15 @@ problem nothing_known(const explain_report& report) {
     p.hint = "ids are compared byte by byte; `ratchet scan` lists those that are there";
     return p;
   }
-  p.message = "nothing is known of event " + report.ids.text(*report.event) + " in stream \"" +
-              report.stream + "\": ";
+  p.message = "nothing is known of event " + text_of_event(report) + " in stream \"" + report.stream + "\": ";
   switch (report.place) {
     case id_place::off:
       p.message += "this stream keeps no event ids (`dedup: off`)";
       p.hint = "ask for its aggregate: `ratchet explain ... --aggregate`";
       break;
     case id_place::before_floor:
-      p.message += "its own time, " + to_rfc3339(report.event->time()) +
-                   ", lies before the window's floor, " + to_rfc3339(*report.floor) +
-                   ", so that nobody can tell whether it was handled";
+      p.message += "its own time, " + to_rfc3339(*report.event_time) + ", lies before the window's floor, " +
+                   to_rfc3339(*report.floor) + ", so that nobody can tell whether it was handled";
       p.hint =
           "ask for its aggregate, whose last handled sequence is never forgotten: `ratchet explain ... "
           "--aggregate`";

@@ -16,7 +16,7 @@
 ///
 ///     {"stream": S, "known": BOOL, "floor": TIME | null,
 ///      "aggregate": A,                                               asked for an aggregate
-///      "event_id": ID, "event_time": TIME,                           asked for an event
+///      "event_id": ID, "event_time": TIME | null,                    asked for an event
 ///      "window": "inside" | "before_floor" | "not_seen" | "off",
 ///      "aggregates": [{"aggregate": A,                               asked for an aggregate: one or none
 ///                      "last_handled": {"sequence": Q, "event_id": ID | null, "time": TIME | null,
@@ -29,6 +29,9 @@
 ///      "more_aggregates": BOOL,                                      asked for an event
 ///      "waiting": [...], "more_waiting": BOOL,
 ///      "rejected_records": [...], "audit": [...]}
+///
+/// Where ids are opaque the event's is shown as it was asked for, any other as the hash that is stored, and
+/// `event_time` is the time that it is filed under, null where it is not.
 ///
 /// Q is a number, or [epoch, number]. `aggregates` of an event are those for which it was applied or
 /// superseded: identity is (aggregate, id). `rejected_records` are the kept ones that name the aggregate or
@@ -43,6 +46,7 @@ struct explained_aggregate {
   std::optional<aggregate_row> row;  ///< none: nothing of it was applied yet
   std::optional<ratchet::backlog> backlog{};
   std::optional<sequence_range> missing{};  ///< below the lowest that waits
+  std::optional<timestamp> last_filed{};    ///< when the id of the last event was filed, where it still is
 };
 
 /// An event that waits, with why.
@@ -63,10 +67,12 @@ struct explain_report {
   std::string stream;
   std::optional<std::string> aggregate;  ///< what was asked for: this,
   std::optional<event_id> event;         ///< or this
+  std::string event_text;                ///< and how it was spelt, where `event` is its hash
   id_spelling ids{};                     ///< of the stream
   std::optional<timestamp> floor;
   bool keeps_ids{true};
-  id_place place{id_place::not_seen};  ///< of `event`
+  id_place place{id_place::not_seen};   ///< of `event`
+  std::optional<timestamp> event_time;  ///< of `event`: its own, else the latest that it is filed under
   std::vector<explained_aggregate> aggregates;
   bool more_aggregates{false};  ///< the id is filed under still others
   std::vector<explained_event> waiting;

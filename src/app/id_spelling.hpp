@@ -16,12 +16,14 @@ struct id_spelling {
   bool has_source{false};
 
   [[nodiscard]] static id_spelling of(const named_stream&);
-  /// The stored id. With a source it is not the one that the event carries, but of the same time and kind.
+  /// The stored id. With a source it is not the one that the event carries, but of the same time and kind. An
+  /// opaque one is the hash that is stored in its place, as `xxh3:` and its digits.
   [[nodiscard]] std::string text(event_id) const;
 };
 
-/// What a person asks for: an id as it stands in events or as the outputs show it, and before it, behind the
-/// last space, its source. None where it is no id of this spelling.
+/// What a person asks for: an id as it stands in events or as the outputs show it. Where ids have a source it
+/// may stand before it: as ids have no spaces, up to the last one, and before an opaque id, which may have
+/// some, up to the first. None where it is no id of this spelling.
 struct asked_id {
   event_id stored;
   std::string text;  ///< the id alone, as it was given

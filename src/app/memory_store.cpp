@@ -53,20 +53,19 @@ class memory_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<void> scan_ids(
-      stream_id id, const std::function<bool(std::string_view, event_id)>& visit) const override {
-    for (const auto& [event, aggregate] : stream_of(all_, id).ids) {
-      if (!visit(aggregate, event)) break;
+  [[nodiscard]] result<void> scan_ids(stream_id id, const id_visit& visit) const override {
+    for (const auto& [key, filed] : stream_of(all_, id).ids) {
+      if (!visit(key.second, key.first, filed)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<std::vector<std::string>> aggregates_with(stream_id id, event_id event,
+  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_id id, event_id event,
                                                                  std::size_t limit) const override {
-    std::vector<std::string> out;
+    std::vector<filed_id_of> out;
     const auto& ids = stream_of(all_, id).ids;
-    for (auto at = ids.lower_bound({event, {}}); at != ids.end() && at->first == event; ++at) {
-      if (out.size() < limit) out.push_back(at->second);
+    for (auto at = ids.lower_bound({event, {}}); at != ids.end() && at->first.first == event; ++at) {
+      if (out.size() < limit) out.push_back({at->first.second, at->second});
     }
     return out;
   }
@@ -184,6 +183,7 @@ void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& ou
                                             std::size_t queue_events) const {
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
+  out.id_filed.assign(plan.opaque_ids ? plan.ids.size() : 0, timestamp{});
   out.backlogs.clear();
   std::size_t room = queue_events;
   for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
@@ -199,7 +199,10 @@ void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& ou
   for (std::size_t i = 0; i < plan.ids.size(); ++i) {
     const id_of_aggregate& id_of = plan.ids[i];
     const auto key = std::pair{id_of.id, std::string{plan.aggregates.at(id_of.aggregate)}};
-    out.id_stored[i] = ids.contains(key) ? 1 : 0;
+    const auto at = ids.find(key);
+    if (at == ids.end()) continue;
+    out.id_stored[i] = 1;
+    if (plan.opaque_ids) out.id_filed[i] = at->second;
   }
 }
 
@@ -232,7 +235,8 @@ void memory_store::stream_contents::enter(const step_part& part, std::uint64_t s
       }
     }
     for (const id_of_aggregate& id : part.change->ids) {
-      ids.emplace(id.id, std::string{part.plan->aggregates.at(id.aggregate)});
+      const timestamp filed = part.change->opaque_ids ? id.filed : id.id.time();
+      ids.insert_or_assign({id.id, std::string{part.plan->aggregates.at(id.aggregate)}}, filed);
     }
   }
   if (part.rejected.empty() && !part.keep_rejected.before) return;

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +62,7 @@ class memory_store final : public store {
   struct stream_contents {
     stream_state state;
     std::map<std::string, aggregate_row, std::less<>> rows;
-    std::set<std::pair<event_id, std::string>> ids;
+    std::map<std::pair<event_id, std::string>, timestamp> ids;  ///< and when they were filed
     std::map<kept_rejected::position, rejected_row> rejected;
     kept_rejected kept;  ///< the keys of `rejected`, in their order
     std::map<std::string, backlog, std::less<>> backlogs;

@@ -60,7 +60,7 @@ event_id output_id(const output_cause& cause) {
   constexpr std::uint64_t k_variant = 2;
   constexpr std::uint64_t k_most_time = (std::uint64_t{1} << 48U) - 1;
   std::uint64_t time = 0;
-  if (cause.id) {
+  if (cause.id && cause.id_has_time) {
     time = cause.id->high >> 16U;
   } else if (cause.time && cause.time->time_since_epoch().count() > 0) {
     time = static_cast<std::uint64_t>(cause.time->time_since_epoch().count()) & k_most_time;

@@ -7,6 +7,7 @@
 #include "app/stream_runtime.hpp"
 #include "core/output.hpp"
 #include "core/step.hpp"
+#include "decode/event_id_text.hpp"
 
 /// What reducers published, as messages of the outbox. Pure; any thread.
 namespace ratchet {
@@ -17,9 +18,10 @@ struct output_origin {
   std::string_view stream;
   stream_id id{0};
   gate_rules gate{};
+  bool ids_have_time{true};  ///< false: they are opaque
 };
 [[nodiscard]] inline output_origin origin_of(const stream_runtime& s) {
-  return {s.group, s.config.name, s.id, s.rules.gate};
+  return {s.group, s.config.name, s.id, s.rules.gate, has_own_time(s.config.dedup.ids)};
 }
 
 /// Adds what the step published. Ids are made of the cause and of the message's place among those of its

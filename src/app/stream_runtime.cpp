@@ -105,6 +105,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.stream = config.name;
   rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
   rules.dedup = config.dedup.ids != id_kind::none;
+  rules.opaque_ids = config.dedup.ids == id_kind::opaque;
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.poison_limit = config.poison;

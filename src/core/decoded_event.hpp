@@ -35,7 +35,7 @@ enum class malformed_reason : std::uint8_t {
   duplicate_header,
   id_invalid,        ///< the event id is not of the kind that the config names
   aggregate_size,    ///< empty, or above 1024 bytes
-  sequence_invalid,  ///< not a plain decimal number of u64
+  sequence_invalid,  ///< not digits alone of the base that the config names, or too large for its bits
   time_invalid,
   lone_surrogate,     ///< in a field that is read
   position_invalid,   ///< `apply --records`: the line is not what kcat -J prints
@@ -65,8 +65,9 @@ struct decoded_event {
   bool has_sequence{false};
   ratchet::sequence sequence;
   bool has_id{false};
-  event_id id;              ///< what it counts as; with CloudEvents id and source in one
-  std::string_view source;  ///< a CloudEvent's, where it has an id; else empty
+  event_id id;               ///< what it counts as; with CloudEvents id and source in one
+  std::string_view id_text;  ///< of an opaque id, as its sender spelt it; else empty
+  std::string_view source;   ///< a CloudEvent's, where it has an id; else empty
   std::string_view type;
   std::optional<timestamp> time;  ///< the event's own
   std::optional<timestamp>

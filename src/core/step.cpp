@@ -139,6 +139,7 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     d = {verdict::rejected, reject_reason::malformed};
   } else {
     where.malformed_run = 0;
+    if (rules_.opaque_ids) filed_[index] = filed_time(e, change_.after, where, rules_.window);
     d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
                                         : decide_event(index);
   }
@@ -164,13 +165,26 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
   facts.incoming = e.sequence;
   facts.has_id = e.has_id && rules_.dedup;
   if (facts.has_id) {
-    const std::uint32_t id = plan_.id_of[index];
-    facts.id_below_floor = floor_->is_below(e.id.time());
-    facts.id_seen = !facts.id_below_floor && (rows_.id_stored[id] != 0 || id_in_step_[id] != 0);
+    const std::optional<timestamp> filed = filed_before(index);
+    facts.id_below_floor = floor_->is_below(id_time(index));
+    facts.id_seen = filed && !floor_->is_below(*filed);
     facts.same_id_as_last = aggregate.id == e.id;
   }
   facts.same_payload_as_last = aggregate.payload_hash == e.payload_hash;
   return facts;
+}
+
+/// When the id of this event was filed, in the store or by this step.
+std::optional<timestamp> pass::filed_before(std::uint32_t index) const {
+  const std::uint32_t id = plan_.id_of[index];
+  if (id_in_step_[id] == 0) return stored_before(index);
+  return rules_.opaque_ids ? filed_in_step_[id] : events_[index].id.time();
+}
+
+std::optional<timestamp> pass::stored_before(std::uint32_t index) const {
+  const std::uint32_t id = plan_.id_of[index];
+  if (id == k_no_index || rows_.id_stored[id] == 0) return std::nullopt;
+  return rules_.opaque_ids ? rows_.id_filed[id] : events_[index].id.time();
 }
 
 decision pass::decide_event(std::uint32_t index) {
@@ -201,9 +215,11 @@ void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
   aggregate.time = e.time ? e.time : e.record_time;
   if (aggregate.id) {
     const std::uint32_t id = plan_.id_of[index];
+    const timestamp filed = id_time(index);
     id_in_step_[id] = 1;
-    change_.ids.push_back(plan_.ids[id]);
-    if (e.record_time && e.id.time() > *e.record_time + rules_.max_skew) ++aggregate.ids_ahead;
+    if (rules_.opaque_ids) filed_in_step_[id] = filed;
+    change_.ids.push_back({plan_.ids[id].aggregate, e.id, filed});
+    if (e.record_time && filed > *e.record_time + rules_.max_skew) ++aggregate.ids_ahead;
   }
   if (supersede_ && aggregate.newest != k_no_index) {
     change_.decisions[aggregate.newest].verdict = verdict::superseded;

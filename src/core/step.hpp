@@ -27,6 +27,8 @@ struct stream_rules {
   std::string_view stream;
   gate_rules gate;
   bool dedup{true};  ///< false: ids are neither looked at nor kept
+  /// Ids have no time of their own: they are filed under that of their record, see filed_time().
+  bool opaque_ids{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   std::uint32_t poison_limit{100};  ///< 0: off
@@ -40,6 +42,7 @@ struct stream_rules {
 struct id_of_aggregate {
   std::uint32_t aggregate{0};
   event_id id;
+  timestamp filed{};  ///< the time that it is filed under; looked at in stream_change::ids alone
 };
 
 constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
@@ -59,6 +62,7 @@ struct step_plan {
   std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
   std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
   bool needs_snapshots{false};              ///< the reducer reads the state before
+  bool opaque_ids{false};                   ///< stream_rules::opaque_ids
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
   bool resumes{false};
 
@@ -70,6 +74,7 @@ struct step_plan {
 struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
+  std::vector<timestamp> id_filed;  ///< that time, where id_stored says 1; of a plan with opaque ids alone
   /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in
   /// all queues together; behind them a queue is not complete.
   std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
@@ -112,13 +117,15 @@ struct published_outputs {
 struct stream_change {
   std::vector<aggregate_change> rows;
   std::vector<backlog_change> backlogs;
-  std::vector<id_of_aggregate> ids;        ///< to be filed in the window, in record order
+  /// To be filed in the window, in record order: where one comes twice, the later one counts.
+  std::vector<id_of_aggregate> ids;
+  bool opaque_ids{false};                ///< stream_rules::opaque_ids
   std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
-  std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
-  std::vector<decision> decisions;         ///< per event of the batch
-  std::size_t looked_at{0};                ///< events; those behind are for the next step
-  std::vector<audit_row> audits;           ///< step and time are the caller's
-  std::vector<topic_partition> touched;    ///< partitions whose state differs from before
+  std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
+  std::vector<decision> decisions;       ///< per event of the batch
+  std::size_t looked_at{0};              ///< events; those behind are for the next step
+  std::vector<audit_row> audits;         ///< step and time are the caller's
+  std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
 };

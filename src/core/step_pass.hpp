@@ -73,7 +73,12 @@ class pass {
         aggregates_(plan.aggregates.size()),
         id_in_step_(plan.ids.size()),
         room_{room_of(rules, before.counters)} {
+    if (rules.opaque_ids) {
+      filed_.resize(events.size());
+      filed_in_step_.resize(plan.ids.size());
+    }
     change_.after = before;
+    change_.opaque_ids = rules.opaque_ids;
     change_.decisions.resize(events.size());
     change_.ids.reserve(plan.ids.size());
     to_run_.reserve(events.size());
@@ -90,6 +95,12 @@ class pass {
   void handle(std::uint32_t index, partition_in_step&);
   [[nodiscard]] decision decide_event(std::uint32_t index);
   [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
+  /// What the event's id is filed under, and judged by.
+  [[nodiscard]] timestamp id_time(std::uint32_t index) const {
+    return rules_.opaque_ids ? filed_[index] : events_[index].id.time();
+  }
+  [[nodiscard]] std::optional<timestamp> filed_before(std::uint32_t index) const;
+  [[nodiscard]] std::optional<timestamp> stored_before(std::uint32_t index) const;
   void admit(std::uint32_t index, aggregate_in_step&);
   [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
   void wait_from_here(std::uint32_t aggregate);
@@ -111,7 +122,9 @@ class pass {
   timestamp now_;
   bool supersede_;
   std::vector<aggregate_in_step> aggregates_;
-  std::vector<std::uint8_t> id_in_step_;
+  std::vector<std::uint8_t> id_in_step_;  ///< per id of the plan: filed by this step
+  std::vector<timestamp> filed_in_step_;  ///< and when; opaque ids alone
+  std::vector<timestamp> filed_;          ///< per event: see id_time(); opaque ids alone
   std::vector<partition_in_step> partitions_;
   std::vector<admitted> to_run_;  ///< in record order
   std::vector<state> states_;     ///< per aggregate, after the reducer

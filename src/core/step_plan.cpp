@@ -24,6 +24,7 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   plan.order = rules.gate.order;
   plan.events = events;
   plan.needs_snapshots = !traits.full_state;
+  plan.opaque_ids = rules.opaque_ids;
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
   plan.aggregates.reserve(events.size());
@@ -49,7 +50,7 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
         mix_bits(e.id.high ^ mix_bits(e.id.low + aggregate)), next_id, [&](std::uint32_t index) {
           return plan.ids[index].id == e.id && plan.ids[index].aggregate == aggregate;
         });
-    if (id == next_id) plan.ids.push_back({aggregate, e.id});
+    if (id == next_id) plan.ids.push_back({aggregate, e.id, {}});
     plan.id_of[i] = id;
   }
   return plan;

@@ -43,10 +43,14 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
                           row ? &*row : nullptr,
                           find_backlog(rows_, aggregate)};
   for (const std::uint32_t i : events) {
-    incoming_event in{.index = i, .event = &events_[i], .floor = floors_[i], .stream_time = {}};
+    incoming_event in{.index = i,
+                      .event = &events_[i],
+                      .id_time = id_time(i),
+                      .id_filed = stored_before(i),
+                      .floor = floors_[i],
+                      .stream_time = {}};
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
     if (floor) in.stream_time = *floor + rules_.window;
-    if (plan_.id_of[i] != k_no_index) in.id_stored = rows_.id_stored[plan_.id_of[i]] != 0;
     if (machine.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.

@@ -137,8 +137,10 @@ gate_facts waiting_machine::facts_of(const incoming_event& in) const {
   facts.incoming = e.sequence;
   facts.has_id = e.has_id && around_.rules.dedup;
   if (facts.has_id) {
-    facts.id_below_floor = in.floor && e.id.time() < *in.floor;
-    facts.id_seen = !facts.id_below_floor && (in.id_stored || filed_.contains(e.id));
+    const auto here = filed_.find(e.id);
+    const std::optional<timestamp> filed = here == filed_.end() ? in.id_filed : here->second;
+    facts.id_below_floor = in.floor && in.id_time < *in.floor;
+    facts.id_seen = filed && (!in.floor || *filed >= *in.floor);
     facts.same_id_as_last = id_ == e.id;
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
@@ -240,8 +242,8 @@ void waiting_machine::run_incoming(const incoming_event& in) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
       if (with_id) {
-        filed_.insert(e.id);
-        if (e.record_time && e.id.time() > *e.record_time + around_.rules.max_skew) ++ids_ahead_;
+        filed_[e.id] = in.id_time;
+        if (e.record_time && in.id_time > *e.record_time + around_.rules.max_skew) ++ids_ahead_;
       }
       settled_.push_back({in.index, {verdict::applied, reject_reason::none}});
       return settle();
@@ -308,6 +310,13 @@ void waiting_machine::set_state(entry& e, waiting_state state) {
   e.changed = true;
 }
 
+/// What the id of an event that waited is filed under. What stood in for a record's time when it came is not
+/// kept, but when the event began to wait is: in stream time.
+timestamp waiting_machine::filed_time_of(const waiting_event& e) const {
+  if (!around_.rules.opaque_ids) return e.head.id->time();
+  return e.record.time ? *e.record.time : e.head.since.value_or(timestamp{});
+}
+
 void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
   const waiting_event& event = e.event;
@@ -315,9 +324,10 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   around_.room.remove(event.bytes());
   const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded;
   if (event.head.id && is_in_window) {
-    filed_.insert(*event.head.id);
+    const timestamp filed = filed_time_of(event);
+    filed_[*event.head.id] = filed;
     const auto& of_record = event.record.time;
-    if (of_record && event.head.id->time() > *of_record + around_.rules.max_skew) ++ids_ahead_;
+    if (of_record && filed > *of_record + around_.rules.max_skew) ++ids_ahead_;
   }
   if (e.index) {
     const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;

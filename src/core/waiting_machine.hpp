@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,7 +41,8 @@ struct waiting_room {
 struct incoming_event {
   std::uint32_t index{0};  ///< in the batch
   const decoded_event* event{nullptr};
-  bool id_stored{false};
+  timestamp id_time;                     ///< what its id is filed under, and judged by
+  std::optional<timestamp> id_filed;     ///< when its id was filed that the store has
   std::optional<timestamp> floor;        ///< before the record
   std::optional<timestamp> stream_time;  ///< behind it
 };
@@ -126,6 +126,7 @@ class waiting_machine {
   void count_entry(waiting_state, std::int64_t);
   void set_state(entry&, waiting_state);
   void remove(entries::iterator, std::uint64_t counters::*becomes);
+  [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void settle();
   waiting_answer replay(entries::iterator, const waiting_order&);
   waiting_answer skip_to(sequence);
@@ -150,7 +151,7 @@ class waiting_machine {
   entries entries_;
   std::optional<sequence> last_loaded_;  ///< of a queue that is not complete
   bool ready_{false};
-  std::set<event_id> filed_;
+  std::map<event_id, timestamp> filed_;
   std::vector<published_outputs> outputs_;
   std::vector<waiting_head> removed_;
   std::vector<settled_event> settled_;

@@ -103,7 +103,7 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   if (before != change.after || !change.puts.empty() || !change.removals.empty()) {
     out.backlogs.push_back(std::move(change));
   }
-  for (const event_id& id : filed_) out.ids.push_back({aggregate, id});
+  for (const auto& [id, filed] : filed_) out.ids.push_back({aggregate, id, filed});
   for (published_outputs& o : outputs_) {
     o.aggregate = aggregate;
     out.outputs.push_back(std::move(o));

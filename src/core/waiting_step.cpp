@@ -14,6 +14,7 @@ template <class Act>
                                              const step_rows& rows, timestamp now, Act act) {
   stream_change change;
   change.after = before;
+  change.opaque_ids = rules.opaque_ids;
   waiting_room room = room_of(rules, before.counters);
   std::vector<settled_event> nothing;
   for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {

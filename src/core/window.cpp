@@ -36,4 +36,11 @@ void window_floor::recompute() {
   if (!state_->floor || floor > *state_->floor) state_->floor = floor;
 }
 
+timestamp filed_time(const decoded_event& e, const stream_state& state, const partition_state& partition,
+                     std::chrono::milliseconds window) noexcept {
+  if (e.record_time) return *e.record_time;
+  if (partition.highest_time) return *partition.highest_time;
+  return state.floor ? *state.floor + window : timestamp{};
+}
+
 }  // namespace ratchet

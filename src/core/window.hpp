@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/decoded_event.hpp"
 #include "core/stream_state.hpp"
 #include "ratchet/types.hpp"
 
@@ -32,5 +33,12 @@ class window_floor {
   /// The lowest of the highest times; none while a counted partition has shown no time, or none is counted.
   std::optional<timestamp> lowest_;
 };
+
+/// What an id without a time of its own is filed under, and compared with the floor by: the time of its
+/// record. Where that has none, the highest time that its partition has shown; else, where the stream is
+/// (floor plus `window`); else 1970, as nothing is before the window then. `state` is that before the record,
+/// `partition` one of its own. Never the clock: a replay must file what the first run filed.
+[[nodiscard]] timestamp filed_time(const decoded_event&, const stream_state&, const partition_state&,
+                                   std::chrono::milliseconds window) noexcept;
 
 }  // namespace ratchet

@@ -31,8 +31,29 @@ constexpr std::array<std::uint8_t, 256> k_crockford = [] {
   return table;
 }();
 
-constexpr bool is_dash_place(std::size_t i) noexcept {
-  return i == 8 || i == 13 || i == 18 || i == 23;
+constexpr std::size_t k_hex_digits = 32;
+constexpr std::string_view k_hashed{"xxh3:"};
+
+std::string hex_digits(event_id id) {
+  std::string text(k_hex_digits, '0');
+  for (std::size_t i = k_hex_digits; i > 0; --i) {
+    text[i - 1] = "0123456789abcdef"[id.low & 0xFU];
+    id = {id.high >> 4, id.high << 60 | id.low >> 4};
+  }
+  return text;
+}
+
+event_id of_hash(const hash128& hash) noexcept {
+  return {hash.high, hash.low};
+}
+
+/// XXH3-128 of the numbers, big-endian.
+hash128 hash_of_halves(const std::array<std::uint64_t, 4>& halves) noexcept {
+  std::array<char, sizeof halves> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(halves[i / 8] >> (56 - 8 * (i % 8)) & 0xFFU);
+  }
+  return payload_hash({bytes.data(), bytes.size()});
 }
 
 #if defined(__SSE2__)
@@ -123,12 +144,30 @@ std::optional<event_id> parse_ulid(std::string_view text) noexcept {
   return k_crockford[static_cast<unsigned char>(text.front())] < 8 ? std::optional{id} : std::nullopt;
 }
 
+std::optional<event_id> hash_opaque_id(std::string_view text) noexcept {
+  if (text.empty() || text.size() > k_most_id_bytes) return std::nullopt;
+  return of_hash(payload_hash(text));
+}
+
+std::optional<event_id> parse_hashed_id(std::string_view text) noexcept {
+  if (!text.starts_with(k_hashed) || text.size() != k_hashed.size() + k_hex_digits) return std::nullopt;
+  event_id id;
+  for (const char c : text.substr(k_hashed.size())) {
+    const int digit = json::hex_value(c);
+    if (digit < 0) return std::nullopt;
+    id = {id.high << 4 | id.low >> 60, id.low << 4 | static_cast<std::uint64_t>(digit)};
+  }
+  return id;
+}
+
 std::optional<event_id> parse_event_id(id_kind kind, std::string_view text) noexcept {
   switch (kind) {
     case id_kind::uuidv7:
       return parse_uuidv7(text);
     case id_kind::ulid:
       return parse_ulid(text);
+    case id_kind::opaque:
+      return hash_opaque_id(text);
     case id_kind::none:
       break;
   }
@@ -143,6 +182,8 @@ const char* name_of(id_kind kind) noexcept {
       return "uuidv7";
     case id_kind::ulid:
       return "ulid";
+    case id_kind::opaque:
+      return "opaque";
   }
   return "?";
 }
@@ -152,22 +193,18 @@ event_id id_of_source(id_kind kind, event_id id, std::string_view source) noexce
   const std::uint64_t high = kind == id_kind::ulid ? 0xFFFF : 0x0FFF;
   const std::uint64_t low = kind == id_kind::ulid ? ~std::uint64_t{0} : ~std::uint64_t{0} >> 2;
   const hash128 hash = payload_hash(source);
+  if (kind == id_kind::opaque) return of_hash(hash_of_halves({id.high, id.low, hash.high, hash.low}));
   return {id.high ^ (hash.high & high), id.low ^ (hash.low & low)};
 }
 
 std::string to_text(event_id id) {
-  std::string text(k_text_size, '-');
-  unsigned shift = 128;
-  for (std::size_t i = 0; i < k_text_size; ++i) {
-    if (is_dash_place(i)) continue;
-    shift -= 4;
-    const std::uint64_t half = shift >= 64 ? id.high >> (shift - 64) : id.low >> shift;
-    text[i] = "0123456789abcdef"[half & 0xFU];
-  }
+  std::string text = hex_digits(id);
+  for (const std::size_t place : {8U, 13U, 18U, 23U}) text.insert(place, 1, '-');
   return text;
 }
 
 std::string to_text(id_kind kind, event_id id) {
+  if (kind == id_kind::opaque) return std::string{k_hashed}.append(hex_digits(id));
   if (kind != id_kind::ulid) return to_text(id);
   std::string text(k_ulid_size, '0');
   for (std::size_t i = k_ulid_size; i > 0; --i) {

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,18 @@ namespace ratchet {
 /// for anything else, also for I, L, O and U. Its upper 48 bits are its own time.
 [[nodiscard]] std::optional<event_id> parse_ulid(std::string_view text) noexcept;
 
+/// The longest opaque id, in bytes; the shortest has one.
+constexpr std::size_t k_most_id_bytes = 1024;
+
+/// Any text is an opaque id, but for its size: XXH3-128 (xxHash 0.8) of it counts as the id from there on.
+/// Persisted: never change it. None: it is empty, or longer than k_most_id_bytes.
+[[nodiscard]] std::optional<event_id> hash_opaque_id(std::string_view text) noexcept;
+
+/// Whether an id of the kind has a time of its own, event_id::time().
+[[nodiscard]] constexpr bool has_own_time(id_kind kind) noexcept {
+  return kind == id_kind::uuidv7 || kind == id_kind::ulid;
+}
+
 /// Reads an id of the kind.
 [[nodiscard]] std::optional<event_id> parse_event_id(id_kind, std::string_view text) noexcept;
 
@@ -27,12 +40,16 @@ namespace ratchet {
 /// The id of an event whose identity is source and id, as with CloudEvents: the id with its random bits XORed
 /// with the same bits of XXH3-128 (xxHash 0.8) of the source: 74 bits of a UUIDv7, whose time, version and
 /// variant stay, and 80 of a ULID. Two ids of one source never become one; two of different sources only
-/// where they are of the same millisecond, and then with a chance of 2^-74. Persisted: never change it.
+/// where they are of the same millisecond, and then with a chance of 2^-74. Of an opaque id it is XXH3-128 of
+/// 32 bytes: the id's hash and the source's, big-endian. Persisted: never change it.
 [[nodiscard]] event_id id_of_source(id_kind, event_id, std::string_view source) noexcept;
 
 /// The id as RFC 9562 spells it, in lower case.
 [[nodiscard]] std::string to_text(event_id);
-/// The id as its kind spells it: ULIDs in upper case, all others as above.
+/// The id as its kind spells it: ULIDs in upper case; of opaque ids, whose text is not kept, `xxh3:` and the
+/// 32 hexadecimal digits of the hash; all others as above.
 [[nodiscard]] std::string to_text(id_kind, event_id);
+/// Reads what to_text() makes of an opaque id; none for anything else.
+[[nodiscard]] std::optional<event_id> parse_hashed_id(std::string_view text) noexcept;
 
 }  // namespace ratchet

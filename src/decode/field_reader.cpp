@@ -71,6 +71,16 @@ bool field_reader::read_number(const field& f, bool wide, ratchet::sequence& to)
   return true;
 }
 
+bool field_reader::read_hex(const field& f, bool wide, ratchet::sequence& to) {
+  field_value value;
+  if (!fetch_required(f, value)) return false;
+  if (value.what != json::kind::string) return fail(malformed_reason::wrong_type, f, value);
+  const auto number = parse_hex_u128(value.text);
+  if (!number || (!wide && number->epoch != 0)) return fail(malformed_reason::sequence_invalid, f, value);
+  to = *number;
+  return true;
+}
+
 bool field_reader::read_time_from(const field& f) {
   field_value value;
   if (!fetch(f, value)) return false;

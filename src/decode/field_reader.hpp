@@ -46,6 +46,8 @@ class field_reader : public event_reader {
   bool fetch_from_value(const field&, field_value&);
   bool fetch_header(const field&, field_value&);
   bool read_number(const field&, bool wide, ratchet::sequence&);
+  /// Hexadecimal digits, which only text can hold.
+  bool read_hex(const field&, bool wide, ratchet::sequence&);
   bool read_time_from(const field&);
   bool set_aggregate(const field&, const field_value&);
   /// The bytes of a value's part become the payload. They must be there.

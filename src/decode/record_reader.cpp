@@ -9,6 +9,17 @@
 
 namespace ratchet {
 
+namespace {
+
+/// Whether the value can be a name: text, or an integer, which is taken as it is spelt. A number with a
+/// fraction or an exponent names nothing.
+bool names_something(json::kind what, std::string_view text) noexcept {
+  if (what == json::kind::number) return text.find_first_of(".eE") == std::string_view::npos;
+  return what == json::kind::string;
+}
+
+}  // namespace
+
 /// The order in which faults are looked for: first the value as a whole, then field by field.
 bool record_reader::read_all() {
   return read_value() && (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
@@ -33,9 +44,15 @@ bool record_reader::read_event_id() {
   field_value value;
   if (!(fields_->is_cloudevent ? fetch_attribute(f, value) : fetch_required(f, value))) return false;
   if (rules().ids == id_kind::none) return true;
-  if (value.what != json::kind::string) return fail(malformed_reason::wrong_type, f, value);
+  const bool opaque = rules().ids == id_kind::opaque;
+  if (value.what != json::kind::string && !(opaque && names_something(value.what, value.text)))
+    return fail(malformed_reason::wrong_type, f, value);
   const auto id = parse_event_id(rules().ids, value.text);
   if (!id) return fail(malformed_reason::id_invalid, f, value);
+  if (opaque) {
+    if (!check_utf8(f, value)) return false;
+    event().id_text = value.text;
+  }
   event().has_id = true;
   event().id = *id;
   if (fields_->is_cloudevent) {
@@ -49,14 +66,7 @@ bool record_reader::read_aggregate() {
   const field& f = fields_->aggregate;
   field_value value;
   if (!fetch_required(f, value)) return false;
-  if (value.what == json::kind::number) {
-    // An integer is taken as it is spelt; a number with a fraction or an exponent names nothing.
-    if (value.text.find_first_of(".eE") != std::string_view::npos) {
-      return fail(malformed_reason::wrong_type, f, value);
-    }
-  } else if (value.what != json::kind::string) {
-    return fail(malformed_reason::wrong_type, f, value);
-  }
+  if (!names_something(value.what, value.text)) return fail(malformed_reason::wrong_type, f, value);
   return set_aggregate(f, value) && check_utf8(f, value);
 }
 
@@ -64,7 +74,11 @@ bool record_reader::read_sequence() {
   if (rules().order == order::arrival) return true;
   if (fields_->is_cloudevent && !check_sign()) return false;
   const bool wide = rules().envelope.sequence_bits == 128;
-  if (!read_number(fields_->sequence, wide, event().sequence)) return false;
+  const bool hex = rules().envelope.sequence_base == 16;
+  if (!(hex ? read_hex(fields_->sequence, wide, event().sequence)
+            : read_number(fields_->sequence, wide, event().sequence))) {
+    return false;
+  }
   if (fields_->epoch.mapped && !wide) {
     ratchet::sequence epoch;
     if (!read_number(fields_->epoch, false, epoch)) return false;

@@ -62,4 +62,15 @@ std::string to_decimal(sequence s) {
   return {digits.rbegin(), digits.rend()};
 }
 
+std::optional<sequence> parse_hex_u128(std::string_view digits) noexcept {
+  if (digits.empty()) return std::nullopt;
+  sequence value;
+  for (const char c : digits) {
+    const int digit = json::hex_value(c);
+    if (digit < 0 || value.epoch >> 60 != 0) return std::nullopt;
+    value = {value.epoch << 4 | value.number >> 60, value.number << 4 | static_cast<std::uint64_t>(digit)};
+  }
+  return value;
+}
+
 }  // namespace ratchet

@@ -20,4 +20,8 @@ namespace ratchet {
 /// The pair as one number of 128 bits, {high, low}, in decimal digits: what parse_u128() reads.
 [[nodiscard]] std::string to_decimal(sequence);
 
+/// Reads hexadecimal digits in either case up to 2^128 - 1 as {high, low}. Leading zeros are allowed; a sign
+/// and a prefix such as 0x are not.
+[[nodiscard]] std::optional<sequence> parse_hex_u128(std::string_view digits) noexcept;
+
 }  // namespace ratchet

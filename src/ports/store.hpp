@@ -79,6 +79,14 @@ struct scanned_row {
   const aggregate_row& row;
 };
 
+/// Under which aggregate and time an id is filed: its own time, where it has one.
+struct filed_id_of {
+  std::string aggregate;
+  timestamp filed;
+  friend auto operator<=>(const filed_id_of&, const filed_id_of&) = default;
+};
+using id_visit = std::function<bool(std::string_view aggregate, event_id, timestamp filed)>;
+
 /// Aggregates with something to do, and when there is more.
 struct due_aggregates {
   std::vector<std::string> names;      ///< none twice
@@ -108,12 +116,11 @@ class store_view {
   /// yet, until `visit` returns false.
   [[nodiscard]] virtual result<void> scan(stream_id,
                                           const std::function<bool(const scanned_row&)>& visit) const = 0;
-  /// Every id in the order of time, as (aggregate, id).
-  [[nodiscard]] virtual result<void> scan_ids(
-      stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const = 0;
-  /// The aggregates under which this id is filed, at most `limit`, in byte order. Ids below the window's
-  /// floor may be there or not.
-  [[nodiscard]] virtual result<std::vector<std::string>> aggregates_with(stream_id, event_id,
+  /// Every id, in the order of time where it has one of its own, until `visit` returns false.
+  [[nodiscard]] virtual result<void> scan_ids(stream_id, const id_visit& visit) const = 0;
+  /// The aggregates under which this id is filed, at most `limit`, in byte order. Ids that are filed below
+  /// the window's floor may be there or not.
+  [[nodiscard]] virtual result<std::vector<filed_id_of>> aggregates_with(stream_id, event_id,
                                                                          std::size_t limit) const = 0;
   /// The newest `limit` rejected records, newest first.
   [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;

@@ -93,6 +93,7 @@ result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected
   for (const family f : {family::sequences, family::snapshots, family::dedup}) {
     RATCHET_TRY(erase_all(f, layout::stream_prefix(stream)));
   }
+  RATCHET_TRY(erase_all(family::dedup, layout::opaque_ids_prefix(stream)));
   using layout::waiting_kind;
   for (const waiting_kind kind : {waiting_kind::event, waiting_kind::backlog, waiting_kind::wake,
                                   waiting_kind::gap, waiting_kind::id}) {

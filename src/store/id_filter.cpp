@@ -20,15 +20,28 @@ class id_filter final : public rocksdb::CompactionFilter {
  public:
   explicit id_filter(std::shared_ptr<const floor_map> floors) : floors_{std::move(floors)} {}
 
-  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*, bool*) const override {
-    const auto parsed = layout::parse_id_run_key(key.ToStringView());
-    if (!parsed) return false;  // the step row, or damage, which is not for a filter to hide
-    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
-    return floor != floors_->end() && parsed.assume_value().span.end() <= milliseconds_of(floor->second);
+  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice& value, std::string*,
+              bool*) const override {
+    return layout::is_opaque_id_key(key.ToStringView()) ? drops_id(key, value) : drops_run(key);
   }
   const char* Name() const override { return "ratchet.id_filter"; }
 
  private:
+  // What cannot be decoded stays: damage is not for a filter to hide.
+  [[nodiscard]] bool drops_id(const rocksdb::Slice& key, const rocksdb::Slice& value) const {
+    const auto parsed = layout::parse_opaque_id_key(key.ToStringView());
+    const auto filed = layout::decode_filed_time(value.ToStringView());
+    if (!parsed || !filed) return false;
+    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
+    return floor != floors_->end() && filed.assume_value() < floor->second;
+  }
+  [[nodiscard]] bool drops_run(const rocksdb::Slice& key) const {
+    const auto parsed = layout::parse_id_run_key(key.ToStringView());
+    if (!parsed) return false;  // or the step row
+    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
+    return floor != floors_->end() && parsed.assume_value().span.end() <= milliseconds_of(floor->second);
+  }
+
   std::shared_ptr<const floor_map> floors_;
 };
 

@@ -29,9 +29,9 @@ class durable_floors {
   std::shared_ptr<const floor_map> floors_{std::make_shared<const floor_map>()};
 };
 
-/// Drops the runs of `dedup` whose span has ended at its stream's durable floor, whenever RocksDB writes a
-/// table file. Such ids are before the window by their time alone, so that nobody asks whether they are
-/// stored.
+/// Drops the runs of `dedup` whose span has ended at its stream's durable floor, and the opaque ids that are
+/// filed below it, whenever RocksDB writes a table file. Such ids are before the window by their time alone:
+/// whether they are stored changes no answer.
 class id_filter_factory final : public rocksdb::CompactionFilterFactory {
  public:
   explicit id_filter_factory(std::shared_ptr<const durable_floors> floors) : floors_{std::move(floors)} {}

@@ -13,7 +13,8 @@
 
 namespace ratchet {
 
-/// Packs the ids of a step into runs. Keeps its buffers. Thread-safety: one owner thread.
+/// Packs the ids of a step into runs. Those of streams whose ids are opaque are no runs. Keeps its buffers.
+/// Thread-safety: one owner thread.
 class id_run_writer {
  public:
   /// Puts them into the batch, in the order of their keys. Ids that come twice are stored once.

@@ -14,6 +14,8 @@ std::uint32_t raw(stream_id stream) {
   return static_cast<std::uint32_t>(stream);
 }
 
+constexpr std::size_t k_opaque_id_head = 4 + 4 + 16;
+
 byte_reader after_prefix(kind k, std::string_view key) {
   byte_reader in{key};
   in.expect(in.u8() == static_cast<unsigned>(k));
@@ -128,6 +130,26 @@ void append_id_run_key(std::string& out, stream_id stream, slot s, id_span span,
   out.append(bytes, sizeof bytes);
 }
 
+void append_opaque_id_key(std::string& out, stream_id stream, slot s, const event_id& id,
+                          std::string_view aggregate) {
+  char head[k_opaque_id_head];
+  char* at = put_number<4>(put_number<4>(head, raw(stream) + k_opaque_ids), static_cast<std::uint32_t>(s));
+  put_number<8>(put_number<8>(at, id.high), id.low);
+  out.append(head, sizeof head).append(aggregate);
+}
+
+std::string opaque_ids_prefix(stream_id stream, slot s) {
+  std::string prefix;
+  append_opaque_id_key(prefix, stream, s, {}, {});
+  prefix.resize(4 + 4);
+  return prefix;
+}
+
+bool is_opaque_id_key(std::string_view key) noexcept {
+  constexpr unsigned k_first_bit = k_opaque_ids >> 24U;
+  return !key.empty() && (static_cast<unsigned char>(key.front()) & k_first_bit) != 0;
+}
+
 std::string span_prefix(stream_id stream, slot s, id_span span) {
   std::string prefix;
   append_id_run_key(prefix, stream, s, span, 0, 0);
@@ -157,6 +179,19 @@ result<parsed_id_run_key> parse_id_run_key(std::string_view key) {
   out.part = in.u16();
   const bool is_known = std::find(k_span_bits.begin(), k_span_bits.end(), out.span.bits) != k_span_bits.end();
   if (!in.done() || !is_known || out.span.start % (std::uint64_t{1} << out.span.bits) != 0) return damaged();
+  return out;
+}
+
+result<parsed_opaque_id_key> parse_opaque_id_key(std::string_view key) {
+  byte_reader in{key};
+  parsed_opaque_id_key out;
+  const std::uint32_t stream = in.u32();
+  out.stream = stream_id{stream - k_opaque_ids};
+  out.slot = slot{in.u32()};
+  out.id.high = in.u64();
+  out.id.low = in.u64();
+  out.aggregate = in.rest();
+  if (!in.done() || stream < k_opaque_ids || out.aggregate.empty()) return damaged();
   return out;
 }
 

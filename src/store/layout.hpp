@@ -15,7 +15,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
 
-/// The bytes on disk, schema version 4. Golden tests pin every one of them.
+/// The bytes on disk, schema version 5. Golden tests pin every one of them.
 ///
 /// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
 /// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
@@ -78,6 +78,8 @@
 ///   run of ids      u32 stream, u32 slot, u48 start in     format, u16 count, count times: id (16 bytes),
 ///                   milliseconds, u8 bits, u64 step,       count times: u16 length, and as many bytes of
 ///                   u16 part                               aggregates
+///   opaque id       u32 stream + 2^31, u32 slot, id (16    format, i64 the time that it is filed under
+///                   bytes), aggregate
 /// waiting:
 ///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
 ///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,
@@ -124,6 +126,9 @@
 /// A span is 2^bits milliseconds long and begins at a multiple of that. What is too much for a run goes on in
 /// the next part. So a run costs as much to write as a row, files hold runs of about one time, and with the
 /// aggregates in full no hash decides what is stored.
+///
+/// An opaque id has no time in it to look for it by, so that each is a row of its own: its 16 bytes are
+/// XXH3-128 of the text, as in the aggregate's row and everywhere else. Filed again it takes the later time.
 namespace ratchet::layout {
 
 constexpr std::uint32_t k_schema_version = 5;
@@ -136,6 +141,8 @@ constexpr std::size_t k_run_ids = 256;
 /// How wide the spans of runs may be, in bits of milliseconds: 64 ms, 1 s and 16 s. Whoever looks for an id
 /// looks into one span of each width.
 constexpr std::array<unsigned, 3> k_span_bits{6, 10, 14};
+/// Is added to the stream in the keys of opaque ids, so that these lie behind all runs.
+constexpr std::uint32_t k_opaque_ids = std::uint32_t{1} << 31U;
 /// Of a rejected record's value as much is kept.
 constexpr std::size_t k_rejected_value_bytes = std::size_t{64} * 1024;
 /// No config keeps more rejected records than this for a stream.
@@ -253,11 +260,20 @@ class id_run {
 /// Appends to `out`, which many keys of a batch share.
 void append_aggregate_key(std::string& out, stream_id, slot, std::string_view aggregate);
 void append_id_run_key(std::string& out, stream_id, slot, id_span, std::uint64_t step, std::uint16_t part);
+void append_opaque_id_key(std::string& out, stream_id, slot, const event_id&, std::string_view aggregate);
+/// All keys of a stream's opaque ids in `dedup` start so.
+[[nodiscard]] std::string opaque_ids_prefix(stream_id, slot = k_instance_slot);
+/// True for a key in `dedup` that is not a run's.
+[[nodiscard]] bool is_opaque_id_key(std::string_view key) noexcept;
 /// All keys of a span's runs in `dedup` start so.
 [[nodiscard]] std::string span_prefix(stream_id, slot, id_span);
 constexpr std::size_t k_span_prefix_bytes = 4 + 4 + 6 + 1;
 [[nodiscard]] constexpr std::size_t aggregate_key_size(std::size_t aggregate_bytes) {
   return 8 + aggregate_bytes;
+}
+
+[[nodiscard]] constexpr std::size_t opaque_id_key_size(std::size_t aggregate_bytes) {
+  return 24 + aggregate_bytes;
 }
 
 struct parsed_aggregate_key {
@@ -272,6 +288,12 @@ struct parsed_id_run_key {
   std::uint64_t step{0};
   std::uint16_t part{0};
 };
+struct parsed_opaque_id_key {
+  stream_id stream{0};
+  ratchet::slot slot{0};
+  event_id id;
+  std::string_view aggregate;
+};
 struct parsed_partition_key {
   stream_id stream{0};
   topic_partition where;
@@ -284,6 +306,7 @@ struct parsed_rejected_key {
 // Errors of everything below: state_damaged.
 [[nodiscard]] result<parsed_aggregate_key> parse_aggregate_key(std::string_view);
 [[nodiscard]] result<parsed_id_run_key> parse_id_run_key(std::string_view);
+[[nodiscard]] result<parsed_opaque_id_key> parse_opaque_id_key(std::string_view);
 [[nodiscard]] result<std::string> parse_stream_key(std::string_view);
 [[nodiscard]] result<stream_id> parse_stream_state_key(std::string_view);
 [[nodiscard]] result<parsed_partition_key> parse_partition_key(std::string_view);
@@ -317,6 +340,8 @@ struct parsed_rejected_key {
 void encode_id_run(std::string& out, std::span<const filed_id>);
 /// `span` is what the key says. Errors: state_damaged, also where an id lies outside of it or out of order.
 [[nodiscard]] result<id_run> decode_id_run(id_span span, std::string_view);
+[[nodiscard]] std::string encode_filed_time(timestamp);
+[[nodiscard]] result<timestamp> decode_filed_time(std::string_view);
 [[nodiscard]] std::string encode_rejected(const rejected_row&, rejected_place);
 /// `key` gives the position.
 [[nodiscard]] result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rejected_key& key,

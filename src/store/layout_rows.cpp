@@ -186,6 +186,20 @@ result<void> decode_presence(std::string_view value) {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+std::string encode_filed_time(timestamp filed) {
+  std::string value = with_format();
+  byte_writer{value}.i64(filed.time_since_epoch().count());
+  return value;
+}
+
+result<timestamp> decode_filed_time(std::string_view value) {
+  byte_reader in{value};
+  in.expect(in.u8() == static_cast<unsigned>(k_format));
+  const timestamp filed{std::chrono::milliseconds{in.i64()}};
+  if (!in.done()) return damaged();
+  return filed;
+}
+
 std::string encode_rejected(const rejected_row& row, rejected_place place) {
   const std::string_view kept =
       row.value ? std::string_view{*row.value}.substr(0, k_rejected_value_bytes) : std::string_view{};

@@ -80,20 +80,41 @@ result<void> rocks_view::scan(stream_id stream, const std::function<bool(const s
                        });
 }
 
-result<void> rocks_view::scan_ids(
-    stream_id stream, const std::function<bool(std::string_view aggregate, event_id)>& visit) const {
-  return db_->for_each(options_, family::dedup, layout::stream_prefix(stream),
-                       [&](std::string_view key, std::string_view value) -> result<bool> {
-                         RATCHET_TRY(const auto parsed, layout::parse_id_run_key(key));
-                         RATCHET_TRY(const auto run, layout::decode_id_run(parsed.span, value));
-                         return run.each([&](const layout::filed_id& f) { return visit(f.aggregate, f.id); });
-                       });
+result<void> rocks_view::scan_ids(stream_id stream, const id_visit& visit) const {
+  RATCHET_TRY(db_->for_each(options_, family::dedup, layout::opaque_ids_prefix(stream),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              RATCHET_TRY(const auto parsed, layout::parse_opaque_id_key(key));
+                              RATCHET_TRY(const timestamp filed, layout::decode_filed_time(value));
+                              return visit(parsed.aggregate, parsed.id, filed);
+                            }));
+  // A stream has ids of one kind.
+  return db_->for_each(
+      options_, family::dedup, layout::stream_prefix(stream),
+      [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const auto parsed, layout::parse_id_run_key(key));
+        RATCHET_TRY(const auto run, layout::decode_id_run(parsed.span, value));
+        return run.each([&](const layout::filed_id& f) { return visit(f.aggregate, f.id, f.id.time()); });
+      });
 }
 
-result<std::vector<std::string>> rocks_view::aggregates_with(stream_id stream, event_id id,
+result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_id stream, event_id id,
                                                              std::size_t limit) const {
-  if (!db_->handle(family::dedup)) return std::vector<std::string>{};
-  return aggregates_in_runs(*db_, options_, stream, id, limit);
+  std::vector<filed_id_of> out;
+  if (!db_->handle(family::dedup)) return out;
+  std::string prefix;
+  layout::append_opaque_id_key(prefix, stream, k_instance_slot, id, {});
+  RATCHET_TRY(db_->for_each(options_, family::dedup, prefix,
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              if (out.size() == limit) return false;
+                              RATCHET_TRY(const auto parsed, layout::parse_opaque_id_key(key));
+                              RATCHET_TRY(const timestamp filed, layout::decode_filed_time(value));
+                              out.push_back({std::string{parsed.aggregate}, filed});
+                              return true;
+                            }));
+  if (!out.empty()) return out;  // a stream has ids of one kind
+  RATCHET_TRY(const auto in_runs, aggregates_in_runs(*db_, options_, stream, id, limit));
+  for (const std::string& aggregate : in_runs) out.push_back({aggregate, id.time()});
+  return out;
 }
 
 result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {

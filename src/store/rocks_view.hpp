@@ -23,9 +23,8 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<aggregate_row> get(stream_id, std::string_view aggregate) const override;
   [[nodiscard]] result<void> scan(stream_id,
                                   const std::function<bool(const scanned_row&)>& visit) const override;
-  [[nodiscard]] result<void> scan_ids(
-      stream_id, const std::function<bool(std::string_view aggregate, event_id)>& visit) const override;
-  [[nodiscard]] result<std::vector<std::string>> aggregates_with(stream_id, event_id,
+  [[nodiscard]] result<void> scan_ids(stream_id, const id_visit& visit) const override;
+  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_id, event_id,
                                                                  std::size_t limit) const override;
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
   [[nodiscard]] result<void> each_rejected(

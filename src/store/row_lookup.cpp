@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "core/aggregate_hash.hpp"
 #include "store/backlog_lookup.hpp"
@@ -123,6 +124,7 @@ result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows&
   last_.plan = nullptr;
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
+  out.id_filed.assign(plan.opaque_ids ? plan.ids.size() : 0, timestamp{});
   out.backlogs.clear();
   waits_.clear();
   RATCHET_TRY(get_aggregates(stream, plan, &out));
@@ -237,6 +239,7 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
 
 result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (plan.opaque_ids) return get_opaque_ids(stream, plan, out);
   const recent_ids& recent = memory_->at(stream).ids;
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
@@ -249,6 +252,38 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
   if (asked_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(writes_->settle());
   return find_in_runs(*db_, stream, plan, asked_, out.id_stored);
+}
+
+/// Nothing in such an id tells how old it is, so that the database is asked for each; but of an aggregate
+/// without a row none was ever filed.
+result<void> row_lookup::get_opaque_ids(stream_id stream, const step_plan& plan, step_rows& out) {
+  asked_.clear();
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
+    const std::uint32_t aggregate = plan.ids[i].aggregate;
+    if (!out.aggregates[aggregate]) continue;
+    asked_.push_back(i);
+    bytes += layout::opaque_id_key_size(plan.aggregates[aggregate].size());
+  }
+  std::sort(asked_.begin(), asked_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple{plan.ids[a].id, plan.aggregates[plan.ids[a].aggregate]} <
+           std::tuple{plan.ids[b].id, plan.aggregates[plan.ids[b].aggregate]};
+  });
+  prepare(asked_.size(), bytes);
+  for (const std::uint32_t index : asked_) {
+    const std::size_t begin = key_bytes_.size();
+    const id_of_aggregate& id = plan.ids[index];
+    layout::append_opaque_id_key(key_bytes_, stream, k_instance_slot, id.id, plan.aggregates[id.aggregate]);
+    add_key(begin);
+  }
+  RATCHET_TRY(multi_get(family::dedup));
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (statuses_[i].IsNotFound()) continue;
+    if (!statuses_[i].ok()) return read_error(statuses_[i]);
+    RATCHET_TRY(out.id_filed[asked_[i]], layout::decode_filed_time(values_[i].ToStringView()));
+    out.id_stored[asked_[i]] = 1;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 }  // namespace ratchet

@@ -66,6 +66,7 @@ class row_lookup {
   void remember(std::uint32_t aggregate, const row_head&, step_rows* out);
   result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
   result<void> get_ids(stream_id, const step_plan&, step_rows& out);
+  result<void> get_opaque_ids(stream_id, const step_plan&, step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
   void add_key(std::size_t begin);
   result<void> multi_get(family);

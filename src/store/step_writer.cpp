@@ -210,10 +210,21 @@ void step_writer::put_due(stream_id stream, layout::waiting_kind kind, std::stri
 
 void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
+  if (part.change->opaque_ids) return put_opaque_ids(part);
   runs_.put(*batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
   for (const id_of_aggregate& id : ids) {
     recent.add(id.id, mark_of(id.id, part.plan->hashes[id.aggregate]), horizon);
+  }
+}
+
+/// In the order in which they were filed: of an id that comes twice the later time stays.
+void step_writer::put_opaque_ids(const step_part& part) {
+  for (const id_of_aggregate& id : part.change->ids) {
+    key_.clear();
+    layout::append_opaque_id_key(key_, part.stream, k_instance_slot, id.id,
+                                 part.plan->aggregates[id.aggregate]);
+    put(*batch_, db_->handle(family::dedup), key_, layout::encode_filed_time(id.filed));
   }
 }
 

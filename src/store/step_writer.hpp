@@ -43,6 +43,7 @@ class step_writer {
                std::optional<timestamp> after);
   void put_outbox(const outbox_change&, const outbox_state& after);
   void put_ids(const step_part&, std::uint64_t step, recent_ids&);
+  void put_opaque_ids(const step_part&);
 
   const database* db_;
   rocksdb::WriteBatch batches_[2];

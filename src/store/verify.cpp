@@ -38,7 +38,12 @@ std::string readable(std::string_view bytes) {
 class verification {
  public:
   explicit verification(const inspected& found) : found_{&found} {
-    for (const auto& [name, record] : found.catalog.streams) streams_[record.id].name = name;
+    for (const auto& [name, record] : found.catalog.streams) {
+      stream_seen& seen = streams_[record.id];
+      seen.name = name;
+      const std::pair<std::string, std::string> opaque{"dedup.ids", "opaque"};
+      seen.opaque_ids = std::find(record.lines.begin(), record.lines.end(), opaque) != record.lines.end();
+    }
     options_.verify_checksums = true;
     options_.fill_cache = false;
     waiting_.emplace(found, options_);
@@ -51,7 +56,9 @@ class verification {
     check_family(family::standard, [this](auto key, auto value) { return check_default(key, value); });
     check_family(family::sequences, [this](auto key, auto value) { return check_aggregate(key, value); });
     check_family(family::snapshots, [this](auto key, auto value) { return check_snapshot(key, value); });
-    check_family(family::dedup, [this](auto key, auto value) { return check_id_run(key, value); });
+    check_family(family::dedup, [this](auto key, auto value) {
+      return layout::is_opaque_id_key(key) ? check_opaque_id(key, value) : check_id_run(key, value);
+    });
     check_family(family::waiting, [this](auto key, auto value) { return waiting_->check(key, value); });
     check_family(family::outbox, [this](auto key, auto value) { return check_output(key, value); });
     check_outbox();
@@ -65,6 +72,7 @@ class verification {
     std::uint64_t rows{
         0};  ///< of which nothing waits: where numbers were skipped, nothing need have been applied
     std::uint64_t rejected{0};
+    bool opaque_ids{false};
   };
 
   /// `check` returns what is wrong with a row; empty: nothing.
@@ -170,18 +178,30 @@ class verification {
     if (k.step > found_->step) return "of a step that was never taken";
     std::string wrong;
     run.assume_value().each([&](const layout::filed_id& filed) {
-      std::string row_key;
-      layout::append_aggregate_key(row_key, k.stream, k.slot, filed.aggregate);
-      const auto row = found_->db->get(options_, family::sequences, row_key);
-      const std::string who = "aggregate " + readable(filed.aggregate.substr(0, 200));
-      if (!row) {
-        wrong = "the row of " + who + " cannot be read: " + row.error().message();
-      } else if (!row.assume_value()) {
-        wrong = who + " has no row";
-      }
+      wrong = check_row_of_id(k.stream, k.slot, filed.aggregate);
       return wrong.empty();
     });
     return wrong;
+  }
+
+  std::string check_opaque_id(std::string_view key, std::string_view value) {
+    const auto parsed = layout::parse_opaque_id_key(key);
+    if (!parsed || !layout::decode_filed_time(value)) return "cannot be decoded";
+    const layout::parsed_opaque_id_key& k = parsed.assume_value();
+    const stream_seen* stream = stream_of(k.stream);
+    if (!stream) return "of a stream that is not known";
+    if (!stream->opaque_ids) return "of a stream whose ids are of another kind";
+    return check_row_of_id(k.stream, k.slot, k.aggregate);
+  }
+
+  /// An id is filed with the row of its aggregate, and that stays.
+  std::string check_row_of_id(stream_id stream, slot s, std::string_view aggregate) {
+    std::string row_key;
+    layout::append_aggregate_key(row_key, stream, s, aggregate);
+    const auto row = found_->db->get(options_, family::sequences, row_key);
+    const std::string who = "aggregate " + readable(aggregate.substr(0, 200));
+    if (!row) return "the row of " + who + " cannot be read: " + row.error().message();
+    return row.assume_value() ? "" : who + " has no row";
   }
 
   std::string check_output(std::string_view key, std::string_view value) {

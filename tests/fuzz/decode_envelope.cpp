@@ -47,6 +47,9 @@ std::vector<decode_rules> make_rules() {
   all.back().max_value_bytes = 600;
   all.push_back(make({"/id", "header:id", "/s", 64, "header:seq", "/t", "header:at"}, order::strict, "/p/q"));
   all.back().time_stands_for_record = true;
+  all.push_back(make(in_value, order::latest, "/p", id_kind::opaque));
+  all.back().envelope.sequence_base = 16;
+  all.push_back(make({"header:id", "/a", "", 64, "", "", ""}, order::arrival, "", id_kind::opaque));
   return all;
 }
 
@@ -129,6 +132,7 @@ void check_event(const decoded_event& got, const fuzz::read_event& want, const r
   if (want.sequence) RATCHET_FUZZ_CHECK(got.sequence == *want.sequence);
   RATCHET_FUZZ_CHECK(got.has_id == want.id.has_value());
   if (want.id) RATCHET_FUZZ_CHECK(got.id == *want.id);
+  RATCHET_FUZZ_CHECK(got.id_text == want.id_text);
   RATCHET_FUZZ_CHECK(got.type == want.type);
   RATCHET_FUZZ_CHECK(got.time == want.time);
   RATCHET_FUZZ_CHECK(got.record_time == want.record_time);

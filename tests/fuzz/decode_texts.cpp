@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_source(text);
   RATCHET_FUZZ_CHECK(parse_u64(text) == fuzz::reference_u64(text));
   RATCHET_FUZZ_CHECK(parse_u128(text) == fuzz::reference_u128(text));
+  RATCHET_FUZZ_CHECK(parse_hex_u128(text) == fuzz::reference_hex_u128(text));
   if (is_json_media_type(text)) RATCHET_FUZZ_CHECK(text.find_first_of("jJ") != std::string_view::npos);
   // Any 64 bits are a time that can be printed.
   fuzz::fuzz_input in{data, size};

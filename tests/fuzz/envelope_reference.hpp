@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/decoder.hpp"
+#include "decode/record_hash.hpp"
 #include "fuzz/json_judge.hpp"
 #include "fuzz/text_reference.hpp"
 
@@ -20,6 +21,7 @@ struct read_event {
   std::string aggregate;
   std::optional<ratchet::sequence> sequence;
   std::optional<event_id> id;
+  std::string id_text{};
   std::string type;
   std::optional<timestamp> time;
   std::optional<timestamp> record_time;
@@ -36,7 +38,7 @@ class envelope_reference {
     if (!rules_.time_stands_for_record) event_.record_time = record_.time;
     const bool well = id() && aggregate() && sequence() && type() && time() && payload();
     if (!well) {
-      const read_event broken{event_.reason, event_.pointer, {}, {}, {}, {}, {}, record_time_, {}};
+      const read_event broken{event_.reason, event_.pointer, {}, {}, {}, {}, {}, {}, record_time_, {}};
       return broken;
     }
     return event_;
@@ -133,9 +135,22 @@ class envelope_reference {
     if (rules_.ids == id_kind::none || source.empty()) return true;
     value v;
     if (!fetch_required(source, v)) return false;
+    if (rules_.ids == id_kind::opaque) return opaque_id(source, *v.node);
     if (v.node->kind != kind_of::string) return fail(malformed_reason::wrong_type, source);
     event_.id = reference_uuidv7(v.node->text);
     return event_.id || fail(malformed_reason::id_invalid, source);
+  }
+
+  /// What counts is the hash of its text, which is pinned elsewhere.
+  bool opaque_id(const std::string& source, const json_node& n) {
+    const bool integer = n.kind == kind_of::number && n.text.find_first_of(".eE") == std::string::npos;
+    if (n.kind != kind_of::string && !integer) return fail(malformed_reason::wrong_type, source);
+    if (n.text.empty() || n.text.size() > 1024) return fail(malformed_reason::id_invalid, source);
+    if (!is_utf8(n.text)) return fail(malformed_reason::invalid_utf8, source);
+    const hash128 hash = payload_hash(n.text);
+    event_.id = event_id{hash.high, hash.low};
+    event_.id_text = n.text;
+    return true;
   }
 
   bool aggregate() {
@@ -151,12 +166,12 @@ class envelope_reference {
     return true;
   }
 
-  bool number(const std::string& source, bool wide, ratchet::sequence& to) {
+  bool number(const std::string& source, bool wide, ratchet::sequence& to, bool hex = false) {
     value v;
     if (!fetch_required(source, v)) return false;
-    if (v.node->kind != kind_of::string && v.node->kind != kind_of::number)
+    if (v.node->kind != kind_of::string && (hex || v.node->kind != kind_of::number))
       return fail(malformed_reason::wrong_type, source);
-    const auto read = reference_u128(v.node->text);
+    const auto read = hex ? reference_hex_u128(v.node->text) : reference_u128(v.node->text);
     if (!read || (!wide && read->epoch != 0)) return fail(malformed_reason::sequence_invalid, source);
     to = *read;
     return true;
@@ -166,7 +181,8 @@ class envelope_reference {
     if (rules_.order == order::arrival) return true;
     const bool wide = rules_.envelope.sequence_bits == 128;
     ratchet::sequence read;
-    if (!number(rules_.envelope.sequence, wide, read)) return false;
+    const bool hex = rules_.envelope.sequence_base == 16;
+    if (!number(rules_.envelope.sequence, wide, read, hex)) return false;
     if (!wide && !rules_.envelope.epoch.empty()) {
       ratchet::sequence epoch;
       if (!number(rules_.envelope.epoch, false, epoch)) return false;

@@ -243,6 +243,7 @@ class format_reference {
     if (!text_attribute(structured, "source", out.source) || !is_utf8(out.source)) return false;
     if (!text_attribute(structured, "id", out.id)) return false;
     if (rules_.ids == id_kind::none) out.id.clear();
+    if (rules_.ids == id_kind::opaque && !is_utf8(out.id)) return false;
     if (!text_attribute(structured, "type", out.type) || !is_utf8(out.type)) return false;
     json_node own;
     const place subject = attribute(structured, "subject", own);

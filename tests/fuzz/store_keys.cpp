@@ -90,6 +90,38 @@ struct id_run_key {
   std::uint16_t number;
 };
 
+/// Behind all runs of ids, whatever their stream: its own is below 2^31.
+struct opaque_id_key {
+  explicit opaque_id_key(fuzz_input& in)
+      : stream{raw(read_stream(in)) & ~layout::k_opaque_ids},
+        part{read_slot(in)},
+        id{in.u64(), in.u64()},
+        aggregate{in.text()} {
+    if (aggregate.empty()) aggregate = "a";
+  }
+  [[nodiscard]] std::string bytes() const {
+    std::string out;
+    layout::append_opaque_id_key(out, stream, part, id, aggregate);
+    return out;
+  }
+  [[nodiscard]] auto members() const {
+    return std::tuple{raw(stream), raw(part), id.high, id.low, aggregate};
+  }
+  void check(std::string_view key) const {
+    const auto read = layout::parse_opaque_id_key(key);
+    RATCHET_FUZZ_CHECK(read && read.value().stream == stream && read.value().slot == part &&
+                       read.value().id == id && read.value().aggregate == aggregate);
+    RATCHET_FUZZ_CHECK(layout::is_opaque_id_key(key));
+    RATCHET_FUZZ_CHECK(key.size() == layout::opaque_id_key_size(aggregate.size()));
+    check_inside(key, layout::opaque_ids_prefix(stream, part));
+    RATCHET_FUZZ_CHECK(key > layout::end_of_prefix(layout::stream_prefix(stream, part)));
+  }
+  stream_id stream;
+  slot part;
+  event_id id;
+  std::string_view aggregate;
+};
+
 /// Numbers are compared as unsigned ones of the same bits: below 0 stands behind the rest.
 struct partition_key {
   explicit partition_key(fuzz_input& in)
@@ -297,6 +329,11 @@ void check_any(std::string_view bytes) {
                               k.value().part);
     RATCHET_FUZZ_CHECK(again == key);
   }
+  if (const auto k = layout::parse_opaque_id_key(key)) {
+    std::string again;
+    layout::append_opaque_id_key(again, k.value().stream, k.value().slot, k.value().id, k.value().aggregate);
+    RATCHET_FUZZ_CHECK(again == key);
+  }
   if (const auto k = layout::parse_stream_key(key)) RATCHET_FUZZ_CHECK(layout::stream_key(k.value()) == key);
   if (const auto k = layout::parse_stream_state_key(key))
     RATCHET_FUZZ_CHECK(layout::stream_state_key(k.value()) == key);
@@ -337,7 +374,7 @@ void check_any(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz_input in{data, size};
-  switch (in.u8() % 13U) {
+  switch (in.u8() % 14U) {
     case 0:
       check_two<aggregate_key>(in);
       break;
@@ -373,6 +410,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 12:
       check_two<waiting_id_key>(in);
+      break;
+    case 13:
+      check_two<opaque_id_key>(in);
       break;
     default:
       check_any(in.rest());

@@ -236,6 +236,9 @@ const row_kind<std::vector<owned_id>> k_id_run{
       return out;
     }};
 
+const row_kind<timestamp> k_filed_time{
+    read_time, [](const timestamp& t) { return layout::encode_filed_time(t); }, layout::decode_filed_time};
+
 std::string read_text(fuzz_input& in) {
   return owned(in.text());
 }
@@ -423,7 +426,7 @@ void check_other_identity(fuzz_input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz_input in{data, size};
-  switch (in.u8() % 18U) {
+  switch (in.u8() % 19U) {
     case 0:
       check(k_step, in);
       break;
@@ -472,6 +475,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 17:
       check(k_outbox, in);
+      break;
+    case 18:
+      check(k_filed_time, in);
       break;
     default:
       check_plain(in.rest());

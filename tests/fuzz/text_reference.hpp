@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
@@ -49,6 +50,17 @@ inline std::optional<sequence> reference_u128(std::string_view text) {
   u128 value = 0;
   for (const char c : text) value = value * 10 + static_cast<unsigned>(c - '0');
   return sequence{static_cast<std::uint64_t>(value >> 64U), static_cast<std::uint64_t>(value)};
+}
+
+inline std::optional<sequence> reference_hex_u128(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+    return std::nullopt;
+  const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
+  const std::string digits{text.substr(zeros)};
+  if (digits.size() > 32) return std::nullopt;
+  const std::string padded = std::string(32 - digits.size(), '0') + digits;
+  return sequence{std::strtoull(padded.substr(0, 16).c_str(), nullptr, 16),
+                  std::strtoull(padded.substr(16).c_str(), nullptr, 16)};
 }
 
 inline std::optional<std::uint64_t> reference_u64(std::string_view text) {

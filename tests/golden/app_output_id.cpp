@@ -29,6 +29,12 @@ TEST(output_id_golden, is_a_uuid_v7_of_its_cause) {
   EXPECT_EQ(to_text(output_id(c)), "018bcfe5-6801-74cb-b451-e4dbf14c40dc");
   c.sequence.reset();
   EXPECT_EQ(to_text(output_id(c)), "018bcfe5-6801-7745-b55c-ee7a29c43a73");
+  c = cause();
+  c.id_has_time = false;
+  EXPECT_EQ(to_text(output_id(c)), "018bcfe5-6801-7920-b19c-b262b4a6a63e")
+      << "the id tells, and the record when";
+  c.id.reset();
+  c.sequence.reset();
   c.time.reset();
   EXPECT_EQ(to_text(output_id(c)), "00000000-0000-7745-b55c-ee7a29c43a73");
 }

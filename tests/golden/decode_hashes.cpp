@@ -62,6 +62,15 @@ TEST(id_of_source_golden, keeps_time_version_and_variant_and_mixes_all_other_bit
   EXPECT_EQ(text(id_kind::ulid), "018f2b7c1234f1b4b26c133ec58d21cc");
 }
 
+/// What is filed for an opaque id: XXH3-128 of its text; with a source, of both hashes in a row.
+TEST(opaque_id_golden, is_xxh3_of_its_text_and_of_both_hashes_with_a_source) {
+  const event_id id = hash_opaque_id("evt_1").value();
+  EXPECT_EQ(to_text(id_kind::opaque, id), "xxh3:ac2d96d674608b5e59eeb3784b9e718c");
+  EXPECT_EQ(hex(payload_hash("/a")), "1bca2a8cd650a9f0e292ab48a6b06805");
+  EXPECT_EQ(to_text(id_kind::opaque, id_of_source(id_kind::opaque, id, "/a")),
+            "xxh3:546f55ba32058bdddc46693694a758cd");
+}
+
 TEST(id_of_source_golden, never_makes_two_ids_of_one_source_the_same) {
   constexpr event_id k_id{0x018F2B7C12347ABC, 0x89AB0123456789AB};
   for (unsigned bit = 0; bit < 64; ++bit) {

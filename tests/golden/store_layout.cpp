@@ -58,6 +58,17 @@ TEST(keys_on_disk, are_these_bytes) {
             "0000000000000007"
             "0102");
   EXPECT_EQ(span_prefix(k_stream, slot{9}, {0x018bcfe56800, 10}), run.substr(0, k_span_prefix_bytes));
+  EXPECT_FALSE(is_opaque_id_key(run));
+  EXPECT_FALSE(is_opaque_id_key(step_key(false)));
+  std::string opaque;
+  append_opaque_id_key(opaque, k_stream, slot{9}, k_id, "p1");
+  EXPECT_EQ(hex(opaque),
+            "81020304"
+            "00000009" +
+                k_id_hex + "7031");
+  EXPECT_EQ(opaque_ids_prefix(k_stream, slot{9}), opaque.substr(0, 8));
+  EXPECT_TRUE(is_opaque_id_key(opaque));
+  EXPECT_EQ(opaque.size(), opaque_id_key_size(2));
 }
 
 TEST(keys_on_disk, are_read_back) {
@@ -76,6 +87,15 @@ TEST(keys_on_disk, are_read_back) {
   EXPECT_EQ(run.span, (id_span{0x018bcfe56800, 10}));
   EXPECT_EQ(run.step, 7U);
   EXPECT_EQ(run.part, 0x0102);
+  std::string opaque;
+  append_opaque_id_key(opaque, k_stream, slot{9}, k_id, "p1");
+  const auto id = parse_opaque_id_key(opaque).value();
+  EXPECT_EQ(id.stream, k_stream);
+  EXPECT_EQ(id.slot, slot{9});
+  EXPECT_EQ(id.id, k_id);
+  EXPECT_EQ(id.aggregate, "p1");
+  EXPECT_FALSE(parse_opaque_id_key(key)) << "a run's";
+  EXPECT_FALSE(parse_opaque_id_key(opaque.substr(0, opaque.size() - 2))) << "of no aggregate";
 }
 
 TEST(keys_on_disk, keep_the_order_of_topics_whose_names_begin_alike) {
@@ -122,6 +142,11 @@ TEST(values_on_disk, are_these_bytes) {
             "00000002"
             "7631");
   EXPECT_EQ(hex(encode_presence()), "01");
+  const timestamp filed{std::chrono::milliseconds{0x018bcfe56801}};
+  EXPECT_EQ(hex(encode_filed_time(filed)),
+            "01"
+            "0000018bcfe56801");
+  EXPECT_EQ(decode_filed_time(encode_filed_time(filed)).value(), filed);
   std::string run;
   encode_id_run(run, std::array{filed_id{k_id, "p1"}, filed_id{k_id, "p10"}});
   EXPECT_EQ(hex(run),
@@ -390,6 +415,10 @@ TEST(values_on_disk, are_damaged_where_bytes_are_missing_left_over_or_unknown) {
   EXPECT_FALSE(decode_stream(stream + "x"));
   EXPECT_FALSE(decode_step(encode_step(1) + "x"));
   EXPECT_FALSE(decode_presence("\x02"));
+  const std::string filed = encode_filed_time(timestamp{std::chrono::milliseconds{1}});
+  EXPECT_FALSE(decode_filed_time(filed.substr(0, filed.size() - 1)));
+  EXPECT_FALSE(decode_filed_time(filed + "x"));
+  EXPECT_FALSE(decode_filed_time("\x02" + filed.substr(1)));
   const id_span span = id_span::of(k_id, 6);
   const filed_id lower{k_id, "p1"};
   const filed_id higher{k_id, "p2"};

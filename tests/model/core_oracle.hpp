@@ -30,6 +30,7 @@ struct oracle_rules {
   std::optional<std::int64_t> gap_timeout{};  ///< then gaps are skipped
   std::size_t may_wait{1'000'000};            ///< for each aggregate
   bool has_ties{false};                       ///< the later of two events of one number is the newer one
+  bool opaque{false};                         ///< ids have no time but their record's
 };
 
 class oracle {
@@ -90,7 +91,7 @@ class oracle {
   }
 
   std::map<std::string, aggregate> aggregates;
-  std::set<std::pair<std::string, event_id>> ids;
+  std::map<std::pair<std::string, event_id>, std::int64_t> ids;  ///< and when they are of
   std::map<int, partition> partitions;
   std::optional<std::int64_t> floor;
   std::map<std::string, std::uint64_t> counts;
@@ -112,7 +113,7 @@ class oracle {
     aggregate& a = aggregates[e.aggregate];
     const place number = rules_.is_arrival ? next_number(a) : place{e.sequence.epoch, e.sequence.number};
     if (what == "let through" && !fails(e)) {
-      apply(a, number, e);
+      apply(a, number, e, time_of_id(e));
       settle(a);
       return "applied";
     }
@@ -144,7 +145,7 @@ class oracle {
   void supersede(aggregate& a, std::map<place, waiter>::iterator at) {
     ++counts["applied"];  // as superseded
     const spec& e = at->second.event;
-    if (e.id) ids.insert({e.aggregate, *e.id});
+    if (e.id) ids[{e.aggregate, *e.id}] = time_of_waiting(at->second);
     a.waiting.erase(at);
     if (a.waiting.empty()) a.held = false;
   }
@@ -176,8 +177,21 @@ class oracle {
     const auto [number, w] = *next;
     a.waiting.erase(next);
     ++counts["applied"];
-    apply(a, number, w.event);
+    apply(a, number, w.event, time_of_waiting(w));
     return true;
+  }
+
+  /// What an id is judged by, when its record comes.
+  [[nodiscard]] std::int64_t time_of_id(const spec& e) const {
+    if (!rules_.opaque) return e.id ? static_cast<std::int64_t>(e.id->high / 65536) : 0;
+    if (e.time) return *e.time;
+    const auto known = partitions.find(e.partition);
+    if (known != partitions.end() && known->second.highest) return *known->second.highest;
+    return floor ? *floor + rules_.window : 0;
+  }
+  [[nodiscard]] std::int64_t time_of_waiting(const waiter& w) const {
+    if (!rules_.opaque) return time_of_id(w.event);
+    return w.event.time ? *w.event.time : w.since.value_or(0);
   }
 
   void date(aggregate& a, place kept, std::optional<std::int64_t> time) {
@@ -214,9 +228,9 @@ class oracle {
 
   /// What the table of the gate says.
   [[nodiscard]] std::string judge(const spec& e) const {
-    const auto own_time = e.id ? static_cast<std::int64_t>(e.id->high / 65536) : 0;
-    const bool too_old = e.id && floor && own_time < *floor;
-    const bool seen = e.id && !too_old && ids.contains({e.aggregate, *e.id});
+    const bool too_old = e.id && floor && time_of_id(e) < *floor;
+    const auto filed = e.id ? ids.find({e.aggregate, *e.id}) : ids.end();
+    const bool seen = filed != ids.end() && (!floor || filed->second >= *floor);
     const auto known = aggregates.find(e.aggregate);
     const aggregate a = known == aggregates.end() ? aggregate{} : known->second;
     const place mine{e.sequence.epoch, e.sequence.number};
@@ -258,13 +272,13 @@ class oracle {
     return !e.id || a.id == e.id || a.payload == payload ? "duplicate" : "conflict";
   }
 
-  void apply(aggregate& a, place number, const spec& e) {
+  void apply(aggregate& a, place number, const spec& e, std::int64_t id_time) {
     a.has_last = true;
     a.adopted.reset();
     a.epoch = number.first;
     a.number = number.second;
     a.id = e.id;
-    if (e.id) ids.insert({e.aggregate, *e.id});
+    if (e.id) ids[{e.aggregate, *e.id}] = id_time;
     if (e.kind == decoded_kind::tombstone) {
       a.payload.reset();
       a.snapshot.reset();

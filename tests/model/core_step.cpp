@@ -90,6 +90,7 @@ struct setting {
   std::optional<std::int64_t> gap_timeout{};  ///< then gaps are skipped
   std::uint64_t may_wait{1'000'000};
   bool has_ties{false};
+  bool opaque{false};
 };
 constexpr setting k_settings[] = {
     {"latest_full_state", order::latest, false},
@@ -114,6 +115,18 @@ constexpr setting k_settings[] = {
      true},
     {"latest_folding_ties", order::latest, true, first_number::one, epoch_change::park, {}, 1'000'000, true},
     {"latest_limited_ties", order::latest, true, first_number::one, epoch_change::park, {}, 2, true},
+    {.name = "latest_full_state_opaque", .order = order::latest, .folds = false, .opaque = true},
+    {.name = "latest_folding_opaque", .order = order::latest, .folds = true, .opaque = true},
+    {.name = "arrival_full_state_opaque", .order = order::arrival, .folds = false, .opaque = true},
+    {.name = "arrival_folding_opaque", .order = order::arrival, .folds = true, .opaque = true},
+    {.name = "arrival_limited_opaque", .order = order::arrival, .folds = true, .may_wait = 2, .opaque = true},
+    {.name = "strict_waiting_opaque", .order = order::strict, .folds = true, .opaque = true},
+    {.name = "strict_skipping_opaque",
+     .order = order::strict,
+     .folds = true,
+     .epochs = epoch_change::accept,
+     .gap_timeout = 1500,
+     .opaque = true},
 };
 
 /// An event that waits and then says stop stays, and is tried again: that is not the oracle's to know.
@@ -140,6 +153,7 @@ world fresh(const setting& s) {
   w.rules.gate.epoch_change = s.epochs;
   w.rules.waiting.per_aggregate = s.may_wait;
   w.rules.gate.ties_by_offset = s.has_ties;
+  w.rules.opaque_ids = s.opaque;
   if (!s.has_ties) w.queue_events = 2;  // a tie with an event that was not loaded is decided otherwise
   if (s.gap_timeout) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{*s.gap_timeout}};
   return w;
@@ -157,7 +171,8 @@ oracle told(const setting& s, const std::vector<spec>& history) {
             .accepts_epochs = s.epochs == epoch_change::accept,
             .gap_timeout = s.gap_timeout,
             .may_wait = s.may_wait,
-            .has_ties = s.has_ties}};
+            .has_ties = s.has_ties,
+            .opaque = s.opaque}};
   for (const spec& e : history) o.feed(e);
   return o;
 }
@@ -212,7 +227,8 @@ facts state_of(const world& w) {
     out["aggregate " + name] = std::to_string(row.last.epoch) + "/" + std::to_string(row.last.number) + " " +
                                text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot);
   }
-  for (const auto& [name, id] : w.ids) out["id " + name + " " + text(id)] = "filed";
+  for (const auto& [key, filed] : w.ids)
+    out["id " + key.first + " " + text(key.second)] = std::to_string(filed.time_since_epoch().count());
   for (const auto& [name, all] : w.published) out["published " + name] = all;
   out["floor"] = w.state.floor ? std::to_string(w.state.floor->time_since_epoch().count()) : "none";
   for (const auto& [where, p] : w.state.partitions) {
@@ -239,7 +255,8 @@ facts state_of(const oracle& o) {
     out["aggregate " + name] = std::to_string(a.epoch) + "/" + std::to_string(a.number) + " " + text(a.id) +
                                " " + a.snapshot.value_or("deleted");
   }
-  for (const auto& [name, id] : o.ids) out["id " + name + " " + text(id)] = "filed";
+  for (const auto& [key, filed] : o.ids)
+    out["id " + key.first + " " + text(key.second)] = std::to_string(filed);
   for (const auto& [name, a] : o.aggregates) {
     if (!a.published.empty()) out["published " + name] = a.published;
   }

@@ -37,13 +37,16 @@ std::string text_of(const store& s) {
 /// A history, and the random numbers that it comes of.
 class driver {
  public:
-  explicit driver(std::mt19937_64& random) : random_{&random} {}
+  driver(std::mt19937_64& random, bool opaque_ids)
+      : opaque{opaque_ids}, random_{&random}, steps_{opaque_ids} {}
   std::uint64_t below(std::uint64_t bound) { return (*random_)() % bound; }
   void step(store& s) { ASSERT_TRUE(steps_.step(s, *random_)); }
   void start(const store& s) { steps_.start(s.last_step()); }
   void rewind(std::uint64_t step) { steps_.rewind(step); }
   [[nodiscard]] std::string at(std::uint64_t step) const { return steps_.at(step); }
   [[nodiscard]] bool knows(std::uint64_t step) const { return steps_.knows(step); }
+
+  const bool opaque;  ///< the kind of ids
 
  private:
   std::mt19937_64* random_;
@@ -132,7 +135,7 @@ struct tally {
 /// Opens a spoiled copy and judges what comes of it.
 void judge(driver& d, const fs::path& copy, const crash_site& site, tally& counts) {
   const auto before = contents(copy);
-  auto opened = open_store(options_for(copy));
+  auto opened = open_store(options_for(copy, d.opaque));
   if (!opened) {
     ++counts.refused;
     EXPECT_EQ(opened.error().code, make_error_code(errc::state_damaged)) << opened.error().message;
@@ -152,7 +155,7 @@ void judge(driver& d, const fs::path& copy, const crash_site& site, tally& count
   d.rewind(step);
   d.step(*s);
   s.reset();
-  opened = open_store(options_for(copy));
+  opened = open_store(options_for(copy, d.opaque));
   ASSERT_TRUE(opened) << opened.error().message;
   s = std::move(opened).assume_value();
   EXPECT_EQ(s->last_step(), step + 1);
@@ -170,11 +173,11 @@ TEST(a_crash, leaves_an_exact_prefix_of_the_steps_or_a_refusal_that_changed_no_f
   for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed) + " RATCHET_CRASHES=1");
     std::mt19937_64 random{seed};
-    driver d{random};
+    driver d{random, seed % 3 == 0};
     const scratch room;
     const fs::path live = room.path() / "live";
     const fs::path copy = room.path() / "copy";
-    auto opened = open_store(options_for(live));
+    auto opened = open_store(options_for(live, d.opaque));
     ASSERT_TRUE(opened) << opened.error().message;
     d.start(*opened.assume_value());
     const crash_site site = run_to_crash(d, *opened.assume_value(), live, copy);
@@ -200,10 +203,10 @@ TEST(a_crash, with_damage_below_what_was_synced_is_refused) {
   for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed));
     std::mt19937_64 random{seed};
-    driver d{random};
+    driver d{random, seed % 3 == 0};
     const scratch room;
     const fs::path live = room.path() / "live";
-    auto opened = open_store(options_for(live));
+    auto opened = open_store(options_for(live, d.opaque));
     ASSERT_TRUE(opened) << opened.error().message;
     store& s = *opened.assume_value();
     d.start(s);
@@ -218,7 +221,7 @@ TEST(a_crash, with_damage_below_what_was_synced_is_refused) {
       spoil(d, copy / name, start == at_start.end() ? 0 : start->second);
     }
     const auto before = contents(copy);
-    const auto again = open_store(options_for(copy));
+    const auto again = open_store(options_for(copy, d.opaque));
     if (again) {  // the fault hit bytes that mean nothing: a block's padding
       EXPECT_EQ(again.assume_value()->last_step(), synced);
       EXPECT_EQ(text_of(*again.assume_value()), d.at(synced));

@@ -87,16 +87,19 @@ class lane {
       return true;
     }));
     EXPECT_TRUE(rows == want.rows);
-    std::set<std::pair<std::string, event_id>> ids;
-    ASSERT_TRUE(view->scan_ids(stream_, [&](std::string_view aggregate, event_id id) {
-      ids.emplace(aggregate, id);
+    std::map<std::pair<std::string, event_id>, timestamp> ids;
+    ASSERT_TRUE(view->scan_ids(stream_, [&](std::string_view aggregate, event_id id, timestamp filed) {
+      ids[{std::string{aggregate}, id}] = filed;
       return true;
     }));
-    for (const auto& id : want.ids) {
+    for (const auto& [id, filed] : want.ids) {
       if (ids.contains(id)) continue;
-      EXPECT_LT(id.second.time(), want.state.floor.value()) << "lost inside the window";
+      EXPECT_LT(filed, want.state.floor.value()) << "lost inside the window";
     }
-    for (const auto& id : ids) EXPECT_TRUE(want.ids.contains(id));
+    for (const auto& [id, filed] : ids) {
+      ASSERT_TRUE(want.ids.contains(id));
+      EXPECT_EQ(filed, want.ids.at(id));
+    }
   }
 
  private:
@@ -190,6 +193,11 @@ TEST(fast_and_slow_paths, decide_alike) {
     play(seed, world{replacing{}});
     play(seed, world{folding{}});
     play(seed, world{replacing{}, order::arrival});
+    for (const order o : {order::latest, order::arrival}) {
+      world opaque{replacing{}, o};
+      opaque.rules.opaque_ids = true;
+      play(seed, opaque);
+    }
   }
 }
 

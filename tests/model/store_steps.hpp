@@ -54,11 +54,12 @@ class scratch {
 
 inline constexpr const char* k_stream_name = "payments";
 
-inline store_options options_for(const std::filesystem::path& path) {
+/// `opaque`: the stream's ids are rows of their own, not runs.
+inline store_options options_for(const std::filesystem::path& path, bool opaque = false) {
   store_options o;
   o.path = path;
   o.group = "group";
-  o.streams = {{k_stream_name, {{"order", "arrival"}}}};
+  o.streams = {{k_stream_name, {{"order", "arrival"}, {"dedup.ids", opaque ? "opaque" : "uuidv7"}}}};
   o.database_bytes = std::uint64_t{12} << 20U;
   o.remembered_bytes = std::uint64_t{4} << 20U;
   o.writes = write_on::owner_thread;  // what is on disk is looked at between two calls
@@ -140,7 +141,7 @@ inline result<std::string> text_of(const store_view& view, stream_id stream) {
     out << "row " << r.aggregate << ' ' << print_row(r.row) << '\n';
     return true;
   }));
-  RATCHET_TRY(view.scan_ids(stream, [&](std::string_view aggregate, event_id id) {
+  RATCHET_TRY(view.scan_ids(stream, [&](std::string_view aggregate, event_id id, timestamp) {
     if (is_in_window(state, id)) out << "id " << id.high << ' ' << id.low << ' ' << aggregate << '\n';
     return true;
   }));
@@ -170,6 +171,9 @@ inline result<std::string> text_of(const store& s) {
 /// Takes made-up steps on a store and on the oracle alike, and remembers the oracle after each.
 class step_history {
  public:
+  /// `opaque`: ids are filed as those without a time are, under the time that theirs is.
+  explicit step_history(bool opaque = false) : opaque_{opaque} {}
+
   /// Notes what the next step leaves, and writes it. `snapshot`: nothing is left to chance; one aggregate
   /// gets a snapshot of so many bytes, and steps of one size take the same room in the log.
   result<void> step(store& s, std::mt19937_64& random, std::optional<std::size_t> snapshot = {}) {
@@ -182,6 +186,7 @@ class step_history {
     step_plan plan;
     plan.order = order::arrival;
     stream_change change;
+    change.opaque_ids = opaque_;
     backlog_maker backlogs{random, number, now_.waiting, now_.state.counters};
     for (std::uint32_t i = 0; i < names.size(); ++i) {
       plan.add(names[i]);
@@ -198,7 +203,7 @@ class step_history {
       if (below(3) == 0) change.backlogs.push_back(backlogs.make(i, names[i]));
       row.waits = now_.waiting.waits(names[i]);
       change.rows.push_back({i, row});
-      change.ids.push_back({i, id});
+      change.ids.push_back({i, id, id.time()});
       now_.rows[names[i]] = print_row(row);
       now_.ids.emplace(id, names[i]);
     }
@@ -289,6 +294,7 @@ class step_history {
     }
   }
 
+  bool opaque_;
   oracle now_;
   std::string lone_name_;  ///< a plan borrows it
   std::map<std::uint64_t, oracle> states_;

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "decode/event_id_text.hpp"
+
 namespace ratchet::sim {
 
 namespace {
@@ -120,6 +122,7 @@ class author {
       s.strict = one_in(3);
       s.arrival = !s.strict && one_in(2);
       s.has_ids = s.arrival || !one_in(5);
+      s.opaque_ids = s.has_ids && (into_.seed / 8 + i) % 4 == 0;
       s.folds = one_in(2);
       s.in_headers = one_in(2);
       s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
@@ -240,6 +243,7 @@ class author {
     if (!into_.well_behaved) spoil(m, id_time);
     if (setup.has_ids && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
     if (!setup.has_ids) m.id.reset();
+    m.drawn_id = m.id;
     spell_out(m, setup);
     return m;
   }
@@ -267,7 +271,7 @@ class author {
     if (one_in(40)) id_time += up_to(4'000);
     if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
     const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
-    if (one_in(25)) m.id = other.id;
+    if (one_in(25)) m.id = other.drawn_id;
     const stream_setup& setup = into_.streams[m.stream];
     const bool fits = other.how == failing::never || (other.how == failing::stop ? setup.stops : setup.fails);
     if (one_in(25) && m.kind == message_kind::event && !other.payload.empty() && fits) {
@@ -280,7 +284,8 @@ class author {
 
   void spell_out(message& m, const stream_setup& setup) {
     const std::string name = "a" + std::to_string(m.aggregate);
-    if (m.id) m.id_text = spell(*m.id);
+    if (m.id) m.id_text = (setup.opaque_ids ? "evt " : "") + spell(*m.id);
+    if (m.id && setup.opaque_ids) m.id = parse_event_id(id_kind::opaque, m.id_text);  // pinned elsewhere
     m.sequence_text = std::to_string(m.number);
     m.key = name;
     if (setup.in_headers) {
@@ -368,10 +373,12 @@ std::string describe(const history& h) {
             (s.arrival  ? "arrival"
              : s.strict ? "strict"
                         : "latest") +
-            (s.has_ids ? "" : ", no ids") + (s.folds ? ", folds" : ", replaces") +
-            (s.in_headers ? ", fields in headers" : "") + (s.has_epochs ? ", epochs" : "") +
-            (s.starts_at_end ? ", starts at the end" : "") + ", " + std::to_string(s.partitions) +
-            " partitions, window " + std::to_string(s.window) + " ms";
+            (s.opaque_ids ? ", opaque ids"
+             : s.has_ids  ? ""
+                          : ", no ids") +
+            (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
+            (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
+            std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms";
     if (s.strict) text += describe_gaps(s);
     if (s.fails) {
       text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +

@@ -41,6 +41,7 @@ struct message {
   std::string key;
   std::optional<std::string> value;
   std::string id_text;
+  std::optional<event_id> drawn_id;  ///< what an opaque id was made of
   std::string sequence_text;
   std::vector<header> headers;
 };
@@ -103,6 +104,7 @@ struct stream_setup {
   bool fails{false};  ///< some payloads say that the reducer fails
   retry_config retry{};
   bool has_ids{true};
+  bool opaque_ids{false};  ///< texts that carry no time
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
   bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning
   bool has_epochs{false};

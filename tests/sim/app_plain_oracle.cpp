@@ -94,7 +94,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   if (may_run && (unseen || succeeds(m, 1))) {
     tickets_[ticket] = fate::applied;
     ++counts_[static_cast<std::size_t>(fate::applied)];
-    apply(a, number, m);
+    apply(a, number, m, time_of_id(m));
     if (setup_->strict || setup_->arrival) {
       release(a);
     } else {
@@ -143,8 +143,21 @@ bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
   const waiter w = at->second;
   const place number = at->first;
   leave(a, at);
-  apply(a, number, w.what());
+  apply(a, number, w.what(), time_of_id(w));
   return true;
+}
+
+/// By which an id is remembered: an opaque one has only its record's, or what the stream knew instead.
+std::int64_t plain_oracle::time_of_id(const message& m) const {
+  if (!setup_->opaque_ids) return m.id ? static_cast<std::int64_t>(m.id->high / 65'536) : 0;
+  if (m.time) return *m.time;
+  if (const auto& highest = partitions_[m.partition].highest) return *highest;
+  return floor_ ? *floor_ + setup_->window : 0;
+}
+
+std::int64_t plain_oracle::time_of_id(const waiter& w) const {
+  if (!setup_->opaque_ids) return time_of_id(*w.of);
+  return w.of->time ? *w.of->time : w.since.value_or(0);
 }
 
 /// It waits no more: applied, or superseded by a newer one.
@@ -152,7 +165,7 @@ void plain_oracle::leave(aggregate& a, std::map<place, waiter>::iterator at) {
   const waiter& w = at->second;
   ++counts_[static_cast<std::size_t>(fate::applied)];
   if (w.ticket) tickets_.at(*w.ticket) = fate::applied;
-  if (w.of->id) ids_.emplace(*w.of->id, w.of->aggregate);
+  if (w.of->id) ids_[{*w.of->id, w.of->aggregate}] = time_of_id(w);
   erase(a, at);
 }
 
@@ -336,9 +349,9 @@ bool plain_oracle::comes_next(const aggregate& a, place p) const {
 /// applied: it is let through to the reducer; parked: others come first.
 fate plain_oracle::judge(const message& m) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
-  const std::int64_t id_time = m.id ? static_cast<std::int64_t>(m.id->high / 65'536) : 0;
-  const bool before_window = m.id && floor_ && id_time < *floor_;
-  const bool seen = m.id && !before_window && ids_.contains({*m.id, m.aggregate});
+  const bool before_window = m.id && floor_ && time_of_id(m) < *floor_;
+  const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();
+  const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_);
   const auto known = aggregates_.find(m.aggregate);
   const aggregate nothing;
   const aggregate& a = known == aggregates_.end() ? nothing : known->second;
@@ -378,12 +391,12 @@ fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const
   return comes_next(a, mine) && !is_behind_others ? fate::applied : fate::parked;
 }
 
-void plain_oracle::apply(aggregate& a, place number, const message& m) {
+void plain_oracle::apply(aggregate& a, place number, const message& m, std::int64_t id_time) {
   a.exists = true;
   a.adopted.reset();
   a.last = number;
   a.id = m.id;
-  if (m.id) ids_.emplace(*m.id, m.aggregate);
+  if (m.id) ids_[{*m.id, m.aggregate}] = id_time;
   a.payload = m.payload;
   a.deleted = m.kind == message_kind::tombstone;
   if (a.deleted) {

@@ -158,8 +158,8 @@ class plain_oracle {
   /// Of what waits: how many do now.
   [[nodiscard]] std::uint64_t count(fate) const;
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
-  /// Every (id, aggregate) that was applied.
-  [[nodiscard]] const std::set<std::pair<event_id, std::uint32_t>>& ids() const { return ids_; }
+  /// Every (id, aggregate) that was applied, and the time that it counts as.
+  [[nodiscard]] const std::map<std::pair<event_id, std::uint32_t>, std::int64_t>& ids() const { return ids_; }
   [[nodiscard]] const std::map<std::pair<std::uint32_t, std::int64_t>, fate>& rejected() const {
     return rejected_;
   }
@@ -171,7 +171,9 @@ class plain_oracle {
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
-  void apply(aggregate&, place, const message&);
+  void apply(aggregate&, place, const message&, std::int64_t id_time);
+  [[nodiscard]] std::int64_t time_of_id(const message&) const;
+  [[nodiscard]] std::int64_t time_of_id(const waiter&) const;
   [[nodiscard]] bool says_stop(const message& m) const { return m.how == failing::stop && !mended_; }
   [[nodiscard]] bool succeeds(const message& m, std::uint32_t attempt) const {
     return sim::succeeds(m, attempt) && !says_stop(m);
@@ -206,7 +208,7 @@ class plain_oracle {
   refusal refused_{refusal::none};
   bool mended_{false};
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
-  std::set<std::pair<event_id, std::uint32_t>> ids_;
+  std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };
 

@@ -47,8 +47,8 @@ void simulated_disk::note_before(const step_part& part, undo& before) const {
     was.rows.push_back(known(stream.rows, std::string{part.plan->aggregates.at(changed.aggregate)}));
   }
   for (const id_of_aggregate& id : part.change->ids) {
-    std::pair key{id.id, std::string{part.plan->aggregates.at(id.aggregate)}};
-    if (!stream.ids.contains(key)) was.new_ids.push_back(std::move(key));
+    const std::string name{part.plan->aggregates.at(id.aggregate)};
+    was.ids.push_back(known(stream.ids, std::pair{id.id, name}));
   }
   const auto& go = part.keep_rejected.before;
   const bool some_go = go && stream.kept.oldest() && *stream.kept.oldest() <= *go;
@@ -90,7 +90,7 @@ void simulated_disk::take_back() {
     stream_rows& into = now_.streams[part->stream];
     into.state = std::move(part->state);
     put_back(into.rows, part->rows);
-    for (const auto& id : part->new_ids) into.ids.erase(id);
+    put_back(into.ids, part->ids);
     if (part->rejected) std::tie(into.rejected, into.kept) = std::move(*part->rejected);
     put_back(into.backlogs, part->backlogs);
     put_back(into.waiting, part->waiting);
@@ -130,10 +130,7 @@ void simulated_disk::open(world_port& world) {
 void simulated_disk::drop_old_ids() {
   for (std::size_t i = 0; i < now_.streams.size(); ++i) {
     if (!durable_floors_[i]) continue;
-    event_id first;
-    first.high = static_cast<std::uint64_t>(durable_floors_[i]->time_since_epoch().count()) << 16U;
-    auto& ids = now_.streams[i].ids;
-    ids.erase(ids.begin(), ids.lower_bound({first, {}}));
+    std::erase_if(now_.streams[i].ids, [&](const auto& id) { return id.second < *durable_floors_[i]; });
   }
 }
 

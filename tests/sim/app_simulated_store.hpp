@@ -70,7 +70,7 @@ class simulated_disk {
       std::size_t stream;
       stream_state state;
       std::vector<std::pair<std::string, std::optional<aggregate_row>>> rows;
-      std::vector<std::pair<event_id, std::string>> new_ids;
+      std::vector<std::pair<std::pair<event_id, std::string>, std::optional<timestamp>>> ids;
       /// All of them, where the step changes any.
       std::optional<std::pair<std::map<kept_rejected::position, rejected_row>, kept_rejected>> rejected;
       std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;

@@ -80,7 +80,7 @@ struct folding {
   if (setup.has_ids) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
   if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
   if (setup.has_epochs) s.envelope.epoch = "/e";
-  s.dedup.ids = setup.has_ids ? id_kind::uuidv7 : id_kind::none;
+  s.dedup.ids = !setup.has_ids ? id_kind::none : setup.opaque_ids ? id_kind::opaque : id_kind::uuidv7;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
   s.reducer.from = setup.in_headers ? "" : "/v";

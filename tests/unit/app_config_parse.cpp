@@ -52,6 +52,7 @@ TEST(config, reads_the_example_of_the_reference) {
   EXPECT_EQ(s.envelope.aggregate, "/payment/id");
   EXPECT_EQ(s.envelope.sequence, "/sequence");
   EXPECT_EQ(s.envelope.sequence_bits, 64);
+  EXPECT_EQ(s.envelope.sequence_base, 10);
   EXPECT_EQ(s.envelope.type, "/type");
   EXPECT_EQ(s.envelope.time, "/occurred_at");
   EXPECT_EQ(s.order, order::latest);
@@ -81,7 +82,7 @@ streams:
     poison: off
     step: {records: 7}
   - name: c
-    envelope: {aggregate: /a, sequence: {from: header:seq, bits: 128}}
+    envelope: {aggregate: /a, sequence: {from: header:seq, bits: 128, base: 16}}
     dedup: off
   - name: d
     dead_letter: off
@@ -110,6 +111,7 @@ streams:
   EXPECT_EQ(c.streams[0].poison, 0U);
   EXPECT_EQ(c.streams[1].envelope.sequence, "header:seq");
   EXPECT_EQ(c.streams[1].envelope.sequence_bits, 128);
+  EXPECT_EQ(c.streams[1].envelope.sequence_base, 16);
   EXPECT_EQ(c.streams[1].dedup.ids, id_kind::none);
   EXPECT_EQ(c.streams[2].order, order::arrival);
   EXPECT_EQ(c.streams[2].reducer.kind, reducer_config::kind_of::merge_patch);

@@ -185,6 +185,8 @@ constexpr refusal k_values[] = {
      "streams[0].envelope.aggregate", "is no source of a field", "header:NAME"},
     {"sequence_of_96_bits", "sequence: /s", "sequence: {from: /s, bits: 96}", 8, 73,
      "streams[0].envelope.sequence.bits", "96 is not known here", "64 or 128"},
+    {"sequence_of_base_12", "sequence: /s", "sequence: {from: /s, base: 12}", 8, 73,
+     "streams[0].envelope.sequence.base", "12 is not known here", "10 or 16"},
     {"sequence_map_without_from", "sequence: /s", "sequence: {bits: 128}", 8, 56,
      "streams[0].envelope.sequence.from", "is missing", "{from: /seq, bits: 128}"},
     {"window_zero", "window: 24h", "window: 0h", 10, 21, "streams[0].dedup.window", "is 0", "dedup: off"},
@@ -317,8 +319,6 @@ constexpr refusal k_not_built[] = {
      "http.listen", "is not HOST:PORT with a numeric address", "127.0.0.1:9187"},
     {"shard", "version: 1", "version: 1\nshard: {index: 0, of: 4}", 2, 1, "shard",
      "shard is not built yet in this version", "leave it out"},
-    {"opaque", "window: 24h", "ids: opaque", 10, 18, "streams[0].dedup.ids",
-     "ids: opaque is not built yet in this version", "use ids: uuidv7"},
     {"monotonic", "window: 24h", "ids: monotonic", 10, 18, "streams[0].dedup.ids",
      "ids: monotonic is not built yet in this version", "use ids: uuidv7"},
 };

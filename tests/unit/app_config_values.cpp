@@ -120,7 +120,7 @@ TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_d
 
 TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   const auto base = meaning_of(stream(), "replace", 1).lines;
-  std::vector<stream_config> others(12, stream());
+  std::vector<stream_config> others(14, stream());
   others[0].order = order::arrival;
   others[1].dedup.ids = id_kind::none;
   others[2].envelope.event_id = "/x";
@@ -133,6 +133,8 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   others[9].reducer.from = "/x";
   others[10].envelope.format = envelope_format::debezium_outbox;
   others[11].dedup.ids = id_kind::ulid;
+  others[12].dedup.ids = id_kind::opaque;
+  others[13].envelope.sequence_base = 16;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
   }
@@ -191,6 +193,14 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
       "24h; merges the whole value into the snapshot");
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("more than 24h older than the stream is rejected (too_old)")));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("the sequence /s is not read")));
+  EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("is applied again"))));
+  s.dedup.ids = id_kind::opaque;
+  EXPECT_THAT(describe(s), HasSubstr("ids /id (opaque) remembered for 24h"));
+  EXPECT_THAT(limits_of(s),
+              Contains("an opaque id has no time of its own: a repeat whose record is more than "
+                       "24h later than the first is applied again"));
+  EXPECT_THAT(limits_of(s),
+              Contains(HasSubstr("an event whose record is more than 24h older than the stream")));
 }
 
 TEST(config_description, of_strict_order_says_what_becomes_of_a_gap) {

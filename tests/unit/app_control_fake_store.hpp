@@ -20,6 +20,7 @@ struct fake_stream {
   std::map<std::string, aggregate_row, std::less<>> rows;
   std::vector<rejected_row> rejected;
   std::vector<std::pair<event_id, std::string>> ids;
+  std::map<event_id, timestamp> filed;  ///< of opaque ids
   std::vector<std::pair<std::string, std::string>> meaning;
   std::map<std::string, backlog, std::less<>> backlogs;
   std::map<std::pair<std::string, sequence>, waiting_event> waiting;
@@ -39,11 +40,14 @@ class fake_view final : public store_view {
 
   std::uint64_t step() const override { return step_; }
   result<store_identity> identity() const override { return content_.identity; }
-  result<std::vector<std::string>> aggregates_with(stream_id id, event_id event,
+  result<std::vector<filed_id_of>> aggregates_with(stream_id id, event_id event,
                                                    std::size_t limit) const override {
-    std::vector<std::string> found;
+    std::vector<filed_id_of> found;
     for (const auto& [filed, aggregate] : at(id).ids) {
-      if (filed == event && found.size() < limit) found.push_back(aggregate);
+      const auto when = at(id).filed.find(filed);
+      if (filed == event && found.size() < limit) {
+        found.push_back({aggregate, when == at(id).filed.end() ? event.time() : when->second});
+      }
     }
     return found;
   }
@@ -73,7 +77,7 @@ class fake_view final : public store_view {
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<void> scan_ids(stream_id, const std::function<bool(std::string_view, event_id)>&) const override {
+  result<void> scan_ids(stream_id, const id_visit&) const override {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   result<void> each_rejected(stream_id id, const std::optional<kept_rejected::position>& after,

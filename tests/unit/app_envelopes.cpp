@@ -241,5 +241,45 @@ TEST_F(stream_of, ulids_shows_them_as_ulids) {
       << "it has no sources";
 }
 
+TEST_F(stream_of, cloudevents_with_opaque_ids_tells_sources_apart) {
+  stream().envelope.format = envelope_format::cloudevents;
+  stream().order = order::arrival;
+  stream().dedup.ids = id_kind::opaque;
+  feed(cloudevent("/a", "order 7", 1, "{}") + cloudevent("/b", "order 7", 1, "{}") +
+           cloudevent("/a", "order 7", 2, "{}"),
+       false);
+  EXPECT_EQ(counted().applied, 2U);
+  EXPECT_EQ(counted().duplicate, 1U);
+  const event_id stored = id_of_source(id_kind::opaque, *hash_opaque_id("order 7"), "/a");
+  EXPECT_THAT(explain("/a order 7"), HasSubstr(R"("event_id":"order 7")"));
+  EXPECT_THAT(explain("/a order 7"), HasSubstr(R"("window":"inside")"));
+  EXPECT_THAT(explain(to_text(id_kind::opaque, stored)), HasSubstr(R"("window":"inside")"));
+  EXPECT_THAT(explain("/c order 7"), HasSubstr("nothing is known of event order 7"));
+}
+
+TEST_F(stream_of, opaque_ids_forgets_them_by_the_time_of_their_records) {
+  stream().envelope.event_id = "/id";
+  stream().envelope.aggregate = "/p";
+  stream().envelope.time = "/t";
+  stream().order = order::arrival;
+  stream().dedup = {id_kind::opaque, std::chrono::hours{1}, std::chrono::minutes{5}};
+  const auto event = [](const char* id, const char* time) {
+    return std::string{R"({"p":"p1","id":")"} + id + R"(","t":"2026-01-01T)" + time + "Z\"}\n";
+  };
+  feed(event("evt 1", "00:00:00") + event("evt 1", "00:59:59") + event("evt 2", "01:00:00"), false);
+  EXPECT_EQ(counted().duplicate, 1U);
+  EXPECT_THAT(explain("evt 1"), HasSubstr(R"("event_id":"evt 1","event_time":"2026-01-01T00:00:00.000Z")"));
+  EXPECT_THAT(get("p1"), HasSubstr(R"("event_id":")" + to_text(id_kind::opaque, *hash_opaque_id("evt 2"))));
+  EXPECT_THAT(explain("evt 1"), HasSubstr(R"("window":"inside")")) << "at the floor";
+  feed(event("evt 3", "01:00:01"), false);
+  EXPECT_THAT(explain("evt 1"), HasSubstr(R"("window":"before_floor")"));
+  feed(event("evt 1", "01:00:02") + event("evt 2", "01:30:00") + event("evt 4", "00:00:00"), false);
+  EXPECT_EQ(counted().applied, 4U) << "evt 1 came again later than the window";
+  EXPECT_EQ(counted().duplicate, 2U);
+  EXPECT_EQ(counted().rejected_too_old, 1U);
+  EXPECT_THAT(explain("EVT 1"), HasSubstr("nothing is known of event EVT 1"));
+  EXPECT_THAT(explain(std::string(1025, 'x')), HasSubstr("opaque ids have 1 to 1024 bytes"));
+}
+
 }  // namespace
 }  // namespace ratchet

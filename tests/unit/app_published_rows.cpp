@@ -77,6 +77,16 @@ TEST(published_rows, have_ids_that_their_causes_make) {
       << "two events of one id, both of which are applied where they wait";
 }
 
+TEST(published_rows, have_the_time_of_the_record_where_the_id_of_the_cause_has_none) {
+  step_plan plan;
+  plan.add("p1");
+  published_outputs by = of_event(1, std::vector<owned_output>(1));
+  by.id = event_id{~std::uint64_t{0}, 1};
+  std::vector<output_row> rows;
+  add_published({"g", "s", stream_id{3}, {}, false}, plan, {by}, rows);
+  EXPECT_EQ(rows.at(0).id.high >> 16U, 1'000'000U);
+}
+
 TEST(published_rows, get_their_headers_when_they_are_sent) {
   output_row row = rows_of({of_event(1, {{"t", "k", "v", "", ""}})}).front();
   add_event_headers(row);

@@ -144,6 +144,32 @@ TEST_F(session_outbox_of_cloudevents, answers_with_the_id_and_the_source_that_we
       HasSubstr(R"("event_id":"00000000-6800-7000-8000-000000000002","source":"/b","aggregate":"p")"));
 }
 
+class session_outbox_of_opaque_ids : public session_outbox {
+ protected:
+  static stream_config opaque() {
+    stream_config s = told();
+    s.order = order::arrival;
+    s.envelope = {};
+    s.envelope.aggregate = "/a";
+    s.envelope.event_id = "/id";
+    s.dedup.ids = id_kind::opaque;
+    s.reducer.from = "";
+    return s;
+  }
+  session_outbox_of_opaque_ids() : session_outbox{opaque()} {}
+};
+
+TEST_F(session_outbox_of_opaque_ids, answers_with_the_id_as_it_was_sent) {
+  to.answers = true;
+  const auto sent_at = [](std::int64_t ms) { return timestamp{std::chrono::milliseconds{ms}}; };
+  w.source.produce(k_p0, R"({"a":"p","id":"evt 1"})", sent_at(1'700'000'000'000));
+  w.source.produce(k_p0, R"({"a":"p","id":"evt \u0032"})", sent_at(1'600'000'000'000));
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  ASSERT_EQ(to.sent.size(), 2U);
+  EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("reason":"too_old")"));
+  EXPECT_THAT(*to.sent[1].value, HasSubstr(R"("event_id":"evt 2","aggregate":"p")"));
+}
+
 TEST_F(session_outbox, sends_nothing_that_a_power_cut_can_take_back) {
   to.answers = true;
   w.store.holds_syncs = true;

@@ -105,7 +105,7 @@ TEST(memory_store, shows_a_consistent_view_while_it_is_written) {
   EXPECT_EQ(view->get(stream_id{0}, "b").error(), errc::not_found);
 
   std::vector<event_id> ids;
-  ASSERT_TRUE(store.view().value()->scan_ids(stream_id{0}, [&ids](std::string_view, event_id id) {
+  ASSERT_TRUE(store.view().value()->scan_ids(stream_id{0}, [&ids](std::string_view, event_id id, timestamp) {
     ids.push_back(id);
     return true;
   }));

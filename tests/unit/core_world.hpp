@@ -125,7 +125,7 @@ struct world {
   timestamp now{at_ms(1'000'000'000)};
   stream_state state{};
   std::map<std::string, aggregate_row> rows{};
-  std::set<std::pair<std::string, event_id>> ids{};
+  std::map<std::pair<std::string, event_id>, timestamp> ids{};  ///< and what they are filed under
   std::map<std::string, backlog> backlogs{};
   std::map<std::string, std::map<ratchet::sequence, waiting_event>> waiting{};
   std::vector<audit_row> audits{};
@@ -153,7 +153,9 @@ struct world {
       found.backlogs.emplace_back(index, read_backlog(plan, index, room));
     }
     for (const id_of_aggregate& id : plan.ids) {
-      found.id_stored.push_back(ids.contains({std::string{plan.aggregates[id.aggregate]}, id.id}) ? 1 : 0);
+      const auto at = ids.find({std::string{plan.aggregates[id.aggregate]}, id.id});
+      found.id_stored.push_back(at == ids.end() ? 0 : 1);
+      if (plan.opaque_ids) found.id_filed.push_back(at == ids.end() ? timestamp{} : at->second);
     }
     for (const auto& [name, b] : backlogs) {
       if (b.gap_since && (!found.oldest_gap || *b.gap_since < *found.oldest_gap))
@@ -255,7 +257,7 @@ struct world {
       row.deleted = before.deleted;
     }
     for (const id_of_aggregate& id : change.ids) {
-      ids.insert({std::string{plan.aggregates[id.aggregate]}, id.id});
+      ids.insert_or_assign({std::string{plan.aggregates[id.aggregate]}, id.id}, id.filed);
     }
     for (const backlog_change& changed : change.backlogs) {
       const std::string name{plan.aggregates[changed.aggregate]};

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/time_text.hpp"
 #include "decode_support.hpp"
@@ -105,6 +106,35 @@ TEST(json_envelope, tells_an_empty_value_and_json_null_from_a_tombstone) {
   key_only.envelope.aggregate = "key";
   EXPECT_EQ((decoded{key_only, {"k", "null", {}, std::nullopt}}.verdict()), "null_value @0");
   EXPECT_EQ((decoded{key_only, {"k", "", {}, std::nullopt}}.verdict()), "empty_value @0");
+}
+
+TEST(json_envelope, takes_any_text_or_integer_as_an_opaque_id) {
+  decode_rules rules = with_id();
+  rules.ids = id_kind::opaque;
+  const auto spelt = [&](const std::string& id) {
+    const decoded e{rules, R"({"a":"x","id":)" + id + "}"};
+    EXPECT_EQ(e->id, hash_opaque_id(e->id_text).value_or(event_id{})) << id;
+    return e.verdict() == "event" ? std::string{e->id_text} : e.verdict();
+  };
+  EXPECT_EQ(spelt(R"("evt 1")"), "evt 1");
+  EXPECT_EQ(spelt(R"("\u0065vt\n1")"), "evt\n1");
+  EXPECT_EQ(spelt(std::string{"\""} + k_id_text + "\""), k_id_text);
+  EXPECT_EQ(spelt("17"), "17");
+  EXPECT_EQ(spelt("-17"), "-17");
+  EXPECT_EQ(spelt("123456789012345678901234567890"), "123456789012345678901234567890");
+  expect_rows(rules, {{R"({"a":"x","id":""})", "id_invalid /id@14"},
+                      {R"({"a":"x","id":1.0})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":1e2})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":true})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":"\ud800"})", "lone_surrogate /id@15"},
+                      {R"({"a":"x","id":null})", "missing_field /id@14"},
+                      {R"({"a":"x"})", "missing_field /id@0"}});
+  EXPECT_EQ(spelt('"' + std::string(1024, 'i') + '"'), std::string(1024, 'i'));
+  EXPECT_EQ((decoded{rules, R"({"a":"x","id":")" + std::string(1025, 'i') + "\"}"}.verdict()),
+            "id_invalid /id@14");
+  rules.envelope.event_id = "header:id";
+  const decoded bytes{rules, {"k", R"({"a":"x"})", {{"id", "\xFF"}}, std::nullopt}};
+  EXPECT_EQ(bytes.verdict(), "invalid_utf8 header:id@0");
 }
 
 TEST(json_envelope, limits_a_value_where_it_is_told_to) {
@@ -262,6 +292,30 @@ TEST(json_envelope, reads_no_sequence_in_arrival_order) {
   const decoded e{rules, R"({"a":"x","s":"nonsense"})"};
   EXPECT_EQ(e.verdict(), "event");
   EXPECT_FALSE(e->has_sequence);
+}
+
+TEST(json_envelope, reads_a_sequence_in_hexadecimal_digits_from_text_alone) {
+  decode_rules rules = with_sequence();
+  rules.envelope.sequence_base = 16;
+  const auto sequence_in = [&](const char* value) {
+    const decoded e{rules, value};
+    return e->sequence;
+  };
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"00fF"})"), seq(255));
+  expect_rows(rules, {{R"({"a":"x","s":"ffffffffffffffff"})", "event"},
+                      {R"({"a":"x","s":"10000000000000000"})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":""})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":"0xff"})", "sequence_invalid /s@13"},
+                      {R"({"a":"x","s":10})", "wrong_type /s@13"},
+                      {R"({"a":"x"})", "missing_field /s@0"}});
+  rules.envelope.epoch = "/e";
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"10","e":10})"), seq(10, 16)) << "the epoch is decimal";
+  rules.envelope.epoch.clear();
+  rules.envelope.sequence_bits = 128;
+  EXPECT_EQ(sequence_in(R"({"a":"x","s":"10000000000000002"})"), seq(1, 2));
+  rules.envelope.sequence = "header:seq";
+  const decoded in_header{rules, {"k", R"({"a":"x"})", {{"seq", "0A"}}, std::nullopt}};
+  EXPECT_EQ(in_header->sequence, seq(10));
 }
 
 TEST(json_envelope, splits_a_sequence_of_128_bits) {

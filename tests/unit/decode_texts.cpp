@@ -247,6 +247,19 @@ TEST(media_type, means_json_in_three_spellings) {
   }
 }
 
+TEST(hexadecimal_sequence, is_digits_alone_up_to_128_bits) {
+  EXPECT_EQ(parse_hex_u128("0"), seq(0));
+  EXPECT_EQ(parse_hex_u128("10"), seq(16));
+  EXPECT_EQ(parse_hex_u128("fFfFffffffffffff"), seq(0, ~std::uint64_t{0}));
+  EXPECT_EQ(parse_hex_u128("10000000000000000"), seq(1, 0));
+  EXPECT_EQ(parse_hex_u128("000ffffffffffffffffFFFFFFFFFFFFFFFF"), seq(~std::uint64_t{0}, ~std::uint64_t{0}));
+  EXPECT_EQ(parse_hex_u128("0123456789abcdeffedcba9876543210"), seq(0x0123456789ABCDEF, 0xFEDCBA9876543210));
+  for (const char* text : {"", "g", "0x10", "-1", "+1", " 1", "1 ", "1.0",
+                           "100000000000000000000000000000000", "1-0", "\xC3\xA4"}) {
+    EXPECT_FALSE(parse_hex_u128(text)) << text;
+  }
+}
+
 TEST(ulid, is_read_in_either_case_and_printed_in_upper_case) {
   const auto id = parse_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV");
   ASSERT_TRUE(id.has_value());
@@ -286,6 +299,38 @@ TEST(event_id_text, reads_and_prints_each_kind_as_its_own) {
   EXPECT_EQ(to_text(id_kind::uuidv7, *parse_uuidv7(uuid)), uuid);
   EXPECT_STREQ(name_of(id_kind::none), "none");
   EXPECT_STREQ(name_of(id_kind::ulid), "ulid");
+  EXPECT_STREQ(name_of(id_kind::opaque), "opaque");
+}
+
+TEST(opaque_id, is_any_text_of_1_to_1024_bytes_to_the_letter) {
+  for (const char* text : {"evt_1", " ", "018F2B7C-1234-4ABC-89AB-0123456789AB", "\xC3\xA4"}) {
+    EXPECT_TRUE(parse_event_id(id_kind::opaque, text)) << text;
+  }
+  EXPECT_NE(hash_opaque_id("evt_1"), hash_opaque_id("EVT_1"));
+  EXPECT_NE(hash_opaque_id("evt_1"), hash_opaque_id("evt_1 "));
+  EXPECT_FALSE(hash_opaque_id(""));
+  EXPECT_TRUE(hash_opaque_id(std::string(1024, 'x')));
+  EXPECT_FALSE(hash_opaque_id(std::string(1025, 'x')));
+}
+
+TEST(opaque_id, is_shown_as_a_hash_that_can_be_read_back) {
+  const event_id id{0x0123456789ABCDEF, 0xFEDCBA9876543210};
+  EXPECT_EQ(to_text(id_kind::opaque, id), "xxh3:0123456789abcdeffedcba9876543210");
+  EXPECT_EQ(parse_hashed_id("xxh3:0123456789abcdefFEDCBA9876543210"), id);
+  for (const char* text :
+       {"", "xxh3:", "xxh3:0123456789abcdeffedcba987654321", "0123456789abcdeffedcba9876543210",
+        "xxh3:0123456789abcdeffedcba98765432100", "xxh3:0123456789abcdeffedcba987654321g"}) {
+    EXPECT_FALSE(parse_hashed_id(text)) << text;
+  }
+}
+
+TEST(opaque_id, with_its_source_is_not_the_source_with_that_id) {
+  const auto mixed = [](const char* source, const char* id) {
+    return id_of_source(id_kind::opaque, hash_opaque_id(id).value(), source);
+  };
+  EXPECT_NE(mixed("a", "b"), mixed("b", "a"));
+  EXPECT_NE(mixed("a", "a"), mixed("b", "b"));
+  EXPECT_NE(mixed("a", "b"), hash_opaque_id("b"));
 }
 
 TEST(base64, takes_the_padded_standard_alphabet_alone) {

@@ -95,7 +95,7 @@ class ids_below_the_floor : public fixture {
   }
   static std::set<std::uint64_t> times(const store& s) {
     std::set<std::uint64_t> out;
-    must(must(s.view())->scan_ids(s.id_of("payments"), [&](std::string_view, event_id id) {
+    must(must(s.view())->scan_ids(s.id_of("payments"), [&](std::string_view, event_id id, timestamp) {
       out.insert(((id.high >> 16U) - static_cast<std::uint64_t>(k_base)) /
                  static_cast<std::uint64_t>(k_span));
       return true;
@@ -121,7 +121,7 @@ TEST_F(ids_below_the_floor, stay_while_their_span_reaches_over_it) {
   must(s->sync());
   compact(*s);
   std::size_t ids = 0;
-  must(must(s->view())->scan_ids(s->id_of("payments"), [&](std::string_view, event_id) {
+  must(must(s->view())->scan_ids(s->id_of("payments"), [&](std::string_view, event_id, timestamp) {
     ++ids;
     return true;
   }));
@@ -157,7 +157,7 @@ TEST_F(ids_below_the_floor, stay_where_the_sync_of_its_step_failed) {
   s.reset();
   const auto again = must(open_store_read_only(path()));
   std::size_t ids = 0;
-  must(must(again->view())->scan_ids(again->streams()[0].id, [&](std::string_view, event_id) {
+  must(must(again->view())->scan_ids(again->streams()[0].id, [&](std::string_view, event_id, timestamp) {
     ++ids;
     return true;
   }));
@@ -203,7 +203,7 @@ TEST_F(ids_below_the_floor, of_another_stream_are_judged_by_its_own_floor) {
   must(s->sync());
   compact(*s);
   int refunds = 0;
-  must(must(s->view())->scan_ids(s->id_of("refunds"), [&](std::string_view, event_id) {
+  must(must(s->view())->scan_ids(s->id_of("refunds"), [&](std::string_view, event_id, timestamp) {
     ++refunds;
     return true;
   }));
