@@ -84,6 +84,11 @@ class Ratchet:
         finally:
             self.forget(name)
 
+    def status(self, directory):
+        """Of a state directory that nobody has open."""
+        words = [str(self.binary), "status", "--state", str(directory), "--output", "json"]
+        return json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
     def forget(self, name="state"):
         for directory in (self.work / name, self.work / (name + ".flushed")):
             shutil.rmtree(directory, ignore_errors=True)
