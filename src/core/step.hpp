@@ -119,13 +119,13 @@ struct stream_change {
   std::vector<backlog_change> backlogs;
   /// To be filed in the window, in record order: where one comes twice, the later one counts.
   std::vector<id_of_aggregate> ids;
-  bool opaque_ids{false};                ///< stream_rules::opaque_ids
+  bool opaque_ids{false};                  ///< stream_rules::opaque_ids
   std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
-  std::vector<std::uint32_t> rejected;   ///< indexes of the rejected events
-  std::vector<decision> decisions;       ///< per event of the batch
-  std::size_t looked_at{0};              ///< events; those behind are for the next step
-  std::vector<audit_row> audits;         ///< step and time are the caller's
-  std::vector<topic_partition> touched;  ///< partitions whose state differs from before
+  std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
+  std::vector<decision> decisions;         ///< per event of the batch
+  std::size_t looked_at{0};                ///< events; those behind are for the next step
+  std::vector<audit_row> audits;           ///< step and time are the caller's
+  std::vector<topic_partition> touched;    ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
 };

@@ -30,7 +30,8 @@ problem changed_meaning(const store_options& options, std::vector<diagnostic> li
       "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
       "files by moving the directory away and applying them again. What may change at any time: "
       "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
-      "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, `state.sync`, "
+      "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
+      "`state.sync`, "
       "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`",
       std::move(lines)};
 }
