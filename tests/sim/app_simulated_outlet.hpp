@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "app_history.hpp"
 #include "app_simulated_store.hpp"
 #include "app_world_port.hpp"
 #include "ports/publisher.hpp"
@@ -19,7 +20,8 @@ class mail_book {
  public:
   /// Looks whether the step tells of all that it rejects, and of all that it leaves dead, and of nothing
   /// else. `letters` and `answers`: of each rejected record.
-  void write(const step_batch&, const simulated_disk::contents& before, bool letters, bool answers);
+  void write(const step_batch&, const simulated_disk::contents& before, const history&, bool letters,
+             bool answers);
   /// The directory lost what came behind this step. None of that may have been sent.
   void take_back_to(std::uint64_t step);
   /// Only what is durable is sent, and as it was written.

@@ -405,7 +405,7 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
   }
   book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
   result_.met.outputs += batch.outbox.puts.size();
-  mail_.write(batch, before, has_letters(history_), has_answers(history_));
+  mail_.write(batch, before, history_, has_letters(history_), has_answers(history_));
 }
 
 void census::add(const census& more) {
