@@ -177,7 +177,7 @@ struct outbox_config {
   std::uint64_t bytes{std::uint64_t{1} << 30U};
   /// A larger message is not published: its event is dead. No more than the topics take
   /// (max.message.bytes).
-  std::uint64_t message_bytes{960 * 1024};
+  std::uint64_t message_bytes{std::uint64_t{960} << 10U};
 };
 
 /// Where /livez, /readyz and /metrics are answered while it runs.

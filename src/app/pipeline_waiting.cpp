@@ -90,9 +90,10 @@ result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
 }
 
 result<void> pipeline::settle(stream_runtime& stream) {
-  // A stream that stops takes no more records; what was begun, by an operator say, still goes to its end.
-  RATCHET_TRY(stop_for_gap(stream));
   for (;;) {
+    // A stream that stops takes no more records; what was begun, by an operator say, still goes to its end.
+    // What is released may leave a gap behind that is too old already.
+    RATCHET_TRY(stop_for_gap(stream));
     const auto gaps = gaps_due(stream.rules, stream.state);
     const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
                              *stream.oldest_gap <= *gaps;

@@ -14,7 +14,8 @@ namespace ratchet {
 /// What a reducer may publish.
 struct output_rules {
   std::optional<std::vector<std::string>> topics{std::in_place};  ///< to these; none: to any
-  std::uint64_t message_bytes{960 * 1024};  ///< of key, payload and what the headers hold of the event
+  std::uint64_t message_bytes{std::uint64_t{960}
+                              << 10U};  ///< of key, payload and what the headers hold of the event
 };
 
 /// How one call of a reducer ended.

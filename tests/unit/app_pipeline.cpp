@@ -81,6 +81,46 @@ class pipeline_of_one : public ::testing::Test {
   std::int64_t next_offset_{0};
 };
 
+/// The first event of each aggregate fails once.
+struct failing_at_first {
+  static constexpr reducer_traits traits{.name = "failing_at_first", .version = 1};
+  outcome apply(const ratchet::event& e, state& s, effects&) const {
+    if (e.aggregate == "a" && e.sequence.number == 1 && e.attempt == 1) {
+      return retry(make_error_code(errc::internal));
+    }
+    s.assign(e.payload);
+    return done();
+  }
+};
+
+TEST_F(pipeline_of_one, stops_for_an_old_gap_that_a_release_leaves_behind_before_it_handles_more) {
+  settings_.streams[0].order = order::strict;
+  settings_.streams[0].gap = {gap_policy::stop, std::chrono::seconds{1}};
+  reduce_with(reducers{}.add("payments", failing_at_first{}));
+  const auto take_at = [&](pipeline& p, std::int64_t offset, const std::string& value, timestamp time) {
+    auto made = std::make_unique<fake_batch>();
+    made->add(&k_p0, {offset, value, time});
+    decode_stage stage{streams_};
+    stage.run(std::move(made), input_);
+    return p.handle(input_);
+  };
+  const timestamp begin = clock_.now();
+  {
+    pipeline p{streams_, store_, clock_};
+    ASSERT_TRUE(take_at(p, 0, event("a", 1), begin));
+    ASSERT_TRUE(take_at(p, 1, event("a", 3), begin));
+    ASSERT_TRUE(take_at(p, 2, event("b", 1), begin + std::chrono::seconds{5}));
+    EXPECT_TRUE(p.stopped().empty()) << "a's lowest event is no gap's: it is to be tried again";
+  }
+  clock_.advance(std::chrono::hours{1});
+  ASSERT_TRUE(load_states(streams_, store_));
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take_at(p, 3, event("c", 1), begin + std::chrono::seconds{5}));
+  EXPECT_EQ(store_.snapshot_of("payments", "a"), "1") << "it was due, and now its gap is as old as can be";
+  EXPECT_TRUE(p.stopped().contains(k_p0));
+  EXPECT_EQ(store_.snapshot_of("payments", "c"), "nothing");
+}
+
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
   pipeline p{streams_, store_, clock_};
   int explained = 0;
