@@ -97,7 +97,8 @@ TEST(publishing, says_of_which_event_it_is) {
             .offset = 9};
   paid.topic = "in";
   paid.type = "paid";
-  const batch b{{paid}};
+  const std::vector<spec> specs{paid};
+  const batch b{specs};
   const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
   const auto change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
   ASSERT_EQ(change.outputs.size(), 1U);
