@@ -32,7 +32,7 @@ struct owned_output {
 ///
 /// publish() puts a message into the outbox, in the same atomic write as the state. It is sent when that is
 /// durable: at least once, each time with the same id and bytes, in order per aggregate (design of the
-/// messages: README, "Publish from a reducer"). A topic that is not among the stream's `outputs`, and a
+/// messages: README, "Publish: emit and fx.publish"). A topic that is not among the stream's `outputs`, and a
 /// reducer whose traits say `has_effects = false`, stop the partition before the event.
 ///
 /// This version has no read-model tables: put() and erase() stop it in the same way, with

@@ -98,7 +98,7 @@ class RATCHET_EXPORT test_driver {
     std::string aggregate;
     std::error_code code;   ///< errc::reducer_failed, waiting_full or gap_too_old
     std::error_code cause;  ///< what the reducer said; errc::not_built_yet where it asked for an effect
-    std::string text;       ///< the effect ("publish", "put", "erase"), or the text of an exception
+    std::string text;  ///< the effect ("put", "erase"), the text of an exception, or what it published amiss
   };
   /// The last stop since the driver was made or reopened.
   [[nodiscard]] const std::optional<stopped>& last_stop() const noexcept;

@@ -9,7 +9,6 @@ namespace ratchet {
 namespace {
 
 constexpr known_key k_emit_keys[] = {{"types"}, {"topic"}, {"key"}, {"payload"}, {"as"}};
-constexpr const char* k_topic_rule = "1 to 249 of a-z A-Z 0-9 . _ -";
 
 void read_types(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("types")) {
@@ -24,17 +23,12 @@ void read_types(const config_value& value, std::vector<std::string>& out) {
   }
 }
 
-void read_pointer(const config_value& value, std::string& out) {
-  if (!value.text(out) || out.empty()) return;
-  if (const char* fault = fault_of_pointer(out)) value.error("is no JSON Pointer", fault);
-}
-
 void read_one(const config_value& value, emit_config& out) {
   const config_map map{value, k_emit_keys};
   if (!map.valid()) return;
   if (const auto types = map.get("types")) read_types(*types, out.types);
-  if (const auto topic = map.require("topic", "where it is published to"); topic && topic->text(out.topic)) {
-    if (!is_topic_name(out.topic)) topic->error("is not a topic's name", k_topic_rule);
+  if (const auto topic = map.require("topic", "where it is published to")) {
+    (void)read_topic(*topic, out.topic);
   }
   if (const auto key = map.get("key"); key && !key->is_word("aggregate") && !key->is_word("none")) {
     std::string text;
@@ -53,12 +47,21 @@ void read_one(const config_value& value, emit_config& out) {
 
 }  // namespace
 
+bool read_topic(const config_value& value, std::string& out) {
+  if (!value.text(out)) return false;
+  if (!is_topic_name(out)) value.error("is not a topic's name", "1 to 249 of a-z A-Z 0-9 . _ -");
+  return true;
+}
+
+void read_pointer(const config_value& value, std::string& out) {
+  if (!value.text(out) || out.empty()) return;
+  if (const char* fault = fault_of_pointer(out)) value.error("is no JSON Pointer", fault);
+}
+
 void read_topics(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("topics")) {
     std::string topic;
-    if (!item.text(topic)) continue;
-    if (!is_topic_name(topic)) item.error("is not a topic's name", k_topic_rule);
-    out.push_back(std::move(topic));
+    if (read_topic(item, topic)) out.push_back(std::move(topic));
   }
 }
 

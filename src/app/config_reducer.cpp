@@ -49,9 +49,7 @@ void read_reducer(const config_value& value, reducer_config& out) {
     constexpr std::string_view k_words[] = {"replace", "merge_patch", "flaky"};
     if (const int at = kind->word(k_words); at >= 0) out.kind = static_cast<reducer_config::kind_of>(at);
   }
-  if (const auto from = map.get("from"); from && from->text(out.from) && !out.from.empty()) {
-    if (const char* fault = fault_of_pointer(out.from)) from->error("is no JSON Pointer", fault);
-  }
+  if (const auto from = map.get("from")) read_pointer(*from, out.from);
   if (const auto fail = map.get("fail")) read_rules(*fail, out.fail);
   if (const auto timeout = map.get("timeout"); timeout && !timeout->is_word("off")) {
     std::chrono::milliseconds limit{0};

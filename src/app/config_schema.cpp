@@ -150,8 +150,7 @@ void read_output_topic(const config_map& parent, std::string_view key, std::stri
   if (!map.valid()) return;
   const auto topic =
       map.require("topic", "as in " + std::string{key} + ": {topic: payments." + std::string{key} + "}");
-  if (!topic || !topic->text(out)) return;
-  if (!is_topic_name(out)) topic->error("is not a topic's name", "1 to 249 of a-z A-Z 0-9 . _ -");
+  if (topic) (void)read_topic(*topic, out);
 }
 
 void read_outbox(const config_value& value, outbox_config& out) {

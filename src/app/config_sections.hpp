@@ -23,6 +23,10 @@ void read_retry(const config_value&, retry_config& out);
 /// `streams[].rejected`: how much is kept of rejected records.
 void read_rejected(const config_value&, rejected_config& out);
 
+/// A topic's name. False where it is no text; a text that is no such name is reported, and read.
+bool read_topic(const config_value&, std::string& out);
+/// A JSON Pointer; empty: the whole document.
+void read_pointer(const config_value&, std::string& out);
 /// A list of topics.
 void read_topics(const config_value&, std::vector<std::string>& out);
 /// `streams[].emit`: what is published of the events.

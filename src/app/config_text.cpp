@@ -2,6 +2,7 @@
 #include "app/config_text.hpp"
 
 #include "app/config_values.hpp"
+#include "app/stream_runtime.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
 
@@ -188,8 +189,7 @@ std::string describe(const stream_config& stream) {
               ? "; merges " + what + " into the snapshot"
               : "; keeps " + what;
   if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
-  std::vector<std::string> topics = stream.outputs;
-  for (const emit_config& e : stream.emit) topics.push_back(e.topic);
+  const std::vector<std::string> topics = topics_published_to(stream);
   if (!topics.empty()) text += "; publishes to " + joined(topics);
   return text;
 }

@@ -36,13 +36,6 @@ namespace {
   return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
 }
 
-/// Where its reducer and its `emit` publish to, some maybe twice.
-[[nodiscard]] std::vector<std::string> topics_published_to(const stream_config& s) {
-  std::vector<std::string> all = s.outputs;
-  for (const emit_config& e : s.emit) all.push_back(e.topic);
-  return all;
-}
-
 /// A config made in code has not gone through load_config(): what must not get past here.
 [[nodiscard]] std::optional<problem> refuse(const stream_config& s) {
   if (s.order == order::arrival && s.dedup.ids == id_kind::none) {
@@ -98,6 +91,12 @@ namespace {
 }
 
 }  // namespace
+
+std::vector<std::string> topics_published_to(const stream_config& s) {
+  std::vector<std::string> all = s.outputs;
+  for (const emit_config& e : s.emit) all.push_back(e.topic);
+  return all;
+}
 
 stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {

@@ -58,6 +58,9 @@ using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 /// reducer that the program does not bring.
 [[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
 
+/// Where the stream's reducer and its `emit` publish to, some maybe twice.
+[[nodiscard]] std::vector<std::string> topics_published_to(const stream_config&);
+
 /// The topics that are written to: what reducers publish, and what tells of records that were not handled.
 /// None twice.
 [[nodiscard]] std::vector<std::string> output_topics(const stream_list&);

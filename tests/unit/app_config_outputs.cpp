@@ -17,7 +17,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-reported<config> parsed(const std::string& lines, const std::string& top = "") {
+reported<config> parsed(const std::string& lines, const std::string& top = "",
+                        const std::string& type = ", type: /t") {
   return parse_config(R"(version: 1
 kafka: {brokers: [localhost:9092], group: g}
 state: {path: /var/lib/ratchet}
@@ -25,8 +26,8 @@ state: {path: /var/lib/ratchet}
   - name: payments
     topics: [in]
     start: earliest
-    envelope: {event_id: /id, aggregate: /a, sequence: /s, type: /t}
-)" + lines,
+    envelope: {event_id: /id, aggregate: /a, sequence: /s)" +
+                          type + "}\n" + lines,
                       "f.yaml");
 }
 
@@ -124,17 +125,7 @@ INSTANTIATE_TEST_SUITE_P(config_of_outputs, output_refusal, ::testing::ValuesIn(
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
 TEST(config_of_outputs, wants_the_type_of_events_where_an_emit_asks_for_it) {
-  const auto c = parse_config(R"(version: 1
-kafka: {brokers: [localhost:9092], group: g}
-state: {path: /var/lib/ratchet}
-streams:
-  - name: payments
-    topics: [in]
-    start: earliest
-    envelope: {event_id: /id, aggregate: /a, sequence: /s}
-    emit: {topic: o, types: [paid]}
-)",
-                              "f.yaml");
+  const auto c = parsed("    emit: {topic: o, types: [paid]}\n", "", "");
   ASSERT_FALSE(c.has_value());
   ASSERT_EQ(c.error().diagnostics.size(), 1U) << to_text(c.error());
   EXPECT_EQ(c.error().diagnostics.front().path, "streams[0].envelope.type");
