@@ -13,6 +13,7 @@
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
 #include "ratchet/gate.hpp"
+#include "ratchet/table.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -29,6 +30,7 @@ enum class id_kind : std::uint8_t {
   uuidv7,  ///< its own time orders it, as a ULID's
   ulid,
   opaque,  ///< any text of 1 to 1024 bytes: XXH3-128 of it counts as the id, and the record's time as its own
+  monotonic,  ///< a number that grows in each partition, of each source: the last one is kept, and no window
 };
 
 struct kafka_config {
@@ -105,6 +107,12 @@ struct reducer_config {
   std::optional<std::chrono::milliseconds> timeout;
 };
 
+/// When an event's reducer runs.
+enum class handling : std::uint8_t {
+  direct,    ///< in the step that reads its record
+  deferred,  ///< in a step of its own: until then the event waits, and its offset may be committed
+};
+
 /// What becomes of a gap that does not close; its age is measured in stream time.
 enum class gap_policy : std::uint8_t {
   wait,  ///< for ever
@@ -141,7 +149,7 @@ struct rejected_config {
 /// A message that is published for each applied event that fits, but for tombstones.
 struct emit_config {
   std::vector<std::string> types{};  ///< of the events; empty: all
-  std::string topic;
+  std::string topic;                 ///< or sink:NAME
   /// `aggregate`, `none`, or a JSON Pointer into the payload, to a string or an integer.
   std::string key{"aggregate"};
   std::string payload{};  ///< a JSON Pointer into the reducer's input; empty: all of it, byte for byte
@@ -157,6 +165,7 @@ struct stream_config {
   first_number first{first_number::one};                   ///< `strict`
   ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
   gap_config gap;                                          ///< `strict`
+  ratchet::handling handling{handling::direct};            ///< deferred: not of `latest`
   waiting_config waiting;
   retry_config retry;
   rejected_config rejected;
@@ -167,13 +176,43 @@ struct stream_config {
   std::string dead_letter;
   /// The topic that gets an answer to the sender of each rejected record, as a CloudEvent; empty: none.
   std::string rejections;
-  std::vector<std::string> outputs;  ///< topics that its reducer may publish to
+  std::vector<std::string> outputs;  ///< topics that its reducer may publish to; sinks as sink:NAME
   std::vector<emit_config> emit;     ///< what is published without a reducer's doing
+  std::vector<table_config> tables;  ///< read models that its reducer writes
+};
+
+/// A sink that is an HTTP server: each message is a request.
+struct http_sink_config {
+  std::string url;                            ///< http:// or https://
+  std::string method{"POST"};                 ///< or PUT
+  std::chrono::milliseconds timeout{10'000};  ///< of one request, from its start to the end of the answer
+  std::uint32_t concurrency{8};               ///< so many requests at a time, of as many aggregates
+  /// Added to each request. What was given as {file: PATH} or {env: NAME} is here as read: never print the
+  /// values.
+  std::map<std::string, std::string> headers;
+  std::filesystem::path ca;  ///< certificates (PEM) to trust; empty: the system's
+};
+
+/// Where messages go that are not for Kafka. Each sink is sent to on its own: one that is slow or away holds
+/// up nothing of another.
+struct sink_config {
+  enum class kind_of : std::uint8_t {
+    http,
+    callback,  ///< the program brings it: see sinks.hpp
+    discard,   ///< what still waits for it is thrown away
+  };
+  std::string name;  ///< 1 to 64 of a-z A-Z 0-9 . _ -
+  kind_of kind{kind_of::http};
+  http_sink_config http;
+  /// Behind a failure that may pass its aggregate waits so long; it doubles with each, up to `most`.
+  std::chrono::milliseconds first_pause{500};
+  std::chrono::milliseconds most_pause{30'000};
 };
 
 /// What is on its way out.
 struct outbox_config {
-  /// Nothing more is consumed while more than this waits to be sent.
+  /// Of Kafka's messages and of those of each sink: nothing more is consumed while more than this waits to be
+  /// sent.
   std::uint64_t bytes{std::uint64_t{1} << 30U};
   /// A larger message is not published: its event is dead. No more than the topics take
   /// (max.message.bytes).
@@ -191,6 +230,7 @@ struct config {
   kafka_config kafka;
   state_config state;
   std::vector<stream_config> streams;
+  std::vector<sink_config> sinks;
   outbox_config outbox;
   std::optional<http_config> http;  ///< none: nothing listens
   std::uint64_t memory_limit{std::uint64_t{1}

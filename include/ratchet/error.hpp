@@ -50,9 +50,19 @@ enum class errc {
   reducer_slow = 24,   ///< a reducer took longer than its time limit. Its event is tried again.
   waiting_full = 25,   ///< more events would wait than the stream's limits allow. See `ratchet waiting list`.
   gap_too_old = 26,    ///< `gap.policy: stop`: numbers did not come in time. See `ratchet status`.
-  output_undeclared = 27,  ///< a reducer publishes what its stream's `outputs` or its traits do not announce.
+  /// a reducer publishes what its stream's `outputs` or its traits do not announce, or replies to nobody.
+  output_undeclared = 27,
   output_lacking = 28,     ///< an event lacks the field that an `emit` of its stream takes. It is dead.
   output_too_large = 29,   ///< an event's message is larger than `outbox.message_bytes`. The event is dead.
+  table_undeclared = 30,   ///< a reducer writes, or somebody reads, a table that no `tables` announces.
+  table_key_invalid = 31,  ///< a key does not fit the declared encoding of its table.
+  too_many_sources = 32,  ///< `ids: monotonic`: more sources in a partition than are kept. Use `ids: opaque`.
+  aggregate_blocked = 33,  ///< earlier events of the aggregate wait; a transaction cannot go before them.
+  not_running = 34,   ///< run() does not last, or ended before it answered. Same again, with the same key.
+  timed_out = 35,     ///< no answer in time; it may have been done. Same again, with the same key.
+  key_reused = 36,    ///< the key was used for a request with another fingerprint. Take a new key.
+  held_back = 37,     ///< disk or outbox are nearly full: nothing is done until there is room. Try later.
+  sink_missing = 38,  ///< messages wait for a sink that the config has no more. Put it back, or discard.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

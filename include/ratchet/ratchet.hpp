@@ -10,5 +10,7 @@
 #include "ratchet/export.hpp"       // IWYU pragma: export
 #include "ratchet/gate.hpp"         // IWYU pragma: export
 #include "ratchet/reducer.hpp"      // IWYU pragma: export
+#include "ratchet/sinks.hpp"        // IWYU pragma: export
+#include "ratchet/table.hpp"        // IWYU pragma: export
 #include "ratchet/test_driver.hpp"  // IWYU pragma: export
 #include "ratchet/types.hpp"        // IWYU pragma: export

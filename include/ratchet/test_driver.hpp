@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
 #include "ratchet/reducer.hpp"
+#include "ratchet/table.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -57,15 +59,19 @@ struct test_options {
   first_number first{first_number::one};                   ///< `strict`
   ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
   gap_config gap{};                                        ///< `strict`
+  ratchet::handling handling{handling::direct};            ///< deferred: handled behind each step
   waiting_config waiting{};
   retry_config retry{};
   bool dedup{true};                                   ///< false: as `dedup: off`
   std::optional<std::vector<std::string>> outputs{};  ///< where it may publish to; none: anywhere
+  /// The tables that it may write. None: any, and any bytes as keys.
+  std::optional<std::vector<table_config>> tables{};
   std::chrono::milliseconds window{std::chrono::hours{24}};
   std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
   timestamp start{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};  ///< where the clock starts
   std::string stream{"test"};
   std::string topic{"test"};
+  bool opaque_ids{false};  ///< as `dedup: {ids: opaque}`: ids are kept by their record's time
 };
 
 /// Runs a reducer behind the real gate, window and step, over a store in memory: no Kafka, no thread, no
@@ -88,6 +94,19 @@ class RATCHET_EXPORT test_driver {
   /// One step with several events, in this order: one write for each aggregate. The answers are in the order
   /// of the events.
   std::vector<verdict> pipe_all(const std::vector<test_event>&);
+  /// What became of a transaction.
+  struct transaction {
+    std::error_code code;  ///< none: it is done
+    std::string text;      ///< of an exception, or what it published amiss
+    bool repeated{false};
+    ratchet::sequence sequence;
+    std::optional<std::string> reply;
+  };
+  /// A step with one transaction, as app::transact() asks for; it is durable behind sync() alone. The driver
+  /// does not repeat it after a crash: whoever called does, with the same key. errc::usage: the driver's
+  /// order is not arrival, its ids are not opaque, or the key has not 1 to 1024 bytes.
+  transaction transact(const std::string& aggregate, const std::string& key,
+                       const std::function<outcome(state&, effects&)>&);
   /// Why the last event piped was rejected; `none` where it was not.
   [[nodiscard]] reject_reason last_reason() const noexcept;
 
@@ -97,8 +116,8 @@ class RATCHET_EXPORT test_driver {
     std::int64_t offset{0};
     std::string aggregate;
     std::error_code code;   ///< errc::reducer_failed, waiting_full or gap_too_old
-    std::error_code cause;  ///< what the reducer said; errc::not_built_yet where it asked for an effect
-    std::string text;  ///< the effect ("put", "erase"), the text of an exception, or what it published amiss
+    std::error_code cause;  ///< what the reducer said, or what is wrong with what it asked for
+    std::string text;       ///< the text of an exception, or what it published or put amiss
   };
   /// The last stop since the driver was made or reopened.
   [[nodiscard]] const std::optional<stopped>& last_stop() const noexcept;
@@ -118,15 +137,20 @@ class RATCHET_EXPORT test_driver {
   /// A message that the reducer published.
   struct message {
     std::string aggregate;  ///< of the event
-    std::string topic;
+    std::string topic;      ///< or sink:NAME
     std::optional<std::string> key;
     std::optional<std::string> payload;
     std::string type;
     event_id id;  ///< made from its cause: the same event, handled again, publishes the same id
     std::optional<timestamp> time;  ///< of the event's record
   };
-  /// All that was published, in the order in which it would be sent.
+  /// All that was published, in the order in which it would be sent: to topics, then to each sink.
   [[nodiscard]] std::vector<message> published() const;
+
+  /// The value of a row of a read-model table; none where there is none. A key that does not fit has no row.
+  [[nodiscard]] std::optional<std::string> read(const table_key&) const;
+  /// All rows of a table, in the order of keys.
+  [[nodiscard]] std::vector<table_row> table(const std::string& name) const;
 
   /// How many records ended so, or wait so now; a record is in exactly one verdict, so these sum up to
   /// consumed().

@@ -65,9 +65,10 @@ struct decoded_event {
   bool has_sequence{false};
   ratchet::sequence sequence;
   bool has_id{false};
-  event_id id;               ///< what it counts as; with CloudEvents id and source in one
-  std::string_view id_text;  ///< of an opaque id, as its sender spelt it; else empty
-  std::string_view source;   ///< a CloudEvent's, where it has an id; else empty
+  event_id id;                  ///< what it counts as; with CloudEvents id and source in one
+  std::string_view id_text;     ///< of an opaque or monotonic id, as its sender spelt it; else empty
+  ratchet::sequence id_number;  ///< of a monotonic id
+  std::string_view source;      ///< a CloudEvent's, where it has an id; else empty
   std::string_view type;
   std::optional<timestamp> time;  ///< the event's own
   std::optional<timestamp>

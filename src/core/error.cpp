@@ -70,6 +70,24 @@ class ratchet_category_t final : public std::error_category {
         return "the event lacks a field that `emit` takes";
       case errc::output_too_large:
         return "the message to be published is too large";
+      case errc::too_many_sources:
+        return "too many sources in a partition";
+      case errc::table_undeclared:
+        return "a table that the stream's `tables` does not announce";
+      case errc::table_key_invalid:
+        return "a key that does not fit the encoding of its table";
+      case errc::aggregate_blocked:
+        return "earlier events of the aggregate wait";
+      case errc::not_running:
+        return "nobody runs who could answer";
+      case errc::timed_out:
+        return "no answer came in time";
+      case errc::key_reused:
+        return "the key was used for another request";
+      case errc::held_back:
+        return "there is no room for more";
+      case errc::sink_missing:
+        return "messages wait for a sink that the config does not have";
     }
     return "unknown";
   }
@@ -95,12 +113,20 @@ int exit_code_of(errc code) noexcept {
     case errc::output_undeclared:
     case errc::output_lacking:
     case errc::output_too_large:
+    case errc::too_many_sources:
+    case errc::table_undeclared:
+    case errc::table_key_invalid:
+    case errc::aggregate_blocked:
+    case errc::key_reused:
       return k_exit_check_failed;
     case errc::usage:
       return k_exit_usage;
     case errc::source_unavailable:
     case errc::source_fatal:
     case errc::aborted:
+    case errc::not_running:
+    case errc::timed_out:
+    case errc::held_back:
       return k_exit_unavailable;
     case errc::internal:
       return k_exit_internal;
@@ -108,6 +134,7 @@ int exit_code_of(errc code) noexcept {
     case errc::state_damaged:
     case errc::write_indeterminate:
       return k_exit_io;
+    case errc::sink_missing:
     case errc::config_invalid:
     case errc::not_built_yet:
     case errc::state_busy:

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/tables.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -16,6 +18,18 @@ namespace {
 void stop(reducer_call& call, errc why) {
   call.how = ending::stop;
   call.cause = make_error_code(why);
+}
+
+/// The beginning of a key that may be long, or no text.
+std::string shown(std::string_view key) {
+  constexpr std::size_t k_most = 64;
+  std::string out;
+  for (const char c : key.substr(0, k_most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool readable = byte >= 0x20 && byte < 0x7F;
+    out += readable ? c : '?';
+  }
+  return key.size() > k_most ? out + "..." : out;
 }
 
 /// About what a broker counts of the message.
@@ -54,13 +68,58 @@ void take_outputs(reducer_call& call, const reducer& reduce, const output_rules&
   call.outputs = std::move(fx).take_outputs();
 }
 
+/// As what is published: announced, and in a form that the table can hold.
+void take_table_changes(reducer_call& call, const reducer& reduce, const output_rules& rules, effects&& fx) {
+  if (call.how != ending::done || fx.table_changes().empty()) return;
+  if (!reduce.traits().has_effects) {
+    call.thrown = "it wrote to the table `" + fx.table_changes().front().table +
+                  "`, and its traits say has_effects = false";
+    return stop(call, errc::table_undeclared);
+  }
+  std::vector<owned_table_change> changes = std::move(fx).take_table_changes();
+  for (owned_table_change& c : changes) {
+    const table_config* declared = rules.tables ? find_table(*rules.tables, c.table) : nullptr;
+    if (rules.tables && declared == nullptr) {
+      call.thrown = "it wrote to the table `" + c.table + "`, which is not among the `tables` of its stream";
+      return stop(call, errc::table_undeclared);
+    }
+    const key_encoding encoding = declared != nullptr ? declared->key : key_encoding::bytes;
+    auto stored = encode_table_key(encoding, c.key);
+    if (!stored) {
+      call.thrown = "its key `" + shown(c.key) + "` does not fit the table `" + c.table +
+                    "`, whose keys are " + name_of(encoding) + ": " + shape_of(encoding);
+      return stop(call, errc::table_key_invalid);
+    }
+    c.key = std::move(*stored);
+  }
+  call.tables = std::move(changes);
+}
+
+/// A reply is kept beside the id, so that its size is bounded as a message's is.
+void take_reply(reducer_call& call, const output_rules& rules, replies allowed, const effects& fx) {
+  if (call.how != ending::done || !fx.replied()) return;
+  if (allowed == replies::refused) {
+    call.thrown = "it called fx.reply, and nobody asked: only what transact() runs has a caller";
+    return stop(call, errc::output_undeclared);
+  }
+  if (fx.replied()->size() <= rules.message_bytes) {
+    call.reply = *fx.replied();
+    return;
+  }
+  call.thrown = "its reply has " + std::to_string(fx.replied()->size()) +
+                " bytes, and outbox.message_bytes is " + std::to_string(rules.message_bytes);
+  call.how = ending::give_up;
+  call.cause = make_error_code(errc::output_too_large);
+}
+
 }  // namespace
 
 std::string reducer_call::error() const {
   return thrown.empty() ? cause.message() : thrown;
 }
 
-reducer_call call_reducer(const reducer& reduce, const output_rules& rules, const event& e, state& s) {
+reducer_call call_reducer(const reducer& reduce, const output_rules& rules, const event& e, state& s,
+                          replies allowed) {
   effects fx;
   reducer_call out;
   try {
@@ -76,11 +135,10 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
     out.how = ending::retry;
     out.cause = make_error_code(errc::reducer_failed);
   }
-  if (fx.refused() != nullptr) {
-    out.effect = fx.refused();
-    stop(out, errc::not_built_yet);
-  }
+  take_table_changes(out, reduce, rules, std::move(fx));
+  take_reply(out, rules, allowed, fx);
   take_outputs(out, reduce, rules, e, std::move(fx));
+  if (out.how != ending::done) out.tables.clear();
   return out;
 }
 

@@ -86,9 +86,10 @@ partition_state& pass::state_of(partition_in_step& partition) {
 std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
   for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
     const auto& row = rows_.aggregates[i];
-    if (!row) continue;
-    aggregates_[i] = {row->has_last, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
-    if (row->waits) wait_from_here(i);
+    if (row) {
+      aggregates_[i] = {row->has_last, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
+    }
+    if (rules_.deferred || (row && row->waits)) wait_from_here(i);
   }
   floors_.resize(events_.size());
   reached_gate_.resize(events_.size());
@@ -105,7 +106,9 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
 void pass::decide_all(std::span<const cut> cuts) {
   partition_in_step* partition = nullptr;
   change_.looked_at = events_.size();
-  const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
+  // Where a gap begins that is behind deferred events is not known before they are handled.
+  const bool gaps_grow_old =
+      rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait && !rules_.deferred;
   std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(plan_, rows_) : std::nullopt;
   bool had_time = gaps_grow_old && change_.after.floor;
   // A gap that begins in this step is no older than this.
@@ -133,12 +136,14 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     return;
   }
   if (e.kind == decoded_kind::malformed && poisons(e, partition)) return;
+  if (rules_.monotonic_ids && is_one_source_too_many(e, partition)) return;
   partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
     ++where.malformed_run;
     d = {verdict::rejected, reject_reason::malformed};
   } else {
     where.malformed_run = 0;
+    if (rules_.monotonic_ids) note_id_number(index, where);
     if (rules_.opaque_ids) filed_[index] = filed_time(e, change_.after, where, rules_.window);
     d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
                                         : decide_event(index);
@@ -158,13 +163,42 @@ bool pass::poisons(const decoded_event& e, partition_in_step& partition) {
   return true;
 }
 
+/// Stops the partition before an event of a source of which nothing can be remembered any more: that it is
+/// new nobody could tell from then on.
+bool pass::is_one_source_too_many(const decoded_event& e, partition_in_step& partition) {
+  if (!e.has_id || partition.state == nullptr || partition.state->last_ids.size() < k_most_sources)
+    return false;
+  if (partition.state->last_ids.contains(e.source)) return false;
+  partition.stopped = true;
+  partition_stop stop = stop_at(e, make_error_code(errc::too_many_sources));
+  stop.what = std::string{e.source};
+  change_.stops.push_back(std::move(stop));
+  return true;
+}
+
+/// Whatever becomes of the event, applied or waiting, its number has come.
+void pass::note_id_number(std::uint32_t index, partition_state& where) {
+  const decoded_event& e = events_[index];
+  if (!e.has_id) return;
+  const auto at = where.last_ids.find(e.source);
+  if (at == where.last_ids.end()) {
+    where.last_ids.emplace(e.source, e.id_number);
+  } else if (e.id_number <= at->second) {
+    known_[index] = 1;
+  } else {
+    at->second = e.id_number;
+  }
+}
+
 gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregate) const {
   const decoded_event& e = events_[index];
   gate_facts facts;
   if (aggregate.exists) facts.last = aggregate.last;
   facts.incoming = e.sequence;
   facts.has_id = e.has_id && rules_.dedup;
-  if (facts.has_id) {
+  if (rules_.monotonic_ids) {
+    facts.id_seen = facts.has_id && known_[index] != 0;
+  } else if (facts.has_id) {
     const std::optional<timestamp> filed = filed_before(index);
     facts.id_below_floor = floor_->is_below(id_time(index));
     facts.id_seen = filed && !floor_->is_below(*filed);
@@ -213,7 +247,7 @@ void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
   aggregate.id = e.has_id && rules_.dedup ? std::optional{e.id} : std::nullopt;
   aggregate.payload_hash = e.payload_hash;
   aggregate.time = e.time ? e.time : e.record_time;
-  if (aggregate.id) {
+  if (aggregate.id && !rules_.monotonic_ids) {
     const std::uint32_t id = plan_.id_of[index];
     const timestamp filed = id_time(index);
     id_in_step_[id] = 1;
@@ -278,6 +312,7 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
       change_.outputs.push_back(
           outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));
     }
+    add_changes(change_.tables, plan_.aggregate_of[to_run.index], to_run.index, std::move(ended.tables));
     return std::nullopt;
   }
   if (ended.how != ending::stop) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "core/decoded_event.hpp"
+#include "core/kept_answer.hpp"
 #include "core/reducer_call.hpp"
 #include "core/stream_state.hpp"
+#include "core/tables.hpp"
 #include "core/waiting.hpp"
 #include "ratchet/gate.hpp"
 #include "ratchet/reducer.hpp"
@@ -29,6 +32,12 @@ struct stream_rules {
   bool dedup{true};  ///< false: ids are neither looked at nor kept
   /// Ids have no time of their own: they are filed under that of their record, see filed_time().
   bool opaque_ids{false};
+  /// Ids are numbers that grow in each partition, of each source: partition_state::last_ids tells a repeat.
+  bool monotonic_ids{false};
+  /// It has no topics, so that the times of its transactions move the floor.
+  bool transactions_move_floor{false};
+  /// Every event that is let through waits; its reducer runs in steps that resume_waiting() makes.
+  bool deferred{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   std::uint32_t poison_limit{100};  ///< 0: off
@@ -46,6 +55,10 @@ struct id_of_aggregate {
 };
 
 constexpr std::uint32_t k_no_index = 0xFFFFFFFF;
+constexpr std::size_t k_no_limit = std::numeric_limits<std::size_t>::max();
+
+/// Of so many sources a partition keeps the last number; each of its steps writes all of them.
+constexpr std::size_t k_most_sources = 1000;
 
 /// So many stored waiting events are taken into one step at most, so that a long queue costs no step much.
 constexpr std::size_t k_queue_events = 4096;
@@ -65,6 +78,10 @@ struct step_plan {
   bool opaque_ids{false};                   ///< stream_rules::opaque_ids
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
   bool resumes{false};
+  /// Of the queue of each aggregate that many events are wanted at most; one at least.
+  std::size_t most_queued{k_no_limit};
+  /// What was answered under each id is wanted, too. Of opaque ids alone.
+  bool wants_answers{false};
 
   /// Adds an aggregate that is not in here yet.
   void add(std::string_view aggregate);
@@ -75,6 +92,7 @@ struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
   std::vector<timestamp> id_filed;  ///< that time, where id_stored says 1; of a plan with opaque ids alone
+  std::vector<std::optional<kept_answer>> answers;  ///< by id; of a plan that wants_answers alone
   /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in
   /// all queues together; behind them a queue is not complete.
   std::vector<std::pair<std::uint32_t, backlog_rows>> backlogs;
@@ -86,12 +104,11 @@ struct step_rows {
 struct partition_stop {
   topic_partition where;
   std::int64_t offset{0};
-  std::error_code code;         ///< errc::poisoned, reducer_failed, waiting_full or gap_too_old
-  std::error_code cause;        ///< the reducer's own code
-  const char* effect{nullptr};  ///< "put" or "erase", where a refused effect was the cause
-  malformed_detail malformed;   ///< of the record that reached the poison limit
-  std::string aggregate;        ///< of the event that failed
-  std::string what;             ///< the text of an exception, where one was thrown
+  std::error_code code;   ///< errc::poisoned, reducer_failed, waiting_full, gap_too_old, too_many_sources
+  std::error_code cause;  ///< the reducer's own code
+  malformed_detail malformed;  ///< of the record that reached the poison limit
+  std::string aggregate;       ///< of the event that failed
+  std::string what;            ///< the text of an exception, or what it asked for amiss
 };
 
 struct aggregate_change {
@@ -119,8 +136,10 @@ struct stream_change {
   std::vector<backlog_change> backlogs;
   /// To be filed in the window, in record order: where one comes twice, the later one counts.
   std::vector<id_of_aggregate> ids;
+  std::vector<kept_answer> answers;        ///< to be kept with each of `ids`; or none at all
   bool opaque_ids{false};                  ///< stream_rules::opaque_ids
   std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
+  std::vector<table_change> tables;        ///< in the order of events: the last one of a row counts
   std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
   std::vector<decision> decisions;         ///< per event of the batch
   std::size_t looked_at{0};                ///< events; those behind are for the next step
@@ -144,7 +163,7 @@ struct stream_change {
 
 /// The timer's step for waiting events: tries those again that are due, skips gaps that are too old where the
 /// stream wants that, and goes on where the work of a step was bounded. Of the plan's aggregates only, which
-/// `resumes`.
+/// `resumes`, and of what was looked up of their queues; where there is more, the aggregate is `ready` again.
 [[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
                                            const step_plan&, const step_rows&, timestamp now);
 

@@ -77,6 +77,7 @@ class pass {
       filed_.resize(events.size());
       filed_in_step_.resize(plan.ids.size());
     }
+    if (rules.monotonic_ids) known_.resize(events.size());
     change_.after = before;
     change_.opaque_ids = rules.opaque_ids;
     change_.decisions.resize(events.size());
@@ -97,11 +98,14 @@ class pass {
   [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
   /// What the event's id is filed under, and judged by.
   [[nodiscard]] timestamp id_time(std::uint32_t index) const {
+    if (rules_.monotonic_ids) return {};  // they are filed nowhere
     return rules_.opaque_ids ? filed_[index] : events_[index].id.time();
   }
   [[nodiscard]] std::optional<timestamp> filed_before(std::uint32_t index) const;
   [[nodiscard]] std::optional<timestamp> stored_before(std::uint32_t index) const;
   void admit(std::uint32_t index, aggregate_in_step&);
+  [[nodiscard]] bool is_one_source_too_many(const decoded_event&, partition_in_step&);
+  void note_id_number(std::uint32_t index, partition_state&);
   [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
   void wait_from_here(std::uint32_t aggregate);
   [[nodiscard]] std::optional<timestamp> stream_time() const {
@@ -125,6 +129,7 @@ class pass {
   std::vector<std::uint8_t> id_in_step_;  ///< per id of the plan: filed by this step
   std::vector<timestamp> filed_in_step_;  ///< and when; opaque ids alone
   std::vector<timestamp> filed_;          ///< per event: see id_time(); opaque ids alone
+  std::vector<std::uint8_t> known_;       ///< per event: its number came before; monotonic ids alone
   std::vector<partition_in_step> partitions_;
   std::vector<admitted> to_run_;  ///< in record order
   std::vector<state> states_;     ///< per aggregate, after the reducer

@@ -18,6 +18,7 @@ std::optional<pass_failure> pass::handle_waiting() {
   std::erase_if(change_.ids, [this](const id_of_aggregate& id) { return aggregates_[id.aggregate].waits; });
   std::erase_if(change_.outputs,
                 [this](const published_outputs& o) { return aggregates_[o.aggregate].waits; });
+  std::erase_if(change_.tables, [this](const table_change& c) { return aggregates_[c.aggregate].waits; });
   std::vector<std::uint32_t> events;
   for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
     if (reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits) events.push_back(i);
@@ -32,6 +33,9 @@ std::optional<pass_failure> pass::handle_waiting() {
     if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)})) return failed;
     begin = end;
   }
+  // Aggregates may share a row: the events' order decides, as if each had been a step of its own.
+  std::stable_sort(change_.tables.begin(), change_.tables.end(),
+                   [](const table_change& a, const table_change& b) { return a.at < b.at; });
   return std::nullopt;
 }
 
@@ -47,6 +51,7 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
                       .event = &events_[i],
                       .id_time = id_time(i),
                       .id_filed = stored_before(i),
+                      .number_known = rules_.monotonic_ids && known_[i] != 0,
                       .floor = floors_[i],
                       .stream_time = {}};
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
@@ -54,7 +59,8 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
     if (machine.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.
-      if (machine.is_ready() && i + 1 < change_.looked_at) return pass_failure{.end = i + 1};
+      const bool ends_step = machine.is_ready() && !rules_.deferred;
+      if (ends_step && i + 1 < change_.looked_at) return pass_failure{.end = i + 1};
       continue;
     }
     if (!machine.stopped()) return pass_failure{};

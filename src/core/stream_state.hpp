@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,6 +76,8 @@ struct partition_state {
   /// XXH3-128 of key and value of the record at next_offset - 1, or none (nothing handled, or a transaction
   /// marker).
   std::optional<hash128> last_record_hash;
+  /// The highest number of each source; of monotonic ids alone.
+  std::map<std::string, sequence, std::less<>> last_ids;
   friend bool operator==(const partition_state&, const partition_state&) = default;
 };
 

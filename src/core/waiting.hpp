@@ -76,10 +76,11 @@ struct backlog {
   sequence highest;  ///< of all that waited since the backlog was last empty
   /// The limit per aggregate was reached: all its events count as dead until an operator decides.
   bool held{false};
-  /// The lowest may be handled now, whatever its number: the gap was skipped, or the work of one step was
-  /// bounded.
+  /// The lowest may be handled now: the work of one step was bounded, or its stream defers all events.
   bool ready{false};
-  std::optional<timestamp> wake;        ///< by the clock: when there is something to do; zero where `ready`
+  /// By the clock: when there is something to do. Where `ready` it is past: zero, or since when in a stream
+  /// that defers all events.
+  std::optional<timestamp> wake;
   std::optional<timestamp> gap_since;   ///< in stream time: the gap below the lowest; never beside `held`
   std::optional<sequence> adopted;      ///< `first: any`: the number that counts as the first
   std::vector<sequence_range> skipped;  ///< numbers that are past without an event; in order, apart

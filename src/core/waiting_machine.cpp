@@ -66,7 +66,6 @@ const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate)
 }
 
 partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
-  stop.effect = ended.effect;
   stop.cause = ended.cause;
   stop.what = ended.thrown;
   return stop;
@@ -111,18 +110,19 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
 
 bool waiting_machine::take(const incoming_event& in) {
   if (stopped_) return false;
+  at_ = in.index;
   const decision d = decide(around_.rules.gate, facts_of(in));
-  if (d.verdict == verdict::applied) {
+  if (d.verdict == verdict::applied && !around_.rules.deferred) {
     run_incoming(in);
-  } else if (d.verdict == verdict::parked) {
+  } else if (d.verdict == verdict::applied || d.verdict == verdict::parked) {
     keep(in, waiting_state::parked, nullptr);
   } else {
     settled_.push_back({in.index, d});
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
-  if (is_strict() && gap.policy == gap_policy::skip && in.stream_time)
-    skip_gaps(*in.stream_time - gap.timeout);
+  const bool skips = is_strict() && gap.policy == gap_policy::skip && !around_.rules.deferred;
+  if (skips && in.stream_time) skip_gaps(*in.stream_time - gap.timeout);
   return !stopped_ && !around_.room.exceeded;
 }
 
@@ -136,7 +136,9 @@ gate_facts waiting_machine::facts_of(const incoming_event& in) const {
   }
   facts.incoming = e.sequence;
   facts.has_id = e.has_id && around_.rules.dedup;
-  if (facts.has_id) {
+  if (around_.rules.monotonic_ids) {
+    facts.id_seen = facts.has_id && in.number_known;
+  } else if (facts.has_id) {
     const auto here = filed_.find(e.id);
     const std::optional<timestamp> filed = here == filed_.end() ? in.id_filed : here->second;
     facts.id_below_floor = in.floor && in.id_time < *in.floor;
@@ -173,6 +175,14 @@ claim waiting_machine::claimed_by(const decoded_event& e) const {
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
 bool waiting_machine::next_is_hidden() const {
   return last_loaded_ && (entries_.empty() || entries_.begin()->first > *last_loaded_);
+}
+
+/// The lowest waits for nothing but its turn.
+bool waiting_machine::next_is_ready() const {
+  if (is_latest() || backlog_.held || backlog_.events() == 0) return false;
+  if (next_is_hidden()) return true;
+  const waiting_head& next = entries_.begin()->second.event.head;
+  return next.state == waiting_state::parked && may_be_next(next.sequence);
 }
 
 bool waiting_machine::is_blocked(const decoded_event& e) const {
@@ -218,6 +228,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   if (ended.how == ending::done) {
     ran_ = true;
     if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
+    add_changes(tables_, 0, at_, std::move(ended.tables));
   } else {
     state_ = std::move(before);
   }
@@ -241,10 +252,7 @@ void waiting_machine::run_incoming(const incoming_event& in) {
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
-      if (with_id) {
-        filed_[e.id] = in.id_time;
-        if (e.record_time && in.id_time > *e.record_time + around_.rules.max_skew) ++ids_ahead_;
-      }
+      if (with_id) file(e.id, in.id_time, e.record_time);
       settled_.push_back({in.index, {verdict::applied, reject_reason::none}});
       return settle();
     case ending::retry:
@@ -280,6 +288,7 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   count_entry(as, 1);
   entries_.emplace(head.sequence, std::move(kept));
   if (backlog_.held || backlog_.events() <= around_.rules.waiting.per_aggregate) return;
+  if (around_.rules.deferred && next_is_ready()) return;  // it is not in trouble, there is only much of it
   backlog_.held = true;
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
                               std::to_string(around_.rules.waiting.per_aggregate) +
@@ -317,18 +326,20 @@ timestamp waiting_machine::filed_time_of(const waiting_event& e) const {
   return e.record.time ? *e.record.time : e.head.since.value_or(timestamp{});
 }
 
+/// A number that grows is remembered by its partition, and filed nowhere.
+void waiting_machine::file(const event_id& id, timestamp filed, std::optional<timestamp> record_time) {
+  if (around_.rules.monotonic_ids) return;
+  filed_[id] = filed;
+  if (record_time && filed > *record_time + around_.rules.max_skew) ++ids_ahead_;
+}
+
 void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
   const waiting_event& event = e.event;
   count_entry(event.head.state, -1);
   around_.room.remove(event.bytes());
   const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded;
-  if (event.head.id && is_in_window) {
-    const timestamp filed = filed_time_of(event);
-    filed_[*event.head.id] = filed;
-    const auto& of_record = event.record.time;
-    if (of_record && filed > *of_record + around_.rules.max_skew) ++ids_ahead_;
-  }
+  if (event.head.id && is_in_window) file(*event.head.id, filed_time_of(event), event.record.time);
   if (e.index) {
     const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;
     settled_.push_back({*e.index, {v, reject_reason::none}});

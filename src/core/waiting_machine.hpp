@@ -43,6 +43,7 @@ struct incoming_event {
   const decoded_event* event{nullptr};
   timestamp id_time;                     ///< what its id is filed under, and judged by
   std::optional<timestamp> id_filed;     ///< when its id was filed that the store has
+  bool number_known{false};              ///< of a monotonic id: it came before
   std::optional<timestamp> floor;        ///< before the record
   std::optional<timestamp> stream_time;  ///< behind it
 };
@@ -109,6 +110,7 @@ class waiting_machine {
   [[nodiscard]] claim claimed_by(const decoded_event&) const;
   [[nodiscard]] bool is_blocked(const decoded_event&) const;
   [[nodiscard]] bool next_is_hidden() const;
+  [[nodiscard]] bool next_is_ready() const;
   [[nodiscard]] bool may_be_next(sequence) const;
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);
@@ -127,6 +129,7 @@ class waiting_machine {
   void set_state(entry&, waiting_state);
   void remove(entries::iterator, std::uint64_t counters::*becomes);
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
+  void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
   void settle();
   waiting_answer replay(entries::iterator, const waiting_order&);
   waiting_answer skip_to(sequence);
@@ -153,6 +156,8 @@ class waiting_machine {
   bool ready_{false};
   std::map<event_id, timestamp> filed_;
   std::vector<published_outputs> outputs_;
+  std::vector<table_change> tables_;
+  std::uint32_t at_{0};  ///< the event of the batch that is taken; 0 in steps without a batch
   std::vector<waiting_head> removed_;
   std::vector<settled_event> settled_;
   std::vector<audit_row> audits_;

@@ -25,7 +25,9 @@ void waiting_machine::audit(const char* kind, std::string text) {
 }
 
 std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
-  if (b.ready) return timestamp{};  // whatever the clock says, also where somebody sets it back
+  // What a step has left goes on whatever the clock says, also where somebody sets it back; what is deferred
+  // queues up with what is tried again.
+  if (b.ready) return around_.rules.deferred ? around_.now : timestamp{};
   if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
   std::uint64_t at_hand = 0;
@@ -43,6 +45,7 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) con
 }
 
 ratchet::backlog waiting_machine::backlog_after() {
+  if (around_.rules.deferred && next_is_ready()) ready_ = true;
   ratchet::backlog after = std::move(backlog_);
   if (after.events() == 0) {
     after.held = false;
@@ -53,7 +56,7 @@ ratchet::backlog waiting_machine::backlog_after() {
   after.gap_since.reset();
   if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
     const waiting_head& next = entries_.begin()->second.event.head;
-    if (next.state == waiting_state::parked) after.gap_since = next.since;
+    if (next.state == waiting_state::parked && !after.ready) after.gap_since = next.since;
   }
   after.wake = wake_of(after);
   return after;
@@ -107,6 +110,10 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   for (published_outputs& o : outputs_) {
     o.aggregate = aggregate;
     out.outputs.push_back(std::move(o));
+  }
+  for (table_change& c : tables_) {
+    c.aggregate = aggregate;
+    out.tables.push_back(std::move(c));
   }
   around_.counts.ids_ahead += ids_ahead_;
   for (audit_row& row : audits_) out.audits.push_back(std::move(row));

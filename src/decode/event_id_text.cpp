@@ -48,7 +48,8 @@ event_id of_hash(const hash128& hash) noexcept {
 }
 
 /// XXH3-128 of the numbers, big-endian.
-hash128 hash_of_halves(const std::array<std::uint64_t, 4>& halves) noexcept {
+template <std::size_t Count>
+hash128 hash_of_halves(const std::array<std::uint64_t, Count>& halves) noexcept {
   std::array<char, sizeof halves> bytes{};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<char>(halves[i / 8] >> (56 - 8 * (i % 8)) & 0xFFU);
@@ -168,6 +169,7 @@ std::optional<event_id> parse_event_id(id_kind kind, std::string_view text) noex
       return parse_ulid(text);
     case id_kind::opaque:
       return hash_opaque_id(text);
+    case id_kind::monotonic:
     case id_kind::none:
       break;
   }
@@ -184,6 +186,8 @@ const char* name_of(id_kind kind) noexcept {
       return "ulid";
     case id_kind::opaque:
       return "opaque";
+    case id_kind::monotonic:
+      return "monotonic";
   }
   return "?";
 }
@@ -193,8 +197,17 @@ event_id id_of_source(id_kind kind, event_id id, std::string_view source) noexce
   const std::uint64_t high = kind == id_kind::ulid ? 0xFFFF : 0x0FFF;
   const std::uint64_t low = kind == id_kind::ulid ? ~std::uint64_t{0} : ~std::uint64_t{0} >> 2;
   const hash128 hash = payload_hash(source);
-  if (kind == id_kind::opaque) return of_hash(hash_of_halves({id.high, id.low, hash.high, hash.low}));
+  if (kind == id_kind::opaque)
+    return of_hash(hash_of_halves(std::array{id.high, id.low, hash.high, hash.low}));
   return {id.high ^ (hash.high & high), id.low ^ (hash.low & low)};
+}
+
+event_id id_of_number(const topic_partition& where, std::string_view source, sequence number) noexcept {
+  const hash128 topic = payload_hash(where.topic);
+  const hash128 of_source = payload_hash(source);
+  const std::uint64_t partition = static_cast<std::uint32_t>(where.partition);
+  return of_hash(hash_of_halves(std::array{topic.high, topic.low, partition, of_source.high, of_source.low,
+                                           number.epoch, number.number}));
 }
 
 std::string to_text(event_id id) {
@@ -204,7 +217,8 @@ std::string to_text(event_id id) {
 }
 
 std::string to_text(id_kind kind, event_id id) {
-  if (kind == id_kind::opaque) return std::string{k_hashed}.append(hex_digits(id));
+  if (kind == id_kind::opaque || kind == id_kind::monotonic)
+    return std::string{k_hashed}.append(hex_digits(id));
   if (kind != id_kind::ulid) return to_text(id);
   std::string text(k_ulid_size, '0');
   for (std::size_t i = k_ulid_size; i > 0; --i) {

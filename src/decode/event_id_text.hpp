@@ -26,12 +26,17 @@ constexpr std::size_t k_most_id_bytes = 1024;
 /// Persisted: never change it. None: it is empty, or longer than k_most_id_bytes.
 [[nodiscard]] std::optional<event_id> hash_opaque_id(std::string_view text) noexcept;
 
+/// A monotonic id is a number of up to 128 bits in decimal digits. What counts as the id is XXH3-128 (xxHash
+/// 0.8) of the partition, the source and the number, as numbers repeat in other partitions. Persisted: never
+/// change it.
+[[nodiscard]] event_id id_of_number(const topic_partition&, std::string_view source, sequence) noexcept;
+
 /// Whether an id of the kind has a time of its own, event_id::time().
 [[nodiscard]] constexpr bool has_own_time(id_kind kind) noexcept {
   return kind == id_kind::uuidv7 || kind == id_kind::ulid;
 }
 
-/// Reads an id of the kind.
+/// Reads an id of the kind, which alone says what it is: not of `monotonic`, see id_of_number().
 [[nodiscard]] std::optional<event_id> parse_event_id(id_kind, std::string_view text) noexcept;
 
 /// The word of the config for a kind of ids; also part of a store's identity.
@@ -46,8 +51,8 @@ constexpr std::size_t k_most_id_bytes = 1024;
 
 /// The id as RFC 9562 spells it, in lower case.
 [[nodiscard]] std::string to_text(event_id);
-/// The id as its kind spells it: ULIDs in upper case; of opaque ids, whose text is not kept, `xxh3:` and the
-/// 32 hexadecimal digits of the hash; all others as above.
+/// The id as its kind spells it: ULIDs in upper case; of opaque and monotonic ids, whose text is not kept,
+/// `xxh3:` and the 32 hexadecimal digits of the hash; all others as above.
 [[nodiscard]] std::string to_text(id_kind, event_id);
 /// Reads what to_text() makes of an opaque id; none for anything else.
 [[nodiscard]] std::optional<event_id> parse_hashed_id(std::string_view text) noexcept;

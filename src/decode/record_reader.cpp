@@ -6,6 +6,7 @@
 #include "decode/event_id_text.hpp"
 #include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
+#include "decode/sequence_text.hpp"
 
 namespace ratchet {
 
@@ -44,6 +45,7 @@ bool record_reader::read_event_id() {
   field_value value;
   if (!(fields_->is_cloudevent ? fetch_attribute(f, value) : fetch_required(f, value))) return false;
   if (rules().ids == id_kind::none) return true;
+  if (rules().ids == id_kind::monotonic) return read_id_number(f, value);
   const bool opaque = rules().ids == id_kind::opaque;
   if (value.what != json::kind::string && !(opaque && names_something(value.what, value.text)))
     return fail(malformed_reason::wrong_type, f, value);
@@ -59,6 +61,18 @@ bool record_reader::read_event_id() {
     event().id = id_of_source(rules().ids, *id, origin_);
     event().source = origin_;
   }
+  return true;
+}
+
+bool record_reader::read_id_number(const field& f, const field_value& value) {
+  if (!names_something(value.what, value.text)) return fail(malformed_reason::wrong_type, f, value);
+  const auto number = parse_u128(value.text);
+  if (!number) return fail(malformed_reason::id_invalid, f, value);
+  if (fields_->is_cloudevent) event().source = origin_;
+  event().has_id = true;
+  event().id_text = value.text;
+  event().id_number = *number;
+  event().id = id_of_number(*from().where, event().source, *number);
   return true;
 }
 

@@ -16,6 +16,7 @@ class record_reader final : public field_reader {
   bool read_all() override;
   bool read_value();
   bool read_event_id();
+  bool read_id_number(const field&, const field_value&);
   bool read_aggregate();
   bool read_sequence();
   bool read_type();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct delivery {
   std::uint64_t position{0};
   how ended{how::done};
   std::string text;  ///< why, for people
+  /// `again`: nothing is to be sent there before so much time has passed, as the receiver says.
+  std::optional<std::chrono::milliseconds> pause{};
 };
 
 /// Takes messages to where they are meant for. Thread-safety: one owner thread.

@@ -142,7 +142,27 @@ class store_view {
       stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const = 0;
   /// The aggregate with the oldest gap; none where no gap has an age.
   [[nodiscard]] virtual result<std::optional<std::string>> oldest_gap(stream_id) const = 0;
-  [[nodiscard]] virtual result<outbox_state> outbox() const = 0;
+  [[nodiscard]] virtual result<outbox_lanes> outboxes() const = 0;
+  /// Kafka's lane of these.
+  [[nodiscard]] result<outbox_state> outbox() const {
+    RATCHET_TRY(const outbox_lanes all, outboxes());
+    return all.of({});
+  }
+  /// The value of a table's row; `key` is as it is stored, here and below (core/tables). Errors: not_found,
+  /// also where the stream has no such table; state_damaged.
+  [[nodiscard]] virtual result<std::string> table_row(stream_id, std::string_view table,
+                                                      std::string_view key) const = 0;
+  /// Every row of a table from `from` on whose key starts with `prefix`, in the order of the stored keys,
+  /// until `visit` returns false.
+  [[nodiscard]] virtual result<void> scan_table(
+      stream_id, std::string_view table, std::string_view prefix, std::string_view from,
+      const std::function<bool(std::string_view key, std::string_view value)>& visit) const = 0;
+};
+
+/// A table that a start added to a stream which had applied events before: these are not in it.
+struct added_table {
+  std::string stream;
+  std::string table;
 };
 
 /// What a store takes up, and how long its syncs took; zero where it does not know.
@@ -168,15 +188,17 @@ class store {
   [[nodiscard]] virtual result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                                    std::size_t limit) = 0;
 
-  /// What the outbox holds, as of last_step().
-  [[nodiscard]] virtual outbox_state outbox() const = 0;
+  /// What the lanes of the outbox hold, as of last_step().
+  [[nodiscard]] virtual outbox_lanes outboxes() const = 0;
+  /// Kafka's lane of these.
+  [[nodiscard]] outbox_state outbox() const { return outboxes().of({}); }
   /// Grows when the store was restored or taken over, so that {epoch, position} of the outbox only grows.
   [[nodiscard]] virtual std::uint64_t outbox_epoch() const = 0;
-  /// The rows of the outbox from this position up to, but without, `until`, in order, at most `limit` and,
+  /// The rows of a lane from this position up to, but without, `until`, in order, at most `limit` and,
   /// but for the first, `bytes`. They must be of durable steps, and not be trimmed. Does not wait for a step
   /// that is being written. Errors: state_damaged, also where one is missing; of the database.
-  [[nodiscard]] virtual result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
-                                                                std::size_t limit,
+  [[nodiscard]] virtual result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
+                                                                std::uint64_t until, std::size_t limit,
                                                                 std::uint64_t bytes) const = 0;
   /// When the rejected record of the stream was rejected that goes next for its age, by the clock; none where
   /// none is kept. Costs no read.
@@ -230,6 +252,9 @@ class store {
   [[nodiscard]] virtual result<std::uint64_t> checkpoint(const std::filesystem::path& directory) = 0;
 
   [[nodiscard]] virtual result<std::unique_ptr<store_view>> view() const = 0;
+
+  /// Those that the opening of this store added.
+  [[nodiscard]] virtual std::vector<added_table> added_tables() const { return {}; }
 
   /// Cheap enough for every few seconds.
   [[nodiscard]] virtual store_statistics statistics() const { return {}; }

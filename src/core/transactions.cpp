@@ -1,0 +1,196 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/transactions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/plan_keys.hpp"
+#include "core/waiting_machine.hpp"
+#include "core/window.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+const topic_partition k_transactions{"", partition_id{1}};
+
+namespace {
+
+/// Runs a caller's function where a reducer would run.
+struct called_function {
+  const transaction_function* function;
+  [[nodiscard]] outcome apply(const event&, state& s, effects& fx) const { return (*function)(s, fx); }
+};
+
+/// An aggregate between two transactions of the step.
+struct aggregate_now {
+  bool changed{false};
+  aggregate_row row;
+  state snapshot;
+};
+
+class transactions_of_step {
+ public:
+  transactions_of_step(const stream_rules& rules, const stream_state& before, const step_plan& plan,
+                       const step_rows& rows, timestamp now)
+      : rules_{rules}, plan_{plan}, rows_{rows}, now_{now}, in_step_(plan.ids.size()) {
+    change_.after = before;
+    change_.opaque_ids = rules.opaque_ids;
+    time_ = before.floor ? std::max(now, *before.floor) : now;
+    aggregates_.resize(plan.aggregates.size());
+    for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
+      aggregates_[i].row.has_last = false;
+      const auto& row = rows.aggregates[i];
+      if (!row) continue;
+      aggregates_[i].row = *row;
+      if (row->has_last && !row->deleted) aggregates_[i].snapshot.assign(row->snapshot);
+    }
+  }
+
+  [[nodiscard]] transaction_answer take(std::uint32_t index, const transaction_request& request) {
+    turn_ = index;
+    const std::uint32_t id = plan_.id_of[index];
+    aggregate_now& aggregate = aggregates_[plan_.aggregate_of[index]];
+    gate_facts facts;
+    facts.id_seen = in_step_[id] || is_seen(id);
+    facts.blocked = aggregate.row.waits;
+    switch (decide(rules_.gate, facts).verdict) {
+      case verdict::duplicate:
+        return repeat(id, aggregate, request);
+      case verdict::applied:
+        return run(id, aggregate, request);
+      default:
+        return {.code = make_error_code(errc::aggregate_blocked),
+                .text = "events of aggregate `" + std::string{request.aggregate} +
+                        "` wait: see `ratchet waiting list`",
+                .sequence = {},
+                .reply = {}};
+    }
+  }
+
+  [[nodiscard]] stream_change finish() && {
+    for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
+      aggregate_now& a = aggregates_[i];
+      if (!a.changed) continue;
+      a.row.deleted = !a.snapshot.exists();
+      a.row.snapshot = std::move(a.snapshot).take();
+      change_.rows.push_back({i, std::move(a.row)});
+    }
+    if (!change_.ids.empty() && rules_.transactions_move_floor) move_floor();
+    return std::move(change_);
+  }
+
+ private:
+  [[nodiscard]] bool is_seen(std::uint32_t id) const {
+    if (rows_.id_stored[id] == 0) return false;
+    const auto& floor = change_.after.floor;
+    return !floor || rows_.id_filed[id] >= *floor;
+  }
+
+  [[nodiscard]] transaction_answer repeat(std::uint32_t id, const aggregate_now& aggregate,
+                                          const transaction_request& request) {
+    transaction_answer answer{
+        .code = {}, .text = {}, .repeated = true, .sequence = aggregate.row.last, .reply = {}};
+    const kept_answer* known = nullptr;
+    if (in_step_[id]) {
+      known = &change_.answers[*in_step_[id]];
+    } else if (rows_.answers[id]) {
+      known = &*rows_.answers[id];
+    }
+    if (known != nullptr) {
+      const bool is_other =
+          known->fingerprint && request.fingerprint && *known->fingerprint != *request.fingerprint;
+      if (is_other)
+        return {.code = make_error_code(errc::key_reused), .text = {}, .sequence = {}, .reply = {}};
+      answer.sequence = known->sequence;
+      answer.reply = known->reply;
+    }
+    change_.after.counters.count({verdict::duplicate, reject_reason::none});
+    return answer;
+  }
+
+  [[nodiscard]] transaction_answer run(std::uint32_t id, aggregate_now& aggregate,
+                                       const transaction_request& request) {
+    const sequence number = seq(aggregate.row.has_last ? aggregate.row.last.number + 1 : 1);
+    const event view{.stream = rules_.stream,
+                     .aggregate = request.aggregate,
+                     .sequence = number,
+                     .id = request.id,
+                     .type = {},
+                     .time = time_,
+                     .payload = {},
+                     .topic = k_transactions.topic,
+                     .partition = k_transactions.partition,
+                     .offset = 0};
+    constexpr reducer_traits k_traits{.name = "transaction"};
+    state after = aggregate.snapshot;
+    reducer_call ended = call_reducer(reducer{k_traits, called_function{request.function}}, rules_.outputs,
+                                      view, after, replies::allowed);
+    if (ended.how != ending::done) {
+      if (!ended.cause) ended.cause = make_error_code(errc::reducer_failed);
+      return {.code = ended.cause, .text = ended.thrown, .sequence = {}, .reply = {}};
+    }
+    aggregate.snapshot = std::move(after);
+    aggregate.changed = true;
+    aggregate.row.has_last = true;
+    aggregate.row.last = number;
+    aggregate.row.id = request.id;
+    aggregate.row.payload_hash = request.fingerprint.value_or(hash128{});
+    aggregate.row.time = time_;
+    const std::uint32_t index = plan_.ids[id].aggregate;
+    in_step_[id] = static_cast<std::uint32_t>(change_.ids.size());
+    change_.ids.push_back({index, request.id, time_});
+    change_.answers.push_back({number, request.fingerprint, ended.reply});
+    if (!ended.outputs.empty())
+      change_.outputs.push_back(outputs_of(index, view, time_, std::move(ended.outputs)));
+    add_changes(change_.tables, index, turn_, std::move(ended.tables));
+    change_.after.counters.count({verdict::applied, reject_reason::none});
+    return {.code = {}, .text = {}, .sequence = number, .reply = std::move(ended.reply)};
+  }
+
+  void move_floor() {
+    partition_state& partition = change_.after.partitions.try_emplace(k_transactions).first->second;
+    const partition_state was = partition;
+    window_floor floor{change_.after, rules_.window};
+    floor.handled(partition, time_, now_ + rules_.max_skew);
+    if (partition != was) change_.touched.push_back(k_transactions);
+  }
+
+  const stream_rules& rules_;
+  const step_plan& plan_;
+  const step_rows& rows_;
+  timestamp now_;
+  timestamp time_;
+  std::uint32_t turn_{0};  ///< which request it is
+  std::vector<aggregate_now> aggregates_;
+  std::vector<std::optional<std::uint32_t>> in_step_;  ///< by id: which of change_.ids is it
+  stream_change change_;
+};
+
+}  // namespace
+
+step_plan plan_transactions(const stream_rules& rules, std::span<const transaction_request> requests) {
+  step_plan plan;
+  plan.order = rules.gate.order;
+  plan.needs_snapshots = true;
+  plan.opaque_ids = rules.opaque_ids;
+  plan.wants_answers = true;
+  plan_keys keys{plan, requests.size()};
+  for (const transaction_request& r : requests) {
+    plan.aggregate_of.push_back(keys.aggregate(r.aggregate));
+    plan.id_of.push_back(keys.id(plan.aggregate_of.back(), r.id));
+  }
+  return plan;
+}
+
+stream_change run_transactions(const stream_rules& rules, const stream_state& before,
+                               std::span<const transaction_request> requests, const step_plan& plan,
+                               const step_rows& rows, timestamp now,
+                               std::vector<transaction_answer>& answers) {
+  transactions_of_step step{rules, before, plan, rows, now};
+  answers.clear();
+  answers.reserve(requests.size());
+  for (std::uint32_t i = 0; i < requests.size(); ++i) answers.push_back(step.take(i, requests[i]));
+  return std::move(step).finish();
+}
+
+}  // namespace ratchet

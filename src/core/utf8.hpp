@@ -1,0 +1,33 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace ratchet {
+
+/// True where `text` is UTF-8 to the letter (RFC 3629, section 4): no overlong forms, no surrogates, nothing
+/// above U+10FFFF.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned first = byte(at);
+    if (first < 0x80) {
+      ++at;
+      continue;
+    }
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() - at < length) return false;
+    const unsigned second = byte(at + 1);
+    const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    if (second < least || second > most) return false;
+    for (std::size_t i = 2; i < length; ++i) {
+      if ((byte(at + i) & 0xC0U) != 0x80U) return false;
+    }
+    at += length;
+  }
+  return true;
+}
+
+}  // namespace ratchet
