@@ -29,6 +29,13 @@ bool is_refusal(rd_kafka_resp_err_t code) {
   }
 }
 
+/// The client knows of no such topic or partition. A topic that was deleted and made anew meanwhile may stay
+/// without partitions to it until its next look at all topics, minutes later.
+bool is_unknown(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+         code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
 delivery ended(std::uint64_t position, rd_kafka_resp_err_t code) {
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {position, delivery::how::done, {}};
   return {position, is_refusal(code) ? delivery::how::refused : delivery::how::again, rd_kafka_err2str(code)};
@@ -44,20 +51,26 @@ class delivery_reports final : public client_callbacks {
  public:
   /// While the owner polls.
   void on_delivery(const rd_kafka_message_t& message) override {
-    ended_.push_back(ended(reinterpret_cast<std::uint64_t>(message._private), message.err));
+    add(reinterpret_cast<std::uint64_t>(message._private), message.err);
   }
   void on_error(rd_kafka_t*, rd_kafka_resp_err_t code, const char* reason) override {
     if (code == RD_KAFKA_RESP_ERR__FATAL) lost_ = true;
     log(k_syslog_warning, reason);
   }
   [[nodiscard]] std::vector<delivery> take() { return std::exchange(ended_, {}); }
-  void add(delivery d) { ended_.push_back(std::move(d)); }
+  void add(std::uint64_t position, rd_kafka_resp_err_t code) {
+    knows_all_ = knows_all_ && !is_unknown(code);
+    ended_.push_back(ended(position, code));
+  }
+  /// No topic was unknown so far.
+  [[nodiscard]] bool knows_all() const noexcept { return knows_all_; }
   [[nodiscard]] bool lost() const noexcept { return lost_; }
 
  private:
   static constexpr int k_syslog_warning = 4;
   std::vector<delivery> ended_;
   bool lost_{false};
+  bool knows_all_{true};
 };
 
 /// What is called when the brokers answered; outlives the client, whose threads call it.
@@ -96,6 +109,8 @@ class kafka_publisher final : public publisher {
   }
 
   [[nodiscard]] bool send(const output_row& row) override {
+    // A new client looks anew; messages that are under way come to their end first.
+    if (client_ != nullptr && under_way_ == 0 && !reports_->knows_all()) close();
     if (client_ == nullptr && !open()) return false;
     produce_parts parts;
     parts.topic(row.topic.c_str());
@@ -105,9 +120,9 @@ class kafka_publisher final : public publisher {
     for (const auto& [name, value] : row.headers) parts.header(name.c_str(), value);
     parts.opaque(as_opaque(row.position));
     const auto code = parts.produce(client_->get());
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-    reports_->add(ended(row.position, code));
+    ++under_way_;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) reports_->add(row.position, code);
     return true;
   }
 
@@ -115,9 +130,11 @@ class kafka_publisher final : public publisher {
     if (client_ == nullptr) return {};
     rd_kafka_poll(client_->get(), 0);
     std::vector<delivery> all = reports_->take();
-    if (!reports_->lost()) return all;
-    close();
-    for (delivery& late : reports_->take()) all.push_back(std::move(late));
+    if (reports_->lost()) {
+      close();
+      for (delivery& late : reports_->take()) all.push_back(std::move(late));
+    }
+    under_way_ -= all.size();
     return all;
   }
 
@@ -149,6 +166,7 @@ class kafka_publisher final : public publisher {
   std::shared_ptr<delivery_reports> reports_;
   std::shared_ptr<kafka_client> client_;
   kafka_handle<rd_kafka_queue_t> main_queue_;
+  std::size_t under_way_{0};  ///< sent, and not told of
 };
 
 }  // namespace

@@ -14,7 +14,11 @@ namespace ratchet {
 /// the record is copied.
 class produce_parts {
  public:
-  produce_parts() { add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY; }
+  produce_parts() {
+    constexpr std::size_t k_usual = 16;
+    parts_.reserve(k_usual);
+    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY;
+  }
   void topic(const char* name) { add(RD_KAFKA_VTYPE_TOPIC).u.cstr = name; }
   void partition(partition_id number) {
     add(RD_KAFKA_VTYPE_PARTITION).u.i32 = static_cast<std::int32_t>(number);

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "store/layout_tables.hpp"
 #include "store/layout_waiting.hpp"
 #include "store/meaning.hpp"
 #include "store/rocksdb_error.hpp"
@@ -32,8 +36,39 @@ problem changed_meaning(const store_options& options, std::vector<diagnostic> li
       "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
       "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
       "`state.sync`, "
-      "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`",
+      "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`; and tables may be "
+      "added to `tables`",
       std::move(lines)};
+}
+
+problem taken_table(const store_options& options, const std::string& table, const std::string& of,
+                    const std::string& wanted_by) {
+  diagnostic difference;
+  difference.path = wanted_by + "." + std::string{k_table_line} + table;
+  difference.message = "stream \"" + of + "\" has it";
+  return {make_error_code(errc::state_foreign),
+          "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
+              "\" in the state directory " + options.path.string() + ". No file was changed.",
+          "give it another name: a table belongs to one stream, also where the config has that no more; "
+          "or build the state anew with `ratchet run --resume rebuild`",
+          {std::move(difference)}};
+}
+
+/// A table is asked for by its name alone, so that no two streams may have it.
+std::optional<problem> find_taken_table(const store_options& options, const catalog& known) {
+  std::map<std::string, std::string> streams_by_table;
+  for (const auto& [name, record] : known.streams) {
+    for (const table_config& t : tables_in(record.lines)) {
+      const auto [at, is_new] = streams_by_table.try_emplace(t.name, name);
+      if (is_new) continue;
+      const std::string& first = at->second;
+      const bool first_is_configured = std::any_of(options.streams.begin(), options.streams.end(),
+                                                   [&](const stream_meaning& s) { return s.name == first; });
+      return first_is_configured ? taken_table(options, t.name, name, first)
+                                 : taken_table(options, t.name, first, name);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -65,6 +100,12 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     const auto state = read_stream_state(*found.db, {}, at->second.id);
     if (!state) return failed_read(options.path, state.error());
     if (!never_applied(state.assume_value().counters)) {
+      if (const auto added = only_tables_added(at->second, configured)) {
+        for (const std::string& table : *added) out.added_tables.push_back({configured.name, table});
+        at->second = {at->second.id, hash, configured.lines};
+        out.changed = true;
+        continue;
+      }
       auto lines = meaning_differences(at->second, configured);
       std::move(lines.begin(), lines.end(), std::back_inserter(differences));
       continue;
@@ -74,6 +115,7 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     out.changed = true;
   }
   if (!differences.empty()) return changed_meaning(options, std::move(differences));
+  if (auto taken = find_taken_table(options, out.known)) return std::move(*taken);
   return out;
 }
 
@@ -100,6 +142,7 @@ result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected
                                   waiting_kind::gap, waiting_kind::id}) {
     RATCHET_TRY(erase_all(family::waiting, layout::waiting_prefix(kind, stream)));
   }
+  RATCHET_TRY(erase_all(family::tables, layout::tables_prefix(stream)));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

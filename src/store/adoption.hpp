@@ -14,11 +14,13 @@ namespace ratchet {
 struct adoption {
   catalog known;
   std::vector<stream_id> starting_over;
+  std::vector<added_table> added_tables;  ///< to streams that applied something before
   bool changed{false};
 };
 
-/// Compares the config with what is stored and says what must be written. Errors: state_foreign, which lists
-/// every changed line; state_damaged; of RocksDB.
+/// Compares the config with what is stored and says what must be written. Tables may be added to a stream.
+/// Errors: state_foreign, which lists every changed line, and names a table that another stream has;
+/// state_damaged; of RocksDB.
 [[nodiscard]] reported<adoption> adopt(const store_options&, const inspected&);
 
 /// Writes everything that a start changes, in one synced batch. Errors: state_damaged; of RocksDB.

@@ -118,7 +118,7 @@ class backlog_search {
       RATCHET_TRY(const sequence s, sequence_here());
       RATCHET_TRY(rows.queue.emplace_back(), layout::decode_waiting_event(s, at_->value().ToStringView()));
       if (rows.queue.size() == 1 && wants_queue(rows, events))
-        wanted = std::min<std::uint64_t>(events_in_all, 1 + left_);
+        wanted = std::min<std::uint64_t>({events_in_all, 1 + left_, plan_->most_queued});
       const std::uint64_t bytes = rows.queue.back().bytes();
       left_bytes_ -= std::min(left_bytes_, bytes);
       if (left_bytes_ == 0) wanted = rows.queue.size();

@@ -37,10 +37,16 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
   return out;
 }
 
-result<outbox_state> read_outbox(const database& db, const rocksdb::ReadOptions& options) {
-  RATCHET_TRY(const auto row, db.get(options, family::standard, layout::outbox_state_key()));
-  if (!row) return outbox_state{};
-  return layout::decode_outbox_state(*row);
+result<outbox_lanes> read_outbox(const database& db, const rocksdb::ReadOptions& options) {
+  outbox_lanes lanes;
+  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::outbox),
+                          [&](std::string_view key, std::string_view value) -> result<bool> {
+                            RATCHET_TRY(std::string lane, layout::parse_outbox_state_key(key));
+                            RATCHET_TRY(const outbox_state state, layout::decode_outbox_state(value));
+                            lanes.by_name.emplace(std::move(lane), state);
+                            return true;
+                          }));
+  return lanes;
 }
 
 result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOptions& options,
@@ -61,23 +67,25 @@ result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOp
 }
 
 result<std::vector<output_row>> read_outputs(const database& db, const rocksdb::ReadOptions& options,
-                                             std::uint64_t from, std::uint64_t until, std::size_t limit,
-                                             std::uint64_t bytes) {
+                                             std::string_view lane, std::uint64_t from, std::uint64_t until,
+                                             std::size_t limit, std::uint64_t bytes) {
   std::vector<output_row> out;
   std::uint64_t sum = 0;
   std::uint64_t next = from;
   const auto visit = [&](std::string_view key, std::string_view value) -> result<bool> {
     if (next == until || out.size() == limit) return false;
-    RATCHET_TRY(const std::uint64_t position, layout::parse_output_key(key));
-    if (position != next) return make_error_code(errc::state_damaged);
-    RATCHET_TRY(output_row row, layout::decode_output(position, value));
+    RATCHET_TRY(const layout::output_place at, layout::parse_output_key(key));
+    if (at.position != next) return make_error_code(errc::state_damaged);
+    RATCHET_TRY(output_row row, layout::decode_output(at.position, value));
+    if (row.lane() != lane) return make_error_code(errc::state_damaged);
     sum += row.bytes();
     if (!out.empty() && sum > bytes) return false;
     out.push_back(std::move(row));
     ++next;
     return true;
   };
-  RATCHET_TRY(db.for_each(options, family::outbox, layout::output_prefix(), visit, layout::output_key(from)));
+  RATCHET_TRY(db.for_each(options, family::outbox, layout::output_prefix(lane), visit,
+                          layout::output_key(from, lane)));
   if (out.empty() && from < until && limit > 0) return make_error_code(errc::state_damaged);
   return out;
 }

@@ -19,7 +19,7 @@ struct catalog {
   std::vector<incarnation> incarnations;  ///< by counter
   std::optional<copy_mark> copy;
   std::uint64_t outbox_epoch{0};
-  outbox_state outbox;
+  outbox_lanes outbox;
 };
 
 /// Errors: state_damaged; of RocksDB. A newer schema version is no error here: then only the identity is
@@ -30,12 +30,13 @@ struct catalog {
 [[nodiscard]] result<stream_state> read_stream_state(const database&, const rocksdb::ReadOptions&, stream_id);
 
 /// What the outbox holds. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<outbox_state> read_outbox(const database&, const rocksdb::ReadOptions&);
+[[nodiscard]] result<outbox_lanes> read_outbox(const database&, const rocksdb::ReadOptions&);
 
 /// As store::outputs(). Errors: state_damaged, also where one is missing; of RocksDB.
 [[nodiscard]] result<std::vector<output_row>> read_outputs(const database&, const rocksdb::ReadOptions&,
-                                                           std::uint64_t from, std::uint64_t until,
-                                                           std::size_t limit, std::uint64_t bytes);
+                                                           std::string_view lane, std::uint64_t from,
+                                                           std::uint64_t until, std::size_t limit,
+                                                           std::uint64_t bytes);
 
 /// The step row of a column family; 0 where there is none. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<std::uint64_t> read_step(const database&, const rocksdb::ReadOptions&, family);

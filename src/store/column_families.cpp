@@ -118,7 +118,7 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
   table.cache_index_and_filter_blocks = true;  // inside the one memory limit
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   table.checksum = rocksdb::kXXH3;
-  if (f == family::sequences || f == family::dedup || f == family::waiting) {
+  if (f == family::sequences || f == family::dedup || f == family::waiting || f == family::tables) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(k_bloom_bits));
   }
   if (f == family::dedup) {

@@ -19,12 +19,13 @@
 
 namespace ratchet {
 
-enum class family : std::uint8_t { standard, sequences, snapshots, dedup, waiting, outbox };
-inline constexpr std::array<const char*, 6> k_family_names{"default", "sequences", "snapshots",
-                                                           "dedup",   "waiting",   "outbox"};
+enum class family : std::uint8_t { standard, sequences, snapshots, dedup, waiting, outbox, tables };
+inline constexpr std::array<const char*, 7> k_family_names{"default", "sequences", "snapshots", "dedup",
+                                                           "waiting", "outbox",    "tables"};
 /// Those that every step writes its number into.
 inline constexpr std::array k_step_families{family::standard, family::sequences, family::snapshots,
-                                            family::dedup,    family::waiting,   family::outbox};
+                                            family::dedup,    family::waiting,   family::outbox,
+                                            family::tables};
 
 /// What several column families share, and what outlives them.
 struct database_settings {

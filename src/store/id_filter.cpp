@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "store/layout.hpp"
+#include "store/layout_answer.hpp"
 
 namespace ratchet {
 
@@ -30,7 +31,7 @@ class id_filter final : public rocksdb::CompactionFilter {
   // What cannot be decoded stays: damage is not for a filter to hide.
   [[nodiscard]] bool drops_id(const rocksdb::Slice& key, const rocksdb::Slice& value) const {
     const auto parsed = layout::parse_opaque_id_key(key.ToStringView());
-    const auto filed = layout::decode_filed_time(value.ToStringView());
+    const auto filed = layout::filed_time_of(value.ToStringView());
     if (!parsed || !filed) return false;
     const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
     return floor != floors_->end() && filed.assume_value() < floor->second;

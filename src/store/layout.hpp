@@ -15,7 +15,7 @@
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
 
-/// The bytes on disk, schema version 5. Golden tests pin every one of them.
+/// The bytes on disk, schema version 6. Golden tests pin every one of them.
 ///
 /// Integers are big-endian; i64 and i32 are stored as the unsigned number of the same bits. Every value
 /// starts with a format byte, now 1. `bytes` = u32 length, then as many bytes. `optional` members are there
@@ -38,8 +38,9 @@
 ///                                                          In a checkpoint, until it was started: see
 ///                                                          copy_mark.
 ///   outbox epoch    03                                     format, u64 epoch. Absent: 0
-///   outbox          04                                     format, u64 first, u64 next, u64 bytes. Absent:
-///                                                          it was never used
+///   outbox          04 lane                                format, u64 first, u64 next, u64 bytes. Absent:
+///                                                          it was never used. A lane is the name of a sink;
+///                                                          it is empty for Kafka's topics
 ///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex
 ///                                                          digits), u32 count, count times: bytes key, bytes
 ///                                                          value.
@@ -78,8 +79,8 @@
 ///   run of ids      u32 stream, u32 slot, u48 start in     format, u16 count, count times: id (16 bytes),
 ///                   milliseconds, u8 bits, u64 step,       count times: u16 length, and as many bytes of
 ///                   u16 part                               aggregates
-///   opaque id       u32 stream + 2^31, u32 slot, id (16    format, i64 the time that it is filed under
-///                   bytes), aggregate
+///   opaque id       u32 stream + 2^31, u32 slot, id (16    format, i64 the time that it is filed under.
+///                   bytes), aggregate                      A transaction's: see layout_answer.hpp
 /// waiting:
 ///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
 ///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,
@@ -111,7 +112,8 @@
 ///
 /// outbox:
 ///   output          01 u64 position                        format, u8 kind (0 dead letter, 1 rejection, 2
-///                                                          published), u8 flags (1 key, 2 value, 4 time),
+///                                                          published, 3 skipped), u8 flags (1 key, 2 value,
+///                                                          4 time),
 ///                                                          u32 stream, id (16 bytes), bytes aggregate, bytes
 ///                                                          topic, optional bytes key, optional bytes value,
 ///                                                          u32 headers, as many times: u8 (1: it has a
@@ -119,6 +121,11 @@
 ///                                                          optional i64 time; of a published one also bytes
 ///                                                          type, bytes source, bytes content type, u64
 ///                                                          outbox epoch, u64 position when it was published
+///   of a sink       02 lane, 00, u64 position              the same; the topic is "sink:" and the lane
+///
+/// tables:
+///   row             01 u32 stream, u32 slot, text table,   format, value. The key of a row is its bytes; of
+///                   key                                    a table of u64 keys it is the number as u64
 ///
 /// wake, gap and id are indexes: of the backlogs that have one, and of the events that have an id.
 ///
@@ -131,7 +138,7 @@
 /// XXH3-128 of the text, as in the aggregate's row and everywhere else. Filed again it takes the later time.
 namespace ratchet::layout {
 
-constexpr std::uint32_t k_schema_version = 5;
+constexpr std::uint32_t k_schema_version = 6;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
 /// A longer snapshot goes to the column family `snapshots`.
@@ -341,6 +348,7 @@ void encode_id_run(std::string& out, std::span<const filed_id>);
 /// `span` is what the key says. Errors: state_damaged, also where an id lies outside of it or out of order.
 [[nodiscard]] result<id_run> decode_id_run(id_span span, std::string_view);
 [[nodiscard]] std::string encode_filed_time(timestamp);
+/// Of an id without an answer; of any: filed_time_of().
 [[nodiscard]] result<timestamp> decode_filed_time(std::string_view);
 [[nodiscard]] std::string encode_rejected(const rejected_row&, rejected_place);
 /// `key` gives the position.

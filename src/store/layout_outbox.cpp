@@ -8,30 +8,50 @@ namespace ratchet::layout {
 namespace {
 
 constexpr unsigned k_output = 0x01;
+constexpr unsigned k_sink_output = 0x02;
 constexpr unsigned k_key = 1, k_value = 2, k_time = 4, k_flags = 7;
 
 }  // namespace
 
-std::string outbox_state_key() {
-  return prefix_of(kind::outbox);
+std::string outbox_state_key(std::string_view lane) {
+  return prefix_of(kind::outbox) += lane;
 }
 
-std::string output_prefix() {
-  return std::string(1, static_cast<char>(k_output));
+result<std::string> parse_outbox_state_key(std::string_view key) {
+  const std::string prefix = prefix_of(kind::outbox);
+  if (!key.starts_with(prefix) || key.find('\0') != std::string_view::npos) return damaged();
+  return std::string{key.substr(prefix.size())};
 }
 
-std::string output_key(std::uint64_t position) {
-  std::string key = output_prefix();
+std::string output_prefix(std::string_view lane) {
+  if (lane.empty()) return std::string(1, static_cast<char>(k_output));
+  std::string prefix(1, static_cast<char>(k_sink_output));
+  prefix += lane;
+  prefix += '\0';
+  return prefix;
+}
+
+std::string output_key(std::uint64_t position, std::string_view lane) {
+  std::string key = output_prefix(lane);
   byte_writer{key}.u64(position);
   return key;
 }
 
-result<std::uint64_t> parse_output_key(std::string_view key) {
+result<output_place> parse_output_key(std::string_view key) {
+  output_place out;
+  const auto kind = key.empty() ? 0U : static_cast<unsigned char>(key.front());
+  if (kind != k_output && kind != k_sink_output) return damaged();
+  key.remove_prefix(1);
+  if (kind == k_sink_output) {
+    const std::size_t end = key.find('\0');
+    if (end == 0 || end == std::string_view::npos) return damaged();
+    out.lane = key.substr(0, end);
+    key.remove_prefix(end + 1);
+  }
   byte_reader in{key};
-  in.expect(in.u8() == k_output);
-  const std::uint64_t position = in.u64();
+  out.position = in.u64();
   if (!in.done()) return damaged();
-  return position;
+  return out;
 }
 
 std::string encode_outbox_state(const outbox_state& state) {
@@ -56,6 +76,8 @@ result<outbox_state> decode_outbox_state(std::string_view value) {
 
 std::string encode_output(const output_row& row) {
   std::string value = with_format();
+  constexpr std::size_t k_frames = 16;  // lengths of the headers' names and values
+  value.reserve(row.bytes() + k_frames * row.headers.size());
   byte_writer out{value};
   out.u8(static_cast<unsigned>(row.kind));
   out.u8((row.key ? k_key : 0U) | (row.value ? k_value : 0U) | (row.time ? k_time : 0U));
@@ -82,7 +104,7 @@ result<output_row> decode_output(std::uint64_t position, std::string_view value)
   output_row out;
   out.position = position;
   const unsigned kind = in.u8();
-  in.expect(kind <= static_cast<unsigned>(output_kind::published));
+  in.expect(kind <= static_cast<unsigned>(output_kind::skipped));
   out.kind = static_cast<output_kind>(kind);
   const unsigned flags = in.u8();
   in.expect((flags & ~k_flags) == 0);

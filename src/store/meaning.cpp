@@ -59,6 +59,21 @@ std::vector<diagnostic> meaning_differences(const layout::stream_record& stored,
   return out;
 }
 
+std::optional<std::vector<std::string>> only_tables_added(const layout::stream_record& stored,
+                                                          const stream_meaning& configured) {
+  for (const auto& [key, value] : stored.lines) {
+    const std::string* now = find(configured.lines, key);
+    if (now == nullptr || *now != value) return std::nullopt;
+  }
+  std::vector<std::string> added;
+  for (const auto& [key, value] : configured.lines) {
+    if (find(stored.lines, key)) continue;
+    if (!key.starts_with(k_table_line)) return std::nullopt;
+    added.push_back(key.substr(k_table_line.size()));
+  }
+  return added;
+}
+
 std::string draw_uuid() {
   std::random_device device;
   std::string text;

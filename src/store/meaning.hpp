@@ -1,7 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ports/store.hpp"
@@ -15,6 +17,10 @@ namespace ratchet {
 /// Every line that differs, as "key: stored -> configured"; a side that lacks the key reads "(absent)".
 [[nodiscard]] std::vector<diagnostic> meaning_differences(const layout::stream_record& stored,
                                                           const stream_meaning& configured);
+
+/// The tables that the config has and the store has not, where nothing else differs; none: something does.
+[[nodiscard]] std::optional<std::vector<std::string>> only_tables_added(const layout::stream_record& stored,
+                                                                        const stream_meaning& configured);
 
 /// A random version 4 UUID (RFC 9562, section 5.4) from std::random_device.
 [[nodiscard]] std::string draw_uuid();

@@ -34,7 +34,7 @@ class rocks_store final : public store {
  public:
   rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
               memory_by_stream memory, std::shared_ptr<durable_floors> floors, synced_file synced,
-              std::uint64_t step, write_on where)
+              std::uint64_t step, write_on where, std::vector<added_table> added_tables)
       : lock_{std::move(lock)},
         db_{std::move(db)},
         known_{std::move(known)},
@@ -44,7 +44,8 @@ class rocks_store final : public store {
         last_step_{step},
         sync_{*db_, std::move(synced), std::move(floors), step},
         writes_{*db_, sync_, where},
-        lookup_{*db_, writes_, memory_} {}
+        lookup_{*db_, writes_, memory_},
+        added_tables_{std::move(added_tables)} {}
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override {
     const auto at = known_.streams.find(stream);
@@ -70,13 +71,13 @@ class rocks_store final : public store {
     return find_due(*db_, stream, remembered->second.due, now, gaps, limit);
   }
 
-  [[nodiscard]] outbox_state outbox() const override { return known_.outbox; }
+  [[nodiscard]] outbox_lanes outboxes() const override { return known_.outbox; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return known_.outbox_epoch; }
 
-  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
-                                                        std::size_t limit,
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
+                                                        std::uint64_t until, std::size_t limit,
                                                         std::uint64_t bytes) const override {
-    return read_outputs(*db_, {}, from, until, limit, bytes);
+    return read_outputs(*db_, {}, lane, from, until, limit, bytes);
   }
 
   [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id stream) const override {
@@ -89,7 +90,8 @@ class rocks_store final : public store {
     for (const step_part& part : step.parts) {
       if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
     }
-    const outbox_state outbox_after = step.outbox.after(known_.outbox);
+    outbox_lanes outbox_after = known_.outbox;
+    step.outbox.apply_to(outbox_after);
     const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after);
     lookup_.forget();
     if (!batch) {
@@ -104,7 +106,7 @@ class rocks_store final : public store {
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (step.change != store_change{}) known_ = known_after(step.change);
-    known_.outbox = outbox_after;
+    known_.outbox = std::move(outbox_after);
     last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -169,6 +171,8 @@ class rocks_store final : public store {
     RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot));
     return std::unique_ptr<store_view>{std::move(view)};
   }
+
+  [[nodiscard]] std::vector<added_table> added_tables() const override { return added_tables_; }
 
   [[nodiscard]] store_statistics statistics() const override {
     const auto sum = [this](const std::string& property) {
@@ -255,6 +259,7 @@ class rocks_store final : public store {
   sync_thread sync_;     ///< stops before the database closes,
   write_thread writes_;  ///< and this one before the syncs
   row_lookup lookup_;
+  std::vector<added_table> added_tables_;
 };
 
 }  // namespace
@@ -365,10 +370,10 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
   if (!done) return failed_read(options.path, done.error());
   auto memory = make_memory(*db, ids_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
-  return std::unique_ptr<store>{
-      std::make_unique<rocks_store>(std::move(lock), std::move(db), std::move(wanted.known),
-                                    std::move(rejected), std::move(memory).assume_value(), settings.floors,
-                                    std::move(synced).assume_value(), found.step, options.writes)};
+  return std::unique_ptr<store>{std::make_unique<rocks_store>(
+      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
+      std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step,
+      options.writes, std::move(wanted.added_tables))};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
+#include "store/layout_answer.hpp"
+#include "store/layout_tables.hpp"
 #include "store/layout_waiting.hpp"
 
 namespace ratchet {
@@ -34,7 +36,7 @@ result<store_identity> rocks_view::identity() const {
                         known.outbox_epoch, known.copy};
 }
 
-result<outbox_state> rocks_view::outbox() const {
+result<outbox_lanes> rocks_view::outboxes() const {
   return read_outbox(*db_, options_);
 }
 
@@ -84,7 +86,7 @@ result<void> rocks_view::scan_ids(stream_id stream, const id_visit& visit) const
   RATCHET_TRY(db_->for_each(options_, family::dedup, layout::opaque_ids_prefix(stream),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_opaque_id_key(key));
-                              RATCHET_TRY(const timestamp filed, layout::decode_filed_time(value));
+                              RATCHET_TRY(const timestamp filed, layout::filed_time_of(value));
                               return visit(parsed.aggregate, parsed.id, filed);
                             }));
   // A stream has ids of one kind.
@@ -107,7 +109,7 @@ result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_id stream, e
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               if (out.size() == limit) return false;
                               RATCHET_TRY(const auto parsed, layout::parse_opaque_id_key(key));
-                              RATCHET_TRY(const timestamp filed, layout::decode_filed_time(value));
+                              RATCHET_TRY(const timestamp filed, layout::filed_time_of(value));
                               out.push_back({std::string{parsed.aggregate}, filed});
                               return true;
                             }));
@@ -211,6 +213,32 @@ result<std::optional<std::string>> rocks_view::oldest_gap(stream_id stream) cons
                               return false;
                             }));
   return oldest;
+}
+
+result<std::string> rocks_view::table_row(stream_id stream, std::string_view table,
+                                          std::string_view key) const {
+  std::string at;
+  layout::append_table_key(at, stream, k_instance_slot, table, key);
+  RATCHET_TRY(const auto value, db_->get(options_, family::tables, at));
+  if (!value) return make_error_code(errc::not_found);
+  RATCHET_TRY(const std::string_view bytes, layout::decode_table_value(*value));
+  return std::string{bytes};
+}
+
+result<void> rocks_view::scan_table(
+    stream_id stream, std::string_view table, std::string_view prefix, std::string_view from,
+    const std::function<bool(std::string_view key, std::string_view value)>& visit) const {
+  const std::string all = layout::table_prefix(stream, k_instance_slot, table);
+  const std::string within = all + std::string{prefix};
+  // From a key below all that have the prefix on, that is from the first of these.
+  const std::string first = std::max(within, all + std::string{from});
+  return db_->for_each(
+      options_, family::tables, within,
+      [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const std::string_view bytes, layout::decode_table_value(value));
+        return visit(key.substr(all.size()), bytes);
+      },
+      first);
 }
 
 }  // namespace ratchet

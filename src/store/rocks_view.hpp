@@ -39,7 +39,12 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<void> backlogs(
       stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const override;
   [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id) const override;
-  [[nodiscard]] result<outbox_state> outbox() const override;
+  [[nodiscard]] result<std::string> table_row(stream_id, std::string_view table,
+                                              std::string_view key) const override;
+  [[nodiscard]] result<void> scan_table(
+      stream_id, std::string_view table, std::string_view prefix, std::string_view from,
+      const std::function<bool(std::string_view key, std::string_view value)>& visit) const override;
+  [[nodiscard]] result<outbox_lanes> outboxes() const override;
 
  private:
   explicit rocks_view(const database& db) : db_{&db} {}

@@ -10,6 +10,7 @@
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
 #include "store/layout.hpp"
+#include "store/layout_answer.hpp"
 
 namespace ratchet {
 
@@ -125,6 +126,7 @@ result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows&
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
   out.id_filed.assign(plan.opaque_ids ? plan.ids.size() : 0, timestamp{});
+  out.answers.assign(plan.wants_answers ? plan.ids.size() : 0, std::nullopt);
   out.backlogs.clear();
   waits_.clear();
   RATCHET_TRY(get_aggregates(stream, plan, &out));
@@ -280,8 +282,10 @@ result<void> row_lookup::get_opaque_ids(stream_id stream, const step_plan& plan,
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     if (statuses_[i].IsNotFound()) continue;
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
-    RATCHET_TRY(out.id_filed[asked_[i]], layout::decode_filed_time(values_[i].ToStringView()));
+    RATCHET_TRY(out.id_filed[asked_[i]], layout::filed_time_of(values_[i].ToStringView()));
     out.id_stored[asked_[i]] = 1;
+    if (!plan.wants_answers) continue;
+    RATCHET_TRY(out.answers[asked_[i]], layout::decode_answer(values_[i].ToStringView()));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

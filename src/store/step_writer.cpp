@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "store/layout.hpp"
+#include "store/layout_answer.hpp"
 #include "store/layout_outbox.hpp"
+#include "store/layout_tables.hpp"
 
 namespace ratchet {
 
@@ -36,7 +39,7 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
                                                 memory_by_stream& memory, rejected_index& rejected,
-                                                const outbox_state& after) {
+                                                const outbox_lanes& after) {
   batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
   batch_->Clear();
   put_step(*batch_, *db_, step.step);
@@ -47,6 +50,7 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
       put_ids(part, step.step, remembered.ids);
       put_backlogs(part, remembered.due);
+      put_tables(part);
     }
     rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected,
                  part.keep_rejected);
@@ -59,18 +63,42 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
   return batch_;
 }
 
-void step_writer::put_outbox(const outbox_change& change, const outbox_state& after) {
+void step_writer::put_outbox(const outbox_change& change, const outbox_lanes& lanes) {
   if (change.empty()) return;
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
+  std::set<std::string_view> changed;
   if (change.trimmed_rows > 0) {
+    const std::string_view lane = *changed.insert(change.trimmed_lane).first;
+    const outbox_state after = lanes.of(lane);
     batch_
-        ->DeleteRange(family, layout::output_key(after.first - change.trimmed_rows),
-                      layout::output_key(after.first))
+        ->DeleteRange(family, layout::output_key(after.first - change.trimmed_rows, lane),
+                      layout::output_key(after.first, lane))
         .PermitUncheckedError();
   }
-  for (const output_row& row : change.puts)
-    put(*batch_, family, layout::output_key(row.position), layout::encode_output(row));
-  put(*batch_, db_->handle(family::standard), layout::outbox_state_key(), layout::encode_outbox_state(after));
+  const auto put_row = [&](const output_row& row) {
+    changed.insert(row.lane());
+    put(*batch_, family, layout::output_key(row.position, row.lane()), layout::encode_output(row));
+  };
+  for (const output_row& row : change.puts) put_row(row);
+  if (change.skipped) put_row(change.skipped->row);
+  for (const std::string_view lane : changed) {
+    put(*batch_, db_->handle(family::standard), layout::outbox_state_key(lane),
+        layout::encode_outbox_state(lanes.of(lane)));
+  }
+}
+
+/// In the order of the events: of a row that changes twice the later change stays.
+void step_writer::put_tables(const step_part& part) {
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::tables);
+  for (const table_change& change : part.change->tables) {
+    key_.clear();
+    layout::append_table_key(key_, part.stream, k_instance_slot, change.table, change.key);
+    if (!change.value) {
+      batch_->Delete(family, key_).PermitUncheckedError();
+      continue;
+    }
+    put(*batch_, family, key_, std::string_view{&layout::k_format, 1}, *change.value);
+  }
 }
 
 void step_writer::put_stream(const step_part& part) {
@@ -220,11 +248,15 @@ void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids&
 
 /// In the order in which they were filed: of an id that comes twice the later time stays.
 void step_writer::put_opaque_ids(const step_part& part) {
-  for (const id_of_aggregate& id : part.change->ids) {
+  const stream_change& change = *part.change;
+  for (std::size_t i = 0; i < change.ids.size(); ++i) {
+    const id_of_aggregate& id = change.ids[i];
     key_.clear();
     layout::append_opaque_id_key(key_, part.stream, k_instance_slot, id.id,
                                  part.plan->aggregates[id.aggregate]);
-    put(*batch_, db_->handle(family::dedup), key_, layout::encode_filed_time(id.filed));
+    put(*batch_, db_->handle(family::dedup), key_,
+        change.answers.empty() ? layout::encode_filed_time(id.filed)
+                               : layout::encode_answered_id(id.filed, change.answers[i]));
   }
 }
 

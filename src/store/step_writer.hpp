@@ -27,7 +27,7 @@ class step_writer {
   /// `rejected` move on with it, so a batch that was built must be written. Errors: state_damaged and of
   /// RocksDB, where rows must be looked up first.
   [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_stream& memory,
-                                                   rejected_index& rejected, const outbox_state& after);
+                                                   rejected_index& rejected, const outbox_lanes& after);
 
  private:
   void put_stream(const step_part&);
@@ -41,7 +41,8 @@ class step_writer {
   void put_waiting_events(const step_part&, const backlog_change&);
   void put_due(stream_id, layout::waiting_kind, std::string_view aggregate, std::optional<timestamp> before,
                std::optional<timestamp> after);
-  void put_outbox(const outbox_change&, const outbox_state& after);
+  void put_tables(const step_part&);
+  void put_outbox(const outbox_change&, const outbox_lanes& lanes);
   void put_ids(const step_part&, std::uint64_t step, recent_ids&);
   void put_opaque_ids(const step_part&);
 

@@ -7,7 +7,9 @@
 #include "store/catalog.hpp"
 #include "store/directory_lock.hpp"
 #include "store/layout.hpp"
+#include "store/layout_answer.hpp"
 #include "store/layout_outbox.hpp"
+#include "store/layout_tables.hpp"
 #include "store/opening.hpp"
 #include "store/rocks_store.hpp"
 #include "store/verify_waiting.hpp"
@@ -42,6 +44,7 @@ class verification {
       stream_seen& seen = streams_[record.id];
       seen.name = name;
       const std::pair<std::string, std::string> opaque{"dedup.ids", "opaque"};
+      seen.tables = tables_in(record.lines);
       seen.opaque_ids = std::find(record.lines.begin(), record.lines.end(), opaque) != record.lines.end();
     }
     options_.verify_checksums = true;
@@ -61,6 +64,7 @@ class verification {
     });
     check_family(family::waiting, [this](auto key, auto value) { return waiting_->check(key, value); });
     check_family(family::outbox, [this](auto key, auto value) { return check_output(key, value); });
+    check_family(family::tables, [this](auto key, auto value) { return check_table_row(key, value); });
     check_outbox();
     for (const auto& [id, stream] : streams_) check_stream(id, stream);
     return std::move(findings_);
@@ -73,6 +77,7 @@ class verification {
         0};  ///< of which nothing waits: where numbers were skipped, nothing need have been applied
     std::uint64_t rejected{0};
     bool opaque_ids{false};
+    std::vector<table_config> tables;
   };
 
   /// `check` returns what is wrong with a row; empty: nothing.
@@ -108,10 +113,10 @@ class verification {
       case layout::kind::identity:
       case layout::kind::stream:
       case layout::kind::incarnation:
+      case layout::kind::outbox:
         return {};  // decoded at open
       case layout::kind::copy_mark:
       case layout::kind::outbox_epoch:
-      case layout::kind::outbox:
         return key.size() == 1 ? "" : "an unknown key";  // decoded at open
       case layout::kind::stream_state: {
         const auto stream = layout::parse_stream_state_key(key);
@@ -186,7 +191,7 @@ class verification {
 
   std::string check_opaque_id(std::string_view key, std::string_view value) {
     const auto parsed = layout::parse_opaque_id_key(key);
-    if (!parsed || !layout::decode_filed_time(value)) return "cannot be decoded";
+    if (!parsed || !layout::filed_time_of(value)) return "cannot be decoded";
     const layout::parsed_opaque_id_key& k = parsed.assume_value();
     const stream_seen* stream = stream_of(k.stream);
     if (!stream) return "of a stream that is not known";
@@ -205,24 +210,40 @@ class verification {
   }
 
   std::string check_output(std::string_view key, std::string_view value) {
-    const auto position = layout::parse_output_key(key);
-    if (!position) return "cannot be decoded";
-    const auto row = layout::decode_output(position.assume_value(), value);
+    const auto at = layout::parse_output_key(key);
+    if (!at) return "cannot be decoded";
+    const auto& [lane, position] = at.assume_value();
+    const auto row = layout::decode_output(position, value);
     if (!row) return "cannot be decoded";
-    const outbox_state& all = found_->catalog.outbox;
-    if (position.assume_value() < all.first || position.assume_value() >= all.next)
-      return "not among the positions of the outbox";
-    ++outputs_.next;
-    outputs_.bytes += row.assume_value().bytes();
+    if (row.assume_value().lane() != lane) return "for another sink than its key says";
+    const outbox_state all = found_->catalog.outbox.of(lane);
+    if (position < all.first || position >= all.next) return "not among the positions of the outbox";
+    outbox_state& seen = outputs_.by_name[lane];
+    ++seen.next;
+    seen.bytes += row.assume_value().bytes();
     return stream_of(row.assume_value().stream) ? "" : "of a stream that is not known";
   }
 
+  std::string check_table_row(std::string_view key, std::string_view value) {
+    const auto parsed = layout::parse_table_key(key);
+    if (!parsed || !layout::decode_table_value(value)) return "cannot be decoded";
+    const layout::parsed_table_key& k = parsed.assume_value();
+    const stream_seen* stream = stream_of(k.stream);
+    if (!stream) return "of a stream that is not known";
+    const table_config* table = find_table(stream->tables, k.table);
+    if (!table) return "of a table that its stream does not have";
+    return decode_table_key(table->key, k.key) ? "" : "its key is none of its table";
+  }
+
   void check_outbox() {
-    const outbox_state& all = found_->catalog.outbox;
-    if (outputs_.rows() == all.rows() && outputs_.bytes == all.bytes) return;
-    findings_.push_back("outbox: " + std::to_string(all.rows()) + " outputs of " + std::to_string(all.bytes) +
-                        " bytes are counted, and there are " + std::to_string(outputs_.rows()) + " of " +
-                        std::to_string(outputs_.bytes));
+    for (const auto& [lane, all] : found_->catalog.outbox.by_name) {
+      const outbox_state seen = outputs_.of(lane);
+      if (seen.rows() == all.rows() && seen.bytes == all.bytes) continue;
+      findings_.push_back("outbox" + (lane.empty() ? "" : " of sink " + lane) + ": " +
+                          std::to_string(all.rows()) + " outputs of " + std::to_string(all.bytes) +
+                          " bytes are counted, and there are " + std::to_string(seen.rows()) + " of " +
+                          std::to_string(seen.bytes));
+    }
   }
 
   void check_stream(stream_id id, const stream_seen& seen) {
@@ -281,7 +302,7 @@ class verification {
   rocksdb::ReadOptions options_;
   std::optional<waiting_check> waiting_;
   std::map<stream_id, stream_seen> streams_;
-  outbox_state outputs_;  ///< what there is
+  outbox_lanes outputs_;  ///< what there is
   std::vector<std::string> findings_;
 };
 

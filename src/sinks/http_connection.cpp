@@ -1,0 +1,207 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "sinks/http_connection.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <utility>
+
+#include "sinks/http_answers.hpp"
+
+namespace ratchet {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+constexpr std::size_t k_most_body = std::size_t{64} << 10U;
+constexpr std::uint32_t k_most_header = std::uint32_t{32} << 10U;
+constexpr unsigned k_first_final_status = 200;
+
+}  // namespace
+
+http_connection::plain_stream& http_connection::lowest() {
+  return tls_ ? tls_->next_layer() : *plain_;
+}
+
+template <class F>
+void http_connection::with_stream(F&& f) {
+  if (tls_) {
+    f(*tls_);
+  } else {
+    f(*plain_);
+  }
+}
+
+template <class F>
+auto http_connection::of_this(F&& f) {
+  return [self = shared_from_this(), turn = turn_, f = std::forward<F>(f)](
+             const boost::system::error_code& code, auto&&... rest) -> void {
+    if (self->turn_ == turn && self->told_) f(code, rest...);
+  };
+}
+
+void http_connection::send(request r, told t) {
+  ++turn_;
+  request_ = std::move(r);
+  told_ = std::move(t);
+  reused_ = open_;
+  deadline_.expires_after(peer_.timeout);
+  deadline_.async_wait(of_this([this](const auto& code) {
+    if (code) return;
+    close();
+    tell({.ended = delivery::how::again,
+          .text = "no answer within " + std::to_string(peer_.timeout.count()) + " ms"},
+         false);
+  }));
+  open_ ? write() : connect();
+}
+
+void http_connection::connect() {
+  if (peer_.tls != nullptr) {
+    tls_.emplace(peer_.context, *peer_.tls);
+    boost::system::error_code is_name;
+    (void)asio::ip::make_address(peer_.url.host, is_name);
+    // Server names are names (RFC 6066, section 3); who is asked by address shows what it has.
+    if (is_name) (void)SSL_set_tlsext_host_name(tls_->native_handle(), peer_.url.host.c_str());
+    tls_->set_verify_callback(asio::ssl::host_name_verification{peer_.url.host});
+  } else {
+    plain_.emplace(peer_.context);
+  }
+  resolver_.async_resolve(peer_.url.host, peer_.url.port,
+                          of_this([this](const auto& code, const auto& found) { on_resolved(code, found); }));
+}
+
+void http_connection::on_resolved(const boost::system::error_code& code,
+                                  const tcp::resolver::results_type& found) {
+  if (code) return fail("its name cannot be resolved", code);
+  lowest().async_connect(found, of_this([this](const auto& failed, const auto&) {
+                           if (failed) return fail("cannot connect", failed);
+                           on_connected(failed);
+                         }));
+}
+
+void http_connection::on_connected(const boost::system::error_code&) {
+  boost::system::error_code ignored;
+  lowest().socket().set_option(tcp::no_delay{true}, ignored);
+  if (!tls_) {
+    open_ = true;
+    return write();
+  }
+  tls_->async_handshake(asio::ssl::stream_base::client, of_this([this](const auto& code) {
+                          if (code) return fail("TLS", code);
+                          open_ = true;
+                          write();
+                        }));
+}
+
+void http_connection::write() {
+  answers_ = false;
+  excerpt_.clear();
+  body_bytes_ = 0;
+  // The answer may come before everything is written, as one that refuses a large body.
+  with_stream([this](auto& stream) {
+    http::async_write(stream, request_, of_this([this](const auto& code, std::size_t) {
+                        if (code) return fail("cannot send", code);
+                        read_header();
+                      }));
+  });
+}
+
+void http_connection::read_header() {
+  parser_.emplace();
+  parser_->header_limit(k_most_header);
+  parser_->body_limit(boost::none);  // looked at piece by piece
+  with_stream([this](auto& stream) {
+    http::async_read_header(stream, buffer_, *parser_,
+                            of_this([this](const auto& code, std::size_t) { on_header(code); }));
+  });
+}
+
+void http_connection::on_header(const boost::system::error_code& code) {
+  if (code) return fail("no answer", code);
+  if (parser_->get().result_int() < k_first_final_status) return read_header();  // such as 103
+  answers_ = true;
+  keep_ = parser_->get().keep_alive();
+  parser_->is_done() ? finish() : read_body();
+}
+
+void http_connection::read_body() {
+  auto& body = parser_->get().body();
+  body.data = piece_.data();
+  body.size = piece_.size();
+  with_stream([this](auto& stream) {
+    http::async_read(stream, buffer_, *parser_,
+                     of_this([this](const auto& code, std::size_t) { on_body(code); }));
+  });
+}
+
+void http_connection::on_body(const boost::system::error_code& code) {
+  const std::size_t read = piece_.size() - parser_->get().body().size;
+  constexpr std::size_t k_most_excerpt = 200;
+  excerpt_.append(piece_.data(), std::min(read, k_most_excerpt - std::min(k_most_excerpt, excerpt_.size())));
+  body_bytes_ += read;
+  const bool more = !code || code == http::error::need_buffer;
+  // The status says what became of the message, whatever becomes of the body.
+  if (!more || body_bytes_ > k_most_body) keep_ = false;
+  if (!more || parser_->is_done() || body_bytes_ > k_most_body) return finish();
+  read_body();
+}
+
+void http_connection::finish() {
+  const auto& answer = parser_->get();
+  delivery d{.ended = meaning_of_status(answer.result_int()), .text = {}};
+  if (d.ended != delivery::how::done) {
+    d.text = "answers " + std::to_string(answer.result_int());
+    const std::string reason = to_excerpt({answer.reason().data(), answer.reason().size()});
+    if (!reason.empty()) d.text += " " + reason;
+    if (!excerpt_.empty()) d.text += ": " + to_excerpt(excerpt_);
+  }
+  if (d.ended == delivery::how::again) {
+    const auto after = answer[http::field::retry_after];
+    d.pause = read_retry_after({after.data(), after.size()}, std::chrono::system_clock::now());
+  }
+  // Bytes behind an answer belong to none.
+  if (!keep_ || buffer_.size() > 0) close();
+  tell(std::move(d), false);
+}
+
+void http_connection::fail(const char* what, const boost::system::error_code& code) {
+  const bool stale = reused_ && !answers_ && buffer_.size() == 0;
+  std::string text = std::string{what} + ": " + code.message();
+  if (tls_) {
+    const long verified = SSL_get_verify_result(tls_->native_handle());
+    if (verified != X509_V_OK) text += std::string{" ("} + X509_verify_cert_error_string(verified) + ")";
+  }
+  close();
+  tell({.ended = delivery::how::again, .text = std::move(text)}, stale);
+}
+
+void http_connection::tell(delivery d, bool stale) {
+  const auto self = shared_from_this();
+  deadline_.cancel();
+  if (d.ended != delivery::how::done) d.text = peer_.url.shown() + ": " + d.text;
+  std::exchange(told_, nullptr)({std::move(d), stale});
+}
+
+void http_connection::close() {
+  open_ = false;
+  resolver_.cancel();
+  if (!tls_ && !plain_) return;
+  boost::system::error_code ignored;
+  lowest().socket().close(ignored);
+}
+
+void http_connection::stop() {
+  told_ = nullptr;
+  deadline_.cancel();
+  close();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,108 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ports/publisher.hpp"
+#include "sinks/http_url.hpp"
+
+namespace ratchet {
+
+/// What all connections of a sink share. Of its thread alone.
+struct http_peer {
+  boost::asio::io_context& context;
+  boost::asio::ssl::context* tls;  ///< none: plain
+  http_url url;
+  std::chrono::milliseconds timeout;
+};
+
+/// How a request ended.
+struct http_result {
+  delivery ended;  ///< its position is for the caller to fill in
+  /// The connection was there before, and turned out to be closed before anything came back: nothing is known
+  /// against the server.
+  bool stale{false};
+};
+
+/// One connection to a sink's server, for one request at a time; once it is closed it is of no more use.
+/// Everything runs on the context's thread. Alive as long as one of its operations is under way, or somebody
+/// holds it.
+class http_connection : public std::enable_shared_from_this<http_connection> {
+ public:
+  using request = boost::beast::http::request<boost::beast::http::string_body>;
+  using told = std::function<void(http_result)>;
+
+  explicit http_connection(const http_peer& peer)
+      : peer_{peer}, resolver_{peer.context}, deadline_{peer.context} {}
+
+  /// Sends the request, and connects first where that was not done. `told` is called once, not before this
+  /// returns.
+  void send(request, told);
+  /// Whether the next request may find it open.
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+  /// Breaks off what is under way; nothing is told any more.
+  void stop();
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  using plain_stream = boost::beast::tcp_stream;
+  using tls_stream = boost::beast::ssl_stream<plain_stream>;
+  using parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
+
+  /// Once.
+  void connect();
+  void on_resolved(const boost::system::error_code&, const tcp::resolver::results_type&);
+  void on_connected(const boost::system::error_code&);
+  void write();
+  void read_header();
+  void on_header(const boost::system::error_code&);
+  void read_body();
+  void on_body(const boost::system::error_code&);
+  void fail(const char* what, const boost::system::error_code&);
+  void finish();
+  void tell(delivery, bool stale);
+  void close();
+  [[nodiscard]] plain_stream& lowest();
+  /// Calls `f` with the stream that is in use.
+  template <class F>
+  void with_stream(F&& f);
+  /// A handler that does nothing where its request has ended meanwhile.
+  template <class F>
+  [[nodiscard]] auto of_this(F&& f);
+
+  const http_peer& peer_;
+  tcp::resolver resolver_;
+  boost::asio::steady_timer deadline_;
+  std::optional<plain_stream> plain_;
+  std::optional<tls_stream> tls_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<parser> parser_;
+  request request_;
+  told told_;
+  std::array<char, 4096> piece_{};
+  std::string excerpt_;
+  std::size_t body_bytes_{0};
+  std::uint64_t turn_{0};  ///< grows with each request: handlers of older ones do nothing
+  bool open_{false};
+  bool reused_{false};   ///< the request went out over a connection that was there before
+  bool keep_{false};     ///< the answer lets the connection stay open
+  bool answers_{false};  ///< the header was read
+};
+
+}  // namespace ratchet

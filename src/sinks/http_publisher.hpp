@@ -1,0 +1,25 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ports/publisher.hpp"
+#include "ratchet/config.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+/// Sends each message as one HTTP/1.1 request, on a thread of its own, up to `concurrency` at a time over
+/// connections that are kept open. Rows come with the headers of a published message.
+///
+/// The body is the payload as it stands; the headers are a CloudEvent's in binary mode and
+/// `Idempotency-Key: "<id>"`. What the answer means: http_answers.hpp. Where no answer comes in time, or the
+/// connection or TLS fails, it is `again`; a connection that was kept open and turns out to be closed is
+/// replaced once without a word. Of the answer's body 64 KiB are read at most and 200 bytes told of. The end
+/// breaks off what is under way. A name that is being resolved at that moment is waited for.
+/// Errors: config_invalid (the URL); io, where the certificates cannot be read.
+[[nodiscard]] reported<std::unique_ptr<publisher>> make_http_publisher(const std::string& sink,
+                                                                       const http_sink_config&);
+
+}  // namespace ratchet
