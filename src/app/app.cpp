@@ -27,8 +27,10 @@ app::~app() = default;
 app::app(app&&) noexcept = default;
 app& app::operator=(app&&) noexcept = default;
 
-reported<app> app::open(const config& c, const reducers& own) {
-  RATCHET_TRY(auto opened, engine::open(c, own, {}));
+reported<app> app::open(const config& c, const reducers& own, const sinks& to) {
+  engine_options options;
+  options.sinks = to;
+  RATCHET_TRY(auto opened, engine::open(c, own, std::move(options)));
   return app{std::make_unique<implementation>(implementation{std::move(opened)})};
 }
 
@@ -43,8 +45,22 @@ reported<void> app::run(until when) {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
+reported<transacted> app::transact(std::string_view stream, std::string_view aggregate, std::string_view key,
+                                   const std::function<outcome(state&, effects&)>& function,
+                                   const transact_options& options) {
+  return self_->engine->transact(stream, aggregate, key, function, options);
+}
+
 result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {
   return self_->engine->read(stream, aggregate);
+}
+
+result<std::string> app::read(const table_key& at) const {
+  return self_->engine->read(at);
+}
+
+result<table_page> app::scan(const table_range& range) const {
+  return self_->engine->scan(range);
 }
 
 }  // namespace ratchet

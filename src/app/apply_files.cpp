@@ -55,7 +55,7 @@ class applying {
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
   [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
-  [[nodiscard]] std::optional<problem> finish();
+  [[nodiscard]] std::optional<problem> finish(const std::atomic<bool>& stop);
   [[nodiscard]] problem write_failed(std::error_code) const;
 
   engine& engine_;
@@ -91,6 +91,13 @@ std::optional<problem> applying::choose_stream() {
                      {}};
     }
     stream_ = static_cast<std::size_t>(at - streams.begin());
+  }
+  const envelope_config& envelope = streams[stream_]->config.envelope;
+  if (envelope.format == envelope_format::json && envelope.aggregate.empty()) {
+    return problem{make_error_code(errc::usage),
+                   "the stream `" + streams[stream_]->config.name + "` has no envelope: no event can be read",
+                   "it is there for transactions alone; add `envelope` to its config, or name another stream",
+                   {}};
   }
   pipeline_.set_plain_stream(streams[stream_].get());
   for (const auto& s : streams) {
@@ -204,13 +211,16 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   return std::nullopt;
 }
 
-std::optional<problem> applying::finish() {
+std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
   const partition_state* state = pipeline_.find(k_plain);
   if (state != nullptr && !state->idle) {
     if (const auto done = pipeline_.leave_out_of_floor(std::span{&k_plain, 1}); !done)
       return write_failed(done.error());
   }
-  if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
+  do {
+    engine_.serve_others(pipeline_);
+    if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
+  } while (pipeline_.has_deferred() && !stop.load(std::memory_order_relaxed));
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   if (pipeline_.stopped().empty()) return std::nullopt;
   problem p{make_error_code(errc::partition_stopped), "", "", {}};
@@ -226,12 +236,12 @@ std::optional<problem> applying::run(const std::atomic<bool>& stop) {
     if (stop.load(std::memory_order_relaxed)) break;
     if (auto failed = read_file(path, stop)) {
       // What was read before is whole and stays.
-      if (auto also = finish()) return also;
+      if (auto also = finish(stop)) return also;
       return failed;
     }
     if (pipeline_.stopped().contains(k_plain)) break;
   }
-  return finish();
+  return finish(stop);
 }
 
 }  // namespace

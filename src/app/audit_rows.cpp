@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/counted.hpp"
 #include "app/pipeline.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
@@ -89,6 +90,27 @@ audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
   row.text =
       name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
                                   : ", became a store of its own: nobody had claimed the group for it");
+  return row;
+}
+
+audit_row audit_of_discarded_lane(const std::string& sink, const outbox_state& waiting, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "sink_discarded";
+  row.text = counted(waiting.rows(), "message") + " for the sink `" + sink + "`, from position " +
+             std::to_string(waiting.first) + " on, thrown away as the config says";
+  return row;
+}
+
+audit_row audit_of_skipped_output(const output_row& output, std::string stream, const std::string& why,
+                                  timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "output_skipped";
+  row.stream = std::move(stream);
+  row.text = "message " + std::to_string(output.position) + " of the sink `" + std::string{output.lane()} +
+             "`, " + to_text(output.id) + " of aggregate `" + output.aggregate +
+             "`, was skipped and is not sent: " + why;
   return row;
 }
 

@@ -22,6 +22,14 @@ namespace ratchet {
 /// "copy_taken_over": since it was told to.
 [[nodiscard]] audit_row audit_of_copy(const copy_mark&, bool taken_over, timestamp now);
 
+/// "sink_discarded": what waited for a sink was thrown away, as the config says.
+[[nodiscard]] audit_row audit_of_discarded_lane(const std::string& sink, const outbox_state& waiting,
+                                                timestamp now);
+
+/// "output_skipped": an operator passed over a message that its sink refused.
+[[nodiscard]] audit_row audit_of_skipped_output(const output_row&, std::string stream, const std::string& why,
+                                                timestamp now);
+
 /// "output_given_up": nobody takes this message, of a stream by name.
 [[nodiscard]] audit_row audit_of_output_given_up(const output_row&, std::string stream,
                                                  const std::string& why, timestamp now);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/control_words.hpp"
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/pipeline.hpp"
@@ -13,8 +14,6 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_checkpoint = "checkpoint";
-constexpr const char* k_json = "json";
-constexpr const char* k_text = "text";
 /// An owner that is connecting, or in a rebalance, looks at nothing else for as long.
 constexpr std::chrono::seconds k_owner_patience{60};
 
@@ -58,13 +57,14 @@ std::string as_text(const checkpoint_taken& taken) {
 }  // namespace
 
 std::vector<std::string> to_words(const checkpoint_request& request) {
-  return {k_checkpoint, request.json ? k_json : k_text, request.target.string()};
+  return {k_checkpoint, k_json_or_text.of(request.json), request.target.string()};
 }
 
 std::optional<checkpoint_request> parse_checkpoint_words(std::span<const std::string> words) {
   if (words.size() != 3 || words[0] != k_checkpoint) return std::nullopt;
-  if (words[1] != k_json && words[1] != k_text) return std::nullopt;
-  checkpoint_request request{words[2], words[1] == k_json};
+  const auto json = k_json_or_text.read(words[1]);
+  if (!json) return std::nullopt;
+  checkpoint_request request{words[2], *json};
   if (!request.target.is_absolute()) return std::nullopt;
   return request;
 }

@@ -3,12 +3,13 @@
 
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
+#include "core/output.hpp"
 
 namespace ratchet {
 
 namespace {
 
-constexpr known_key k_emit_keys[] = {{"types"}, {"topic"}, {"key"}, {"payload"}, {"as"}};
+constexpr known_key k_emit_keys[] = {{"types"}, {"topic"}, {"sink"}, {"key"}, {"payload"}, {"as"}};
 
 void read_types(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("types")) {
@@ -27,7 +28,11 @@ void read_one(const config_value& value, emit_config& out) {
   const config_map map{value, k_emit_keys};
   if (!map.valid()) return;
   if (const auto types = map.get("types")) read_types(*types, out.types);
-  if (const auto topic = map.require("topic", "where it is published to")) {
+  if (const auto sink = map.get("sink")) {
+    std::string name;
+    if (sink->text(name)) out.topic = std::string{k_sink_prefix} + name;
+    if (map.has("topic")) map.error_at("topic", "stands beside `sink`", "a message goes to one of them");
+  } else if (const auto topic = map.require("topic", "where it is published to; or sink: NAME")) {
     (void)read_topic(*topic, out.topic);
   }
   if (const auto key = map.get("key"); key && !key->is_word("aggregate") && !key->is_word("none")) {

@@ -151,16 +151,10 @@ bool config_value::size(std::uint64_t& out) const {
   return true;
 }
 
-int config_value::word(std::span<const std::string_view> words,
-                       std::span<const std::string_view> later) const {
+int config_value::word(std::span<const std::string_view> words) const {
   if (!expect(kind_of::scalar, joined(words))) return -1;
   if (const auto at = std::find(words.begin(), words.end(), node_->text); at != words.end()) {
     return static_cast<int>(at - words.begin());
-  }
-  const std::string key = path_.substr(path_.rfind('.') + 1);
-  if (std::find(later.begin(), later.end(), node_->text) != later.end()) {
-    error(not_built(key + ": " + node_->text), "use " + key + ": " + joined(words));
-    return -1;
   }
   const std::string_view guess = did_you_mean(node_->text, words);
   error(shown(*node_) + " is not known here",

@@ -64,8 +64,8 @@ class config_value {
   bool number(std::uint64_t& out, std::uint64_t least, std::uint64_t most) const;
   bool duration(std::chrono::milliseconds& out) const;
   bool size(std::uint64_t& out) const;
-  /// Which of the words it is; -1 where none. A word of `later` is refused as not built yet.
-  int word(std::span<const std::string_view> words, std::span<const std::string_view> later = {}) const;
+  /// Which of the words it is; -1 where none.
+  int word(std::span<const std::string_view> words) const;
   /// The items of a list; empty where it is none.
   [[nodiscard]] std::vector<config_value> list(std::string_view of) const;
 

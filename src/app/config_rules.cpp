@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/config_schema.hpp"
+#include "app/config_sections.hpp"
 #include "decode/envelope_preset.hpp"
 
 namespace ratchet {
@@ -28,7 +29,9 @@ class stream_rules_check {
       if (stream_.order == order::latest) check_latest();
       if (stream_.order == order::strict) check_strict();
     }
+    if (usable("order") && !by_log) check_monotonic();
     if (usable("order") && stream_.order != order::strict) refuse_strict_keys();
+    if (!has("envelope") && usable("envelope")) check_transactions_alone();
     check_epoch();
     check_gap();
     check_limits();
@@ -62,7 +65,32 @@ class stream_rules_check {
       add("envelope.event_id", "is missing", "order: arrival tells repeats by the event's id alone");
     }
   }
+  void check_monotonic() const {
+    if (!usable("dedup") || stream_.dedup.ids != id_kind::monotonic || stream_.order == order::arrival)
+      return;
+    add("dedup.ids", "monotonic goes with order: arrival alone",
+        "the sequence tells repeats in the other orders: say dedup: off, or name another kind");
+  }
+  /// Nothing but transactions feeds it.
+  void check_transactions_alone() const {
+    if (has("dedup") && usable("dedup") && stream_.dedup.ids != id_kind::opaque) {
+      add("dedup", "must be {ids: opaque} in a stream without topics and envelope",
+          "its ids are the keys of transactions: leave `ids` out, or say opaque");
+    }
+    for (const char* key : {"emit", "reducer", "poison", "retry", "waiting", "rejected", "rejections",
+                            "dead_letter", "start", "handling"}) {
+      if (has(key)) {
+        add(key, "does nothing in a stream without topics and envelope",
+            "only transactions feed it, and they have no events: leave it out");
+      }
+    }
+  }
   void check_latest() const {
+    if (usable("handling") && stream_.handling == handling::deferred) {
+      add("handling", "deferred does not go with order: latest",
+          "it handles every event in turn, of which latest needs the newest alone: use order: arrival or "
+          "strict, or leave it out");
+    }
     if (usable("envelope.sequence") && stream_.envelope.sequence.empty()) {
       add("envelope.sequence", "is missing",
           "order: latest needs a sequence to tell newer from older; events without one take order: arrival");
@@ -211,6 +239,20 @@ class claims {
   std::map<std::string, std::string> first_;
 };
 
+/// A table is asked for by its name alone.
+void claim_tables(const config_node& stream, const std::string& path, claims& tables) {
+  const config_node* list = stream.find("tables");
+  if (list == nullptr) return;
+  const auto claim_one = [&](const config_node& one, const std::string& at) {
+    const config_node* name = one.kind == config_node::kind_of::map ? one.find("name") : nullptr;
+    if (name != nullptr && !name->text.empty())
+      tables.claim(name->text, *name, at + ".name", "each table has a name of its own, in all streams");
+  };
+  claim_one(*list, path);
+  for (std::size_t i = 0; i < list->items.size(); ++i)
+    claim_one(list->items[i], path + "[" + std::to_string(i) + "]");
+}
+
 /// What is written to a topic that is read would come back.
 class loop_check {
  public:
@@ -260,12 +302,14 @@ class loop_check {
 }  // namespace
 
 void check_rules(const config_node& root, const config& read, config_findings& findings) {
+  check_sink_names(root, read, findings);
   const loop_check loops{read, findings};
   loops.look_at(root, "");
   const config_node* streams = root.find("streams");
   if (streams == nullptr || streams->kind != config_node::kind_of::list) return;
   claims names{findings};
   claims topics{findings};
+  claims tables{findings};
   const config_node* with_topics = nullptr;
   for (std::size_t i = 0; i < streams->items.size() && i < read.streams.size(); ++i) {
     const config_node& node = streams->items[i];
@@ -282,6 +326,7 @@ void check_rules(const config_node& root, const config& read, config_findings& f
                      "a topic feeds one stream");
       }
     }
+    claim_tables(node, path + ".tables", tables);
     stream_rules_check{node, path, read.streams[i], findings}.run();
     loops.look_at(node, path + ".");
     loops.look_at_published(node, path + ".", read.streams[i]);

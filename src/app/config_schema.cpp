@@ -16,17 +16,10 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr known_key k_top_keys[] = {
-    {"version"},
-    {"kafka"},
-    {"state"},
-    {"streams"},
-    {"step"},
-    {"memory_limit"},
-    {"dead_letter"},
-    {"rejections"},
-    {"outbox"},
-    {"http"},
-    {"shard", "leave it out; one instance serves the whole group"},
+    {"version"},     {"kafka"},      {"state"},
+    {"streams"},     {"step"},       {"memory_limit"},
+    {"dead_letter"}, {"rejections"}, {"outbox"},
+    {"sinks"},       {"http"},       {"shard", "leave it out; one instance serves the whole group"},
 };
 constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}, {"min_free"}};
 constexpr known_key k_http_keys[] = {{"listen"}};
@@ -34,27 +27,17 @@ constexpr known_key k_topic_keys[] = {{"topic"}};
 constexpr known_key k_outbox_keys[] = {{"bytes"}, {"message_bytes"}};
 constexpr known_key k_step_keys[] = {{"records"}};
 constexpr known_key k_stream_keys[] = {
-    {"name"},
-    {"topics"},
-    {"start"},
-    {"envelope"},
-    {"order"},
-    {"first"},
-    {"epoch_change"},
-    {"gap"},
-    {"waiting"},
-    {"retry"},
-    {"dedup"},
-    {"reducer"},
-    {"rejected"},
-    {"poison"},
-    {"step"},
-    {"outputs"},
-    {"emit"},
-    {"handling", "leave it out"},
-    {"retention", "leave it out; sequences are kept for ever"},
-    {"dead_letter"},
-    {"rejections"},
+    {"name"},         {"topics"},
+    {"start"},        {"envelope"},
+    {"order"},        {"first"},
+    {"epoch_change"}, {"gap"},
+    {"waiting"},      {"retry"},
+    {"dedup"},        {"reducer"},
+    {"rejected"},     {"poison"},
+    {"step"},         {"outputs"},
+    {"emit"},         {"tables"},
+    {"handling"},     {"retention", "leave it out; sequences are kept for ever"},
+    {"dead_letter"},  {"rejections"},
 };
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 
@@ -97,16 +80,18 @@ void read_dedup(const config_value& value, dedup_config& out) {
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;
   if (const auto ids = map.get("ids")) {
-    constexpr std::string_view k_words[] = {"uuidv7", "ulid", "opaque"};
-    constexpr id_kind k_kinds[] = {id_kind::uuidv7, id_kind::ulid, id_kind::opaque};
-    constexpr std::string_view k_later[] = {"monotonic"};
+    constexpr std::string_view k_words[] = {"uuidv7", "ulid", "opaque", "monotonic"};
+    constexpr id_kind k_kinds[] = {id_kind::uuidv7, id_kind::ulid, id_kind::opaque, id_kind::monotonic};
     if (ids->is_word("none")) {
       ids->error("none is written otherwise", "use dedup: off");
-    } else if (const int at = ids->word(k_words, k_later); at >= 0) {
+    } else if (const int at = ids->word(k_words); at >= 0) {
       out.ids = k_kinds[at];
     }
   }
   if (const auto window = map.get("window")) {
+    if (out.ids == id_kind::monotonic) {
+      window->error("does not go with ids: monotonic", "the last number is kept for ever: leave it out");
+    }
     if (window->duration(out.window) && out.window.count() == 0) {
       window->error("is 0", "a window is longer than that; without one use dedup: off");
     }
@@ -225,15 +210,22 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
     constexpr std::string_view k_words[] = {"earliest", "latest"};
     if (const int at = start->word(k_words); at >= 0) out.start = static_cast<start_position>(at);
   }
-  if (const auto envelope =
-          map.require("envelope", "where an event's fields come from: {aggregate: /id, ...}")) {
-    read_envelope(*envelope, out.envelope);
-  }
   if (const auto order = map.get("order")) {
     constexpr std::string_view k_words[] = {"latest", "strict", "arrival"};
     if (const int at = order->word(k_words); at >= 0) out.order = static_cast<ratchet::order>(at);
   }
+  // Without topics it may be there for transactions alone, which have no fields to be found.
+  const bool may_have_none = !map.get("topics") && out.order == order::arrival;
+  const auto envelope =
+      may_have_none ? map.get("envelope")
+                    : map.require("envelope", "where an event's fields come from: {aggregate: /id, ...}");
+  if (envelope) read_envelope(*envelope, out.envelope);
+  if (may_have_none && !envelope) out.dedup.ids = id_kind::opaque;  // the keys of transactions
   read_strict(map, out);
+  if (const auto handling = map.get("handling")) {
+    constexpr std::string_view k_words[] = {"direct", "deferred"};
+    if (const int at = handling->word(k_words); at >= 0) out.handling = static_cast<ratchet::handling>(at);
+  }
   if (const auto waiting = map.get("waiting")) read_waiting(*waiting, out.waiting);
   if (const auto retry = map.get("retry")) read_retry(*retry, out.retry);
   if (const auto rejected = map.get("rejected")) read_rejected(*rejected, out.rejected);
@@ -246,8 +238,9 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);
   read_output_topic(map, "dead_letter", out.dead_letter);
   read_output_topic(map, "rejections", out.rejections);
-  if (const auto outputs = map.get("outputs")) read_topics(*outputs, out.outputs);
+  if (const auto outputs = map.get("outputs")) read_destinations(*outputs, out.outputs);
   if (const auto emit = map.get("emit")) read_emit(*emit, out.emit);
+  if (const auto tables = map.get("tables")) read_tables(*tables, out.tables);
   step.read(map);
 }
 
@@ -277,6 +270,7 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   step.read(top);
   if (const auto http = top.get("http")) read_http(*http, out.http);
   if (const auto outbox = top.get("outbox")) read_outbox(*outbox, out.outbox);
+  if (const auto sinks = top.get("sinks")) read_sinks(*sinks, out.sinks);
   stream_config of_all;
   read_output_topic(top, "dead_letter", of_all.dead_letter);
   read_output_topic(top, "rejections", of_all.rejections);

@@ -29,8 +29,17 @@ bool read_topic(const config_value&, std::string& out);
 void read_pointer(const config_value&, std::string& out);
 /// A list of topics.
 void read_topics(const config_value&, std::vector<std::string>& out);
+/// A list of topics, and of sinks as sink:NAME.
+void read_destinations(const config_value&, std::vector<std::string>& out);
+/// `sinks`: where messages go that are not for Kafka.
+void read_sinks(const config_value&, std::vector<sink_config>& out);
+/// Looks whether the sinks that streams name are among those that were read.
+void check_sink_names(const config_node& root, const config&, config_findings&);
 /// `streams[].emit`: what is published of the events.
 void read_emit(const config_value&, std::vector<emit_config>& out);
+
+/// `streams[].tables`: read models. A list, or one alone.
+void read_tables(const config_value&, std::vector<table_config>& out);
 
 /// `streams[].reducer`: a built-in one.
 void read_reducer(const config_value&, reducer_config& out);

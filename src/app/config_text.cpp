@@ -55,10 +55,13 @@ streams:
                                   #   epoch_change: park   accept: the first number of a higher epoch follows too
                                   #   gap: {policy: wait}  or skip | stop: after a timeout, by the records' time,
                                   #                        as in {policy: skip, timeout: 1h}
+    # handling: direct            # deferred: an event waits first, and its reducer runs in a step of its own, so that a
+                                  # slow one does not hold up reading (README, inbox by table); not with latest
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with arrival
+    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with
+                                  # arrival, which alone takes ids: monotonic, numbers that grow
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest
@@ -70,11 +73,15 @@ streams:
                                   # messages that are published of the events that are applied, in the same write; of all
                                   # types, and the whole payload under the event's type, where nothing else is said;
                                   # key: aggregate, none, or a JSON Pointer into the payload
-    # outputs: [cashback]         # topics that a reducer of your own may publish to
+    # outputs: [cashback]         # topics that a reducer of your own may publish to; sinks as "sink:receipts"
+    # tables: [{name: by-customer, key: text}]   # read models that a reducer of your own fills; key: text, bytes or
+                                  # u64, for good; ratchet get and scan read them with --table
     # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
     # poison: 100                 # so many malformed records in a row stop a partition; or off
 
 # step: {records: 20000}          # the most records of one atomic write, over all streams
+# sinks: [{name: receipts, http: {url: https://pay.example/receipts}}]
+                                  # where messages go beside Kafka: emit: {sink: receipts}
 # dead_letter: {topic: payments.dlq}       # gets a copy of each record that is rejected, or whose event is dead
 # rejections: {topic: payments.rejections} # gets an answer to the sender of each rejected record, a CloudEvent;
                                   # both may stand under a stream, too, also as: off
@@ -180,6 +187,8 @@ std::string describe(const stream_config& stream) {
   text += order_of(stream);
   if (stream.dedup.ids == id_kind::none) {
     text += "; no event ids";
+  } else if (stream.dedup.ids == id_kind::monotonic) {
+    text += "; ids " + stream.envelope.event_id + " (monotonic), the last one of each partition remembered";
   } else {
     text += "; ids " + stream.envelope.event_id + " (" + name_of(stream.dedup.ids) + ") remembered for " +
             format_duration(stream.dedup.window);
@@ -191,6 +200,9 @@ std::string describe(const stream_config& stream) {
   if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
   const std::vector<std::string> topics = topics_published_to(stream);
   if (!topics.empty()) text += "; publishes to " + joined(topics);
+  std::vector<std::string> tables;
+  for (const table_config& t : stream.tables) tables.push_back(t.name + " (" + name_of(t.key) + ")");
+  if (!tables.empty()) text += "; has the tables " + joined(tables);
   return text;
 }
 
@@ -211,7 +223,11 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     if (!stream.envelope.sequence.empty()) {
       limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
     }
-    if (stream.dedup.ids == id_kind::opaque) {
+    if (stream.dedup.ids == id_kind::monotonic) {
+      limits.emplace_back(
+          "an id that is no higher than one that its partition had before, of the same source, counts as a "
+          "repeat, also of another aggregate");
+    } else if (stream.dedup.ids == id_kind::opaque) {
       limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
                        " later than the first is applied again");
       limits.push_back(
@@ -229,6 +245,10 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   }
   if (!stream.topics.empty() && stream.start == start_position::latest) {
     limits.emplace_back("records from before the first start are never read");
+  }
+  if (!stream.tables.empty()) {
+    limits.emplace_back(
+        "tables are written by the reducer of a program: ratchet run alone leaves them as they are");
   }
   if (!stream.outputs.empty() || !stream.emit.empty()) {
     limits.emplace_back(

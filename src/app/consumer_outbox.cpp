@@ -12,6 +12,8 @@ namespace ratchet {
 
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr const char* k_full_obstacle = "outbox";
 /// At the end of a run, what is durable is sent, until nothing got through for so long; who is told to stop
 /// ends in bounded time. The next start sends the rest.
@@ -32,8 +34,18 @@ std::optional<session_result> consumer_session::check_output_topics() {
 
 std::optional<session_result> consumer_session::publish(time_point now) {
   // Before the claim it may be another's to send.
-  if (!sender_ || !assigned_once_) return std::nullopt;
-  sender_->wrote(around_.to.last_step(), around_.to.outbox().next);
+  if (!assigned_once_ || (!sender_ && sinks_.empty())) return std::nullopt;
+  const outbox_lanes lanes = around_.to.outboxes();
+  if (auto failed = publish_to_sinks(lanes, now)) return failed;
+  if (auto failed = publish_to_topics(lanes.of({}), now)) return failed;
+  if (now - last_trim_ < around_.settings.state.commit_interval) return std::nullopt;
+  last_trim_ = now;
+  return trim_outbox();
+}
+
+std::optional<session_result> consumer_session::publish_to_topics(const outbox_state& lane, time_point now) {
+  if (!sender_) return std::nullopt;
+  sender_->wrote(around_.to.last_step(), lane.next);
   const std::uint64_t sent = sender_->sent();
   if (const auto done = sender_->turn(now); !done) return store_failed(done.error());
   around_.meter.outputs_sent(sender_->sent() - sent, sender_->trouble().has_value());
@@ -42,12 +54,25 @@ std::optional<session_result> consumer_session::publish(time_point now) {
     around_.board.set_outbox_trouble(told_trouble_.value_or(""));
   }
   if (sender_->waits_for_sync()) around_.to.request_sync();
-  if (now - last_trim_ < around_.settings.state.commit_interval) return std::nullopt;
-  last_trim_ = now;
-  return trim_outbox();
+  return std::nullopt;
+}
+
+/// Brokers that take messages more slowly than steps make them get some time: a row that is sent from memory
+/// is neither read again nor, if it is trimmed soon, ever written to a file of its own. While nothing gets
+/// through, consumption goes on, up to `outbox.bytes`.
+std::optional<session_result> consumer_session::let_sender_catch_up() {
+  constexpr milliseconds k_wait{2};
+  constexpr int k_most_waits = 25;
+  for (int waits = 0; waits < k_most_waits; ++waits) {
+    if (!sender_ || !sender_->is_behind() || sender_->trouble() || stop_requested()) break;
+    around_.publish_to->wait(k_wait);
+    if (auto failed = publish(around_.clock.steady())) return failed;
+  }
+  return std::nullopt;
 }
 
 std::optional<session_result> consumer_session::trim_outbox() {
+  if (auto failed = trim_sinks(); failed || !sender_) return failed;
   outbox_change trim = sender_->trim();
   std::vector<audit_row> audits;
   for (const auto& [row, why] : sender_->take_given_up()) {
@@ -72,20 +97,27 @@ std::string consumer_session::stream_name_of(stream_id id) const {
 }
 
 std::optional<session_result> consumer_session::send_the_rest() {
-  if (!sender_ || !assigned_once_) return std::nullopt;
+  if (!assigned_once_ || (!sender_ && sinks_.empty())) return std::nullopt;
+  const auto sent_by_all = [this] { return (sender_ ? sender_->sent() : 0) + sent_to_sinks(); };
   const time_point begin = around_.clock.steady();
   time_point moved = begin;
-  std::uint64_t sent = sender_->sent();
+  std::uint64_t sent = sent_by_all();
   for (;;) {
     const time_point now = around_.clock.steady();
     if (auto failed = publish(now)) return failed;
-    if (sender_->sent() != sent) moved = now;
-    sent = sender_->sent();
+    if (sent_by_all() != sent) moved = now;
+    sent = sent_by_all();
     const bool told_to_stop = stop_requested() && now - begin >= k_longest_last_sending;
-    if (sender_->idle() || told_to_stop || now - moved >= k_last_sending) break;
-    around_.publish_to->wait(k_slice);
+    const bool topics_are_idle = !sender_ || sender_->idle();
+    if ((topics_are_idle && sinks_are_idle()) || told_to_stop || now - moved >= k_last_sending) break;
+    if (!topics_are_idle) {
+      around_.publish_to->wait(k_slice);
+    } else {
+      std::find_if(sinks_.begin(), sinks_.end(), [](const auto& s) { return !s.idle(); })->to().wait(k_slice);
+    }
   }
-  if (!sender_->idle()) {
+  tell_of_unsent_for_sinks();
+  if (sender_ && !sender_->idle()) {
     around_.log->warn("{} of the outbox not sent yet; the next start sends them{}{}",
                       counted(around_.to.outbox().rows(), "message"), sender_->trouble() ? ": " : "",
                       sender_->trouble().value_or(""));

@@ -46,16 +46,26 @@ consumer_session::consumer_session(surroundings around, session_options options)
   last_sync_ = last_commit_ = last_trim_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
   if (around_.publish_to != nullptr) {
     sender_.emplace(around_.to, *around_.publish_to, around_.log);
+    pipeline_.on_outputs([this](std::vector<output_row>&& rows) {
+      std::erase_if(rows, [](const output_row& row) { return !row.lane().empty(); });
+      sender_->offer(std::move(rows));
+    });
     around_.board.set_outbox_trouble({});
     around_.publish_to->on_progress([this] { around_.from.wake(); });
-    around_.to.on_durable([this] { around_.from.wake(); });
   }
+  open_sinks();
+  listen_for_transactions();
+  around_.to.on_durable([this] {
+    const bool is_awaited = around_.transactions != nullptr && around_.transactions->awaits_sync();
+    if (sender_ || !sinks_.empty() || is_awaited) around_.from.wake();
+  });
 }
 
 consumer_session::~consumer_session() {
-  if (around_.publish_to == nullptr) return;
   around_.to.on_durable({});
-  around_.publish_to->on_progress({});
+  if (around_.transactions != nullptr) around_.transactions->on_asked({});
+  if (sender_) around_.publish_to->on_progress({});
+  for (const sink_sender& sink : sinks_) sink.to().on_progress({});
 }
 
 session_result consumer_session::run() {
@@ -80,6 +90,7 @@ std::optional<session_result> consumer_session::draw(std::uint64_t past_counter)
 }
 
 std::optional<session_result> consumer_session::connect() {
+  if (topics_.empty()) return start_alone();
   if (auto refused = check_cluster()) return refused;
   auto all = around_.from.partitions(topics_, k_connect_timeout);
   if (!all) return topics_failed(all.error(), topics_, topic_use::read);
@@ -126,7 +137,8 @@ std::optional<session_result> consumer_session::turn() {
   }
   if (auto ended = on_timers()) return ended;
   if (auto failed = serve_others()) return failed;
-  if (options_.until_end && !worker_.busy() && caught_up()) return finish(session_end::caught_up);
+  if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
+    return finish(session_end::caught_up);
   return std::nullopt;
 }
 
@@ -163,7 +175,7 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
 std::optional<session_result> consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.to, pipeline_});
+    around_.errands->serve({around_.to, pipeline_, &sinks_});
   }
   // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
   if (const std::error_code code = pipeline_.failed()) return store_failed(code);
@@ -211,7 +223,9 @@ void consumer_session::note_new_stops() {
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
   if (auto failed = resume_waiting()) return failed;
+  if (auto failed = transact()) return failed;
   if (auto failed = publish(now)) return failed;
+  if (auto failed = let_sender_catch_up()) return failed;
   if (auto failed = keep_durable(now)) return failed;
   if (auto ended = watch_space(now)) return ended;
   commit_due(now);
@@ -223,7 +237,8 @@ std::optional<session_result> consumer_session::on_timers() {
             make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
   }
   // What is paused for want of room may have more to read: it holds the floor back.
-  if (held_back() || now - last_idle_check_ < k_idle_check_interval) return std::nullopt;
+  if (held_back() || !held_streams_.empty() || now - last_idle_check_ < k_idle_check_interval)
+    return std::nullopt;
   last_idle_check_ = now;
   watch_clock();
   return leave_out_idle(now);
@@ -304,6 +319,7 @@ session_result consumer_session::finish(session_end how) {
   if (how == session_end::drained) around_.board.set_ready(false, "stopping");
   if (auto ended = settle()) return std::move(*ended);
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  if (around_.transactions != nullptr) around_.transactions->answer(around_.to.durable_step());
   if (auto failed = send_the_rest()) return std::move(*failed);
   times_.all_durable = around_.clock.steady();
   sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before

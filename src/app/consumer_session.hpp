@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,8 +23,10 @@
 #include "app/owner_errands.hpp"
 #include "app/pipeline.hpp"
 #include "app/run_meter.hpp"
+#include "app/sink_sender.hpp"
 #include "app/space_guard.hpp"
 #include "app/state_sampler.hpp"
+#include "app/transaction_queue.hpp"
 #include "ports/clock.hpp"
 #include "ports/publisher.hpp"
 #include "ports/source.hpp"
@@ -78,9 +81,11 @@ class consumer_session {
     live_board& board;
     run_meter& meter;
     log_ptr log;
-    owner_errands* errands{nullptr};        ///< what others want done between steps; may be none
-    const disk_space_port* space{nullptr};  ///< none: the system's
-    publisher* publish_to{nullptr};         ///< none: what the outbox holds stays there
+    owner_errands* errands{nullptr};           ///< what others want done between steps; may be none
+    const disk_space_port* space{nullptr};     ///< none: the system's
+    publisher* publish_to{nullptr};            ///< none: what the outbox holds stays there
+    transaction_queue* transactions{nullptr};  ///< what other threads want done; may be none
+    std::vector<sink_outlet> sinks{};          ///< those of the config
   };
 
   consumer_session(surroundings, session_options);
@@ -108,6 +113,9 @@ class consumer_session {
                                                session_end otherwise);
   [[nodiscard]] std::optional<session_result> draw(std::uint64_t past_counter);
 
+  /// Where no stream has topics: nothing is joined, claimed or read.
+  [[nodiscard]] std::optional<session_result> start_alone();
+
   // The loop.
   [[nodiscard]] std::optional<session_result> turn();
   [[nodiscard]] std::optional<session_result> handle(decoded_input&);
@@ -127,12 +135,33 @@ class consumer_session {
   /// Nothing is read while the disk is nearly full, or the outbox.
   [[nodiscard]] bool held_back() const noexcept { return space_.low() || outbox_full_; }
 
+  // What other threads want done.
+  void listen_for_transactions();
+  [[nodiscard]] std::optional<session_result> transact();
+
   // What the outbox holds.
   [[nodiscard]] std::optional<session_result> check_output_topics();
   [[nodiscard]] std::optional<session_result> publish(time_point now);
+  [[nodiscard]] std::optional<session_result> let_sender_catch_up();
+  [[nodiscard]] std::optional<session_result> publish_to_topics(const outbox_state&, time_point now);
   [[nodiscard]] std::optional<session_result> trim_outbox();
   [[nodiscard]] std::optional<session_result> send_the_rest();
   void look_at_outbox();
+
+  // The same of the sinks.
+  void open_sinks();
+  [[nodiscard]] std::optional<session_result> publish_to_sinks(const outbox_lanes&, time_point now);
+  [[nodiscard]] std::optional<session_result> trim_sinks();
+  [[nodiscard]] bool sinks_are_idle() const;
+  [[nodiscard]] std::uint64_t sent_to_sinks() const;
+  void tell_of_unsent_for_sinks() const;
+  /// Finds out, and says, for which sinks too much waits.
+  void look_at_sinks();
+  /// As look_at_sinks(), of streams whose deferred events are too many.
+  void look_at_deferred();
+  [[nodiscard]] std::set<stream_id> streams_to_hold() const;
+  /// Pauses the streams that publish to such a sink or defer that much, and no others.
+  void hold_streams();
   [[nodiscard]] std::string stream_name_of(stream_id) const;
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
@@ -185,6 +214,11 @@ class consumer_session {
   std::optional<outbox_sender> sender_;
   std::optional<std::string> told_trouble_;  ///< of the sender, as the board has it
   bool outbox_full_{false};
+  std::list<sink_sender> sinks_;
+  std::map<std::string, live_sink> told_sinks_;  ///< as the board has them
+  std::set<std::string> full_sinks_;
+  std::set<stream_id> full_streams_;  ///< of deferred events
+  std::set<stream_id> held_streams_;
   std::vector<std::string> topics_;
   std::vector<topic_partition> all_partitions_;
   std::map<topic_partition, std::int64_t> assigned_;      ///< with the next offset as last noted

@@ -12,6 +12,7 @@ std::optional<session_result> consumer_session::watch_space(time_point now) {
   (void)space_.look(now);
   if (!held_back()) {
     if (was_held_back) read_on();
+    hold_streams();
     return std::nullopt;
   }
   if (space_.low()) {

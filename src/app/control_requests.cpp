@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/control_words.hpp"
 #include "app/explain_report.hpp"
 #include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
+#include "app/line_pages.hpp"
 #include "app/status_report.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/json_grammar.hpp"
@@ -14,8 +16,6 @@
 namespace ratchet {
 
 namespace {
-
-constexpr std::size_t k_piece_bytes = std::size_t{64} << 10;
 
 constexpr const char* k_get = "get";
 constexpr const char* k_scan = "scan";
@@ -25,8 +25,6 @@ constexpr const char* k_waiting_list = "waiting_list";
 constexpr const char* k_waiting_show = "waiting_show";
 constexpr const char* k_aggregate = "aggregate";
 constexpr const char* k_event = "event";
-constexpr const char* k_json = "json";
-constexpr const char* k_text = "text";
 constexpr const char* k_deleted = "deleted";
 constexpr const char* k_audit = "audit";
 constexpr std::string_view k_rejected = "rejected=";
@@ -118,22 +116,14 @@ reported<void> answer_scan(const read_context& context, const read_request& requ
   RATCHET_TRY(const auto stream, find_named_stream(context.view, context.streams, request.stream));
   if (!stream) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const id_spelling ids = id_spelling::of(*stream);
-  std::string piece;
-  bool wanted = true;
+  line_pages pages{std::nullopt, sink};
   const auto scanned = context.view.scan(stream->id, [&](const scanned_row& scanned_one) {
-    if (scanned_one.row.deleted && !request.deleted) {
-      return sink({});  // a long run of these must not keep a scan alive that nobody wants
-    }
+    if (scanned_one.row.deleted && !request.deleted) return pages.pass_over();
     json_writer json;
     write_row(json, ids, scanned_one.aggregate, scanned_one.row, raw_layout::one_line);
-    piece += json.text();
-    piece += '\n';
-    if (piece.size() < k_piece_bytes) return true;
-    wanted = sink(piece);
-    piece.clear();
-    return wanted;
+    return pages.add(json.text(), {});
   });
-  if (wanted && !piece.empty()) sink(piece);
+  (void)pages.end();
   if (!scanned) return of_store(scanned.error(), "cannot scan stream \"" + request.stream + "\"");
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -165,9 +155,10 @@ reported<void> answer_status(const read_context& context, const read_request& re
   if (!identity) return of_store(identity.error(), "cannot read what the store is");
   report.store = std::move(identity).value();
   report.step = context.view.step();
-  const auto outbox = context.view.outbox();
+  const auto outbox = context.view.outboxes();
   if (!outbox) return of_store(outbox.error(), "cannot read the outbox");
-  report.outbox = outbox.value();
+  report.outbox = outbox.value().of({});
+  report.sinks = outbox.value().sinks();
   report.lists_rejected = request.rejected.has_value();
   std::vector<std::string> empty_ones;
   RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
@@ -193,8 +184,10 @@ reported<void> answer_status(const read_context& context, const read_request& re
 problem no_event_id(const std::string& text, const id_spelling& ids) {
   return {errc::usage,
           "\"" + text + "\" is not an event id: " + shape_of(ids.kind),
-          ids.has_source ? "give it as it stands in the event, and its source by --source"
-                         : "give it as it stands in the event",
+          ids.kind == id_kind::monotonic
+              ? "ask for its aggregate by --aggregate, or for what the outputs show as xxh3:..."
+          : ids.has_source ? "give it as it stands in the event, and its source by --source"
+                           : "give it as it stands in the event",
           {}};
 }
 
@@ -297,19 +290,15 @@ bool parse_status_word(const std::string& word, read_request& request) {
   return true;
 }
 
-bool form_fits(const std::string& word) {
-  return word == k_json || word == k_text;
-}
-
 reported<read_request> parse_waiting_words(std::span<const std::string> words) {
   read_request request;
   constexpr std::size_t k_form = 2;  // in a list; behind it comes the filter
-  if (words[0] == k_waiting_list && words.size() > k_form && form_fits(words[k_form])) {
+  if (words[0] == k_waiting_list && words.size() > k_form && k_json_or_text.read(words[k_form])) {
     auto filter = parse_filter(words.subspan(k_form + 1));
     if (!filter) return not_understood();
     request.kind = read_request::kind_of::waiting_list;
     request.waiting = std::move(*filter);
-  } else if (words[0] == k_waiting_show && words.size() == 5 && form_fits(words[4])) {
+  } else if (words[0] == k_waiting_show && words.size() == 5 && k_json_or_text.read(words[4])) {
     const auto wanted = sequence_of(words[3]);
     if (!wanted) return not_understood();
     request.kind = read_request::kind_of::waiting_show;
@@ -319,7 +308,7 @@ reported<read_request> parse_waiting_words(std::span<const std::string> words) {
     return not_understood();
   }
   request.stream = words[1];
-  request.json = (words[0] == k_waiting_list ? words[k_form] : words[4]) == k_json;
+  request.json = *k_json_or_text.read(words[0] == k_waiting_list ? words[k_form] : words[4]);
   return request;
 }
 
@@ -346,7 +335,7 @@ reported<std::optional<named_stream>> find_named_stream(const store_view& view,
 }
 
 std::vector<std::string> to_words(const read_request& request) {
-  const char* const form = request.json ? k_json : k_text;
+  const std::string form = k_json_or_text.of(request.json);
   switch (request.kind) {
     case read_request::kind_of::get:
       return {k_get, request.stream, request.aggregate, form};
@@ -363,6 +352,8 @@ std::vector<std::string> to_words(const read_request& request) {
     }
     case read_request::kind_of::waiting_show:
       return {k_waiting_show, request.stream, request.aggregate, sequence_word(request.sequence), form};
+    case read_request::kind_of::table:
+      return to_words(request.table);
     case read_request::kind_of::status:
       break;
   }
@@ -374,11 +365,11 @@ std::vector<std::string> to_words(const read_request& request) {
 
 reported<read_request> parse_words(std::span<const std::string> words) {
   read_request request;
-  if (words.size() == 4 && words[0] == k_get && form_fits(words[3])) {
+  if (words.size() == 4 && words[0] == k_get && k_json_or_text.read(words[3])) {
     request.kind = read_request::kind_of::get;
     request.stream = words[1];
     request.aggregate = words[2];
-    request.json = words[3] == k_json;
+    request.json = *k_json_or_text.read(words[3]);
     return request;
   }
   if (!words.empty() && words[0] == k_scan &&
@@ -388,20 +379,25 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     request.deleted = words.size() == 3;
     return request;
   }
-  if (words.size() == 5 && words[0] == k_explain && form_fits(words[4]) &&
+  if (words.size() == 5 && words[0] == k_explain && k_json_or_text.read(words[4]) &&
       (words[2] == k_event || words[2] == k_aggregate)) {
     request.kind = read_request::kind_of::explain;
     request.stream = words[1];
     (words[2] == k_event ? request.event : request.aggregate) = words[3];
-    request.json = words[4] == k_json;
+    request.json = *k_json_or_text.read(words[4]);
     return request;
   }
   if (!words.empty() && (words[0] == k_waiting_list || words[0] == k_waiting_show)) {
     return parse_waiting_words(words);
   }
-  if (words.size() < 2 || words[0] != k_status || !form_fits(words[1])) return not_understood();
+  if (auto asked = parse_table_words(words)) {
+    request.kind = read_request::kind_of::table;
+    request.table = std::move(*asked);
+    return request;
+  }
+  if (words.size() < 2 || words[0] != k_status || !k_json_or_text.read(words[1])) return not_understood();
   request.kind = read_request::kind_of::status;
-  request.json = words[1] == k_json;
+  request.json = *k_json_or_text.read(words[1]);
   for (const std::string& word : words.subspan(2)) {
     if (!parse_status_word(word, request)) return not_understood();
   }
@@ -423,6 +419,8 @@ reported<void> answer_request(const read_context& context, const read_request& r
       return answer_waiting_list(context, request, sink);
     case read_request::kind_of::waiting_show:
       return answer_waiting_show(context, request, sink);
+    case read_request::kind_of::table:
+      return answer_table_question(context.view, request.table, sink);
   }
   return not_understood();
 }

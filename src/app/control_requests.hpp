@@ -10,6 +10,7 @@
 
 #include "app/control_protocol.hpp"
 #include "app/live_board.hpp"
+#include "app/table_requests.hpp"
 #include "app/waiting_list.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -25,17 +26,19 @@ struct read_request {
     status,
     explain,
     waiting_list,
-    waiting_show
+    waiting_show,
+    table,
   } kind{kind_of::status};
-  std::string stream;                   ///< all but status; waiting_list: empty: every stream
+  std::string stream;                   ///< all but status and table; waiting_list: empty: every stream
   std::string aggregate;                ///< get, explain, waiting_show
   ratchet::sequence sequence;           ///< waiting_show
   waiting_filter waiting;               ///< waiting_list
   std::string event;                    ///< explain, in place of the aggregate: see read_asked_id()
-  bool json{false};                     ///< all but scan, which is always JSON
+  bool json{false};                     ///< all but scan, which is always JSON, and table
   bool deleted{false};                  ///< scan: deleted aggregates, too
   std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream
   bool audit{false};                    ///< status
+  table_question table;                 ///< table: all of it
   friend bool operator==(const read_request&, const read_request&) = default;
 };
 
@@ -68,7 +71,8 @@ struct read_context {
 ///   explain: see explain_report.hpp. Where nothing is known, JSON says so too, and then it is not_found;
 ///   waiting_list, waiting_show: see waiting_list.hpp. Where a list for people reached its limit, its last
 ///   line
-///     says how to go on.
+///     says how to go on;
+///   table: see table_requests.hpp.
 /// A snapshot stands raw where it is JSON (in scan with line feeds as spaces), else as "snapshot_base64".
 /// Errors: not_found (get: there is no snapshot; explain: nothing is known; waiting_show: no such event
 /// waits); usage (no such stream, no event id); state_damaged and other errors of the store, maybe after a

@@ -53,14 +53,15 @@ struct worker {
 
 struct control_server::implementation {
   implementation(std::filesystem::path dir, store& s, std::vector<std::string> names, const live_board& b,
-                 const control_limits& l, checkpoint_taker* taker, waiting_actor a)
+                 const control_limits& l, checkpoint_taker* taker, waiting_actor a, sink_actor s_actor)
       : state_dir{std::move(dir)},
         from{s},
         streams{std::move(names)},
         board{b},
         limits{l},
         checkpoints{taker},
-        actor{std::move(a)} {}
+        actor{std::move(a)},
+        of_sinks{std::move(s_actor)} {}
 
   std::filesystem::path state_dir;
   store& from;
@@ -69,6 +70,7 @@ struct control_server::implementation {
   control_limits limits;
   checkpoint_taker* checkpoints;  ///< may be null
   waiting_actor actor;            ///< may be empty
+  sink_actor of_sinks;            ///< may be empty
 
   unique_fd listener;
   unique_fd stop;             ///< readable for good once the server has to end; never read
@@ -84,6 +86,7 @@ struct control_server::implementation {
   reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
   reported<void> decide_about(const waiting_request&, const byte_sink&);
+  reported<void> act_on_sinks(const sink_request&, const byte_sink&);
   reported<void> wait_until_durable(std::uint64_t step);
 };
 
@@ -173,6 +176,7 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
                                                             const byte_sink& sink) {
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
   if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, sink);
+  if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, sink);
   RATCHET_TRY(const auto request, parse_words(words));
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
@@ -201,6 +205,12 @@ reported<void> control_server::implementation::decide_about(const waiting_reques
   return answer_waiting(*view.value(), streams, request, actor, sink);
 }
 
+reported<void> control_server::implementation::act_on_sinks(const sink_request& request,
+                                                            const byte_sink& sink) {
+  if (!of_sinks) return problem{errc::usage, "this instance sends nothing to sinks", "", {}};
+  return of_sinks(request, sink);
+}
+
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
   const auto deadline = steady_clock::now() + limits.durable_timeout;
   auto next_request = steady_clock::now();
@@ -223,11 +233,14 @@ reported<void> control_server::implementation::wait_until_durable(std::uint64_t 
 
 control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
 
-reported<std::unique_ptr<control_server>> control_server::start(
-    const std::filesystem::path& state_dir, store& from, std::vector<std::string> streams,
-    const live_board& board, const control_limits& limits, checkpoint_taker* taker, waiting_actor actor) {
+reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
+                                                                store& from, std::vector<std::string> streams,
+                                                                const live_board& board,
+                                                                const control_limits& limits,
+                                                                checkpoint_taker* taker, waiting_actor actor,
+                                                                sink_actor of_sinks) {
   auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker,
-                                               std::move(actor));
+                                               std::move(actor), std::move(of_sinks));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->stop.valid() || !self->finished.valid()) {

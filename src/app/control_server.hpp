@@ -10,6 +10,7 @@
 
 #include "app/checkpoint_request.hpp"
 #include "app/live_board.hpp"
+#include "app/sink_request.hpp"
 #include "app/waiting_request.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -27,7 +28,7 @@ struct control_limits {
 
 /// Answers get, scan, status and explain on `control.sock` in the state directory, while the owner thread
 /// goes on: it reads from a view of the store, and answers only once that view's step is synced. A checkpoint
-/// is asked of its taker, and what is to become of waiting events of their actor.
+/// is asked of its taker, and what is to become of waiting events and of refused messages of their actors.
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
 /// Of the store it calls view(), durable_step() and request_sync() only. Nothing a client does makes the
@@ -41,7 +42,7 @@ class control_server {
   /// Errors: state_busy, where somebody else listens there; io.
   [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
       const std::filesystem::path& state_dir, store&, std::vector<std::string> streams, const live_board&,
-      const control_limits& limits = {}, checkpoint_taker* = nullptr, waiting_actor = {});
+      const control_limits& limits = {}, checkpoint_taker* = nullptr, waiting_actor = {}, sink_actor = {});
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the
   /// store.
   ~control_server();

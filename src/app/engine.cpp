@@ -12,7 +12,11 @@
 #include "app/audit_rows.hpp"
 #include "app/descriptors.hpp"
 #include "app/memory_budget.hpp"
+#include "app/quiet_source.hpp"
+#include "app/sink_outlets.hpp"
+#include "app/start_step.hpp"
 #include "app/state_sampler.hpp"
+#include "app/table_reading.hpp"
 #include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
@@ -89,6 +93,7 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   }
   if (auto too_few = refusal_of_descriptors(descriptor_limit())) return std::move(*too_few);
   RATCHET_TRY(auto streams, make_streams(c, own));
+  if (auto refused = check_sinks(c, streams, options.sinks)) return std::move(*refused);
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   auto failed = made->open_store();
   if (failed && made->options_.resume == resume_option::rebuild && rebuild_mends(*failed)) {
@@ -96,6 +101,9 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
     failed = made->move_aside();
     if (!failed) failed = made->open_store();
   }
+  if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
+  if (!failed)
+    failed = discard_lanes(made->config_, *made->store_, made->options_.clock->now(), made->options_.log);
   if (failed) return std::move(*failed);
   return made;
 }
@@ -121,7 +129,8 @@ std::optional<problem> engine::open_store() {
         "run `ratchet verify --state " + config_.state.path.string() + "`",
         {}};
   }
-  return note_first_opening();
+  if (auto failed = note_first_opening()) return failed;
+  return note_added_tables();
 }
 
 std::optional<problem> engine::note_first_opening() {
@@ -132,21 +141,28 @@ std::optional<problem> engine::note_first_opening() {
   std::uint64_t epoch = 1;
   for (const incarnation& i : store_->incarnations()) epoch = std::max(epoch, i.counter + 1);
   step_batch batch;
-  batch.step = store_->last_step() + 1;
   batch.audits.push_back(audit_of_first_opening(*copy, epoch, options_.clock->now()));
-  batch.audits.back().step = batch.step;
   batch.change.outbox_epoch = epoch;
   batch.change.note_copy_opened = true;
-  auto written = store_->write(batch);
-  if (written) written = store_->sync();
-  if (written) {
-    options_.log->warn("{}", batch.audits.back().text);
-    return std::nullopt;
+  if (auto failed = write_at_start(*store_, config_.state.path, batch)) return failed;
+  options_.log->warn("{}", batch.audits.back().text);
+  return std::nullopt;
+}
+
+std::optional<problem> engine::note_added_tables() {
+  step_batch batch;
+  for (const added_table& added : store_->added_tables()) {
+    audit_row& row = batch.audits.emplace_back();
+    row.kind = "table_added";
+    row.stream = added.stream;
+    row.time = options_.clock->now();
+    row.text = "the table `" + added.table + "` begins empty: events that were handled before are not in it";
+    options_.log->warn(
+        "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
+        added.stream, row.text);
   }
-  return problem{written.error(),
-                 "a write to " + config_.state.path.string() + " failed: " + written.error().message(),
-                 "look at the disk, and start again",
-                 {}};
+  if (batch.audits.empty()) return std::nullopt;
+  return write_at_start(*store_, config_.state.path, std::move(batch));
 }
 
 void engine::stop_serving() {
@@ -174,11 +190,26 @@ result<snapshot> engine::read(std::string_view stream, std::string_view aggregat
   return found;
 }
 
+result<std::string> engine::read(const table_key& at) const {
+  const std::shared_lock lock{store_mutex_};
+  if (!store_) return make_error_code(errc::not_found);  // being opened again
+  RATCHET_TRY(const auto view, store_->view());
+  return read_table_row(*view, at);
+}
+
+result<table_page> engine::scan(const table_range& range) const {
+  const std::shared_lock lock{store_mutex_};
+  if (!store_) return make_error_code(errc::not_found);
+  RATCHET_TRY(const auto view, store_->view());
+  return read_table_page(*view, range);
+}
+
 reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
-  RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), board_, {},
-                                              &checkpoints_, actor_of(errands_, *store_)));
+  RATCHET_TRY(control_,
+              control_server::start(config_.state.path, *store_, std::move(names), board_, {}, &checkpoints_,
+                                    actor_of(errands_, *store_), sink_actor_of(errands_)));
   errands_.open();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -250,7 +281,7 @@ reported<std::unique_ptr<publisher>> engine::make_outlet() const {
                               }});
 }
 
-engine::session_end_of engine::one_session(bool until_end, const std::atomic<bool>& stop) {
+reported<std::unique_ptr<source>> engine::make_source() const {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
@@ -259,14 +290,25 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
-  auto made = make_kafka_source(config_.kafka, wanted);
+  if (reads_topics(streams_)) return make_kafka_source(config_.kafka, wanted);
+  return std::unique_ptr<source>{std::make_unique<quiet_source>([this, wanted]() -> std::unique_ptr<source> {
+    auto made = make_kafka_source(config_.kafka, wanted);
+    return made ? std::move(made.value()) : nullptr;
+  })};
+}
+
+engine::session_end_of engine::one_session(bool until_end, const std::atomic<bool>& stop) {
+  auto made = make_source();
   if (!made) return {{session_end::refused, std::move(made.error())}, false};
   open_source_guard from{std::move(made.value())};
   auto outlet = make_outlet();
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
-  consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, meter_,
-                            options_.log, &errands_, options_.space, outlet.value().get()},
-                           {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
+  auto sinks = open_all_sinks(config_, options_.sinks);
+  if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
+  consumer_session session{
+      {config_, streams_, *store_, from.get(), *options_.clock, board_, meter_, options_.log, &errands_,
+       options_.space, outlet.value().get(), &transactions_, sinks.value().outlets},
+      {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
   session_result ended = session.run();
   times_ = session.times();
   if (session.was_assigned()) options_.resume = resume_option::none;  // it holds for the first assignment
@@ -274,19 +316,24 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
 }
 
 std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop) {
-  bool reads = false;
-  for (const auto& s : streams_) reads = reads || !s->config.topics.empty();
-  if (!reads || config_.kafka.brokers.empty() || config_.kafka.group.empty()) {
+  const bool uses_kafka = reads_topics(streams_) || !output_topics(streams_).empty();
+  if (uses_kafka && (config_.kafka.brokers.empty() || config_.kafka.group.empty())) {
     return problem{make_error_code(errc::config_invalid),
-                   "there is nothing to read from Kafka: `kafka.brokers`, `kafka.group` and the `topics` of "
-                   "at least one stream are needed",
-                   "add them to the config, or use `ratchet apply` for files",
+                   "streams with topics, and what is published, need `kafka.brokers` and `kafka.group`",
+                   "add them to the config",
                    {}};
   }
   meter_.beat();  // opening the state may have taken its time
   if (auto failed = serve_http()) return failed;
-  meter_.publish(sample_of(streams_, store_->last_step(), store_->outbox()));
+  meter_.publish(sample_of(streams_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
+  transactions_.open();
+  auto failed = run_sessions(until_end, stop);
+  transactions_.close();
+  return failed;
+}
+
+std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bool>& stop) {
   for (;;) {
     auto [ended, was_assigned] = one_session(until_end, stop);
     if (ended.end == session_end::refused || ended.end == session_end::client_lost)
@@ -307,6 +354,7 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
         failed = rebuild();
         break;
       case next_move::open_store:
+        transactions_.store_lost();
         failed = reopen_store(*ended.why);
         break;
       case next_move::make_client:

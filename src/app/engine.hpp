@@ -20,11 +20,13 @@
 #include "app/session_loop.hpp"
 #include "app/status_report.hpp"
 #include "app/stream_runtime.hpp"
+#include "app/transaction_queue.hpp"
 #include "ports/clock.hpp"
 #include "ports/store.hpp"
 #include "ratchet/app.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/reducer.hpp"
+#include "ratchet/sinks.hpp"
 
 namespace ratchet {
 
@@ -33,6 +35,7 @@ struct engine_options {
   resume_option resume{resume_option::none};
   const clock_port* clock{nullptr};       ///< none: the system's
   const disk_space_port* space{nullptr};  ///< none: the system's
+  ratchet::sinks sinks{};                 ///< the program's own
 };
 
 /// An open state directory with its streams: what `run`, `apply` and the public app share. One owner thread;
@@ -56,6 +59,15 @@ class engine {
 
   /// What is stored of an aggregate. Any thread. Errors: not_found; state_damaged.
   [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
+
+  /// As app::read() and app::scan(). Any thread.
+  [[nodiscard]] result<std::string> read(const table_key&) const;
+  [[nodiscard]] result<table_page> scan(const table_range&) const;
+  /// Changes an aggregate and publishes, while run() lasts on another thread. Any thread. See
+  /// app::transact().
+  [[nodiscard]] reported<transacted> transact(std::string_view stream, std::string_view aggregate,
+                                              std::string_view key, const transaction_function&,
+                                              const transact_options&);
 
   [[nodiscard]] stream_list& streams() noexcept { return streams_; }
   [[nodiscard]] store& state() noexcept { return *store_; }
@@ -83,6 +95,8 @@ class engine {
   [[nodiscard]] std::optional<problem> serve_http();
   /// A checkpoint that is opened for the first time gets an outbox epoch of its own.
   [[nodiscard]] std::optional<problem> note_first_opening();
+  /// Tables that are new to a stream begin empty, which is noted.
+  [[nodiscard]] std::optional<problem> note_added_tables();
   void close_store();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);
@@ -95,6 +109,10 @@ class engine {
   };
   /// What takes the outbox's messages to Kafka; null where there is nothing to send.
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
+  /// The client of one session, or what stands for it where nothing is read.
+  [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
+  /// run(), while transactions are taken.
+  [[nodiscard]] std::optional<problem> run_sessions(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] session_end_of one_session(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 
@@ -111,6 +129,7 @@ class engine {
   mutable std::shared_mutex store_mutex_;  ///< held by readers, and while the store is opened again
   std::unique_ptr<store> store_;
   owner_errands errands_;
+  transaction_queue transactions_;
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;

@@ -35,10 +35,11 @@ bool mentions(const std::optional<std::string>& bytes, std::string_view text, bo
   return bytes && ratchet::mentions(*bytes, text, any_case);
 }
 
+/// Each by itself, that is: of growing numbers the last one is kept.
 bool keeps_ids(const named_stream& stream) {
   const auto at = std::find_if(stream.meaning.begin(), stream.meaning.end(),
                                [](const auto& line) { return line.first == "dedup.ids"; });
-  return at == stream.meaning.end() || at->second != "none";
+  return at == stream.meaning.end() || (at->second != "none" && at->second != "monotonic");
 }
 
 /// What both questions have in common.
@@ -198,8 +199,10 @@ void append_aggregate(std::string& out, const explain_report& report, const expl
   const auto in_window = last_event_in_window(report, of);
   out += "  window          ";
   if (!in_window) {
-    out +=
-        report.keeps_ids ? "the last event came without an id\n" : "none: this stream keeps no event ids\n";
+    out += report.keeps_ids ? "the last event came without an id\n"
+           : report.ids.kind == id_kind::monotonic
+               ? "none: of ids that grow the last one of each partition is kept\n"
+               : "none: this stream keeps no event ids\n";
   } else {
     out += (*in_window ? "the last event's id is inside; " : "the last event's id is older than it; ") +
            floor_text(report) + "\n";
@@ -296,7 +299,7 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
                                      const asked_id& asked) {
   const event_id id = asked.stored;
   const std::string& text = asked.text;
-  const bool is_opaque = id_spelling::of(stream).kind == id_kind::opaque;
+  const bool is_opaque = !has_own_time(id_spelling::of(stream).kind);
   const bool any_case = !is_opaque;
   RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
                 return row.id == id || mentions(row.key, text, any_case) ||

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The only file that includes Boost.Beast and Boost.Asio: they take long to compile.
+// With src/sinks the only place that includes Boost.Beast and Boost.Asio: they take long to compile.
 #include "app/http_server.hpp"
 
 #include <array>

@@ -15,7 +15,7 @@ id_spelling id_spelling::of(const named_stream& stream) {
                        [&](const auto& line) { return line.first == key && line.second == value; });
   };
   id_spelling spelling;
-  for (const id_kind kind : {id_kind::ulid, id_kind::opaque}) {
+  for (const id_kind kind : {id_kind::ulid, id_kind::opaque, id_kind::monotonic}) {
     if (is("dedup.ids", name_of(kind))) spelling.kind = kind;
   }
   spelling.has_source = is("envelope.format", name_of(envelope_format::cloudevents));
@@ -27,6 +27,10 @@ std::string id_spelling::text(event_id id) const {
 }
 
 std::optional<asked_id> read_asked_id(const id_spelling& spelling, const std::string& text) {
+  if (spelling.kind == id_kind::monotonic) {
+    const auto shown = parse_hashed_id(text);
+    return shown ? std::optional{asked_id{*shown, text}} : std::nullopt;
+  }
   const bool is_opaque = spelling.kind == id_kind::opaque;
   const std::size_t space = is_opaque ? text.find(' ') : text.rfind(' ');
   const bool with_source = space != std::string::npos && (spelling.has_source || !is_opaque);
@@ -44,6 +48,8 @@ std::optional<asked_id> read_asked_id(const id_spelling& spelling, const std::st
 
 const char* shape_of(id_kind kind) noexcept {
   if (kind == id_kind::opaque) return "opaque ids have 1 to 1024 bytes";
+  if (kind == id_kind::monotonic)
+    return "numbers that grow are not kept one by one, but the last one of each partition";
   if (kind == id_kind::ulid)
     return "ULIDs are 26 characters of 0-9 and A-Z but I, L, O and U, the first at most 7";
   return "UUIDv7 are 36 characters, hexadecimal digits in groups of 8, 4, 4, 4 and 12 with dashes between "

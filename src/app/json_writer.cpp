@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -110,15 +111,6 @@ void append_base64(std::string& out, std::string_view bytes) {
     out += left > 1 ? k_digits[(group >> 6) & 0x3F] : '=';
     out += left > 2 ? k_digits[group & 0x3F] : '=';
   }
-}
-
-bool is_utf8(std::string_view text) noexcept {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
 }
 
 json_writer& json_writer::open(char bracket) {

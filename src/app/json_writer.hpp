@@ -18,9 +18,6 @@ void append_json_string(std::string& out, std::string_view text);
 /// Appends `bytes` in base64 (RFC 4648, section 4), padded, without quotes.
 void append_base64(std::string& out, std::string_view bytes);
 
-/// True where `text` is UTF-8 to the letter (no overlong forms, no surrogates, nothing above U+10FFFF).
-[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
-
 /// How a JSON document stands inside another.
 enum class raw_layout : std::uint8_t {
   as_it_stands,  ///< byte for byte

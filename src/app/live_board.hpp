@@ -24,6 +24,14 @@ struct live_partition {
 
 using live_partitions = std::map<topic_partition, live_partition>;
 
+/// How sending to one sink goes.
+struct live_sink {
+  std::uint64_t sent{0};     ///< by this process
+  std::string trouble;       ///< why messages do not get through now; empty: they do, or there are none
+  std::uint64_t refused{0};  ///< messages that it does not take, see `ratchet sinks`
+  friend bool operator==(const live_sink&, const live_sink&) = default;
+};
+
 /// What a running instance says of itself; a copy.
 struct live_status {
   timestamp started_at;
@@ -31,6 +39,7 @@ struct live_status {
   std::string ready_reason;    ///< why it is not ready, everything that stands against it; may be empty
   std::string outbox_trouble;  ///< why messages do not get through now; empty: they do, or there are none
   std::map<std::string, live_partitions, std::less<>> streams;
+  std::map<std::string, live_sink, std::less<>> sinks;  ///< those of the config
 };
 
 /// Where the owner thread of a running instance leaves what status asks for. Nothing here decides anything.
@@ -49,6 +58,7 @@ class live_board {
   /// What keeps the outbox's messages from their topics, until it is cleared by an empty text. No reason not
   /// to be ready: records are handled on.
   void set_outbox_trouble(std::string_view text);
+  void set_sink(std::string_view name, live_sink);
   /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
   /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
   void set_assigned(std::string_view stream, std::span<const topic_partition>);

@@ -126,7 +126,22 @@ class memory_view final : public store_view {
     return oldest;
   }
 
-  [[nodiscard]] result<outbox_state> outbox() const override { return all_.outbox.state; }
+  [[nodiscard]] result<outbox_lanes> outboxes() const override { return all_.outbox.lanes; }
+
+  [[nodiscard]] result<std::string> table_row(stream_id id, std::string_view table,
+                                              std::string_view key) const override {
+    const auto& rows = stream_of(all_, id).tables;
+    const auto at = rows.find({std::string{table}, std::string{key}});
+    if (at == rows.end()) return make_error_code(errc::not_found);
+    return at->second;
+  }
+
+  [[nodiscard]] result<void> scan_table(
+      stream_id id, std::string_view table, std::string_view prefix, std::string_view from,
+      const std::function<bool(std::string_view, std::string_view)>& visit) const override {
+    stream_of(all_, id).scan_table(table, prefix, from, visit);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
 
  private:
   contents all_;
@@ -153,7 +168,8 @@ namespace {
     wants_more |= plan.order == order::strict && plan.aggregate_of[i] == aggregate && is_below;
   }
   auto at = begin;
-  for (; in(at) && (at == begin || (wants_more && room > 0)); ++at) {
+  const auto has_room = [&] { return room > 0 && out.queue.size() < plan.most_queued; };
+  for (; in(at) && (at == begin || (wants_more && has_room())); ++at) {
     out.queue.push_back(at->second);
     if (room > 0) --room;
   }
@@ -184,6 +200,7 @@ void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& ou
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
   out.id_filed.assign(plan.opaque_ids ? plan.ids.size() : 0, timestamp{});
+  out.answers.assign(plan.wants_answers ? plan.ids.size() : 0, std::nullopt);
   out.backlogs.clear();
   std::size_t room = queue_events;
   for (std::size_t i = 0; i < plan.aggregates.size(); ++i) {
@@ -203,6 +220,8 @@ void memory_store::stream_contents::look_up(const step_plan& plan, step_rows& ou
     if (at == ids.end()) continue;
     out.id_stored[i] = 1;
     if (plan.opaque_ids) out.id_filed[i] = at->second;
+    const auto answer = plan.wants_answers ? answers.find(key) : answers.end();
+    if (answer != answers.end()) out.answers[i] = answer->second;
   }
 }
 
@@ -234,9 +253,23 @@ void memory_store::stream_contents::enter(const step_part& part, std::uint64_t s
         backlogs.erase(name);
       }
     }
-    for (const id_of_aggregate& id : part.change->ids) {
+    for (std::size_t i = 0; i < part.change->ids.size(); ++i) {
+      const id_of_aggregate& id = part.change->ids[i];
       const timestamp filed = part.change->opaque_ids ? id.filed : id.id.time();
-      ids.insert_or_assign({id.id, std::string{part.plan->aggregates.at(id.aggregate)}}, filed);
+      const auto key = std::pair{id.id, std::string{part.plan->aggregates.at(id.aggregate)}};
+      ids.insert_or_assign(key, filed);
+      if (part.change->answers.empty()) {
+        answers.erase(key);
+      } else {
+        answers.insert_or_assign(key, part.change->answers[i]);
+      }
+    }
+    for (const table_change& c : part.change->tables) {
+      if (c.value) {
+        tables.insert_or_assign({c.table, c.key}, *c.value);
+      } else {
+        tables.erase({c.table, c.key});
+      }
     }
   }
   if (part.rejected.empty() && !part.keep_rejected.before) return;
@@ -247,6 +280,15 @@ void memory_store::stream_contents::enter(const step_part& part, std::uint64_t s
     kept.add(where, {step, ordinal++}, row.at);
   }
   for (const auto& where : kept.trim(part.keep_rejected)) rejected.erase(where);
+}
+
+void memory_store::stream_contents::scan_table(
+    std::string_view table, std::string_view prefix, std::string_view from,
+    const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  auto at = tables.lower_bound({std::string{table}, std::string{std::max(prefix, from)}});
+  for (; at != tables.end() && at->first.first == table && at->first.second.starts_with(prefix); ++at) {
+    if (!visit(at->first.second, at->second)) break;
+  }
 }
 
 due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<timestamp> gaps,
@@ -284,19 +326,27 @@ due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<t
 }
 
 void memory_store::outbox_contents::enter(const outbox_change& change) {
-  for (std::uint64_t i = 0; i < change.trimmed_rows; ++i) rows.erase(state.first + i);
-  state = change.after(state);
-  for (const output_row& row : change.puts) rows.insert_or_assign(row.position, row);
+  const std::uint64_t first = lanes.of(change.trimmed_lane).first;
+  for (std::uint64_t i = 0; i < change.trimmed_rows; ++i) rows[change.trimmed_lane].erase(first + i);
+  change.apply_to(lanes);
+  const auto put = [this](const output_row& row) {
+    rows[std::string{row.lane()}].insert_or_assign(row.position, row);
+  };
+  for (const output_row& row : change.puts) put(row);
+  if (change.skipped) put(change.skipped->row);
 }
 
-result<std::vector<output_row>> memory_store::outbox_contents::read(std::uint64_t from, std::uint64_t until,
-                                                                    std::size_t limit,
+result<std::vector<output_row>> memory_store::outbox_contents::read(std::string_view lane, std::uint64_t from,
+                                                                    std::uint64_t until, std::size_t limit,
                                                                     std::uint64_t bytes) const {
   std::vector<output_row> out;
   std::uint64_t sum = 0;
+  if (from == until) return out;
+  const auto of_lane = rows.find(lane);
+  if (of_lane == rows.end()) return make_error_code(errc::state_damaged);
   for (; from < until && out.size() < limit; ++from) {
-    const auto at = rows.find(from);
-    if (at == rows.end()) return make_error_code(errc::state_damaged);
+    const auto at = of_lane->second.find(from);
+    if (at == of_lane->second.end()) return make_error_code(errc::state_damaged);
     sum += at->second.bytes();
     if (!out.empty() && sum > bytes) break;
     out.push_back(at->second);
@@ -335,9 +385,9 @@ result<due_aggregates> memory_store::due(stream_id id, timestamp now, std::optio
   return stream_of(written_, id).due(now, gaps, limit);
 }
 
-outbox_state memory_store::outbox() const {
+outbox_lanes memory_store::outboxes() const {
   const std::lock_guard lock{mutex_};
-  return written_.outbox.state;
+  return written_.outbox.lanes;
 }
 
 std::uint64_t memory_store::outbox_epoch() const {
@@ -345,10 +395,11 @@ std::uint64_t memory_store::outbox_epoch() const {
   return written_.outbox_epoch;
 }
 
-result<std::vector<output_row>> memory_store::outputs(std::uint64_t from, std::uint64_t until,
-                                                      std::size_t limit, std::uint64_t bytes) const {
+result<std::vector<output_row>> memory_store::outputs(std::string_view lane, std::uint64_t from,
+                                                      std::uint64_t until, std::size_t limit,
+                                                      std::uint64_t bytes) const {
   const std::lock_guard lock{mutex_};
-  return written_.outbox.read(from, until, limit, bytes);
+  return written_.outbox.read(lane, from, until, limit, bytes);
 }
 
 std::optional<timestamp> memory_store::oldest_rejected(stream_id id) const {

@@ -1,10 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,10 +30,10 @@ class memory_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
-  [[nodiscard]] outbox_state outbox() const override;
+  [[nodiscard]] outbox_lanes outboxes() const override;
   [[nodiscard]] std::uint64_t outbox_epoch() const override;
-  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
-                                                        std::size_t limit,
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
+                                                        std::uint64_t until, std::size_t limit,
                                                         std::uint64_t bytes) const override;
   [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id) const override;
   /// Errors: internal, where the step is not the next one.
@@ -62,27 +64,33 @@ class memory_store final : public store {
   struct stream_contents {
     stream_state state;
     std::map<std::string, aggregate_row, std::less<>> rows;
-    std::map<std::pair<event_id, std::string>, timestamp> ids;  ///< and when they were filed
+    std::map<std::pair<event_id, std::string>, timestamp> ids;        ///< and when they were filed
+    std::map<std::pair<event_id, std::string>, kept_answer> answers;  ///< of those that have one
     std::map<kept_rejected::position, rejected_row> rejected;
     kept_rejected kept;  ///< the keys of `rejected`, in their order
     std::map<std::string, backlog, std::less<>> backlogs;
     std::map<std::pair<std::string, sequence>, waiting_event> waiting;
+    std::map<std::pair<std::string, std::string>, std::string> tables;  ///< by table and stored key
     /// As store::lookup(). `queue_events`: see k_queue_events.
     void look_up(const step_plan&, step_rows& out, std::size_t queue_events = k_queue_events) const;
     /// As store::due().
     [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
+    /// As store_view::scan_table().
+    void scan_table(std::string_view table, std::string_view prefix, std::string_view from,
+                    const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
     /// Enters what a step changes of this stream.
     void enter(const step_part&, std::uint64_t step);
     friend bool operator==(const stream_contents&, const stream_contents&) = default;
   };
   /// All that is kept of the outbox.
   struct outbox_contents {
-    outbox_state state;
-    std::map<std::uint64_t, output_row> rows;
+    outbox_lanes lanes;
+    std::map<std::string, std::map<std::uint64_t, output_row>, std::less<>> rows;  ///< by lane and position
     void enter(const outbox_change&);
     /// As store::outputs().
-    [[nodiscard]] result<std::vector<output_row>> read(std::uint64_t from, std::uint64_t until,
-                                                       std::size_t limit, std::uint64_t bytes) const;
+    [[nodiscard]] result<std::vector<output_row>> read(std::string_view lane, std::uint64_t from,
+                                                       std::uint64_t until, std::size_t limit,
+                                                       std::uint64_t bytes) const;
   };
   struct contents {
     std::uint64_t step{0};

@@ -114,6 +114,10 @@ void add_streams(exposition& out, const state_sample& state) {
             "Messages that wait to be sent, or for the brokers' word that they are there.")
       .add(state.outbox.rows());
   out.gauge("ratchet_outbox_bytes", "What they take, as outbox.bytes counts it.").add(state.outbox.bytes);
+  out.gauge("ratchet_sink_messages", "Messages that wait to be sent to a sink, or for its answer.");
+  for (const auto& [name, waiting] : state.sinks) out.add({{"sink", name}}, as_double(waiting.rows()));
+  out.gauge("ratchet_sink_bytes", "What they take, as outbox.bytes counts it.");
+  for (const auto& [name, waiting] : state.sinks) out.add({{"sink", name}}, as_double(waiting.bytes));
   out.counter("ratchet_steps_total", "The last durable step of the state.").add(state.step);
 }
 
@@ -189,6 +193,16 @@ void add_run(exposition& out, const run_counts& run) {
       .add(run.store_reopens);
 }
 
+void add_sinks(exposition& out, const live_status& live) {
+  out.counter("ratchet_sink_sent_total", "Messages that a sink has taken.");
+  for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.sent));
+  out.gauge("ratchet_sink_in_trouble", "1 while messages do not get through to a sink; they are sent again.");
+  for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, sink.trouble.empty() ? 0 : 1);
+  out.gauge("ratchet_sink_refused",
+            "Messages that a sink does not take; those behind them of their aggregates wait.");
+  for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.refused));
+}
+
 void add_resources(exposition& out, const resource_sample& held) {
   out.histogram("ratchet_sync_duration_seconds", "How long a sync of the write-ahead log took.",
                 held.store.sync_seconds);
@@ -229,6 +243,7 @@ std::string metrics_text(const metrics_input& in) {
   add_streams(out, in.state);
   add_partitions(out, in);
   add_run(out, in.counts);
+  add_sinks(out, in.live);
   add_resources(out, in.resources);
   add_process(out, in.process);
   return out.text();

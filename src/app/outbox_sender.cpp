@@ -14,6 +14,7 @@ namespace {
 /// So much is held in memory at most: sent and not acknowledged, or read and not sent.
 constexpr std::size_t k_most_entries = 20'000;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{32} << 20U;
+constexpr std::uint64_t k_most_offered_bytes = std::uint64_t{24} << 20U;
 constexpr std::size_t k_page = 1'000;
 constexpr std::uint64_t k_page_bytes = std::uint64_t{4} << 20U;
 constexpr std::chrono::milliseconds k_first_pause{500};
@@ -23,40 +24,44 @@ constexpr std::chrono::milliseconds k_stuck_pause{10'000};
 }  // namespace
 
 outbox_sender::outbox_sender(const store& from, publisher& to, log_ptr log)
-    : store_{from}, to_{to}, log_{std::move(log)} {
-  const outbox_state all = store_.outbox();
-  first_ = read_ = durable_next_ = trimmed_to_ = all.first;
-  wrote(store_.last_step(), all.next);
+    : store_{from},
+      to_{to},
+      log_{std::move(log)},
+      lane_{{}, store_.outbox(), store_.last_step()},
+      read_{lane_.first()} {}
+
+void outbox_sender::offer(std::vector<output_row>&& rows) {
+  for (output_row& row : rows) {
+    const std::uint64_t next = offered_.empty() ? row.position : offered_.back().position + 1;
+    const std::uint64_t bytes = row.bytes();
+    // Behind a row that found no room the others are of no use until that one was read.
+    if (row.position != next || row.position < read_ || offered_.size() >= k_most_entries ||
+        offered_bytes_ + bytes > k_most_offered_bytes)
+      return;
+    offered_bytes_ += bytes;
+    offered_.push_back(std::move(row));
+  }
 }
 
-void outbox_sender::wrote(std::uint64_t step, std::uint64_t next) {
-  const std::uint64_t known = written_.empty() ? durable_next_ : written_.back().next;
-  if (next != known) written_.push_back({step, next});
+bool outbox_sender::is_behind() const noexcept {
+  return offered_bytes_ > k_most_offered_bytes / 3 || offered_.size() > k_most_entries / 2;
 }
 
 bool outbox_sender::idle() const noexcept {
-  return written_.empty() && entries_.empty() && read_ == durable_next_;
+  return !waits_for_sync() && entries_.empty() && read_ == lane_.durable_next();
 }
 
 result<void> outbox_sender::turn(time_point now) {
-  note_durable();
+  lane_.note_durable(store_.durable_step());
   take_deliveries(now);
   pop_delivered();
   return send_all(now);
 }
 
-void outbox_sender::note_durable() {
-  const std::uint64_t durable = store_.durable_step();
-  while (!written_.empty() && written_.front().step <= durable) {
-    durable_next_ = written_.front().next;
-    written_.pop_front();
-  }
-}
-
 void outbox_sender::take_deliveries(time_point now) {
   for (const delivery& d : to_.delivered()) {
-    if (d.position < first_ || d.position >= first_ + entries_.size()) continue;
-    entry& e = entries_[static_cast<std::size_t>(d.position - first_)];
+    if (d.position < lane_.first() || d.position >= lane_.first() + entries_.size()) continue;
+    entry& e = entries_[static_cast<std::size_t>(d.position - lane_.first())];
     if (e.at != step_of::under_way && e.at != step_of::refused_alone) continue;
     --under_way_;
     ended(d, now);
@@ -64,7 +69,7 @@ void outbox_sender::take_deliveries(time_point now) {
 }
 
 void outbox_sender::ended(const delivery& d, time_point now) {
-  entry& e = entries_[static_cast<std::size_t>(d.position - first_)];
+  entry& e = entries_[static_cast<std::size_t>(d.position - lane_.first())];
   switch (d.ended) {
     case delivery::how::done:
       e.at = step_of::delivered;
@@ -123,19 +128,27 @@ void outbox_sender::try_stuck_again(time_point now) {
 
 void outbox_sender::pop_delivered() {
   while (!entries_.empty() && entries_.front().at == step_of::delivered) {
-    delivered_bytes_ += entries_.front().bytes;
+    lane_.delivered(entries_.front().bytes);
     held_bytes_ -= entries_.front().bytes;
     entries_.pop_front();
-    ++first_;
   }
-  if (!trouble_ || first_ < trouble_to_) return;
+  if (!trouble_ || lane_.first() < trouble_to_) return;
   trouble_.reset();
   pause_ = {};
   log_->info("the messages of the outbox get through again");
 }
 
+bool outbox_sender::hand_over(output_row& row) {
+  if (row.kind != output_kind::published) return to_.send(row);
+  write_event_headers(row, headers_);
+  row.headers.swap(headers_);
+  const bool taken = to_.send(row);
+  row.headers.swap(headers_);
+  return taken;
+}
+
 bool outbox_sender::send(entry& e) {
-  if (!to_.send(e.row)) return false;
+  if (!hand_over(e.row)) return false;
   e.at = e.at == step_of::refused ? step_of::refused_alone : step_of::under_way;
   ++under_way_;
   return true;
@@ -167,29 +180,34 @@ result<void> outbox_sender::send_all(time_point now) {
 }
 
 result<bool> outbox_sender::read_more() {
-  if (read_ == durable_next_ || entries_.size() >= k_most_entries || held_bytes_ >= k_most_bytes)
+  if (read_ == lane_.durable_next() || entries_.size() >= k_most_entries || held_bytes_ >= k_most_bytes)
     return false;
-  RATCHET_TRY(auto page, store_.outputs(read_, durable_next_, k_page, k_page_bytes));
-  for (output_row& row : page) {
-    const std::uint64_t bytes = row.bytes();
-    add_event_headers(row);
-    entries_.push_back({std::move(row), bytes});
-    held_bytes_ += bytes;
-  }
-  read_ += page.size();
+  if (take_offered()) return true;
+  const std::uint64_t until = offered_.empty() ? lane_.durable_next() : offered_.front().position;
+  RATCHET_TRY(auto page,
+              store_.outputs({}, read_, std::min(until, lane_.durable_next()), k_page, k_page_bytes));
+  for (output_row& row : page) hold(std::move(row));
   return !page.empty();
 }
 
-outbox_change outbox_sender::trim() const {
-  outbox_change change;
-  change.trimmed_rows = first_ - trimmed_to_;
-  change.trimmed_bytes = change.trimmed_rows > 0 ? delivered_bytes_ : 0;
-  return change;
+/// A page of what is next, where that was offered.
+bool outbox_sender::take_offered() {
+  std::size_t taken = 0;
+  while (!offered_.empty() && offered_.front().position == read_ && read_ < lane_.durable_next() &&
+         taken < k_page) {
+    offered_bytes_ -= offered_.front().bytes();
+    hold(std::move(offered_.front()));
+    offered_.pop_front();
+    ++taken;
+  }
+  return taken > 0;
 }
 
-void outbox_sender::trimmed() {
-  trimmed_to_ = first_;
-  delivered_bytes_ = 0;
+void outbox_sender::hold(output_row&& row) {
+  const std::uint64_t bytes = row.bytes();
+  entries_.push_back({std::move(row), bytes});
+  held_bytes_ += bytes;
+  ++read_;
 }
 
 }  // namespace ratchet

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/lane_progress.hpp"
 #include "app/log.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
@@ -34,15 +35,22 @@ class outbox_sender {
   outbox_sender(const store&, publisher&, log_ptr);
 
   /// The step was written, and the outbox reaches up to `next` with it.
-  void wrote(std::uint64_t step, std::uint64_t next);
+  void wrote(std::uint64_t step, std::uint64_t next) { lane_.wrote(step, next); }
+
+  /// Rows that are being written, so that they need not be read again. It keeps what it has room for, and
+  /// reads the rest from the store. In the order of positions, all of a step before its wrote().
+  void offer(std::vector<output_row>&&);
+
+  /// So much of what was offered is left that some of the next step's rows may find no room.
+  [[nodiscard]] bool is_behind() const noexcept;
 
   /// Takes in what ended, and sends what may be sent. Does not wait. Errors: of store::outputs().
   [[nodiscard]] result<void> turn(time_point now);
 
   /// The lowest rows, all delivered, that are still in the outbox; empty where there is none. The caller
   /// writes it in a step, and calls trimmed().
-  [[nodiscard]] outbox_change trim() const;
-  void trimmed();
+  [[nodiscard]] outbox_change trim() const { return lane_.trim(); }
+  void trimmed() { lane_.trimmed(); }
 
   /// A message that nobody takes.
   struct given_up {
@@ -53,7 +61,7 @@ class outbox_sender {
   [[nodiscard]] std::vector<given_up> take_given_up() { return std::exchange(given_up_, {}); }
 
   /// There are rows whose step is not durable yet.
-  [[nodiscard]] bool waits_for_sync() const noexcept { return !written_.empty(); }
+  [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
   /// Everything that was written was delivered.
   [[nodiscard]] bool idle() const noexcept;
   /// Since it was made.
@@ -68,33 +76,30 @@ class outbox_sender {
     std::uint64_t bytes;  ///< as it is stored
     step_of at{step_of::queued};
   };
-  struct written_step {
-    std::uint64_t step;
-    std::uint64_t next;
-  };
 
   [[nodiscard]] bool is_behind_stuck(const entry&) const;
   void try_stuck_again(time_point now);
   void note_trouble(const entry&, const std::string& why, const char* what_now, time_point now);
-  void note_durable();
   void take_deliveries(time_point now);
   void ended(const delivery&, time_point now);
   void pop_delivered();
   void mend(entry&);
+  [[nodiscard]] bool hand_over(output_row&);
   [[nodiscard]] bool send(entry&);
   [[nodiscard]] result<void> send_all(time_point now);
   [[nodiscard]] result<bool> read_more();
+  [[nodiscard]] bool take_offered();
+  void hold(output_row&&);
 
   const store& store_;
   publisher& to_;
   log_ptr log_;
-  std::deque<written_step> written_;  ///< not durable yet
-  std::uint64_t first_;               ///< the position of the first entry
-  std::uint64_t read_;                ///< behind the last entry
-  std::uint64_t durable_next_;        ///< so far the outbox is durable
-  std::uint64_t trimmed_to_;
-  std::uint64_t delivered_bytes_{0};  ///< from trimmed_to_ up to first_
+  lane_progress lane_;
+  std::uint64_t read_;  ///< behind the last entry, which are from lane_.first() on
   std::deque<entry> entries_;
+  std::deque<output_row> offered_;  ///< positions one behind the other, up to what is written
+  std::uint64_t offered_bytes_{0};
+  output_headers headers_;  ///< of the last published message
   std::size_t under_way_{0};
   std::uint64_t held_bytes_{0};                        ///< of the entries
   std::set<std::pair<stream_id, std::string>> stuck_;  ///< aggregates

@@ -5,6 +5,13 @@
 
 namespace ratchet {
 
+problem owner_did_not_come() {
+  return {make_error_code(errc::source_unavailable),
+          "the running instance did not come to do it: it is busy, or being stopped",
+          "try again; if it stays so, look at the instance's log",
+          {}};
+}
+
 errand_end owner_errands::run(errand wanted, std::chrono::milliseconds patience) {
   std::unique_lock lock{mutex_};
   if (!open_) return errand_end::closed;

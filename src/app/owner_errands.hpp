@@ -6,9 +6,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <mutex>
 
 #include "ports/store.hpp"
+#include "ratchet/error.hpp"
 
 namespace ratchet {
 
@@ -20,7 +22,11 @@ enum class errand_end : std::uint8_t {
   closed,      ///< there is no owner now: taken back
 };
 
+/// What whoever asked is told where the owner did not do a decision's errand. Code: source_unavailable.
+[[nodiscard]] problem owner_did_not_come();
+
 class pipeline;
+class sink_sender;
 
 /// Lets another thread have something done with store and pipeline by their owner, between two steps. One
 /// slot: one errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
@@ -30,6 +36,7 @@ class owner_errands {
   struct access {
     store& state;
     pipeline& way;
+    std::list<sink_sender>* sinks{nullptr};  ///< null: none is sent to
   };
   using errand = std::function<void(access)>;
 

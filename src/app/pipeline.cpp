@@ -33,6 +33,13 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
   }
 }
 
+/// An event of the step would have to wait, and no more may.
+[[nodiscard]] bool finds_no_room(const stream_change& change) {
+  return std::any_of(change.stops.begin(), change.stops.end(), [](const partition_stop& stop) {
+    return stop.code == make_error_code(errc::waiting_full);
+  });
+}
+
 /// Says whose events take the most room.
 void name_the_worst(const store& from, const stream_runtime* stream, partition_stop& stop) {
   if (stream == nullptr) return;
@@ -101,10 +108,6 @@ std::string describe(const partition_stop& stop) {
   }
   if (stop.code == make_error_code(errc::reducer_failed)) {
     std::string text = place + ": stopped before this event of aggregate `" + stop.aggregate + "`: ";
-    if (stop.effect != nullptr) {
-      return text + "the reducer called fx." + stop.effect +
-             ", which is not built yet in this version; leave that call out";
-    }
     text += "the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what);
     return text + "; nothing is lost: mend the reducer and start again";
   }
@@ -120,6 +123,12 @@ std::string describe(const partition_stop& stop) {
            "` did not come within `gap.timeout` and `gap.policy` is stop; nothing is lost: see `ratchet "
            "explain "
            "--aggregate`, have the missing events sent, or skip them, and start again";
+  }
+  if (stop.code == make_error_code(errc::too_many_sources)) {
+    return place + ": stopped before this event of source `" + stop.what + "`: of " +
+           std::to_string(k_most_sources) +
+           " sources the last id is kept, and the partition has had as many; nothing is lost: rebuild the "
+           "state with `dedup: {ids: opaque}`, which has no such limit";
   }
   return place + ": stopped: " + stop.code.message();
 }
@@ -168,6 +177,11 @@ result<void> pipeline::take_step(std::vector<work>& works) {
   outbox_change outbox;
   for (work& w : works) {
     RATCHET_TRY(auto part, decide(w, outbox.puts));
+    if (w.stream->rules.deferred && finds_no_room(w.change)) {
+      RATCHET_TRY(const bool did_some, resume_some(*w.stream, look_for::all));
+      RATCHET_TRY(settle(*w.stream));
+      if (did_some) return success();  // what was decided is thrown away
+    }
     parts.push_back(std::move(part));
     std::vector<audit_row> of_stream = audits_of(w.change, clock_.now());
     std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
@@ -249,17 +263,26 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
   batch.parts = std::move(parts);
   batch.audits = std::move(audits);
   batch.change = std::move(change);
-  std::uint64_t position = store_.outbox().next;
-  for (output_row& row : outbox.puts) {
-    if (row.kind == output_kind::published) row.sequence = {store_.outbox_epoch(), position};
-    row.position = position++;
-  }
+  if (!outbox.puts.empty()) outbox.number(store_.outboxes(), store_.outbox_epoch());
   batch.outbox = std::move(outbox);
-  return store_.write(batch);
+  RATCHET_TRY(store_.write(batch));
+  if (take_outputs_ && !batch.outbox.puts.empty()) take_outputs_(std::move(batch.outbox.puts));
+  return success();
 }
 
 result<void> pipeline::trim_outbox(outbox_change trim, std::vector<audit_row> audits) {
   return write({}, std::move(audits), {}, std::move(trim));
+}
+
+result<void> pipeline::skip_output(skipped_output skipped, audit_row audit) {
+  outbox_change change;
+  change.skipped = std::move(skipped);
+  std::vector<audit_row> audits;
+  audits.push_back(std::move(audit));
+  auto done = write({}, std::move(audits), {}, std::move(change));
+  if (done) done = store_.sync();
+  if (!done) failed_ = done.error();
+  return done;
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): what it holds is moved out

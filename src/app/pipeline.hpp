@@ -11,6 +11,7 @@
 
 #include "app/decode_worker.hpp"
 #include "app/stream_runtime.hpp"
+#include "core/transactions.hpp"
 #include "ports/clock.hpp"
 #include "ports/store.hpp"
 
@@ -30,8 +31,9 @@ class pipeline {
   /// writes nothing. Errors: write_indeterminate; state_damaged.
   [[nodiscard]] result<void> handle(const decoded_input&);
 
-  /// Does what is due of the events that wait: at most one bounded step for each stream, but for gaps, all of
-  /// which are judged. Lets rejected records go that are too old. Errors: as handle().
+  /// Does what is due of the events that wait: at most one bounded step for each stream, of one that defers
+  /// its events steps for a short time; but for gaps, all of which are judged. Lets rejected records go that
+  /// are too old. Errors: as handle().
   [[nodiscard]] result<void> resume_waiting();
   /// What an operator decides about one waiting event of a stream.
   struct decided {
@@ -43,8 +45,20 @@ class pipeline {
   /// Does that in one step, in this order for each aggregate, and what follows from it in others. An answer
   /// for each. Errors: as handle(). A few hundred at a time: the step is as large as what they release.
   [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>);
-  /// The error of an obey() that failed, which only who asked for it was told; none: none did.
+  /// Does transactions of one stream in one step, in this order; an answer for each. Nothing is written where
+  /// none changed anything. Errors: as handle(). See run_transactions().
+  [[nodiscard]] result<std::vector<transaction_answer>> transact(stream_runtime&,
+                                                                 std::span<const transaction_request>);
+  /// The error of an obey() or skip_output() that failed, which only who asked for it was told; none: none
+  /// did.
   [[nodiscard]] std::error_code failed() const noexcept { return failed_; }
+  [[nodiscard]] const clock_port& clock() const noexcept { return clock_; }
+
+  /// Deferred events are there whose turn it is, or retries that are due: resume_waiting() goes on with them.
+  [[nodiscard]] bool has_deferred() const;
+  /// As many deferred events wait as may, nearly, and some of them can be handled: reading more of the stream
+  /// is to pause until fewer wait. `pauses`: it does.
+  [[nodiscard]] bool is_nearly_full(const stream_runtime&, bool pauses) const;
 
   /// When resume_waiting() has something to do next, by the clock; none: nothing waits for its time.
   [[nodiscard]] std::optional<timestamp> next_wake() const;
@@ -60,6 +74,10 @@ class pipeline {
 
   /// Takes rows that were delivered out of the outbox, in a step of its own. Errors: as handle().
   [[nodiscard]] result<void> trim_outbox(outbox_change, std::vector<audit_row>);
+
+  /// Puts a row in the place of a message that is not to be sent any more, and has that synced. Errors: as
+  /// handle(), and failed() tells them too.
+  [[nodiscard]] result<void> skip_output(skipped_output, audit_row);
 
   /// Partitions that a step stopped, and why. A stop is forgotten when the partition is assigned anew.
   [[nodiscard]] const std::map<topic_partition, partition_stop>& stopped() const noexcept { return stopped_; }
@@ -78,7 +96,12 @@ class pipeline {
 
   void on_record(explain_record explain) { explain_ = std::move(explain); }
 
+  /// Has `take` called with the rows that each step has put into the outbox, behind its write().
+  using take_outputs = std::function<void(std::vector<output_row>&&)>;
+  void on_outputs(take_outputs take) { take_outputs_ = std::move(take); }
+
  private:
+  enum class look_for : std::uint8_t { all, gaps };
   /// One stream's part of a batch, while it goes through its steps.
   struct work {
     stream_runtime* stream{nullptr};
@@ -89,6 +112,7 @@ class pipeline {
     std::vector<decoded_event> filtered{};
     stream_change change{};
   };
+  /// Takes some of `events`, or none: deferred ones were handled to make room.
   [[nodiscard]] result<void> take_step(std::vector<work>&);
   /// Adds to `outputs` what the step has to tell others.
   [[nodiscard]] result<step_part> decide(work&, std::vector<output_row>& outputs);
@@ -99,7 +123,10 @@ class pipeline {
   [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(stream_runtime&);
-  [[nodiscard]] result<bool> resume_some(stream_runtime&);
+  [[nodiscard]] result<bool> resume_some(stream_runtime&, look_for);
+  /// Handles deferred events for a short time.
+  [[nodiscard]] result<void> work_off(stream_runtime&);
+  [[nodiscard]] bool is_due(const stream_runtime&) const;
   /// Writes a step of waiting events, and enters what it changed.
   [[nodiscard]] result<void> take_change(stream_runtime&, const step_plan&, stream_change&);
   /// `gap.policy: stop`, and a gap is too old.
@@ -107,7 +134,7 @@ class pipeline {
   [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);
   static void note_backlogs(stream_runtime&, const step_plan&, const stream_change&);
   /// Aggregates for one step: those that are ready, else those that are due.
-  [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&);
+  [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&, look_for);
   void enter_stops(std::vector<partition_stop>&);
 
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {},
@@ -122,6 +149,7 @@ class pipeline {
   std::error_code failed_;
   std::map<topic_partition, partition_stop> stopped_;
   explain_record explain_;
+  take_outputs take_outputs_;
   stream_runtime* plain_stream_{nullptr};
 };
 

@@ -39,7 +39,7 @@ void pipeline::note_backlogs(stream_runtime& stream, const step_plan& plan, cons
   for (const backlog_change& b : change.backlogs) {
     if (!b.after) continue;
     lower(stream.oldest_gap, b.after->gap_since);
-    if (b.after->ready) {
+    if (b.after->ready && !stream.rules.deferred) {
       stream.ready.emplace_back(plan.aggregates[b.aggregate]);
     } else {
       lower(stream.next_wake, b.after->wake);
@@ -82,11 +82,50 @@ result<void> pipeline::drop_old_rejected(stream_runtime& stream) {
 }
 
 result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
-  if (stream.next_wake && *stream.next_wake <= clock_.now()) {
-    RATCHET_TRY(const bool did_some, resume_some(stream));
+  if (stream.rules.deferred) {
+    RATCHET_TRY(work_off(stream));
+  } else if (is_due(stream)) {
+    RATCHET_TRY(const bool did_some, resume_some(stream, look_for::all));
     (void)did_some;
   }
   return settle(stream);
+}
+
+bool pipeline::is_due(const stream_runtime& stream) const {
+  return stream.next_wake && *stream.next_wake <= clock_.now();
+}
+
+bool pipeline::has_deferred() const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [this](const auto& s) { return s->rules.deferred && is_due(*s); });
+}
+
+bool pipeline::is_nearly_full(const stream_runtime& stream, bool pauses) const {
+  if (!stream.rules.deferred || !is_due(stream)) return false;
+  const auto share = [pauses](std::uint64_t limit) { return pauses ? limit / 2 : limit / 4 * 3; };
+  const counters& now = stream.state.counters;
+  const waiting_config& most = stream.rules.waiting;
+  return now.waiting() > share(most.events) || now.waiting_bytes > share(most.bytes);
+}
+
+/// Steps of a few events while the reducer is slow, so that reading, syncs and commits go on between them; of
+/// many where it is fast, as each step has a price of its own.
+result<void> pipeline::work_off(stream_runtime& stream) {
+  constexpr std::chrono::milliseconds k_slice{50};
+  constexpr std::chrono::milliseconds k_long_step{25};
+  constexpr std::chrono::milliseconds k_short_step{10};
+  const auto begin = clock_.steady();
+  for (auto now = begin; is_due(stream) && now - begin < k_slice;) {
+    const auto before = now;
+    RATCHET_TRY(const bool did_some, resume_some(stream, look_for::all));
+    if (!did_some) break;
+    now = clock_.steady();
+    const auto took = now - before;
+    std::size_t& at_once = stream.events_at_once;
+    if (took > k_long_step) at_once = std::max<std::size_t>(at_once / 2, 1);
+    if (took < k_short_step) at_once = std::min(at_once * 2, k_queue_events);
+  }
+  return success();
 }
 
 result<void> pipeline::settle(stream_runtime& stream) {
@@ -97,14 +136,21 @@ result<void> pipeline::settle(stream_runtime& stream) {
     const auto gaps = gaps_due(stream.rules, stream.state);
     const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
                              *stream.oldest_gap <= *gaps;
-    if (!has_old_gap && stream.ready.empty() && !stream.may_have_ready) return success();
-    RATCHET_TRY(const bool did_some, resume_some(stream));
+    const bool goes_on = !stream.rules.deferred && (!stream.ready.empty() || stream.may_have_ready);
+    if (!has_old_gap && !goes_on) return success();
+    RATCHET_TRY(const bool did_some, resume_some(stream, goes_on ? look_for::all : look_for::gaps));
     if (!did_some) return success();
   }
 }
 
-result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream) {
+result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look_for what) {
   constexpr std::size_t k_aggregates = 1024;
+  // Each aggregate that is looked up has a price of its own.
+  constexpr std::size_t k_events_of_each = 8;
+  const std::size_t limit =
+      stream.rules.deferred
+          ? std::clamp<std::size_t>(stream.events_at_once / k_events_of_each, 1, k_aggregates)
+          : k_aggregates;
   if (!stream.ready.empty()) {
     // Their names are known, so that the store's index, which their removals filled with tombstones, need not
     // be asked: that was a quarter of the time of a long release.
@@ -117,19 +163,22 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream) {
   }
   const auto gaps =
       stream.rules.gap.policy == gap_policy::skip ? gaps_due(stream.rules, stream.state) : std::nullopt;
-  RATCHET_TRY(due_aggregates due, store_.due(stream.id, clock_.now(), gaps, k_aggregates));
+  const timestamp until = what == look_for::all ? clock_.now() : timestamp::min();
+  RATCHET_TRY(due_aggregates due, store_.due(stream.id, until, gaps, limit));
   stream.next_wake = due.next_wake;
   stream.oldest_gap = due.next_gap;
-  stream.may_have_ready = due.names.size() == k_aggregates;
+  stream.may_have_ready = due.names.size() == limit;
   return std::move(due.names);
 }
 
 /// One step of what is due, if anything is.
-result<bool> pipeline::resume_some(stream_runtime& stream) {
-  RATCHET_TRY(const std::vector<std::string> names, take_due(stream));
+result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
+  RATCHET_TRY(const std::vector<std::string> names, take_due(stream, what));
   if (names.empty()) return false;
   step_plan plan = resuming_plan(stream);
   for (const std::string& name : names) plan.add(name);
+  if (stream.rules.deferred)
+    plan.most_queued = std::max<std::size_t>(stream.events_at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
   stream_change change =

@@ -6,6 +6,7 @@
 
 #include "app/json_writer.hpp"
 #include "app/output_id.hpp"
+#include "core/utf8.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
@@ -31,8 +32,9 @@ std::string purpose_of(const output_origin& from, const published_outputs& by, s
 }
 
 /// What the message is about: who is next takes it for the aggregate.
-std::string subject_of(const output_row& row) {
-  return row.key && !row.key->empty() && is_utf8(*row.key) ? *row.key : row.aggregate;
+std::string_view subject_of(const output_row& row) {
+  return row.key && !row.key->empty() && is_utf8(*row.key) ? std::string_view{*row.key}
+                                                           : std::string_view{row.aggregate};
 }
 
 }  // namespace
@@ -69,10 +71,13 @@ void add_published(const output_origin& from, const step_plan& plan,
   }
 }
 
-void add_event_headers(output_row& row) {
-  if (row.kind != output_kind::published) return;
-  const auto add = [&row](const char* name, std::string value) {
-    row.headers.emplace_back(name, std::move(value));
+void write_event_headers(const output_row& row, output_headers& out) {
+  std::size_t count = 0;
+  const auto add = [&](const char* name, std::string_view value) {
+    if (count == out.size()) out.emplace_back(name, std::string{});
+    out[count].first.assign(name);
+    if (!out[count].second) out[count].second.emplace();
+    out[count++].second->assign(value);
   };
   add("ce_specversion", "1.0");
   add("ce_id", to_text(row.id));
@@ -81,7 +86,8 @@ void add_event_headers(output_row& row) {
   add("ce_subject", subject_of(row));
   if (row.time) add("ce_time", to_rfc3339(*row.time));
   add("ce_sequence", to_decimal(row.sequence));
-  add("content-type", row.content_type.empty() ? k_json : row.content_type);
+  add("content-type", row.content_type.empty() ? std::string_view{k_json} : row.content_type);
+  out.resize(count);
 }
 
 }  // namespace ratchet

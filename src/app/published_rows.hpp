@@ -30,8 +30,9 @@ struct output_origin {
 void add_published(const output_origin&, const step_plan&, std::vector<published_outputs>&& published,
                    std::vector<output_row>&);
 
-/// Gives a published row the headers that it is sent with: a CloudEvent in binary mode (Kafka protocol
-/// binding 1.0.2, section 3.2). Other kinds have theirs, and stay as they are.
-void add_event_headers(output_row&);
+/// The headers that a published row is sent with, in place of what `out` holds: a CloudEvent in binary mode
+/// (Kafka protocol binding 1.0.2, section 3.2). Other kinds have theirs in their row. Keeps the memory of
+/// `out`: to make them anew for each message took a tenth of the processor time of publishing.
+void write_event_headers(const output_row&, output_headers& out);
 
 }  // namespace ratchet

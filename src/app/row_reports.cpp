@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {

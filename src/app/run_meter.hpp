@@ -35,7 +35,8 @@ struct stream_sample {
 /// The state as of one durable step: a power cut cannot take back what it says.
 struct state_sample {
   std::uint64_t step{0};
-  outbox_state outbox;
+  outbox_state outbox;                                     ///< for Kafka
+  std::map<std::string, outbox_state, std::less<>> sinks;  ///< for each sink
   std::vector<stream_sample> streams;
 };
 

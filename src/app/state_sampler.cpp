@@ -7,10 +7,11 @@
 
 namespace ratchet {
 
-state_sample sample_of(const stream_list& streams, std::uint64_t step, const outbox_state& outbox) {
+state_sample sample_of(const stream_list& streams, std::uint64_t step, const outbox_lanes& outbox) {
   state_sample sample;
   sample.step = step;
-  sample.outbox = outbox;
+  sample.outbox = outbox.of({});
+  sample.sinks = outbox.sinks();
   sample.streams.reserve(streams.size());
   for (const auto& s : streams) {
     stream_sample& one = sample.streams.emplace_back();
@@ -46,7 +47,7 @@ state_sampler::state_sampler(const stream_list& streams, const store& from, run_
 }
 
 state_sample state_sampler::sample() const {
-  state_sample taken = sample_of(streams_, taken_, store_.outbox());
+  state_sample taken = sample_of(streams_, taken_, store_.outboxes());
   std::unique_ptr<store_view> view;  // most streams park nothing, and a view is not free
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (streams_[i]->state.counters.waiting_parked == 0) continue;

@@ -32,6 +32,6 @@ class state_sampler {
 };
 
 /// The streams as they stand after `step`, but for their oldest gaps, which only the store knows.
-[[nodiscard]] state_sample sample_of(const stream_list&, std::uint64_t step, const outbox_state&);
+[[nodiscard]] state_sample sample_of(const stream_list&, std::uint64_t step, const outbox_lanes&);
 
 }  // namespace ratchet

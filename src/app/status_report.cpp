@@ -115,6 +115,17 @@ void write_store(json_writer& json, const status_report& report) {
   const std::string& trouble = report.live.outbox_trouble;
   if (!trouble.empty()) json.key("trouble").string(trouble);
   json.end_object();
+  if (report.sinks.empty()) return;
+  json.key("sinks").begin_object();
+  for (const auto& [name, waiting] : report.sinks) {
+    json.key(name).begin_object().key("messages").number(waiting.rows()).key("bytes").number(waiting.bytes);
+    const auto live = report.live.sinks.find(name);
+    if (live != report.live.sinks.end() && !live->second.trouble.empty())
+      json.key("trouble").string(live->second.trouble);
+    if (live != report.live.sinks.end()) json.key("refused").number(live->second.refused);
+    json.end_object();
+  }
+  json.end_object();
 }
 
 }  // namespace

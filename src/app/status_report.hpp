@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 ///     {"running": true, "ready": true, "ready_reason": null, "started_at": TIME,         status only
 ///      "store": UUID, "step": N, "copy": {"of": UUID, "step": N, "taken_at": TIME} | null,
 ///      "outbox": {"messages": N, "bytes": N, "trouble": TEXT},
+///      "sinks": {NAME: {"messages": N, "bytes": N, "trouble": TEXT}},        where there are any
 ///      "streams": {NAME: {
 ///        "consumed": N,
 ///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
@@ -59,9 +61,10 @@ enum class report_source : std::uint8_t {
 
 struct status_report {
   report_source source{report_source::run};
-  std::optional<store_identity> store;  ///< none: a run's own report
-  std::uint64_t step{0};                ///< at which the store stands
-  outbox_state outbox;
+  std::optional<store_identity> store;                     ///< none: a run's own report
+  std::uint64_t step{0};                                   ///< at which the store stands
+  outbox_state outbox;                                     ///< for Kafka
+  std::map<std::string, outbox_state, std::less<>> sinks;  ///< for each sink that was ever used
   live_status live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
   std::vector<stream_report> streams;
   bool lists_rejected{false};

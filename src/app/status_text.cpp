@@ -144,6 +144,16 @@ std::string status_text(const status_report& report) {
     const std::string& trouble = report.live.outbox_trouble;
     out += (trouble.empty() ? "" : ": " + trouble) + "\n";
   }
+  for (const auto& [name, waiting] : report.sinks) {
+    if (waiting.rows() == 0) continue;
+    const auto live = report.live.sinks.find(name);
+    const bool well = live == report.live.sinks.end() || live->second.trouble.empty();
+    out += "sink " + name + ": " + counted(waiting.rows(), "message") + " not sent yet; " +
+           counted(waiting.bytes, "byte") + (well ? "" : ": " + live->second.trouble) + "\n";
+    if (live == report.live.sinks.end() || live->second.refused == 0) continue;
+    out += "  " + counted(live->second.refused, "message") +
+           " refused, and what their aggregates published behind them waits: `ratchet sinks list`\n";
+  }
   if (!report.audits) return out;
   out += report.audits->empty() ? "no audit rows\n" : "audit:\n";
   for (const audit_row& row : *report.audits) out += "  " + audit_line(row) + "\n";

@@ -2,8 +2,11 @@
 #include "app/stream_runtime.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "app/config_meaning.hpp"
@@ -65,6 +68,10 @@ namespace {
                                 : "write /a/json/pointer, key or header:NAME");
     }
   }
+  if (s.order != order::arrival && s.dedup.ids == id_kind::monotonic) {
+    return config_problem("stream `" + s.name + "`: `ids: monotonic` goes with order: arrival alone",
+                          "the sequence tells repeats there: set the kind of ids to none, or to another one");
+  }
   if (has_log_positions(e.format) && (s.order != order::latest || s.dedup.ids != id_kind::none)) {
     return config_problem("stream `" + s.name + "`: " + name_of(e.format) +
                               " has log positions, with gaps by nature, and no event ids",
@@ -90,11 +97,28 @@ namespace {
   return std::nullopt;
 }
 
+/// The same for tables, whose names are unique over all streams.
+[[nodiscard]] std::optional<problem> refuse_tables(const config& c) {
+  std::set<std::string> names;
+  for (const stream_config& s : c.streams) {
+    for (const table_config& t : s.tables) {
+      if (t.name.empty()) return config_problem("stream `" + s.name + "`: a table has no name", "name it");
+      if (!names.insert(t.name).second) {
+        return config_problem("stream `" + s.name + "`: the table `" + t.name + "` is named twice",
+                              "each table has a name of its own, in all streams");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> topics_published_to(const stream_config& s) {
   std::vector<std::string> all = s.outputs;
-  for (const emit_config& e : s.emit) all.push_back(e.topic);
+  for (const emit_config& e : s.emit) {
+    if (std::find(all.begin(), all.end(), e.topic) == all.end()) all.push_back(e.topic);
+  }
   return all;
 }
 
@@ -104,7 +128,10 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.stream = config.name;
   rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
   rules.dedup = config.dedup.ids != id_kind::none;
+  rules.monotonic_ids = config.dedup.ids == id_kind::monotonic;
   rules.opaque_ids = config.dedup.ids == id_kind::opaque;
+  rules.transactions_move_floor = config.topics.empty();
+  rules.deferred = config.handling == handling::deferred;
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.poison_limit = config.poison;
@@ -112,6 +139,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.waiting = config.waiting;
   rules.retry = config.retry;
   rules.outputs.topics = topics_published_to(config);
+  rules.outputs.tables = config.tables;
   decode.envelope = config.envelope;
   decode.order = config.order;
   decode.ids = config.dedup.ids;
@@ -130,6 +158,7 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
           "add the stream to the config, or correct the name in the program");
     }
   }
+  if (auto refused = refuse_tables(c)) return std::move(*refused);
   stream_list streams;
   for (const stream_config& s : c.streams) {
     if (auto refused = refuse(s)) return std::move(*refused);
@@ -155,11 +184,16 @@ std::vector<std::string> output_topics(const stream_list& streams) {
       if (!topic.empty()) all.push_back(topic);
     }
     const std::vector<std::string> published = topics_published_to(s->config);
-    all.insert(all.end(), published.begin(), published.end());
+    std::copy_if(published.begin(), published.end(), std::back_inserter(all),
+                 [](const std::string& to) { return !to.starts_with(k_sink_prefix); });
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
+}
+
+bool reads_topics(const stream_list& streams) {
+  return std::any_of(streams.begin(), streams.end(), [](const auto& s) { return !s->config.topics.empty(); });
 }
 
 std::vector<stream_meaning> meanings_of(const stream_list& streams) {

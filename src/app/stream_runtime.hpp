@@ -38,6 +38,8 @@ struct stream_runtime {
   std::size_t pace{std::numeric_limits<std::size_t>::max()};
   /// There may be others of which only the store knows.
   bool may_have_ready{false};
+  /// `deferred`: of how many events a step runs the reducer, so that it takes about as long as it may.
+  std::size_t events_at_once{16};
   /// Not later than the time, in stream time, when the oldest gap began.
   std::optional<timestamp> oldest_gap;
   /// When the ages of rejected records were last looked at, by the clock.
@@ -58,12 +60,15 @@ using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 /// reducer that the program does not bring.
 [[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
 
-/// Where the stream's reducer and its `emit` publish to, some maybe twice.
+/// Where the stream's reducer and its `emit` publish to: topics, and sinks as sink:NAME.
 [[nodiscard]] std::vector<std::string> topics_published_to(const stream_config&);
 
 /// The topics that are written to: what reducers publish, and what tells of records that were not handled.
 /// None twice.
 [[nodiscard]] std::vector<std::string> output_topics(const stream_list&);
+
+/// Whether any of them is fed by Kafka.
+[[nodiscard]] bool reads_topics(const stream_list&);
 
 /// What the store must remember of the streams' meaning.
 [[nodiscard]] std::vector<stream_meaning> meanings_of(const stream_list&);

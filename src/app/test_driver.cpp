@@ -13,6 +13,8 @@
 #include "app/memory_store.hpp"
 #include "app/published_rows.hpp"
 #include "core/step.hpp"
+#include "core/transactions.hpp"
+#include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -82,17 +84,21 @@ struct test_driver::implementation {
         stream{store.id_of(options.stream)} {
     rules.stream = options.stream;
     rules.gate = {options.order, options.first, options.epoch_change};
+    rules.deferred = options.handling == handling::deferred;
     rules.gap = options.gap;
     rules.waiting = options.waiting;
     rules.retry = options.retry;
     rules.outputs.topics = options.outputs;
+    rules.outputs.tables = options.tables;
     rules.dedup = options.dedup;
+    rules.opaque_ids = options.opaque_ids;
     rules.window = options.window;
     rules.max_skew = options.max_skew;
   }
 
   [[nodiscard]] stream_state state() const { return store.load(stream).value(); }
   [[nodiscard]] std::optional<aggregate_row> row(const std::string& aggregate) const;
+  [[nodiscard]] key_encoding encoding_of(std::string_view table) const;
   partition_log& log_of(partition_id);
   logged& append(const test_event&);
   std::vector<decision> handle(const std::vector<logged*>&);
@@ -119,6 +125,11 @@ std::optional<aggregate_row> test_driver::implementation::row(const std::string&
   const auto view = store.view();
   auto found = view.value()->get(stream, aggregate);
   return found ? std::optional{std::move(found).value()} : std::nullopt;
+}
+
+key_encoding test_driver::implementation::encoding_of(std::string_view table) const {
+  const table_config* declared = options.tables ? find_table(*options.tables, table) : nullptr;
+  return declared != nullptr ? declared->key : key_encoding::bytes;
 }
 
 partition_log& test_driver::implementation::log_of(partition_id partition) {
@@ -168,10 +179,9 @@ void test_driver::implementation::write(std::span<const decoded_event> events, c
   step_batch batch;
   batch.step = store.last_step() + 1;
   batch.parts.push_back(std::move(part));
-  add_published({"test", options.stream, stream, rules.gate}, plan, std::move(change.outputs),
-                batch.outbox.puts);
-  std::uint64_t position = store.outbox().next;
-  for (output_row& row : batch.outbox.puts) row.position = position++;
+  add_published({"test", options.stream, stream, rules.gate, !rules.opaque_ids}, plan,
+                std::move(change.outputs), batch.outbox.puts);
+  batch.outbox.number(store.outboxes(), store.outbox_epoch());
   store.write(batch).value();  // memory cannot fail
 }
 
@@ -183,7 +193,7 @@ void test_driver::implementation::note_stops(const std::vector<partition_stop>& 
                         .aggregate = stop.aggregate,
                         .code = stop.code,
                         .cause = stop.cause,
-                        .text = stop.effect != nullptr ? stop.effect : stop.what};
+                        .text = stop.what};
   }
 }
 
@@ -305,6 +315,24 @@ std::vector<verdict> test_driver::pipe_all(const std::vector<test_event>& events
   return answers;
 }
 
+test_driver::transaction test_driver::transact(const std::string& aggregate, const std::string& key,
+                                               const std::function<outcome(state&, effects&)>& function) {
+  implementation& self = *self_;
+  const auto id = hash_opaque_id(key);
+  if (self.options.order != order::arrival || !self.options.opaque_ids || !id)
+    return {.code = make_error_code(errc::usage), .text = {}, .sequence = {}, .reply = {}};
+  const transaction_request wanted{aggregate, *id, std::nullopt, &function};
+  const std::span all{&wanted, 1};
+  const step_plan plan = plan_transactions(self.rules, all);
+  step_rows rows;
+  self.store.lookup(self.stream, plan, rows).value();
+  std::vector<transaction_answer> answers;
+  stream_change change = run_transactions(self.rules, self.state(), all, plan, rows, self.now, answers);
+  if (change.after.counters != self.state().counters) self.write({}, plan, change);
+  transaction_answer& got = answers.front();
+  return {got.code, std::move(got.text), got.repeated, got.sequence, std::move(got.reply)};
+}
+
 reject_reason test_driver::last_reason() const noexcept {
   return self_->last_reason;
 }
@@ -327,13 +355,36 @@ std::optional<sequence> test_driver::last_sequence(const std::string& aggregate)
 std::vector<test_driver::message> test_driver::published() const {
   constexpr auto k_all = std::numeric_limits<std::uint64_t>::max();
   std::vector<message> all;
-  const outbox_state state = self_->store.outbox();
-  auto rows = self_->store.outputs(state.first, state.next, k_all, k_all).value();
-  for (output_row& row : rows) {
-    all.push_back({std::move(row.aggregate), std::move(row.topic), std::move(row.key), std::move(row.value),
-                   std::move(row.type), row.id, row.time});
+  for (const auto& [lane, state] : self_->store.outboxes().by_name) {
+    auto rows = self_->store.outputs(lane, state.first, state.next, k_all, k_all).value();
+    for (output_row& row : rows) {
+      all.push_back({std::move(row.aggregate), std::move(row.topic), std::move(row.key), std::move(row.value),
+                     std::move(row.type), row.id, row.time});
+    }
   }
   return all;
+}
+
+std::optional<std::string> test_driver::read(const table_key& at) const {
+  const auto stored = encode_table_key(self_->encoding_of(at.table), at.key);
+  if (!stored) return std::nullopt;
+  const auto view = self_->store.view();
+  auto found = view.value()->table_row(self_->stream, at.table, *stored);
+  return found ? std::optional{std::move(found).value()} : std::nullopt;
+}
+
+std::vector<table_row> test_driver::table(const std::string& name) const {
+  const key_encoding encoding = self_->encoding_of(name);
+  std::vector<table_row> rows;
+  const auto view = self_->store.view();
+  view.value()
+      ->scan_table(self_->stream, name, {}, {},
+                   [&](std::string_view key, std::string_view value) {
+                     rows.push_back({decode_table_key(encoding, key).value(), std::string{value}});
+                     return true;
+                   })
+      .value();  // memory cannot fail
+  return rows;
 }
 
 std::uint64_t test_driver::count(verdict v) const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/control_requests.hpp"
+#include "app/control_words.hpp"
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/rejected_list.hpp"
@@ -18,10 +19,6 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_waiting = "waiting";
-constexpr const char* k_json = "json";
-constexpr const char* k_text = "text";
-constexpr const char* k_act = "act";
-constexpr const char* k_tell = "tell";
 constexpr std::string_view k_payload = "payload=";
 constexpr const char* k_of_rejected =
     "a rejected record was decided about when it came, and its offset is behind: have what is wrong with it "
@@ -199,8 +196,8 @@ class errand_of_request {
 }  // namespace
 
 std::vector<std::string> to_words(const waiting_request& request) {
-  std::vector<std::string> words{k_waiting, name_of(request.verb), request.json ? k_json : k_text,
-                                 request.act ? k_act : k_tell, request.stream};
+  std::vector<std::string> words{k_waiting, name_of(request.verb), k_json_or_text.of(request.json),
+                                 k_act_or_tell.of(request.act), request.stream};
   if (request.payload) words.push_back(std::string{k_payload} + *request.payload);
   for (std::string& word : to_words(request.filter)) words.push_back(std::move(word));
   return words;
@@ -211,14 +208,13 @@ std::optional<waiting_request> parse_waiting_words(std::span<const std::string> 
   if (words.size() < k_fixed || words[0] != k_waiting) return std::nullopt;
   const auto verb =
       std::find_if(k_verbs.begin(), k_verbs.end(), [&](waiting_verb v) { return words[1] == name_of(v); });
-  if (verb == k_verbs.end() || (words[2] != k_json && words[2] != k_text) ||
-      (words[3] != k_act && words[3] != k_tell)) {
-    return std::nullopt;
-  }
+  const auto json = k_json_or_text.read(words[2]);
+  const auto act = k_act_or_tell.read(words[3]);
+  if (verb == k_verbs.end() || !json || !act) return std::nullopt;
   waiting_request request;
   request.verb = *verb;
-  request.json = words[2] == k_json;
-  request.act = words[3] == k_act;
+  request.json = *json;
+  request.act = *act;
   request.stream = words[4];
   words = words.subspan(k_fixed);
   if (!words.empty() && words.front().starts_with(k_payload)) {
@@ -260,10 +256,7 @@ waiting_actor actor_of(owner_errands& owner, store& state) {
           step = of.state.last_step();
         },
         k_owner_patience);
-    if (end != errand_end::done) {
-      return unavailable("the running instance did not come to do it: it is busy, or being stopped",
-                         "try again; if it stays so, look at the instance's log");
-    }
+    if (end != errand_end::done) return owner_did_not_come();
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
     const auto until = std::chrono::steady_clock::now() + k_owner_patience;

@@ -1,0 +1,101 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/transactions.hpp"
+
+namespace ratchet {
+
+/// Where callers of transact() leave what they want done, and wait until it is durable. One group of them
+/// shares a step and a sync. A caller's function is borrowed: it is called only between take() and the
+/// written(), put_back() or refuse() that follows, and no caller goes away meanwhile.
+///
+/// What was taken and is not answered when a store is lost goes back to the front: done again, its key finds
+/// whether it was done before. Thread-safety: ask(), wait() and run() on any thread; the rest on the owner's.
+class transaction_queue {
+ public:
+  /// One transaction of a caller. Owns what it names, but for the function.
+  struct wanted {
+    std::size_t stream{0};  ///< its place in the stream_list
+    std::string aggregate;
+    event_id id;
+    std::optional<hash128> fingerprint;
+    const transaction_function* function{nullptr};
+  };
+  class ticket;
+  using ticket_ptr = std::shared_ptr<ticket>;
+
+  /// Leaves it for the owner. None: nobody runs.
+  [[nodiscard]] ticket_ptr ask(wanted);
+  /// Waits for the answer; behind the time-out it is errc::timed_out, and errc::not_running where the owner
+  /// stops. A time-out that comes while the function may be called is waited for.
+  [[nodiscard]] transaction_answer wait(const ticket_ptr&, std::chrono::milliseconds timeout);
+  /// Both.
+  [[nodiscard]] transaction_answer run(wanted, std::chrono::milliseconds timeout);
+  /// True on the owner's thread, whose waiting would last for ever.
+  [[nodiscard]] bool is_owner() const;
+
+  /// From now on somebody will come by; on the owner's thread.
+  void open();
+  /// Whoever waits is sent away.
+  void close();
+  /// Is called for each ask() that finds nothing waiting before it, on the caller's thread. Empty: nothing is
+  /// called any more, and no call is under way when this returns.
+  void on_asked(std::function<void()>);
+
+  /// The oldest that wait, at most `limit`, for the owner to do.
+  [[nodiscard]] std::vector<ticket_ptr> take(std::size_t limit);
+  /// They are in this step, and are told so when it is durable.
+  void written(const std::vector<ticket_ptr>&, std::vector<transaction_answer>, std::uint64_t step);
+  /// Nothing is known of their step.
+  void put_back(const std::vector<ticket_ptr>&);
+  /// Nothing was done for them.
+  void refuse(const std::vector<ticket_ptr>&, std::error_code, const std::string& why);
+  /// Tells those whose steps are durable.
+  void answer(std::uint64_t durable_step);
+  /// What was written, but not durable, is to be done again.
+  void store_lost();
+  /// Some were written and not answered yet. Any thread.
+  [[nodiscard]] bool awaits_sync() const noexcept { return awaits_sync_.load(std::memory_order_acquire); }
+
+ private:
+  void finish(ticket&, transaction_answer);
+
+  mutable std::mutex mutex_;
+  std::atomic<bool> has_waiting_{false};  ///< saves the owner the lock
+  std::atomic<bool> awaits_sync_{false};
+  bool open_{false};
+  std::thread::id owner_;
+  std::function<void()> asked_;
+  std::deque<ticket_ptr> waiting_;
+  std::deque<ticket_ptr> written_;  ///< in the order of steps
+};
+
+/// A transaction on its way. The queue's lock guards all of it.
+class transaction_queue::ticket {
+ public:
+  explicit ticket(wanted w) : what{std::move(w)} {}
+  wanted what;
+
+ private:
+  friend class transaction_queue;
+  enum class stage : std::uint8_t { waiting, taken, written, answered, abandoned };
+  stage at{stage::waiting};
+  std::uint64_t step{0};
+  transaction_answer answer;
+  std::condition_variable changed;
+};
+
+}  // namespace ratchet
