@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   ratchet::cli::add_read_commands(root, line);
   ratchet::cli::add_explain_command(root, line);
   ratchet::cli::add_waiting_command(root, line);
+  ratchet::cli::add_sinks_command(root, line);
   ratchet::cli::add_checkpoint_command(root, line);
   ratchet::cli::add_verify_command(root, line);
   ratchet::cli::add_workload_commands(root, line);

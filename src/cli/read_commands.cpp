@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/control_requests.hpp"
 #include "cli/command.hpp"
@@ -22,22 +23,49 @@ struct read_options {
   std::string rejected_text;
 };
 
+CLI::Option* add_table_option(CLI::App& command, table_question& asked, const char* what) {
+  return command.add_option("--table", asked.table, what)->type_name("NAME");
+}
+
+read_request of_table(table_question asked) {
+  read_request request;
+  request.kind = read_request::kind_of::table;
+  request.table = std::move(asked);
+  return request;
+}
+
 void add_get(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<read_options>();
   options->request.kind = read_request::kind_of::get;
   CLI::App* command = root.add_subcommand("get", "Print the snapshot of an aggregate");
   add_source_options(*command, options->source);
   add_output_option(*command, options->output);
-  command->add_option("STREAM", options->request.stream, "The stream's name")->required();
-  command->add_option("AGGREGATE", options->request.aggregate, "The aggregate's id")->required();
+  CLI::Option* stream = command->add_option("STREAM", options->request.stream,
+                                            "The stream's name; with --table the key of the row");
+  CLI::Option* aggregate = command->add_option("AGGREGATE", options->request.aggregate, "The aggregate's id");
+  CLI::Option* table = add_table_option(*command, options->request.table, "Print a row of this read model");
   command->footer(
       "Prints the snapshot's very bytes; with --output json {aggregate, sequence, event_id, time, "
       "snapshot}.\n"
+      "With --table the value's bytes, or {table, key, value}.\n"
       "Asks the running instance, or reads the directory where none runs. Exit code 1: there is none.\n"
-      "Example:\n  ratchet get -c ratchet.yaml payments p-1001");
-  command->callback([options, &line] {
+      "Example:\n  ratchet get -c ratchet.yaml payments p-1001\n"
+      "  ratchet get -c ratchet.yaml --table by-customer c-7");
+  command->callback([options, stream, aggregate, table, &line] {
     require_source(options->source);
-    options->request.json = options->output == output_format::json;
+    const bool json = options->output == output_format::json;
+    options->request.json = json;
+    if (table->count() > 0) {
+      if (stream->count() == 0) throw CLI::RequiredError{"KEY"};
+      if (aggregate->count() > 0) throw CLI::ExtrasError{{options->request.aggregate}};
+      table_question row = options->request.table;
+      row.key = options->request.stream;
+      row.json = json;
+      options->request = of_table(std::move(row));
+    } else {
+      if (stream->count() == 0) throw CLI::RequiredError{"STREAM"};
+      if (aggregate->count() == 0) throw CLI::RequiredError{"AGGREGATE"};
+    }
     line.status = answer(options->source, options->request);
   });
 }
@@ -46,16 +74,30 @@ void add_scan(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<read_options>();
   options->request.kind = read_request::kind_of::scan;
   CLI::App* command =
-      root.add_subcommand("scan", "Print every aggregate of a stream, one JSON object a line");
+      root.add_subcommand("scan", "Print every aggregate of a stream, or the rows of a read model");
   add_source_options(*command, options->source);
   add_output_option(*command, options->output);
-  command->add_option("STREAM", options->request.stream, "The stream's name")->required();
-  command->add_flag("--deleted", options->request.deleted, "Print deleted aggregates, too");
+  CLI::Option* stream = command->add_option("STREAM", options->request.stream, "The stream's name");
+  CLI::Option* deleted =
+      command->add_flag("--deleted", options->request.deleted, "Print deleted aggregates, too");
+  table_question& range = options->request.table;
+  CLI::Option* table = add_table_option(*command, range, "Print the rows of this read model")
+                           ->excludes(stream)
+                           ->excludes(deleted);
+  command->add_option("--prefix", range.prefix, "With --table: only keys that begin so")->needs(table);
+  command->add_option("--from", range.from, "With --table: from this key on")->needs(table);
+  command->add_option("--limit", range.limit, "With --table: at most so many rows")
+      ->needs(table)
+      ->type_name("N");
   command->footer(
       "In byte order of the aggregate id, as of one moment. Each line is JSON, whatever --output says.\n"
-      "Example:\n  ratchet scan -c ratchet.yaml payments | head");
-  command->callback([options, &line] {
+      "With --table {key, value} a line, in the order of keys.\n"
+      "Example:\n  ratchet scan -c ratchet.yaml payments | head\n"
+      "  ratchet scan -c ratchet.yaml --table by-customer --prefix c-7/ --limit 20");
+  command->callback([options, stream, table, &line] {
     require_source(options->source);
+    if (table->count() == 0 && stream->count() == 0) throw CLI::RequiredError{"STREAM"};
+    if (table->count() > 0) options->request = of_table(std::move(options->request.table));
     line.status = answer(options->source, options->request);
   });
 }

@@ -68,6 +68,13 @@ void print_report(const engine& e, output_format output) {
   auto opened = open_engine(a.config, a.log, resume_of(a.resume), config_use::everything);
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
+  if (!reads_topics(e.streams())) {
+    return report(a.log, {make_error_code(errc::config_invalid),
+                          "there is nothing to read from Kafka: no stream has topics",
+                          "streams without topics are for programs that embed Ratchet and call transact(); "
+                          "add `topics` to the config, or use `ratchet apply` for files",
+                          {}});
+  }
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
   const stop_signals signals;
   const auto failed = e.run(a.until_end, signals.requested());

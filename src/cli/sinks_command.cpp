@@ -1,0 +1,93 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/control_client.hpp"
+#include "app/sink_request.hpp"
+#include "cli/read_source.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+struct sinks_options {
+  source_option source;
+  output_format output{output_format::text};
+  sink_request request;
+  std::uint64_t message{0};
+};
+
+reported<void> ask(const sinks_options& o, const byte_sink& sink) {
+  RATCHET_TRY(const auto directory, directory_of(o.source));
+  RATCHET_TRY(auto client, control_client::connect(directory.path));
+  if (!client) {
+    return problem{
+        errc::source_unavailable,
+        "no instance is running on " + directory.path.string(),
+        "which messages a sink does not take only a running one knows; `ratchet status` counts what "
+        "is not sent",
+        {}};
+  }
+  constexpr std::chrono::minutes k_patience{1};
+  client->wait_longer({k_patience, k_patience});
+  return client->ask(to_words(o.request), sink);
+}
+
+void run(sinks_options& o, const CLI::App& command, command_line& line) {
+  require_source(o.source);
+  o.request.json = o.output == output_format::json;
+  const CLI::Option* message = command.get_option_no_throw("--message");
+  if (message != nullptr && message->count() > 0) o.request.message = o.message;
+  standard_output out;
+  const auto done = ask(o, [&](std::string_view piece) { return piece.empty() || out.write(piece); });
+  line.status = done ? out.end() : report(done.error());
+}
+
+CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const char* what,
+                   const std::shared_ptr<sinks_options>& o) {
+  o->request.verb = verb;
+  CLI::App* command = sinks.add_subcommand(name_of(verb), what);
+  add_source_options(*command, o->source);
+  add_output_option(*command, o->output);
+  CLI::Option* name = command->add_option("SINK", o->request.sink, "The sink's name");
+  if (verb != sink_verb::list) name->required();
+  if (verb != sink_verb::list) {
+    CLI::Option* message =
+        command->add_option("--message", o->message, "This message alone: its number, as it is listed")
+            ->type_name("N");
+    if (verb == sink_verb::skip) message->required();
+  }
+  if (verb == sink_verb::skip) command->add_flag("--yes", o->request.act, "Do it; without it only told");
+  command->callback([o, command, &line] { run(*o, *command, line); });
+  return command;
+}
+
+}  // namespace
+
+void add_sinks_command(CLI::App& root, command_line& line) {
+  CLI::App* sinks =
+      root.add_subcommand("sinks", "Look at messages that a sink does not take, and decide about them");
+  sinks->require_subcommand(1);
+  add_verb(*sinks, line, sink_verb::list, "List the messages that are refused, and why",
+           std::make_shared<sinks_options>())
+      ->footer(
+          "A line each, for people, or a JSON object: the lowest of each aggregate, up to 1000 of a sink. "
+          "They are\n"
+          "kept and tried again; what their aggregates published there behind them waits.\n"
+          "Example:\n  ratchet sinks list -c ratchet.yaml");
+  add_verb(*sinks, line, sink_verb::retry, "Send refused messages again, now",
+           std::make_shared<sinks_options>())
+      ->footer("As when the receiver was mended.\nExample:\n  ratchet sinks retry -c ratchet.yaml receipts");
+  add_verb(*sinks, line, sink_verb::skip, "Pass over one refused message: it is never sent",
+           std::make_shared<sinks_options>())
+      ->footer(
+          "What its aggregate published there behind it goes on. Answered when that is durable; it is an "
+          "audit\n"
+          "row: see `ratchet status --audit`.\n"
+          "Example:\n  ratchet sinks skip -c ratchet.yaml receipts --message 17 --yes");
+  sinks->footer("Asks the running instance.\nExample:\n  ratchet sinks list -c ratchet.yaml");
+}
+
+}  // namespace ratchet::cli
