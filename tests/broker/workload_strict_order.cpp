@@ -46,9 +46,9 @@ std::uint64_t waiting_of(main_job& job, const std::string& state) {
   return job.status().get<std::uint64_t>("streams.payments.waiting." + state, 99'999);
 }
 
-TEST(strict_order, is_the_producers_order_whatever_order_records_come_in_and_under_kills) {
+void expect_the_producers_order_under_kills(const std::string& order_lines) {
   main_job job;
-  job.write_config(k_strict_order);
+  job.write_config(order_lines);
   std::vector<std::pair<int, int>> events;
   for (int a = 0; a < k_aggregates; ++a) {
     for (int n = 1; n <= k_events; ++n) events.emplace_back(a, n);
@@ -86,6 +86,14 @@ TEST(strict_order, is_the_producers_order_whatever_order_records_come_in_and_und
     EXPECT_EQ(job.run({"get", "payments", "a" + std::to_string(a)}).output, whole_snapshot(k_events));
   }
   EXPECT_EQ(job.commit_fault(), "");
+}
+
+TEST(strict_order, is_the_producers_order_whatever_order_records_come_in_and_under_kills) {
+  expect_the_producers_order_under_kills(k_strict_order);
+}
+
+TEST(strict_order, is_the_producers_order_of_deferred_events_too) {
+  expect_the_producers_order_under_kills(std::string{k_strict_order} + "    handling: deferred\n");
 }
 
 TEST(strict_order, goes_on_as_an_operator_decides_while_it_runs) {

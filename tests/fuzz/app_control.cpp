@@ -6,6 +6,7 @@
 
 #include "app/control_protocol.hpp"
 #include "app/control_requests.hpp"
+#include "app/sink_request.hpp"
 #include "fuzz/fuzz_input.hpp"
 
 /// What comes over the control socket. The first byte says which end reads: a request is refused, or is
@@ -21,6 +22,8 @@ void check_request(std::string_view body) {
   const auto words = decode_request(copy.view());
   if (!words) return;
   RATCHET_FUZZ_CHECK(encode_request(*words).substr(4) == body);
+  if (const auto of_sinks = parse_sink_words(*words))
+    RATCHET_FUZZ_CHECK(parse_sink_words(to_words(*of_sinks)) == of_sinks);
   const auto request = parse_words(*words);
   if (!request) return;
   const auto again = parse_words(to_words(request.value()));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fuzz/fuzz_input.hpp"
+#include "store/layout_answer.hpp"
 #include "store/layout_outbox.hpp"
 #include "store/layout_waiting.hpp"
 
@@ -238,6 +239,24 @@ const row_kind<std::vector<owned_id>> k_id_run{
 
 const row_kind<timestamp> k_filed_time{
     read_time, [](const timestamp& t) { return layout::encode_filed_time(t); }, layout::decode_filed_time};
+
+using answered_id = std::pair<timestamp, kept_answer>;
+
+const row_kind<answered_id> k_answered_id{
+    [](fuzz_input& in) {
+      answered_id out{read_time(in), {}};
+      out.second.sequence = {in.u64(), in.u64()};
+      if (in.flag()) out.second.fingerprint = hash128{in.u64(), in.u64()};
+      if (in.flag()) out.second.reply = owned(in.text());
+      return out;
+    },
+    [](const answered_id& id) { return layout::encode_answered_id(id.first, id.second); },
+    [](std::string_view value) -> result<answered_id> {
+      RATCHET_TRY(const timestamp filed, layout::filed_time_of(value));
+      RATCHET_TRY(const auto answer, layout::decode_answer(value));
+      if (!answer) return make_error_code(errc::state_damaged);  // an event's
+      return answered_id{filed, *answer};
+    }};
 
 std::string read_text(fuzz_input& in) {
   return owned(in.text());
@@ -478,6 +497,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 18:
       check(k_filed_time, in);
+      check(k_answered_id, in);
       break;
     default:
       check_plain(in.rest());

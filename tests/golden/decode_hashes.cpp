@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <set>
 #include <string>
 
 #include "decode/event_id_text.hpp"
@@ -69,6 +70,25 @@ TEST(opaque_id_golden, is_xxh3_of_its_text_and_of_both_hashes_with_a_source) {
   EXPECT_EQ(hex(payload_hash("/a")), "1bca2a8cd650a9f0e292ab48a6b06805");
   EXPECT_EQ(to_text(id_kind::opaque, id_of_source(id_kind::opaque, id, "/a")),
             "xxh3:546f55ba32058bdddc46693694a758cd");
+}
+
+/// What counts as a monotonic id: XXH3-128 of the topic's hash, the partition, the source's hash and the
+/// number.
+TEST(monotonic_id_golden, is_xxh3_of_partition_source_and_number) {
+  const auto text = [](const topic_partition& where, std::string_view source, sequence number) {
+    return to_text(id_kind::monotonic, id_of_number(where, source, number));
+  };
+  EXPECT_EQ(text({"t", partition_id{3}}, "/a", {1, 17}), "xxh3:59443ce96832b7a2f8afbefc8674b719");
+  std::set<std::string> all;
+  for (const int partition : {0, 1}) {
+    for (const char* const topic : {"t", "u"}) {
+      for (const char* const source : {"", "/a"}) {
+        for (const sequence number : {sequence{0, 1}, sequence{1, 0}, sequence{0, 2}})
+          all.insert(text({topic, partition_id{partition}}, source, number));
+      }
+    }
+  }
+  EXPECT_EQ(all.size(), 24U);
 }
 
 TEST(id_of_source_golden, never_makes_two_ids_of_one_source_the_same) {

@@ -6,6 +6,7 @@
 
 #include "layout_bytes.hpp"
 #include "store/layout.hpp"
+#include "store/layout_answer.hpp"
 #include "store/meaning.hpp"
 #include "store/synced_file.hpp"
 
@@ -147,6 +148,33 @@ TEST(values_on_disk, are_these_bytes) {
             "01"
             "0000018bcfe56801");
   EXPECT_EQ(decode_filed_time(encode_filed_time(filed)).value(), filed);
+  const kept_answer whole{{1, 2}, hash128{3, 4}, "ok"};
+  EXPECT_EQ(hex(encode_answered_id(filed, whole)),
+            "02"
+            "0000018bcfe56801"
+            "0000000000000001"
+            "0000000000000002"
+            "03"
+            "0000000000000003"
+            "0000000000000004"
+            "00000002"
+            "6f6b");
+  const kept_answer bare{seq(7), std::nullopt, std::nullopt};
+  EXPECT_EQ(hex(encode_answered_id(filed, bare)),
+            "02"
+            "0000018bcfe56801"
+            "0000000000000000"
+            "0000000000000007"
+            "00");
+  for (const kept_answer& answer : {whole, bare}) {
+    const std::string value = encode_answered_id(filed, answer);
+    EXPECT_EQ(filed_time_of(value).value(), filed);
+    EXPECT_EQ(decode_answer(value).value(), answer);
+    EXPECT_FALSE(decode_answer(value.substr(0, value.size() - 1)));
+    EXPECT_FALSE(filed_time_of(value + "x"));
+  }
+  EXPECT_EQ(decode_answer(encode_filed_time(filed)).value(), std::nullopt) << "an event's id has none";
+  EXPECT_EQ(filed_time_of(encode_filed_time(filed)).value(), filed);
   std::string run;
   encode_id_run(run, std::array{filed_id{k_id, "p1"}, filed_id{k_id, "p10"}});
   EXPECT_EQ(hex(run),
@@ -173,6 +201,23 @@ TEST(values_on_disk, are_these_bytes) {
             "07"
             "0000000000000011" +
                 k_time_hex + "00000003" + k_hash_hex);
+  partition.last_ids = {{"", {0, 5}}, {"/a", {1, 2}}};
+  const std::string with_ids = encode_partition(partition);
+  EXPECT_EQ(hex(with_ids),
+            "01"
+            "0f"
+            "0000000000000011" +
+                k_time_hex + "00000003" + k_hash_hex +
+                "00000002"
+                "00000000"
+                "0000000000000000"
+                "0000000000000005"
+                "00000002"
+                "2f61"
+                "0000000000000001"
+                "0000000000000002");
+  EXPECT_EQ(decode_partition(with_ids).value(), partition);
+  EXPECT_FALSE(decode_partition(with_ids + "x"));
   EXPECT_EQ(hex(encode_audit({9, k_time, "kd", "s", "tx"})), "01" + k_time_hex +
                                                                  "00000002"
                                                                  "6b64"

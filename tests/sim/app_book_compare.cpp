@@ -102,6 +102,21 @@ void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
   }
 }
 
+/// The names of tables have that of their stream behind them.
+void compare_tables(const stream_rows& found, const plain_oracle& wanted) {
+  plain_oracle::tables_of rows;
+  for (const auto& [at, value] : found.tables)
+    rows.emplace(std::pair{at.first.substr(0, at.first.find('-')), at.second}, value);
+  must_equal(rows.size(), found.tables.size(), "tables of one stream");
+  for (const auto& [at, value] : wanted.tables()) {
+    const auto row = rows.find(at);
+    if (row != rows.end() && row->second == value) continue;
+    throw broken("row " + at.second + " of table " + at.first + " is `" +
+                 (row == rows.end() ? "not there" : row->second) + "`, but the oracle has `" + value + "`");
+  }
+  must_equal(rows.size(), wanted.tables().size(), "rows of tables");
+}
+
 [[nodiscard]] sequence sequence_of(plain_oracle::place p) {
   return {p.first, p.second};
 }
@@ -238,6 +253,7 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
     const stream_rows& stream = found.streams[i];
     compare_counters(stream.state.counters, oracles_[i]);
     compare_rows(stream, oracles_[i]);
+    compare_tables(stream, oracles_[i]);
     compare_waiting(stream, oracles_[i]);
     compare_window(stream, oracles_[i]);
     compare_rejected(stream, oracles_[i]);

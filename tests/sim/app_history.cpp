@@ -123,6 +123,7 @@ class author {
       s.arrival = !s.strict && one_in(2);
       s.has_ids = s.arrival || !one_in(5);
       s.opaque_ids = s.has_ids && (into_.seed / 8 + i) % 4 == 0;
+      s.deferred = (s.strict || s.arrival) && (into_.seed / 32 + i) % 3 == 0;
       s.folds = one_in(2);
       s.in_headers = one_in(2);
       s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
@@ -373,6 +374,7 @@ std::string describe(const history& h) {
             (s.arrival  ? "arrival"
              : s.strict ? "strict"
                         : "latest") +
+            (s.deferred ? ", deferred" : "") +
             (s.opaque_ids ? ", opaque ids"
              : s.has_ids  ? ""
                           : ", no ids") +

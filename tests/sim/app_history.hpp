@@ -91,7 +91,8 @@ struct fault {
 /// How the streams of a history are configured.
 struct stream_setup {
   bool arrival{false};
-  bool strict{false};  ///< neither: latest
+  bool strict{false};    ///< neither: latest
+  bool deferred{false};  ///< strict and arrival
   first_number first{first_number::one};
   bool accepts_epochs{false};
   gap_policy gap{gap_policy::wait};

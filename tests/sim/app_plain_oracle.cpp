@@ -2,6 +2,7 @@
 #include "app_plain_oracle.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/backoff.hpp"  // documented, and without a state: what `due` means
 
@@ -17,6 +18,18 @@ plain_oracle::plain_oracle(const stream_setup& setup) : setup_{&setup}, partitio
 bool plain_oracle::aggregate::was_skipped(place p) const {
   return std::any_of(skipped.begin(), skipped.end(),
                      [&](const auto& range) { return range.first <= p && p <= range.second; });
+}
+
+std::vector<table_entry> tabled(const std::string& aggregate, const std::string& payload) {
+  const std::size_t n = std::hash<std::string>{}(payload);
+  std::vector<table_entry> out{
+      {"own", aggregate + "/" + std::to_string(n % 4), payload},
+      {"shared", std::to_string(n % 3), "to be put again"},
+      {"shared", std::to_string(n % 3), aggregate + payload},
+  };
+  if (n % 5 == 0) out.push_back({"own", aggregate + "/" + std::to_string(n / 5 % 4), std::nullopt});
+  if (n % 7 == 0) out.push_back({"shared", std::to_string(n / 7 % 3), std::nullopt});
+  return out;
 }
 
 void plain_oracle::begin_step() {
@@ -77,7 +90,8 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     }
   }
   const auto own = aggregates_.find(m.aggregate);
-  if (m.kind != message_kind::malformed && own != aggregates_.end()) skip_old_gaps(own->second);
+  const bool may_skip = m.kind != message_kind::malformed && !setup_->deferred;
+  if (may_skip && own != aggregates_.end()) skip_old_gaps(own->second);
   return ticket;
 }
 
@@ -87,6 +101,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
   waiter w{.of = &m, .offset = offset, .since = {}, .due = {}, .ticket = ticket};
+  may_run = may_run && !setup_->deferred;
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
     return;
@@ -110,6 +125,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
       waiting_bytes() > setup_->most_bytes.value_or(~0ULL))
     refused_ = refusal::full;
   if (a.held || a.waiting.size() <= setup_->most_of_aggregate) return;
+  if (setup_->deferred && lowest_has_its_turn(a)) return;
   a.held = true;
   sayings_.push_back({"aggregate_held", m.aggregate, {}});
 }
@@ -203,9 +219,16 @@ void plain_oracle::retry_latest(aggregate& a) {
   }
 }
 
+bool plain_oracle::lowest_has_its_turn(const aggregate& a) const {
+  const auto& [number, w] = *a.waiting.begin();
+  return w.state == fate::parked && comes_next(a, number);
+}
+
 bool plain_oracle::is_old_gap(const aggregate& a) const {
   if (!setup_->strict || setup_->gap == gap_policy::wait || !floor_ || a.held || a.waiting.empty())
     return false;
+  // What is behind deferred events comes to light when they are handled.
+  if (setup_->deferred && (lowest_has_its_turn(a) || a.bound == a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
   return w.state == fate::parked && w.since && *w.since + setup_->gap_timeout <= *floor_ + setup_->window;
 }
@@ -403,7 +426,15 @@ void plain_oracle::apply(aggregate& a, place number, const message& m, std::int6
     a.snapshot.clear();
   } else {
     a.snapshot = setup_->folds ? fold(a.snapshot, m.payload) : m.payload;
-    if (setup_->folds) published_.emplace_back(m.aggregate, m.payload);
+    if (!setup_->folds) return;
+    published_.emplace_back(m.aggregate, m.payload);
+    for (table_entry& e : tabled("a" + std::to_string(m.aggregate), m.payload)) {
+      if (e.value) {
+        tables_.insert_or_assign({e.table, e.key}, *e.value);
+      } else {
+        tables_.erase({e.table, e.key});
+      }
+    }
   }
 }
 

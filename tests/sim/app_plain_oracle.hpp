@@ -133,6 +133,9 @@ class plain_oracle {
   /// What the reducer published in the step, and of which aggregate, in order.
   using messages = std::vector<std::pair<std::uint32_t, std::string>>;
   [[nodiscard]] const messages& published() const { return published_; }
+  /// What the folding reducer's tables hold, by table and key.
+  using tables_of = std::map<std::pair<std::string, std::string>, std::string>;
+  [[nodiscard]] const tables_of& tables() const { return tables_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
   void bind(std::uint32_t which, std::optional<place>);
   /// A step looks after what waits of this aggregate.
@@ -168,6 +171,7 @@ class plain_oracle {
   [[nodiscard]] fate judge(const message&) const;
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
+  [[nodiscard]] bool lowest_has_its_turn(const aggregate&) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
@@ -204,6 +208,7 @@ class plain_oracle {
   std::vector<fate> tickets_;
   std::vector<said> sayings_;
   messages published_;
+  tables_of tables_;
   std::vector<stopping> stopped_;
   refusal refused_{refusal::none};
   bool mended_{false};
@@ -219,5 +224,14 @@ class plain_oracle {
 
 /// What the folding reducer makes of a snapshot and one more payload.
 [[nodiscard]] std::string fold(const std::string& before, const std::string& payload);
+
+/// What it changes in its tables for an event of this aggregate: rows of the aggregate's own, some of which
+/// go again, and rows that all aggregates write, which show the order of their events. No value: erased.
+struct table_entry {
+  const char* table;
+  std::string key;
+  std::optional<std::string> value;
+};
+[[nodiscard]] std::vector<table_entry> tabled(const std::string& aggregate, const std::string& payload);
 
 }  // namespace ratchet::sim

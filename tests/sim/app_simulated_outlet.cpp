@@ -30,13 +30,14 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
   std::multiset<std::string> told_of_dead;
   std::size_t letters_of_rejected = 0;
   std::size_t answered = 0;
-  std::uint64_t position = before.outbox.state.next;
+  outbox_lanes lanes = before.outbox.lanes;
   for (const output_row& row : batch.outbox.puts) {
-    if (row.position != position++) throw broken("an output at a position that is not the next");
+    if (row.position != lanes.by_name[std::string{row.lane()}].next++)
+      throw broken("an output at a position that is not the next");
     if (row.kind == output_kind::published) {
       // There a repeat that comes later than the window is applied again: it publishes what it did before.
       const stream_setup& setup = of.streams.at(static_cast<std::uint32_t>(row.stream));
-      if (!ids_.emplace(row.id, row.position).second && !(setup.arrival && setup.opaque_ids))
+      if (!ids_.emplace(row.id, place_of(row)).second && !(setup.arrival && setup.opaque_ids))
         throw broken("two messages have one id");
     } else if (row.kind == output_kind::rejection) {
       ++answered;
@@ -47,7 +48,7 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
       if (of_dead) told_of_dead.insert(row.aggregate);
       if (!of_dead) ++letters_of_rejected;
     }
-    rows_.insert_or_assign(row.position, written{batch.step, row});
+    rows_.insert_or_assign(place_of(row), written{batch.step, row});
   }
   if (!letters) died.clear();
   if (told_of_dead != died || letters_of_rejected != (letters ? rejected : 0) ||
@@ -63,14 +64,14 @@ void mail_book::take_back_to(std::uint64_t step) {
   std::erase_if(rows_, [&](const auto& entry) {
     if (entry.second.step <= step) return false;
     if (sent_.contains(entry.first))
-      throw broken("output " + std::to_string(entry.first) + " was sent, and its step is lost");
+      throw broken("output " + std::to_string(entry.first.second) + " was sent, and its step is lost");
     ids_.erase(entry.second.row.id);
     return true;
   });
 }
 
 void mail_book::send(const output_row& row, std::uint64_t durable) {
-  const auto at = rows_.find(row.position);
+  const auto at = rows_.find(place_of(row));
   if (at == rows_.end()) throw broken("an output was sent that no step has put there");
   if (at->second.step > durable)
     throw broken("output " + std::to_string(row.position) + " of step " + std::to_string(at->second.step) +
@@ -89,31 +90,35 @@ void mail_book::send(const output_row& row, std::uint64_t durable) {
   }
   if (whole != at->second.row)
     throw broken("output " + std::to_string(row.position) + " is not sent as it was written");
-  sent_.insert(row.position);
+  sent_.insert(place_of(row));
 }
 
-/// What an aggregate published comes in its order, but for what was under way with one that was refused.
-void mail_book::came(std::uint64_t position) {
-  came_.insert(position);
-  const output_row& row = rows_.at(position).row;
+/// What an aggregate published comes in its order, at each sink by itself. In Kafka what was under way with
+/// one that was refused may come before it.
+void mail_book::came(const output_row& row) {
+  const place here = place_of(row);
+  came_.insert(here);
   if (row.kind != output_kind::published) return;
-  for (const auto& [before, other] : rows_) {
-    if (before >= position) break;
+  for (auto at = rows_.lower_bound({here.first, 0}); at != rows_.end() && at->first < here; ++at) {
+    const auto& [before, other] = *at;
     const bool is_of_it = other.row.kind == output_kind::published && other.row.stream == row.stream &&
                           other.row.aggregate == row.aggregate;
-    if (is_of_it && !came_.contains(before) && !refused_.contains(before))
-      throw broken("message " + std::to_string(position) + " came before " + std::to_string(before) + " of " +
-                   row.aggregate);
+    const bool may_be_late = here.first.empty() && refused_.contains(before);
+    if (is_of_it && !came_.contains(before) && !may_be_late)
+      throw broken("message " + std::to_string(here.second) + " came before " +
+                   std::to_string(before.second) + " of " + row.aggregate);
   }
 }
 
-void mail_book::compare(const outbox_state& outbox) const {
-  if (outbox.rows() != 0 || outbox.bytes != 0)
-    throw broken(std::to_string(outbox.rows()) + " outputs of " + std::to_string(outbox.bytes) +
-                 " bytes are left at rest");
-  for (const auto& [position, unused] : rows_) {
-    if (!came_.contains(position) && !given_up_.contains(position))
-      throw broken("output " + std::to_string(position) + " never came to anybody");
+void mail_book::compare(const outbox_lanes& outbox) const {
+  for (const auto& [lane, left] : outbox.by_name) {
+    if (left.rows() != 0 || left.bytes != 0)
+      throw broken(std::to_string(left.rows()) + " outputs of " + std::to_string(left.bytes) +
+                   " bytes are left at rest for `" + lane + "`");
+  }
+  for (const auto& [where, unused] : rows_) {
+    if (!came_.contains(where) && !given_up_.contains(where))
+      throw broken("output " + std::to_string(where.second) + " never came to anybody");
   }
 }
 
@@ -137,20 +142,20 @@ delivery simulated_outlet::end(const output_row& row, bool had_company, bool is_
   if (is_doomed) return {row.position, delivery::how::again, "behind one that did not come"};
   const std::uint32_t what = well_ ? k_of : world_.draw(k_of);
   if (what == 0) doom_those_behind(row);
-  if (what == 2) book_.refused(row.position);
+  if (what == 2) book_.refused(row);
   if (what == 0) return {row.position, delivery::how::again, "away"};
   if (what == 1) {
-    book_.came(row.position);
+    book_.came(row);
     return {row.position, delivery::how::again, "the answer is lost"};
   }
   if (what == 2 && had_company) return {row.position, delivery::how::refused, "the batch is too large"};
   if (what == 2) {
     // A letter is tried once more without its value.
     const bool is_last_try = row.kind == output_kind::rejection || !row.value;
-    if (is_last_try && row.kind != output_kind::published) book_.given_up(row.position);
+    if (is_last_try && row.kind != output_kind::published) book_.given_up(row);
     return {row.position, delivery::how::refused, "too large"};
   }
-  book_.came(row.position);
+  book_.came(row);
   return {row.position, delivery::how::done, {}};
 }
 

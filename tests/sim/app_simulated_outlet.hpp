@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app_history.hpp"
@@ -26,11 +28,11 @@ class mail_book {
   void take_back_to(std::uint64_t step);
   /// Only what is durable is sent, and as it was written.
   void send(const output_row&, std::uint64_t durable);
-  void came(std::uint64_t position);
-  void refused(std::uint64_t position) { refused_.insert(position); }
-  void given_up(std::uint64_t position) { given_up_.insert(position); }
+  void came(const output_row&);
+  void refused(const output_row& row) { refused_.insert(place_of(row)); }
+  void given_up(const output_row& row) { given_up_.insert(place_of(row)); }
   /// Everything came, and nothing is left to send.
-  void compare(const outbox_state&) const;
+  void compare(const outbox_lanes&) const;
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_.size(); }
 
  private:
@@ -38,16 +40,21 @@ class mail_book {
     std::uint64_t step;
     output_row row;
   };
-  std::map<std::uint64_t, written> rows_;
-  std::set<std::uint64_t> sent_;
-  std::set<std::uint64_t> came_;
-  std::set<std::uint64_t> given_up_;
-  std::set<std::uint64_t> refused_;        ///< at least once
-  std::map<event_id, std::uint64_t> ids_;  ///< of what was published
+  /// A lane of the outbox, and a position in it.
+  using place = std::pair<std::string, std::uint64_t>;
+  [[nodiscard]] static place place_of(const output_row& row) {
+    return {std::string{row.lane()}, row.position};
+  }
+  std::map<place, written> rows_;
+  std::set<place> sent_;
+  std::set<place> came_;
+  std::set<place> given_up_;
+  std::set<place> refused_;        ///< at least once
+  std::map<event_id, place> ids_;  ///< of what was published
 };
 
-/// Brokers that take some time, are away, lose their answers, and find some messages too large. After
-/// `heals()` all is well.
+/// Brokers that take some time, are away, lose their answers, and find some messages too large; or a sink
+/// that does. After `heals()` all is well.
 class simulated_outlet final : public publisher {
  public:
   simulated_outlet(const simulated_disk& disk, mail_book& book, world_port& world, bool well)

@@ -61,6 +61,8 @@ void simulated_disk::note_before(const step_part& part, undo& before) const {
     for (const waiting_event& e : changed.puts)
       was.waiting.push_back(known(stream.waiting, std::pair{name, e.head.sequence}));
   }
+  for (const table_change& changed : part.change->tables)
+    was.tables.push_back(known(stream.tables, std::pair{changed.table, changed.key}));
 }
 
 void simulated_disk::write(const step_batch& batch) {
@@ -94,6 +96,7 @@ void simulated_disk::take_back() {
     if (part->rejected) std::tie(into.rejected, into.kept) = std::move(*part->rejected);
     put_back(into.backlogs, part->backlogs);
     put_back(into.waiting, part->waiting);
+    put_back(into.tables, part->tables);
   }
   now_.audits.resize(before.audits);
   now_.incarnations = std::move(before.incarnations);
@@ -184,11 +187,12 @@ result<due_aggregates> simulated_store::due(stream_id id, timestamp now, std::op
   return disk_.now().streams.at(static_cast<std::size_t>(id)).due(now, gaps, limit);
 }
 
-result<std::vector<output_row>> simulated_store::outputs(std::uint64_t from, std::uint64_t until,
-                                                         std::size_t limit, std::uint64_t bytes) const {
+result<std::vector<output_row>> simulated_store::outputs(std::string_view lane, std::uint64_t from,
+                                                         std::uint64_t until, std::size_t limit,
+                                                         std::uint64_t bytes) const {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
-  return disk_.now().outbox.read(from, until, limit, bytes);
+  return disk_.now().outbox.read(lane, from, until, limit, bytes);
 }
 
 std::optional<timestamp> simulated_store::oldest_rejected(stream_id id) const {

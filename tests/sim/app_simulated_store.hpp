@@ -75,6 +75,7 @@ class simulated_disk {
       std::optional<std::pair<std::map<kept_rejected::position, rejected_row>, kept_rejected>> rejected;
       std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;
       std::vector<std::pair<std::pair<std::string, sequence>, std::optional<waiting_event>>> waiting;
+      std::vector<std::pair<std::pair<std::string, std::string>, std::optional<std::string>>> tables;
     };
     std::vector<of_stream> streams;
     std::size_t audits;
@@ -120,10 +121,10 @@ class simulated_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
-  [[nodiscard]] outbox_state outbox() const override { return disk_.now().outbox.state; }
+  [[nodiscard]] outbox_lanes outboxes() const override { return disk_.now().outbox.lanes; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return disk_.now().outbox_epoch; }
-  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
-                                                        std::size_t limit,
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
+                                                        std::uint64_t until, std::size_t limit,
                                                         std::uint64_t bytes) const override;
   [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id) const override;
   [[nodiscard]] result<void> write(const step_batch&) override;

@@ -39,6 +39,7 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   }
   EXPECT_GT(found.met.lost_steps, 0U);
   EXPECT_GT(found.met.outputs, 100U);
+  EXPECT_GT(found.met.table_changes, 100U);
   for (const char* kind : {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead",
                            "resume_equal_foreign", "resume_store_lost", "resume_behind_or_absent"}) {
     EXPECT_TRUE(found.met.audits.contains(kind)) << kind;

@@ -296,11 +296,20 @@ std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::
   return out;
 }
 
+void step_book::check_gaps(std::uint32_t stream, const record& decided) const {
+  const std::string gap = oracles_[stream].describe_old_gap();
+  if (gap.empty()) return;
+  throw broken(place(*decided.where) + ": offset " + std::to_string(decided.offset) +
+               " is decided while a gap is too old: " + gap);
+}
+
 void step_book::take_records(step& s, const step_part& part, const stream_rows& before, const cluster& c,
                              std::int64_t now) {
   const auto stream = static_cast<std::uint32_t>(part.stream);
   const stream_change& change = *part.change;
   must_be(change.looked_at > 0 && change.looked_at <= part.plan->events.size(), "a step looks at no record");
+  // What is deferred has its gaps judged between steps alone.
+  check_gaps(stream, *part.plan->events[0].from);
   take_bounds(s, part, before);
   std::vector<delivery> records;
   for (std::size_t i = 0; i < change.looked_at; ++i)
@@ -324,9 +333,7 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
       must_be(!is_handled, "a record of a stopped partition was handled");
       continue;
     }
-    if (const std::string gap = oracles_[stream].describe_old_gap(); !gap.empty())
-      throw broken(place(c.logs[d.log].where) + ": offset " + std::to_string(d.entry.offset) +
-                   " is decided while a gap is too old: " + gap);
+    if (!history_->streams[stream].deferred) check_gaps(stream, *part.plan->events[i].from);
     // A record that is not handled was run, and then thrown away with all behind it.
     const bool is_unseen = is_handled && unseen.contains(d.entry.what->aggregate);
     const refusal refused = refusal_of(stream, d, now, is_unseen);

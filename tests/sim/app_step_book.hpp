@@ -86,6 +86,8 @@ class step_book {
   void take_records(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   [[nodiscard]] refusal refusal_of(std::uint32_t stream, const delivery&, std::int64_t now,
                                    bool unseen) const;
+  /// No record may be decided while a gap is too old.
+  void check_gaps(std::uint32_t stream, const record&) const;
   void check_room(const step_part&, const stream_rows& before) const;
   void check_stops(std::uint32_t stream, const stream_change&, std::vector<stopping> wanted, const cluster&);
   /// Returns its ticket.

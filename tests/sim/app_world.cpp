@@ -59,7 +59,16 @@ struct folding {
       .name = "folding", .version = 1, .full_state = false, .has_effects = true};
   outcome apply(const event& e, state& s, effects& fx) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
-    fx.publish({.topic = "out", .key = e.aggregate, .payload = e.payload});
+    // To both lanes of the outbox, each aggregate to its own.
+    const bool to_the_side = !e.aggregate.empty() && e.aggregate.back() % 2 != 0;
+    fx.publish({.topic = to_the_side ? "" : "out",
+                .key = e.aggregate,
+                .payload = e.payload,
+                .sink = to_the_side ? "side" : ""});
+    for (const table_entry& t : tabled(std::string{e.aggregate}, std::string{e.payload})) {
+      const std::string table = std::string{t.table} + "-" + std::string{e.stream};
+      t.value ? fx.put(table, t.key, *t.value) : fx.erase(table, t.key);
+    }
     return fail_as_told(e, *now);
   }
   const running* now;
@@ -76,6 +85,7 @@ struct folding {
   s.gap = {setup.gap, std::chrono::milliseconds{setup.gap_timeout}};
   s.waiting.per_aggregate = setup.most_of_aggregate;
   s.retry = setup.retry;
+  s.handling = setup.deferred ? handling::deferred : handling::direct;
   s.envelope.aggregate = setup.in_headers ? "key" : "/p";
   if (setup.has_ids) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
   if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
@@ -84,7 +94,8 @@ struct folding {
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
   s.reducer.from = setup.in_headers ? "" : "/v";
-  s.outputs = {"out"};
+  s.outputs = {"out", "sink:side"};
+  s.tables = {{"own-" + s.name, key_encoding::text}, {"shared-" + s.name, key_encoding::bytes}};
   s.poison = 0;
   return s;
 }
@@ -191,7 +202,7 @@ history_result world::run() {
       live();
     }
     book_.compare(disk_->now(), cluster_);
-    if (!older_at_the_end_) mail_.compare(disk_->now().outbox.state);
+    if (!older_at_the_end_) mail_.compare(disk_->now().outbox.lanes);
     if (history_.well_behaved) book_.compare_with_all(history_);
   } catch (const broken& what) {
     result_.broken = what.what();
@@ -284,8 +295,21 @@ std::pair<session_result, bool> world::one_session() {
   options.random = ++incarnations_;
   options.decoding = decode_on::owner_thread;
   outlet_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
-  consumer_session session{{settings_, streams_, *store_, *source_, clock_, *board_, *meter_, log_,
-                            &*errands_, &space_, outlet_.get()},
+  sink_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
+  const sink_outlet side{"side", sink_.get(), std::chrono::milliseconds{500}, std::chrono::seconds{10}};
+  consumer_session session{{settings_,
+                            streams_,
+                            *store_,
+                            *source_,
+                            clock_,
+                            *board_,
+                            *meter_,
+                            log_,
+                            &*errands_,
+                            &space_,
+                            outlet_.get(),
+                            nullptr,
+                            {side}},
                            options};
   session_result ended = session.run();
   if (session.was_assigned()) wish_ = {};
@@ -334,6 +358,7 @@ void world::be_down(bool killed) {
   store_.reset();
   source_.reset();
   outlet_.reset();
+  sink_.reset();
   dies_in_.reset();
   stopped_since_ = 0;
   if (killed) {
@@ -405,6 +430,8 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
   }
   book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
   result_.met.outputs += batch.outbox.puts.size();
+  for (const step_part& part : batch.parts)
+    result_.met.table_changes += part.change != nullptr ? part.change->tables.size() : 0;
   mail_.write(batch, before, history_, has_letters(history_), has_answers(history_));
 }
 
@@ -421,6 +448,7 @@ void census::add(const census& more) {
   reducer_stops += more.reducer_stops;
   steps += more.steps;
   outputs += more.outputs;
+  table_changes += more.table_changes;
   lost_steps += more.lost_steps;
 }
 

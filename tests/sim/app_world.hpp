@@ -39,7 +39,8 @@ struct census {
   std::uint64_t reducer_stops{0};               ///< and as their reducer says so
   std::uint64_t processes{0};
   std::uint64_t steps{0};
-  std::uint64_t outputs{0};     ///< that were to be sent
+  std::uint64_t outputs{0};  ///< that were to be sent
+  std::uint64_t table_changes{0};
   std::uint64_t lost_steps{0};  ///< directories that came back from before
 
   void add(const census&);
@@ -147,6 +148,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::unique_ptr<simulated_store> store_;
   std::unique_ptr<simulated_source> source_;
   std::unique_ptr<simulated_outlet> outlet_;
+  std::unique_ptr<simulated_outlet> sink_;
   std::optional<owner_errands> errands_;
   std::atomic<bool> stop_{false};
   resume_option typed_{resume_option::none};  ///< behind `--resume`, at the next start

@@ -378,5 +378,58 @@ TEST_F(apply_command, says_where_there_is_nothing_to_consume) {
   EXPECT_NE(failed->message.find("kafka.brokers"), std::string::npos);
 }
 
+/// Of each payload by its length, and of each aggregate the last payload.
+struct tabling {
+  static constexpr reducer_traits traits{.name = "tabling", .version = 1};
+  outcome apply(const event& e, state& s, effects& fx) const {
+    s.assign(e.payload);
+    fx.put("by-size", e.payload.size(), e.aggregate);
+    fx.put("last", e.aggregate, e.payload);
+    return done();
+  }
+};
+
+TEST_F(apply_command, fills_tables_that_the_program_reads) {
+  settings_.streams[0].tables = {{"by-size", key_encoding::u64}, {"last", key_encoding::text}};
+  own_.add("payments", tabling{});
+  expect_applied({file("in", line("a", 1) + line("b", 100) + line("a", 3) + line("c", 22) + line("d", 5))});
+  for (int opens = 0; opens < 2; ++opens, reopen()) {
+    const engine& e = opened();
+    EXPECT_EQ(e.read(table_key{"last", "a"}).value(), "3");
+    EXPECT_EQ(e.read(table_key{"by-size", "3"}).value(), "b");
+    EXPECT_EQ(e.read(table_key{"last", "z"}).error(), make_error_code(errc::not_found));
+    EXPECT_EQ(e.read(table_key{"first", "a"}).error(), make_error_code(errc::table_undeclared));
+    EXPECT_EQ(e.read(table_key{"by-size", "many"}).error(), make_error_code(errc::table_key_invalid));
+    using rows = std::vector<table_row>;
+    const table_page first = e.scan({.table = "last", .limit = 2}).value();
+    EXPECT_EQ(first.rows, (rows{{"a", "3"}, {"b", "100"}}));
+    ASSERT_EQ(first.next, "c");
+    const table_page rest = e.scan({.table = "last", .from = *first.next, .limit = 2}).value();
+    EXPECT_EQ(rest.rows, (rows{{"c", "22"}, {"d", "5"}}));
+    EXPECT_EQ(rest.next, std::nullopt) << "there is no more, though the page is full";
+    EXPECT_EQ(e.scan({.table = "last", .prefix = "c"}).value().rows, (rows{{"c", "22"}}));
+    EXPECT_EQ(e.scan({.table = "by-size"}).value().rows, (rows{{"1", "d"}, {"2", "c"}, {"3", "b"}}));
+    EXPECT_EQ(e.scan({.table = "by-size", .prefix = "1"}).error(), make_error_code(errc::table_key_invalid));
+    EXPECT_EQ(e.scan({.table = "by-size", .from = "x"}).error(), make_error_code(errc::table_key_invalid));
+    EXPECT_EQ(e.scan({.table = "first"}).error(), make_error_code(errc::table_undeclared));
+  }
+}
+
+TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
+  own_.add("payments", tabling{});
+  settings_.streams[0].tables = {{"by-size", key_encoding::u64}, {"last", key_encoding::text}};
+  expect_applied({file("in", line("a", 1))});
+  reopen();
+  settings_.streams[0].tables.push_back({"more", key_encoding::bytes});
+  const auto audits = opened().state().view().value()->audits().value();
+  ASSERT_EQ(audits.size(), 1U);
+  EXPECT_EQ(audits[0].kind, "table_added");
+  EXPECT_EQ(audits[0].stream, "payments");
+  EXPECT_EQ(audits[0].text, "the table `more` begins empty: events that were handled before are not in it");
+  EXPECT_EQ(opened().state().durable_step(), opened().state().last_step());
+  reopen();
+  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+}
+
 }  // namespace
 }  // namespace ratchet

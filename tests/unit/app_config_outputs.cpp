@@ -54,6 +54,9 @@ TEST(config_of_outputs, is_read_whole) {
   EXPECT_EQ(s.emit[1].payload, "");
   EXPECT_THAT(describe(s), HasSubstr("; publishes to cashback, money, all"));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("drops repeats by ce_id")));
+  auto twice = s;
+  twice.outputs.push_back(s.emit.front().topic);
+  EXPECT_EQ(topics_published_to(twice).size(), topics_published_to(s).size()) << "each is named once";
 }
 
 TEST(config_of_outputs, takes_one_emit_without_a_list) {
@@ -68,7 +71,7 @@ TEST(config_of_outputs, names_each_topic_that_is_written_to_once) {
   const auto streams = make_streams(c.value(), {});
   ASSERT_TRUE(streams.has_value());
   EXPECT_THAT(output_topics(streams.value()), ElementsAre("a", "b", "d"));
-  EXPECT_THAT(*streams.value()[0]->rules.outputs.topics, ElementsAre("b", "a", "b"));
+  EXPECT_THAT(*streams.value()[0]->rules.outputs.topics, ElementsAre("b", "a"));
 }
 
 TEST(config_of_outputs, of_a_program_is_checked_too) {

@@ -79,8 +79,8 @@ TEST_P(config_override_refusal, has_the_option_for_a_place) {
 }
 
 constexpr bad_override k_bad_overrides[] = {
-    {"value_refused", "streams[0].dedup.ids=monotonic",
-     "  --set streams[0].dedup.ids: streams[0].dedup.ids: ids: monotonic is not built yet in this version"},
+    {"value_refused", "streams[0].dedup.ids=uuidv1",
+     "  --set streams[0].dedup.ids: streams[0].dedup.ids: \"uuidv1\" is not known here"},
     {"key_of_another_order", "streams[0].first=0",
      "  --set streams[0].first: streams[0].first: does nothing with order: latest"},
     {"rule_broken", "streams[0].reducer.kind=merge_patch",

@@ -76,7 +76,8 @@ constexpr refusal k_keys[] = {
      "leading zeros"},
     {"top_key_misspelt", "state:", "stat:", 3, 1, "stat", "is not a known key", "did you mean \"state\"?"},
     {"top_key_unlike_any", "version: 1", "version: 1\nbanana: 1", 2, 1, "banana", "is not a known key",
-     "known here: version, kafka, state, streams, step, memory_limit, dead_letter, rejections, outbox or "
+     "known here: version, kafka, state, streams, step, memory_limit, dead_letter, rejections, outbox, sinks "
+     "or "
      "http"},
     {"top_key_twice", "state:", "version: 1\nstate:", 3, 1, "version", "is given twice", "first in line 1"},
     {"merge_key", "version: 1", "version: 1\n<<: {}", 2, 1, "<<", "is not a known key",
@@ -286,8 +287,10 @@ constexpr refusal k_values[] = {
 };
 
 constexpr refusal k_not_built[] = {
-    {"handling", "order: latest", "handling: x", 9, 5, "streams[0].handling",
-     "handling is not built yet in this version", "leave it out"},
+    {"handling", "order: latest", "handling: x", 9, 15, "streams[0].handling", "\"x\" is not known here",
+     "direct or deferred"},
+    {"handling_of_latest", "order: latest", "handling: deferred", 9, 15, "streams[0].handling",
+     "deferred does not go with order: latest", "arrival or strict"},
     {"retention", "order: latest", "retention: 30d", 9, 5, "streams[0].retention",
      "retention is not built yet in this version", "kept for ever"},
     {"dead_letter_to_a_topic_that_is_read", "version: 1", "version: 1\ndead_letter: {topic: payment-status}",
@@ -319,11 +322,13 @@ constexpr refusal k_not_built[] = {
      "http.listen", "is not HOST:PORT with a numeric address", "127.0.0.1:9187"},
     {"shard", "version: 1", "version: 1\nshard: {index: 0, of: 4}", 2, 1, "shard",
      "shard is not built yet in this version", "leave it out"},
-    {"monotonic", "window: 24h", "ids: monotonic", 10, 18, "streams[0].dedup.ids",
-     "ids: monotonic is not built yet in this version", "use ids: uuidv7"},
 };
 
 constexpr refusal k_rules[] = {
+    {"monotonic_with_a_sequence", "window: 24h", "ids: monotonic", 10, 18, "streams[0].dedup.ids",
+     "monotonic goes with order: arrival alone", "dedup: off"},
+    {"monotonic_with_a_window", "window: 24h", "ids: monotonic, window: 24h", 10, 37,
+     "streams[0].dedup.window", "does not go with ids: monotonic", "leave it out"},
     {"latest_without_a_sequence", ", sequence: /s", "", 8, 15, "streams[0].envelope.sequence", "is missing",
      "order: arrival"},
     {"latest_without_an_id", "event_id: /id, ", "", 8, 15, "streams[0].envelope.event_id", "is missing",

@@ -120,7 +120,7 @@ TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_d
 
 TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   const auto base = meaning_of(stream(), "replace", 1).lines;
-  std::vector<stream_config> others(14, stream());
+  std::vector<stream_config> others(15, stream());
   others[0].order = order::arrival;
   others[1].dedup.ids = id_kind::none;
   others[2].envelope.event_id = "/x";
@@ -135,6 +135,7 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   others[11].dedup.ids = id_kind::ulid;
   others[12].dedup.ids = id_kind::opaque;
   others[13].envelope.sequence_base = 16;
+  others[14].dedup.ids = id_kind::monotonic;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
   }
@@ -201,6 +202,12 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
                        "24h later than the first is applied again"));
   EXPECT_THAT(limits_of(s),
               Contains(HasSubstr("an event whose record is more than 24h older than the stream")));
+  s.dedup.ids = id_kind::monotonic;
+  EXPECT_THAT(describe(s), HasSubstr("ids /id (monotonic), the last one of each partition remembered;"));
+  EXPECT_THAT(limits_of(s),
+              Contains("an id that is no higher than one that its partition had before, of the same "
+                       "source, counts as a repeat, also of another aggregate"));
+  EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("24h"))));
 }
 
 TEST(config_description, of_strict_order_says_what_becomes_of_a_gap) {

@@ -24,6 +24,7 @@ struct fake_stream {
   std::vector<std::pair<std::string, std::string>> meaning;
   std::map<std::string, backlog, std::less<>> backlogs;
   std::map<std::pair<std::string, sequence>, waiting_event> waiting;
+  std::map<std::pair<std::string, std::string>, std::string> tables;  ///< by table and stored key
 };
 
 struct fake_content {
@@ -124,7 +125,21 @@ class fake_view final : public store_view {
     }
     return oldest;
   }
-  [[nodiscard]] result<outbox_state> outbox() const override { return outbox_state{}; }
+  [[nodiscard]] result<outbox_lanes> outboxes() const override { return outbox_lanes{}; }
+  result<std::string> table_row(stream_id id, std::string_view table, std::string_view key) const override {
+    const auto found = at(id).tables.find({std::string{table}, std::string{key}});
+    if (found == at(id).tables.end()) return make_error_code(errc::not_found);
+    return found->second;
+  }
+  result<void> scan_table(
+      stream_id id, std::string_view table, std::string_view prefix, std::string_view from,
+      const std::function<bool(std::string_view, std::string_view)>& visit) const override {
+    for (const auto& [key, value] : at(id).tables) {
+      const bool wanted = key.first == table && key.second.starts_with(prefix) && key.second >= from;
+      if (wanted && !visit(key.second, value)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
 
  private:
   const fake_stream& at(stream_id id) const { return content_.streams.at(static_cast<std::uint32_t>(id)); }
@@ -148,9 +163,9 @@ class fake_store final : public store {
   result<due_aggregates> due(stream_id, timestamp, std::optional<timestamp>, std::size_t) override {
     return make_error_code(errc::internal);
   }
-  outbox_state outbox() const override { return {}; }
+  outbox_lanes outboxes() const override { return {}; }
   std::uint64_t outbox_epoch() const override { return 0; }
-  result<std::vector<output_row>> outputs(std::uint64_t, std::uint64_t, std::size_t,
+  result<std::vector<output_row>> outputs(std::string_view, std::uint64_t, std::uint64_t, std::size_t,
                                           std::uint64_t) const override {
     return make_error_code(errc::internal);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/json_writer.hpp"
+#include "core/utf8.hpp"
 #include "decode/json_grammar.hpp"
 
 namespace ratchet {

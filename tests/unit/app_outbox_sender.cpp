@@ -47,6 +47,17 @@ class outbox_sender_test : public ::testing::Test {
     ASSERT_TRUE(store_.write(batch));
     if (sender_) sender_->wrote(batch.step, store_.outbox().next);
   }
+  void offer(std::uint64_t position, const std::vector<std::string>& values) {
+    std::vector<output_row> rows;
+    for (const std::string& value : values) {
+      output_row& row = rows.emplace_back();
+      row.position = position++;
+      row.kind = output_kind::rejection;
+      row.topic = "t";
+      row.value = value;
+    }
+    sender().offer(std::move(rows));
+  }
   outbox_sender& sender() {
     if (!sender_) sender_.emplace(store_, to_, silent_log());
     return *sender_;
@@ -85,6 +96,52 @@ TEST_F(outbox_sender_test, sends_in_order_and_only_what_is_durable) {
   turn();
   EXPECT_TRUE(sender().idle());
   EXPECT_EQ(sender().sent(), 3U);
+}
+
+TEST_F(outbox_sender_test, sends_what_it_was_offered_without_reading_it_again) {
+  (void)sender();
+  put({"a", "b"});
+  offer(0, {"a, offered", "b, offered"});
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "a power cut could take it back";
+  ASSERT_TRUE(store_.sync());
+  put({"c"});
+  offer(2, {"c, offered"});
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a, offered", "b, offered")) << "c is not durable";
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("c, offered"));
+}
+
+TEST_F(outbox_sender_test, reads_what_it_was_not_offered) {
+  (void)sender();
+  put({"a", "b", "c", "d", "e", "f"});
+  offer(1, {"b, offered"});
+  offer(3, {"d, behind a gap"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a", "b, offered", "c", "d", "e", "f"));
+  offer(2, {"c, sent before"});
+  put({"g"});
+  offer(6, {"g, offered"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("g, offered"));
+}
+
+TEST_F(outbox_sender_test, keeps_of_what_it_is_offered_what_it_has_room_for) {
+  (void)sender();
+  const std::string large(std::size_t{10} << 20U, 'x');
+  put({large, large, "c"});
+  EXPECT_FALSE(sender().is_behind());
+  offer(0, {large});
+  EXPECT_TRUE(sender().is_behind());
+  offer(1, {large, large});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre(large, large, "c")) << "the third was read";
+  EXPECT_FALSE(sender().is_behind());
 }
 
 TEST_F(outbox_sender_test, trims_the_lowest_rows_that_were_delivered) {
@@ -254,7 +311,7 @@ TEST_F(outbox_sender_test, sends_what_was_published_as_a_cloudevent) {
       ElementsAre(Pair("ce_specversion", "1.0"), Pair("ce_id", "00000000-0000-7000-8000-000000000000"),
                   Pair("ce_source", "/ratchet/g/s"), Pair("ce_type", "paid"), Pair("ce_subject", "p1"),
                   Pair("ce_sequence", "18446744073709551623"), Pair("content-type", "application/json")));
-  EXPECT_EQ(store_.outbox().bytes, store_.outputs(0, 1, 1, 1000).value().front().bytes());
+  EXPECT_EQ(store_.outbox().bytes, store_.outputs({}, 0, 1, 1, 1000).value().front().bytes());
 }
 
 TEST_F(outbox_sender_test, gives_up_what_is_refused_even_so) {

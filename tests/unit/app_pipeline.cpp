@@ -332,7 +332,7 @@ TEST_F(pipeline_of_one, puts_what_a_reducer_publishes_into_the_step_that_applies
   pipeline p{streams_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   EXPECT_EQ(store_.last_step(), 1U);
-  const auto rows = store_.outputs(0, store_.outbox().next, 100, 1'000'000).value();
+  const auto rows = store_.outputs({}, 0, store_.outbox().next, 100, 1'000'000).value();
   ASSERT_EQ(rows.size(), 3U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].position, i);

@@ -55,12 +55,12 @@ class watched_store final : public store {
                                            std::size_t limit) override {
     return under_.due(id, now, gaps, limit);
   }
-  [[nodiscard]] outbox_state outbox() const override { return under_.outbox(); }
+  [[nodiscard]] outbox_lanes outboxes() const override { return under_.outboxes(); }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return under_.outbox_epoch(); }
-  [[nodiscard]] result<std::vector<output_row>> outputs(std::uint64_t from, std::uint64_t until,
-                                                        std::size_t limit,
+  [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
+                                                        std::uint64_t until, std::size_t limit,
                                                         std::uint64_t bytes) const override {
-    return under_.outputs(from, until, limit, bytes);
+    return under_.outputs(lane, from, until, limit, bytes);
   }
 
   [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id id) const override {
@@ -159,8 +159,9 @@ class session_world {
     EXPECT_TRUE(load_states(streams_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{
-        {settings, streams_, store, source, clock, board, meter, log, nullptr, &disk, publish_to}, options};
+    consumer_session session{{settings, streams_, store, source, clock, board, meter, log, errands, &disk,
+                              publish_to, transactions, sinks},
+                             options};
     session_result ended = session.run();
     times = session.times();
     if (!stop) live_at_stop = board.snapshot();
@@ -209,7 +210,10 @@ class session_world {
   live_board board;
   run_meter meter;
   fake_disk_space disk;
+  owner_errands* errands{nullptr};
   publisher* publish_to{nullptr};
+  transaction_queue* transactions{nullptr};
+  std::vector<sink_outlet> sinks;
   std::atomic<bool> stop{false};
   live_status live_at_stop;  ///< before it was told to stop, or where it ended by itself
   flow_times times;

@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::output_too_large);
+constexpr int k_last = static_cast<int>(errc::sink_missing);
 
 struct exit_row {
   errc code;
@@ -49,6 +49,15 @@ constexpr exit_row k_exits[] = {
     {errc::output_undeclared, 1},
     {errc::output_lacking, 1},
     {errc::output_too_large, 1},
+    {errc::table_undeclared, 1},
+    {errc::table_key_invalid, 1},
+    {errc::too_many_sources, 1},
+    {errc::aggregate_blocked, 1},
+    {errc::not_running, 69},
+    {errc::timed_out, 69},
+    {errc::key_reused, 1},
+    {errc::held_back, 69},
+    {errc::sink_missing, 78},
 };
 
 TEST(exit_codes, are_those_of_the_document) {

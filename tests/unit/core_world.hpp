@@ -67,6 +67,7 @@ struct spec {
   std::string topic{"t"};
   int partition{0};
   std::int64_t offset{0};
+  std::string source{};
   friend bool operator==(const spec&, const spec&) = default;
 };
 
@@ -104,6 +105,8 @@ class batch {
       e.sequence = s.sequence;
       e.has_id = s.id.has_value();
       e.id = s.id.value_or(event_id{});
+      e.id_number = {0, e.id.low};
+      e.source = s.source;
       e.type = s.type;
       if (s.own_time) e.time = at_ms(*s.own_time);
       if (s.kind == decoded_kind::event) {
@@ -131,12 +134,15 @@ struct world {
   std::vector<audit_row> audits{};
   std::map<std::string, std::string> published{};  ///< by aggregate: payloads, a semicolon behind each
   std::set<std::tuple<std::string, std::optional<event_id>, ratchet::sequence>> causes{};  ///< of these
+  std::map<std::pair<std::string, std::string>, std::string> tables{};  ///< by table and stored key
   std::size_t queue_events{k_queue_events};  ///< what a look-up loads at most, but for the lowest of each
+  std::size_t most_queued{k_no_limit};       ///< of each aggregate, in a step without a batch
 
   explicit world(ratchet::reducer r, order o = order::latest) : reduce{std::move(r)} {
     rules.stream = "s";
     rules.gate.order = o;
     rules.outputs.topics.reset();
+    rules.outputs.tables.reset();
     rules.window = std::chrono::milliseconds{1000};
     rules.max_skew = std::chrono::milliseconds{100};
   }
@@ -201,12 +207,12 @@ struct world {
   void resume() {
     resume_those([this](const backlog& b) { return b.wake && *b.wake <= now; });
   }
-  /// As the pipeline does behind each step: what is ready, and gaps that are too old.
+  /// As the pipeline does behind each step: what is ready, unless it is deferred, and gaps that are too old.
   void settle() {
     for (;;) {
       const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state) : std::nullopt;
       const auto is_due = [&](const backlog& b) {
-        return b.ready || (gaps && b.gap_since && *b.gap_since <= *gaps);
+        return (b.ready && !rules.deferred) || (gaps && b.gap_since && *b.gap_since <= *gaps);
       };
       if (!resume_those(is_due)) return;
     }
@@ -273,6 +279,13 @@ struct world {
       for (const owned_output& o : by.outputs) published[name] += o.payload.value_or("(none)") + ";";
       causes.emplace(name, by.id, by.sequence);
     }
+    for (const table_change& c : change.tables) {
+      if (c.value) {
+        tables.insert_or_assign({c.table, c.key}, *c.value);
+      } else {
+        tables.erase({c.table, c.key});
+      }
+    }
     state = change.after;
   }
 
@@ -282,6 +295,7 @@ struct world {
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
+    plan.most_queued = most_queued;
     for (const auto& [name, b] : backlogs) {
       if (which(b)) plan.add(name);
     }
@@ -302,7 +316,8 @@ struct world {
     if (all == waiting.end()) return out;
     std::map<ratchet::sequence, waiting_head> near;
     for (const auto& [number, e] : all->second) {
-      const bool is_loaded = out.complete && (out.queue.empty() || room > 0);
+      const bool has_room = room > 0 && out.queue.size() < plan.most_queued;
+      const bool is_loaded = out.complete && (out.queue.empty() || has_room);
       if (is_loaded) out.queue.push_back(e);
       if (is_loaded && room > 0) --room;
       out.complete = is_loaded;

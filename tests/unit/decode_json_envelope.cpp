@@ -108,6 +108,28 @@ TEST(json_envelope, tells_an_empty_value_and_json_null_from_a_tombstone) {
   EXPECT_EQ((decoded{key_only, {"k", "", {}, std::nullopt}}.verdict()), "empty_value @0");
 }
 
+TEST(json_envelope, takes_a_number_of_up_to_128_bits_as_a_monotonic_id) {
+  decode_rules rules = with_id();
+  rules.ids = id_kind::monotonic;
+  const auto number_of = [&](const std::string& id) {
+    const decoded e{rules, R"({"a":"x","id":)" + id + "}"};
+    EXPECT_EQ(e.verdict(), "event") << id;
+    EXPECT_TRUE(e->has_id) << id;
+    EXPECT_EQ(e->id, id_of_number(*e->from->where, "", e->id_number)) << id;
+    return e->id_number;
+  };
+  EXPECT_EQ(number_of("17"), seq(17));
+  EXPECT_EQ(number_of(R"("17")"), seq(17));
+  EXPECT_EQ(number_of("0"), seq(0));
+  EXPECT_EQ(number_of(R"("340282366920938463463374607431768211455")"),
+            (sequence{~std::uint64_t{0}, ~std::uint64_t{0}}));
+  expect_rows(rules, {{R"({"a":"x","id":-1})", "id_invalid /id@14"},
+                      {R"({"a":"x","id":"evt_1"})", "id_invalid /id@14"},
+                      {R"({"a":"x","id":1.5})", "wrong_type /id@14"},
+                      {R"({"a":"x","id":true})", "wrong_type /id@14"},
+                      {R"({"a":"x"})", "missing_field /id@0"}});
+}
+
 TEST(json_envelope, takes_any_text_or_integer_as_an_opaque_id) {
   decode_rules rules = with_id();
   rules.ids = id_kind::opaque;

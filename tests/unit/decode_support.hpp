@@ -38,6 +38,7 @@ struct test_record {
 class decoded {
  public:
   decoded(const decode_rules& rules, test_record r) : source_{std::move(r)}, decoder_{rules} {
+    record_.where = &where_;
     if (source_.key) record_.key = *source_.key;
     if (source_.value) {
       exact_ = std::make_unique<char[]>(source_.value->size());
@@ -67,6 +68,7 @@ class decoded {
   }
 
  private:
+  topic_partition where_{"t", partition_id{0}};
   test_record source_;
   std::unique_ptr<char[]> exact_;
   std::vector<header> headers_;

@@ -123,6 +123,7 @@ class fake_source final : public source {
   std::deque<std::function<void()>> script;
   /// Run when the script is at its end; sets the stop flag, as a rule.
   std::function<void()> at_end;
+  [[nodiscard]] bool is_paused(const topic_partition& where) const { return paused_.contains(where); }
   std::function<void(int)> on_poll;    ///< at each poll, with its number from 1
   std::chrono::milliseconds tick{50};  ///< how far the clock moves in a poll
   bool tells_known_ends{false};        ///< as fetches do, beside the records

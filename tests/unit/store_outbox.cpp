@@ -41,7 +41,7 @@ struct an_outbox : store_support::fixture {
     batch.step = s.last_step() + 1;
     batch.outbox.trimmed_rows = rows;
     for (const output_row& row :
-         must(s.outputs(s.outbox().first, s.outbox().first + rows, rows, k_any_bytes)))
+         must(s.outputs({}, s.outbox().first, s.outbox().first + rows, rows, k_any_bytes)))
       batch.outbox.trimmed_bytes += row.bytes();
     must(s.write(batch));
     must(s.sync());
@@ -49,7 +49,7 @@ struct an_outbox : store_support::fixture {
   static std::vector<std::string> values(const store& s, std::size_t limit = 1000,
                                          std::uint64_t bytes = k_any_bytes) {
     std::vector<std::string> out;
-    for (const output_row& row : must(s.outputs(s.outbox().first, s.outbox().next, limit, bytes)))
+    for (const output_row& row : must(s.outputs({}, s.outbox().first, s.outbox().next, limit, bytes)))
       out.push_back(*row.value);
     return out;
   }
@@ -84,10 +84,11 @@ TEST_F(an_outbox, is_read_in_pages) {
   must(s->sync());
   EXPECT_THAT(values(*s, 2), ElementsAre("a", "b"));
   EXPECT_THAT(values(*s, 9, 1), ElementsAre("a")) << "at least one, or it would go nowhere";
-  const auto behind = must(s->outputs(1, 2, 9, k_any_bytes));
+  const auto behind = must(s->outputs({}, 1, 2, 9, k_any_bytes));
   ASSERT_EQ(behind.size(), 1U);
   EXPECT_EQ(behind[0].position, 1U);
-  EXPECT_EQ(s->outputs(3, 4, 9, k_any_bytes).error(), make_error_code(errc::state_damaged)) << "not there";
+  EXPECT_EQ(s->outputs({}, 3, 4, 9, k_any_bytes).error(), make_error_code(errc::state_damaged))
+      << "not there";
 }
 
 TEST_F(an_outbox, forgets_what_was_delivered) {
@@ -121,6 +122,96 @@ TEST_F(an_outbox, is_checked) {
   s.reset();
   EXPECT_THAT(must(verify_store(path())),
               ElementsAre(HasSubstr("cannot be decoded"), HasSubstr("2 outputs of")));
+}
+
+struct an_outbox_with_lanes : an_outbox {
+  static void put_for(store& s, const std::string& to, const std::vector<std::string>& values) {
+    (void)write(s, s.id_of("payments"), {{"p1", seq(s.last_step() + 1), "x"}},
+                [&](step_batch& batch, stream_change&) {
+                  batch.outbox.puts = rows_of(s, values);
+                  for (output_row& row : batch.outbox.puts) row.topic = to;
+                  batch.outbox.number(s.outboxes(), 0);
+                });
+  }
+  static std::vector<std::string> values_of(const store& s, const std::string& lane) {
+    std::vector<std::string> out;
+    const outbox_state all = s.outboxes().of(lane);
+    for (const output_row& row : must(s.outputs(lane, all.first, all.next, 100, k_any_bytes)))
+      out.push_back(*row.value);
+    return out;
+  }
+  static void trim_of(store& s, const std::string& lane, std::uint64_t rows) {
+    step_batch batch;
+    batch.step = s.last_step() + 1;
+    batch.outbox.trimmed_lane = lane;
+    batch.outbox.trimmed_rows = rows;
+    const std::uint64_t first = s.outboxes().of(lane).first;
+    for (const output_row& row : must(s.outputs(lane, first, first + rows, rows, k_any_bytes)))
+      batch.outbox.trimmed_bytes += row.bytes();
+    must(s.write(batch));
+    must(s.sync());
+  }
+};
+
+TEST_F(an_outbox_with_lanes, keeps_them_apart_and_remembers_their_positions) {
+  auto s = open();
+  put_for(*s, "t", {"k1", "k2"});
+  put_for(*s, "sink:a", {"a1", "a2", "a3"});
+  put_for(*s, "sink:ab", {"b1"});
+  must(s->sync());
+  EXPECT_THAT(values(*s), ElementsAre("k1", "k2"));
+  EXPECT_THAT(values_of(*s, "a"), ElementsAre("a1", "a2", "a3"));
+  EXPECT_THAT(values_of(*s, "ab"), ElementsAre("b1"));
+  trim_of(*s, "a", 2);
+  s.reset();
+  EXPECT_THAT(must(verify_store(path())), IsEmpty());
+  s = open();
+  EXPECT_THAT(values(*s), ElementsAre("k1", "k2"));
+  EXPECT_THAT(values_of(*s, "a"), ElementsAre("a3"));
+  EXPECT_THAT(values_of(*s, "ab"), ElementsAre("b1"));
+  EXPECT_EQ(s->outboxes().of("a").first, 2U);
+  EXPECT_EQ(must(must(s->view())->outboxes()), s->outboxes());
+  trim_of(*s, "a", 1);
+  s.reset();
+  s = open();
+  EXPECT_EQ(s->outboxes().of("a"), (outbox_state{3, 3, 0})) << "positions are never used twice";
+  EXPECT_EQ(s->outboxes().rows(), 3U);
+}
+
+TEST_F(an_outbox_with_lanes, holds_what_takes_the_place_of_a_skipped_message) {
+  auto s = open();
+  put_for(*s, "sink:a", {"a1", "a2", "a3"});
+  must(s->sync());
+  const output_row whole = must(s->outputs("a", 1, 2, 1, k_any_bytes)).front();
+  step_batch batch;
+  batch.step = s->last_step() + 1;
+  batch.outbox.skipped = skipped_output{skipped_row(whole), whole.bytes()};
+  must(s->write(batch));
+  must(s->sync());
+  for (int opens = 0; opens < 2; ++opens) {
+    const auto rows = must(s->outputs("a", 0, 3, 9, k_any_bytes));
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[1], skipped_row(whole));
+    EXPECT_EQ(rows[1].kind, output_kind::skipped);
+    EXPECT_FALSE(rows[1].value);
+    EXPECT_EQ(s->outboxes().of("a").bytes, rows[0].bytes() + rows[1].bytes() + rows[2].bytes());
+    s.reset();
+    EXPECT_THAT(must(verify_store(path())), IsEmpty());
+    s = open();
+  }
+}
+
+TEST_F(an_outbox_with_lanes, is_checked_lane_by_lane) {
+  auto s = open();
+  put_for(*s, "sink:a", {"a1", "a2"});
+  must(s->sync());
+  rocksdb::WriteBatch batch;
+  database& db = database_of(*s);
+  ASSERT_TRUE(batch.Delete(db.handle(family::outbox), layout::output_key(0, "a")).ok());
+  ASSERT_TRUE(db.db().Write({}, &batch).ok());
+  must(s->sync());
+  s.reset();
+  EXPECT_THAT(must(verify_store(path())), ElementsAre(HasSubstr("outbox of sink a: 2 outputs of")));
 }
 
 TEST_F(an_outbox, tells_whoever_waits_that_a_step_is_durable) {
