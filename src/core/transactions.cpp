@@ -24,6 +24,7 @@ struct called_function {
 /// An aggregate between two transactions of the step.
 struct aggregate_now {
   bool changed{false};
+  bool has_waiting{false};
   aggregate_row row;
   state snapshot;
 };
@@ -42,6 +43,9 @@ class transactions_of_step {
       const auto& row = rows.aggregates[i];
       if (!row) continue;
       aggregates_[i].row = *row;
+      // A backlog may be there for the numbers that were skipped alone.
+      const backlog_rows* stored = find_backlog(rows, i);
+      aggregates_[i].has_waiting = stored != nullptr && stored->backlog.events() > 0;
       if (row->has_last && !row->deleted) aggregates_[i].snapshot.assign(row->snapshot);
     }
   }
@@ -52,7 +56,7 @@ class transactions_of_step {
     aggregate_now& aggregate = aggregates_[plan_.aggregate_of[index]];
     gate_facts facts;
     facts.id_seen = in_step_[id] || is_seen(id);
-    facts.blocked = aggregate.row.waits;
+    facts.blocked = aggregate.has_waiting;
     switch (decide(rules_.gate, facts).verdict) {
       case verdict::duplicate:
         return repeat(id, aggregate, request);
@@ -174,6 +178,7 @@ step_plan plan_transactions(const stream_rules& rules, std::span<const transacti
   plan.needs_snapshots = true;
   plan.opaque_ids = rules.opaque_ids;
   plan.wants_answers = true;
+  plan.most_queued = 1;  // what waits is not handled here
   plan_keys keys{plan, requests.size()};
   for (const transaction_request& r : requests) {
     plan.aggregate_of.push_back(keys.aggregate(r.aggregate));

@@ -298,6 +298,19 @@ TEST_F(transactions_beside_a_topic, are_refused_while_earlier_events_of_the_aggr
   EXPECT_FALSE(one({"p2", "key", append("b")}).code);
 }
 
+TEST_F(transactions_beside_a_topic, go_on_behind_events_that_an_operator_skipped) {
+  event("p1", "id-1", "fails", 0);
+  ASSERT_EQ(one({"p1", "key", append("b")}).code, make_error_code(errc::aggregate_blocked));
+  pipeline::decided skipped;
+  skipped.aggregate = "p1";
+  skipped.verb = waiting_verb::skip;
+  skipped.sequence = seq(1);
+  ASSERT_TRUE(way->obey(*streams[0], {skipped}));
+  const auto done = one({"p1", "key", append("b")});
+  EXPECT_FALSE(done.code) << done.text;
+  EXPECT_EQ(done.sequence, seq(2));
+}
+
 TEST_F(transactions_beside_a_topic, do_not_move_its_window) {
   const timestamp old = clock.now() - hours{240};
   one({"p1", "key", append("a")});
