@@ -50,6 +50,11 @@ transaction_answer transaction_queue::wait(const ticket_ptr& t, std::chrono::mil
                  was_begun ? "it was written, and not durable in time" : "its turn did not come in time");
 }
 
+bool transaction_queue::is_answered(const ticket_ptr& t) const {
+  const std::scoped_lock lock{mutex_};
+  return t->at == ticket::stage::answered;
+}
+
 transaction_answer transaction_queue::run(wanted what, std::chrono::milliseconds timeout) {
   return wait(ask(std::move(what)), timeout);
 }

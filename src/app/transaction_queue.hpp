@@ -42,6 +42,8 @@ class transaction_queue {
   /// Waits for the answer; behind the time-out it is errc::timed_out, and errc::not_running where the owner
   /// stops. A time-out that comes while the function may be called is waited for.
   [[nodiscard]] transaction_answer wait(const ticket_ptr&, std::chrono::milliseconds timeout);
+  /// wait() would return at once, with an answer.
+  [[nodiscard]] bool is_answered(const ticket_ptr&) const;
   /// Both.
   [[nodiscard]] transaction_answer run(wanted, std::chrono::milliseconds timeout);
   /// True on the owner's thread, whose waiting would last for ever.

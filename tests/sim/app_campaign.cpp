@@ -45,8 +45,10 @@ std::uint32_t shrink(history& h) {
     return 1;
   }
   std::uint32_t plays = 1;
-  for (std::size_t before = 0; before != h.log.size() + h.faults.size();) {
-    before = h.log.size() + h.faults.size();
+  const auto size = [&h] { return h.log.size() + h.faults.size() + h.requests.size(); };
+  for (std::size_t before = 0; before != size();) {
+    before = size();
+    plays += shrink_list(h, &history::requests);
     plays += shrink_list(h, &history::faults);
     plays += shrink_list(h, &history::log);
   }
@@ -70,6 +72,11 @@ std::string to_text(const census& met) {
                      std::to_string(met.outputs) + " messages were to be sent, " + std::to_string(met.full) +
                      " times no more could wait, " + std::to_string(met.reducer_stops) +
                      " times a reducer said stop\n";
+  text += "  callers: " + std::to_string(met.calls.done) + " done, " + std::to_string(met.calls.repeated) +
+          " done before, " + std::to_string(met.calls.timed_out) + " out of time, " +
+          std::to_string(met.calls.cut_off) + " cut off";
+  for (const auto& [why, count] : met.calls.refused) text += ", " + std::to_string(count) + " " + why;
+  text += "\n";
   for (std::size_t i = 0; i < met.faults.size(); ++i) {
     text += "  " + std::to_string(met.faults[i]) + " " + name_of(static_cast<fault_kind>(i)) + "\n";
   }

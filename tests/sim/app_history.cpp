@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "decode/event_id_text.hpp"
@@ -88,15 +89,18 @@ constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{12, 12, 4, 10, 6, 5,
 
 class author {
  public:
-  author(history& into, std::uint64_t seed) : into_{into}, dice_{seed} {}
+  author(history& into, std::uint64_t seed) : into_{into}, dice_{seed}, asking_{seed ^ k_asking} {}
 
   void write(std::uint32_t events) {
     choose_settings();
     write_messages(events);
     write_faults();
+    write_requests();
   }
 
  private:
+  static constexpr std::uint64_t k_asking = 0xA5C1'77E5'0000'A5C1U;  ///< dice of their own
+
   struct aggregate {
     std::uint32_t stream;
     std::uint32_t partition;
@@ -121,8 +125,7 @@ class author {
       stream_setup s;
       s.strict = one_in(3);
       s.arrival = !s.strict && one_in(2);
-      s.has_ids = s.arrival || !one_in(5);
-      s.opaque_ids = s.has_ids && (into_.seed / 8 + i) % 4 == 0;
+      choose_ids(s, i);
       s.deferred = (s.strict || s.arrival) && (into_.seed / 32 + i) % 3 == 0;
       s.folds = one_in(2);
       s.in_headers = one_in(2);
@@ -141,6 +144,17 @@ class author {
         std::all_of(into_.streams.begin(), into_.streams.end(),
                     [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
     if (is_short && may_be_short) into_.queue_events = short_queue;
+  }
+
+  void choose_ids(stream_setup& s, std::uint32_t stream) {
+    if (!s.arrival && one_in(5)) {
+      s.ids = id_kind::none;
+      return;
+    }
+    // In order arrival all kinds go, and opaque ones take transactions.
+    constexpr std::array k_kinds{id_kind::opaque, id_kind::uuidv7, id_kind::monotonic, id_kind::opaque};
+    s.ids = k_kinds.at((into_.seed / 8 + stream) % k_kinds.size());
+    if (!s.arrival && (into_.seed / 8 + stream) % k_kinds.size() != 0) s.ids = id_kind::uuidv7;
   }
 
   void choose_gaps(stream_setup& s) {
@@ -242,11 +256,20 @@ class author {
     if (m.kind == message_kind::event) write_payload(m, setup);
     std::int64_t id_time = time_;
     if (!into_.well_behaved) spoil(m, id_time);
-    if (setup.has_ids && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
-    if (!setup.has_ids) m.id.reset();
+    if (setup.ids != id_kind::none && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
+    if (setup.ids == id_kind::none) m.id.reset();
     m.drawn_id = m.id;
+    if (setup.ids == id_kind::monotonic) count_up(m);
     spell_out(m, setup);
     return m;
+  }
+
+  /// The next number of its partition, or one that another has.
+  void count_up(message& m) {
+    std::uint64_t& last = ordinals_[{m.stream, m.partition}];
+    const bool is_spoilt = !into_.well_behaved && m.drawn_id->low % 16 == 0;
+    m.ordinal = is_spoilt ? last / 2 : last + 1 + m.drawn_id->low % 3;
+    last = std::max(last, m.ordinal);
   }
 
   void write_payload(message& m, const stream_setup& setup) {
@@ -285,8 +308,7 @@ class author {
 
   void spell_out(message& m, const stream_setup& setup) {
     const std::string name = "a" + std::to_string(m.aggregate);
-    if (m.id) m.id_text = (setup.opaque_ids ? "evt " : "") + spell(*m.id);
-    if (m.id && setup.opaque_ids) m.id = parse_event_id(id_kind::opaque, m.id_text);  // pinned elsewhere
+    if (m.id) spell_id(m, setup);
     m.sequence_text = std::to_string(m.number);
     m.key = name;
     if (setup.in_headers) {
@@ -297,12 +319,28 @@ class author {
       return;
     }
     std::string text = R"({"p":")" + name + "\"";
-    if (m.id) text += R"(,"id":")" + m.id_text + "\"";
+    if (m.id && setup.ids == id_kind::monotonic) text += R"(,"id":)" + m.id_text;
+    if (m.id && setup.ids != id_kind::monotonic) text += R"(,"id":")" + m.id_text + "\"";
     if (!setup.arrival) text += ",\"n\":" + m.sequence_text;
     if (setup.has_epochs) text += ",\"e\":" + std::to_string(m.epoch);
     text +=
         ",\"v\":" + (m.payload.empty() ? "{}" : m.payload) + (m.kind == message_kind::malformed ? "," : "}");
     m.value = std::move(text);
+  }
+
+  /// What an id is made of its text is pinned elsewhere.
+  static void spell_id(message& m, const stream_setup& setup) {
+    m.id_text = spell(*m.id);
+    if (setup.ids == id_kind::opaque) {
+      m.id_text = "evt " + m.id_text;
+      m.id = hash_opaque_id(m.id_text);
+    }
+    if (setup.ids == id_kind::monotonic) {
+      m.id_text = std::to_string(m.ordinal);
+      m.id =
+          id_of_number({"t" + std::to_string(m.stream), partition_id{static_cast<std::int32_t>(m.partition)}},
+                       "", seq(m.ordinal));
+    }
   }
 
   /// Producers retry and rebalance: what they send comes out of order.
@@ -333,9 +371,54 @@ class author {
                      [](const fault& a, const fault& b) { return a.at < b.at; });
   }
 
+  /// Callers with keys of their own, with those of others, and with those that events have as ids.
+  void write_requests() {
+    std::vector<const message*> of_streams;
+    for (const message& m : into_.messages) {
+      const stream_setup& setup = into_.streams[m.stream];
+      if (setup.arrival && setup.ids == id_kind::opaque) of_streams.push_back(&m);
+    }
+    if (of_streams.empty()) return;
+    const auto turns = into_.log.size() / into_.records_per_turn + 40;
+    const std::uint64_t count = asking_.below(24);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const message& near = *of_streams[asking_.below(of_streams.size())];
+      request r = !into_.requests.empty() && asking_.below(3) == 0
+                      ? as_before(into_.requests[asking_.below(into_.requests.size())])
+                      : new_request(near, i);
+      r.at = static_cast<std::uint32_t>(asking_.below(turns));
+      r.patience = 1 + static_cast<std::uint32_t>(asking_.below(12));
+      into_.requests.push_back(std::move(r));
+    }
+  }
+
+  [[nodiscard]] request new_request(const message& near, std::uint64_t number) {
+    request r;
+    r.stream = near.stream;
+    r.aggregate = near.aggregate;
+    r.key = asking_.below(12) == 0 ? near.id_text : "key " + std::to_string(number);
+    r.id = *hash_opaque_id(r.key);
+    if (asking_.below(2) == 0) r.fingerprint = hash128{number, 1};
+    if (asking_.below(8) != 0) r.payload = R"({"asked":)" + std::to_string(number) + "}";
+    r.fails = asking_.below(8) == 0;
+    return r;
+  }
+
+  /// Asked once more, by somebody who does not know; or another request with the same key.
+  [[nodiscard]] request as_before(request r) {
+    if (asking_.below(5) == 0) r.fails = !r.fails;
+    if (asking_.below(5) == 0) {
+      r.payload = R"({"asked":"otherwise"})";
+      if (r.fingerprint) r.fingerprint->low ^= 2U;
+    }
+    return r;
+  }
+
   history& into_;
   workload_random dice_;
+  workload_random asking_;
   std::int64_t time_{0};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> ordinals_;  ///< by stream and partition
   std::vector<std::pair<std::size_t, const message*>> late_;  ///< each goes when the log is so long
 };
 
@@ -343,6 +426,15 @@ class author {
 
 const char* name_of(fault_kind kind) noexcept {
   return k_names[static_cast<std::size_t>(kind)];
+}
+
+bool request::has_key_of(const request& other) const {
+  return stream == other.stream && aggregate == other.aggregate && id == other.id;
+}
+
+bool request::wants_the_same(const request& other) const {
+  return has_key_of(other) && fingerprint == other.fingerprint && payload == other.payload &&
+         fails == other.fails;
 }
 
 history make_history(std::uint64_t seed, std::uint32_t events) {
@@ -374,10 +466,7 @@ std::string describe(const history& h) {
             (s.arrival  ? "arrival"
              : s.strict ? "strict"
                         : "latest") +
-            (s.deferred ? ", deferred" : "") +
-            (s.opaque_ids ? ", opaque ids"
-             : s.has_ids  ? ""
-                          : ", no ids") +
+            (s.deferred ? ", deferred" : "") + ", ids " + name_of(s.ids) +
             (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
             (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
             std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms";
@@ -391,6 +480,11 @@ std::string describe(const history& h) {
     if (s.most_events) text += ", in all " + std::to_string(*s.most_events);
     if (s.most_bytes) text += ", in all " + std::to_string(*s.most_bytes) + " bytes";
     text += "\n";
+  }
+  for (const request& r : h.requests) {
+    text += "  at turn " + std::to_string(r.at) + ": `" + r.key + "` of a" + std::to_string(r.aggregate) +
+            " is asked for: " + (r.payload.empty() ? "gone" : r.payload) + (r.fails ? ", which fails" : "") +
+            ", patience " + std::to_string(r.patience) + "\n";
   }
   for (const fault& f : h.faults) {
     text += "  at turn " + std::to_string(f.at) + ": " + name_of(f.kind) + " (" + std::to_string(f.amount) +

@@ -42,6 +42,7 @@ struct message {
   std::optional<std::string> value;
   std::string id_text;
   std::optional<event_id> drawn_id;  ///< what an opaque id was made of
+  std::uint64_t ordinal{0};          ///< of a monotonic id
   std::string sequence_text;
   std::vector<header> headers;
 };
@@ -104,8 +105,7 @@ struct stream_setup {
   bool stops{false};  ///< some payloads say that the reducer stops
   bool fails{false};  ///< some payloads say that the reducer fails
   retry_config retry{};
-  bool has_ids{true};
-  bool opaque_ids{false};  ///< texts that carry no time
+  id_kind ids{id_kind::uuidv7};  ///< opaque ones are texts that carry no time, monotonic ones numbers
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
   bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning
   bool has_epochs{false};
@@ -113,6 +113,21 @@ struct stream_setup {
   std::uint32_t partitions{1};
   std::int64_t window{0};
   std::int64_t skew{0};
+};
+
+/// What a thread of the program that embeds Ratchet wants done, and asks for until it knows what came of it.
+struct request {
+  std::uint32_t at{0};        ///< the turn of its first asking
+  std::uint32_t patience{0};  ///< so many turns later it asks again
+  std::uint32_t stream{0};
+  std::uint32_t aggregate{0};
+  std::string key;
+  event_id id;  ///< of the key
+  std::optional<hash128> fingerprint;
+  std::string payload;  ///< empty: the aggregate's state goes
+  bool fails{false};    ///< its function does, so that nothing is to be changed
+  [[nodiscard]] bool has_key_of(const request&) const;
+  [[nodiscard]] bool wants_the_same(const request&) const;
 };
 
 /// What an operator has changed for the process that runs: an instance that stopped is started again with it.
@@ -134,6 +149,7 @@ struct history {
   std::deque<message> messages;
   std::vector<const message*> log;  ///< in the order of the producer's sends, with its repeats
   std::vector<fault> faults;        ///< in the order of turns
+  std::vector<request> requests;    ///< of streams that take transactions
 };
 
 constexpr std::int64_t k_begin = 1'700'000'000'000;  ///< of simulated time, in ms since 1970

@@ -32,6 +32,18 @@ std::vector<table_entry> tabled(const std::string& aggregate, const std::string&
   return out;
 }
 
+void tell(effects& fx, const std::string& aggregate, const std::string& stream, const std::string& payload) {
+  const bool to_the_side = !aggregate.empty() && aggregate.back() % 2 != 0;
+  fx.publish({.topic = to_the_side ? "" : "out",
+              .key = aggregate,
+              .payload = payload,
+              .sink = to_the_side ? "side" : ""});
+  for (const table_entry& t : tabled(aggregate, payload)) {
+    const std::string table = std::string{t.table} + "-" + stream;
+    t.value ? fx.put(table, t.key, *t.value) : fx.erase(table, t.key);
+  }
+}
+
 void plain_oracle::begin_step() {
   tickets_.clear();
   sayings_.clear();
@@ -63,7 +75,8 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   }
   kept_.reset();
   refused_ = refusal::none;
-  const fate f = judge(m);
+  const bool number_came = note_ordinal(m, p);
+  const fate f = number_came ? fate::repeated : judge(m);
   if (f == fate::applied || f == fate::parked) {
     let_in(m, offset, f == fate::applied, unseen, ticket);
   } else {
@@ -93,6 +106,14 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   const bool may_skip = m.kind != message_kind::malformed && !setup_->deferred;
   if (may_skip && own != aggregates_.end()) skip_old_gaps(own->second);
   return ticket;
+}
+
+/// Of an id that grows: whether it, or a higher one, came in its partition before.
+bool plain_oracle::note_ordinal(const message& m, partition& p) const {
+  if (setup_->ids != id_kind::monotonic || m.kind == message_kind::malformed) return false;
+  if (p.highest_ordinal && m.ordinal <= *p.highest_ordinal) return true;
+  p.highest_ordinal = m.ordinal;
+  return false;
 }
 
 /// An event that is applied or has to wait.
@@ -165,14 +186,14 @@ bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
 
 /// By which an id is remembered: an opaque one has only its record's, or what the stream knew instead.
 std::int64_t plain_oracle::time_of_id(const message& m) const {
-  if (!setup_->opaque_ids) return m.id ? static_cast<std::int64_t>(m.id->high / 65'536) : 0;
+  if (setup_->ids != id_kind::opaque) return m.id ? static_cast<std::int64_t>(m.id->high / 65'536) : 0;
   if (m.time) return *m.time;
   if (const auto& highest = partitions_[m.partition].highest) return *highest;
   return floor_ ? *floor_ + setup_->window : 0;
 }
 
 std::int64_t plain_oracle::time_of_id(const waiter& w) const {
-  if (!setup_->opaque_ids) return time_of_id(*w.of);
+  if (setup_->ids != id_kind::opaque) return time_of_id(*w.of);
   return w.of->time ? *w.of->time : w.since.value_or(0);
 }
 
@@ -181,7 +202,7 @@ void plain_oracle::leave(aggregate& a, std::map<place, waiter>::iterator at) {
   const waiter& w = at->second;
   ++counts_[static_cast<std::size_t>(fate::applied)];
   if (w.ticket) tickets_.at(*w.ticket) = fate::applied;
-  if (w.of->id) ids_[{*w.of->id, w.of->aggregate}] = time_of_id(w);
+  file(*w.of, time_of_id(w));
   erase(a, at);
 }
 
@@ -372,7 +393,8 @@ bool plain_oracle::comes_next(const aggregate& a, place p) const {
 /// applied: it is let through to the reducer; parked: others come first.
 fate plain_oracle::judge(const message& m) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
-  const bool before_window = m.id && floor_ && time_of_id(m) < *floor_;
+  const bool is_timed = m.id && setup_->ids != id_kind::monotonic;
+  const bool before_window = is_timed && floor_ && time_of_id(m) < *floor_;
   const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();
   const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_);
   const auto known = aggregates_.find(m.aggregate);
@@ -419,23 +441,74 @@ void plain_oracle::apply(aggregate& a, place number, const message& m, std::int6
   a.adopted.reset();
   a.last = number;
   a.id = m.id;
-  if (m.id) ids_[{*m.id, m.aggregate}] = id_time;
+  file(m, id_time);
   a.payload = m.payload;
   a.deleted = m.kind == message_kind::tombstone;
   if (a.deleted) {
     a.snapshot.clear();
-  } else {
-    a.snapshot = setup_->folds ? fold(a.snapshot, m.payload) : m.payload;
-    if (!setup_->folds) return;
-    published_.emplace_back(m.aggregate, m.payload);
-    for (table_entry& e : tabled("a" + std::to_string(m.aggregate), m.payload)) {
-      if (e.value) {
-        tables_.insert_or_assign({e.table, e.key}, *e.value);
-      } else {
-        tables_.erase({e.table, e.key});
-      }
+    return;
+  }
+  a.snapshot = setup_->folds ? fold(a.snapshot, m.payload) : m.payload;
+  if (setup_->folds) publish(m.aggregate, m.payload);
+}
+
+/// What the folding reducer publishes and puts into tables.
+void plain_oracle::publish(std::uint32_t which, const std::string& payload) {
+  published_.emplace_back(which, payload);
+  for (table_entry& e : tabled("a" + std::to_string(which), payload)) {
+    if (e.value) {
+      tables_.insert_or_assign({e.table, e.key}, *e.value);
+    } else {
+      tables_.erase({e.table, e.key});
     }
   }
+}
+
+/// Its time is the clock's, but not before what is forgotten.
+transacted plain_oracle::transact(const request& r, std::int64_t now) {
+  const auto of = std::pair{r.id, r.aggregate};
+  const std::int64_t time = std::max(now, floor_.value_or(now));
+  aggregate& a = aggregates_[r.aggregate];
+  const auto filed = ids_.find(of);
+  if (filed != ids_.end() && (!floor_ || filed->second >= *floor_)) {
+    const auto known = answers_.find(of);
+    if (known != answers_.end() && known->second.fingerprint && r.fingerprint &&
+        *known->second.fingerprint != *r.fingerprint)
+      return {.code = make_error_code(errc::key_reused)};
+    ++taken_;
+    ++counts_[static_cast<std::size_t>(fate::repeated)];
+    if (known == answers_.end()) return {.repeated = true, .number = a.last.second};
+    return {.repeated = true, .number = known->second.number, .reply = known->second.reply};
+  }
+  if (!a.waiting.empty()) return {.code = make_error_code(errc::aggregate_blocked)};
+  if (r.fails) return {.code = make_error_code(errc::reducer_failed)};
+  ++taken_;
+  ++counts_[static_cast<std::size_t>(fate::applied)];
+  a.last = next_number(a);
+  a.exists = true;
+  a.id = r.id;
+  a.deleted = r.payload.empty();
+  a.snapshot = transacted_state(*setup_, a.snapshot, r.payload);
+  if (setup_->folds && !a.deleted) publish(r.aggregate, r.payload);
+  ids_[of] = time;
+  const transacted done{.number = a.last.second, .reply = reply_to(r, a.snapshot)};
+  answers_[of] = {done.number, r.fingerprint, *done.reply};
+  return done;
+}
+
+std::string transacted_state(const stream_setup& setup, const std::string& before,
+                             const std::string& payload) {
+  return payload.empty() || !setup.folds ? payload : fold(before, payload);
+}
+
+std::string reply_to(const request& r, const std::string& after) {
+  return r.key + ": " + after;
+}
+
+void plain_oracle::file(const message& m, std::int64_t time) {
+  if (!m.id || setup_->ids == id_kind::monotonic) return;
+  ids_[{*m.id, m.aggregate}] = time;
+  answers_.erase({*m.id, m.aggregate});
 }
 
 void plain_oracle::raise_floor() {

@@ -15,6 +15,7 @@
 
 #include "app_history.hpp"
 #include "core/waiting.hpp"
+#include "ratchet/effects.hpp"
 
 namespace ratchet::sim {
 
@@ -43,6 +44,15 @@ struct said {
   std::string kind;
   std::uint32_t aggregate{0};
   std::vector<std::uint64_t> numbers;  ///< that it names
+};
+
+/// What a transaction is answered.
+struct transacted {
+  std::error_code code{};
+  bool repeated{false};
+  std::uint64_t number{0};
+  std::optional<std::string> reply{};
+  friend bool operator==(const transacted&, const transacted&) = default;
 };
 
 /// Why a partition stops before a record.
@@ -107,6 +117,7 @@ class plain_oracle {
     std::int64_t next{0};
     std::optional<std::int64_t> highest;
     bool idle{false};
+    std::optional<std::uint64_t> highest_ordinal;  ///< of ids that grow
   };
 
   explicit plain_oracle(const stream_setup&);
@@ -136,6 +147,16 @@ class plain_oracle {
   /// What the folding reducer's tables hold, by table and key.
   using tables_of = std::map<std::pair<std::string, std::string>, std::string>;
   [[nodiscard]] const tables_of& tables() const { return tables_; }
+  /// A transaction, when the wall clock said `now`. Where it changes nothing the answer has a code.
+  transacted transact(const request&, std::int64_t now);
+  /// What transactions were answered, by id and aggregate.
+  struct kept {
+    std::uint64_t number{0};
+    std::optional<hash128> fingerprint;
+    std::string reply;
+  };
+  using answers_of = std::map<std::pair<event_id, std::uint32_t>, kept>;
+  [[nodiscard]] const answers_of& answers() const { return answers_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
   void bind(std::uint32_t which, std::optional<place>);
   /// A step looks after what waits of this aggregate.
@@ -197,6 +218,9 @@ class plain_oracle {
   void skip_old_gaps(aggregate&);
   void skip_gap(aggregate&);
   void raise_floor();
+  [[nodiscard]] bool note_ordinal(const message&, partition&) const;
+  void file(const message&, std::int64_t time);
+  void publish(std::uint32_t which, const std::string& payload);
 
   const stream_setup* setup_;
   std::map<std::uint32_t, aggregate> aggregates_;
@@ -209,6 +233,7 @@ class plain_oracle {
   std::vector<said> sayings_;
   messages published_;
   tables_of tables_;
+  answers_of answers_;
   std::vector<stopping> stopped_;
   refusal refused_{refusal::none};
   bool mended_{false};
@@ -224,6 +249,14 @@ class plain_oracle {
 
 /// What the folding reducer makes of a snapshot and one more payload.
 [[nodiscard]] std::string fold(const std::string& before, const std::string& payload);
+
+/// What a transaction makes of a snapshot, and what it replies then.
+[[nodiscard]] std::string transacted_state(const stream_setup&, const std::string& before,
+                                           const std::string& payload);
+[[nodiscard]] std::string reply_to(const request&, const std::string& after);
+
+/// What the folding reducer publishes and puts into tables; half of the aggregates publish to a sink.
+void tell(effects&, const std::string& aggregate, const std::string& stream, const std::string& payload);
 
 /// What it changes in its tables for an event of this aggregate: rows of the aggregate's own, some of which
 /// go again, and rows that all aggregates write, which show the order of their events. No value: erased.

@@ -37,7 +37,7 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
     if (row.kind == output_kind::published) {
       // There a repeat that comes later than the window is applied again: it publishes what it did before.
       const stream_setup& setup = of.streams.at(static_cast<std::uint32_t>(row.stream));
-      if (!ids_.emplace(row.id, place_of(row)).second && !(setup.arrival && setup.opaque_ids))
+      if (!ids_.emplace(row.id, place_of(row)).second && !(setup.arrival && setup.ids == id_kind::opaque))
         throw broken("two messages have one id");
     } else if (row.kind == output_kind::rejection) {
       ++answered;

@@ -49,6 +49,7 @@ void simulated_disk::note_before(const step_part& part, undo& before) const {
   for (const id_of_aggregate& id : part.change->ids) {
     const std::string name{part.plan->aggregates.at(id.aggregate)};
     was.ids.push_back(known(stream.ids, std::pair{id.id, name}));
+    was.answers.push_back(known(stream.answers, std::pair{id.id, name}));
   }
   const auto& go = part.keep_rejected.before;
   const bool some_go = go && stream.kept.oldest() && *stream.kept.oldest() <= *go;
@@ -93,6 +94,7 @@ void simulated_disk::take_back() {
     into.state = std::move(part->state);
     put_back(into.rows, part->rows);
     put_back(into.ids, part->ids);
+    put_back(into.answers, part->answers);
     if (part->rejected) std::tie(into.rejected, into.kept) = std::move(*part->rejected);
     put_back(into.backlogs, part->backlogs);
     put_back(into.waiting, part->waiting);
@@ -133,7 +135,12 @@ void simulated_disk::open(world_port& world) {
 void simulated_disk::drop_old_ids() {
   for (std::size_t i = 0; i < now_.streams.size(); ++i) {
     if (!durable_floors_[i]) continue;
-    std::erase_if(now_.streams[i].ids, [&](const auto& id) { return id.second < *durable_floors_[i]; });
+    stream_rows& stream = now_.streams[i];
+    std::erase_if(stream.ids, [&](const auto& id) {
+      const bool goes = id.second < *durable_floors_[i];
+      if (goes) stream.answers.erase(id.first);
+      return goes;
+    });
   }
 }
 
@@ -176,6 +183,7 @@ result<stream_state> simulated_store::load(stream_id id) const {
 result<void> simulated_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
+  judge_.on_look_up(id, plan);
   disk_.now().streams.at(static_cast<std::size_t>(id)).look_up(plan, out, queue_events_);
   return success();
 }

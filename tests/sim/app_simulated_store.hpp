@@ -71,6 +71,7 @@ class simulated_disk {
       stream_state state;
       std::vector<std::pair<std::string, std::optional<aggregate_row>>> rows;
       std::vector<std::pair<std::pair<event_id, std::string>, std::optional<timestamp>>> ids;
+      std::vector<std::pair<std::pair<event_id, std::string>, std::optional<kept_answer>>> answers;
       /// All of them, where the step changes any.
       std::optional<std::pair<std::map<kept_rejected::position, rejected_row>, kept_rejected>> rejected;
       std::vector<std::pair<std::string, std::optional<backlog>>> backlogs;
@@ -96,6 +97,8 @@ class simulated_disk {
 class store_judge {
  public:
   virtual ~store_judge() = default;
+  /// Somebody plans a step; it may come to nothing.
+  virtual void on_look_up(stream_id, const step_plan&) = 0;
   virtual void on_write(const step_batch&, const simulated_disk::contents& before) = 0;
 };
 

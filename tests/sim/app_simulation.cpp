@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <iostream>
 
 #include "app_campaign.hpp"
@@ -40,6 +41,10 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   EXPECT_GT(found.met.lost_steps, 0U);
   EXPECT_GT(found.met.outputs, 100U);
   EXPECT_GT(found.met.table_changes, 100U);
+  const call_census& calls = found.met.calls;
+  EXPECT_THAT((std::array{calls.done, calls.repeated, calls.timed_out, calls.cut_off}), Each(Gt(100U)));
+  for (const errc why : {errc::aggregate_blocked, errc::reducer_failed, errc::key_reused})
+    EXPECT_TRUE(calls.refused.contains(make_error_code(why).message())) << make_error_code(why).message();
   for (const char* kind : {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead",
                            "resume_equal_foreign", "resume_store_lost", "resume_behind_or_absent"}) {
     EXPECT_TRUE(found.met.audits.contains(kind)) << kind;

@@ -79,6 +79,9 @@ std::size_t step_book::perform(operation& o) {
     case operation::kind::resume:
       oracle.resume(o.aggregate, o.now);
       break;
+    case operation::kind::transact:
+      (void)oracle.transact(*o.asked, o.now);
+      break;
     case operation::kind::obey:
       return static_cast<std::size_t>(oracle.obey(o.aggregate, o.decided, o.now));
   }
@@ -105,7 +108,7 @@ std::optional<std::int64_t> step_book::next_offset(std::size_t log, std::uint64_
 }
 
 void step_book::write(const step_batch& batch, const simulated_disk::contents& before, const cluster& c,
-                      std::int64_t now) {
+                      std::int64_t now, const std::vector<const request*>& asked) {
   step& s = steps_.emplace_back();
   s.number = batch.step;
   std::vector<said> sayings;
@@ -116,6 +119,8 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     oracles_[stream].begin_step();
     if (part.plan != nullptr && part.plan->resumes) {
       expected_ && expected_->stream == stream ? obey(s, part, was, c, now) : resume(s, part, was, c, now);
+    } else if (part.plan != nullptr && part.plan->wants_answers) {
+      transact(s, stream, asked, now);
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
       take_records(s, part, was, c, now);
     } else {
@@ -131,6 +136,37 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     }
   }
   check_sayings(std::move(sayings), batch.audits);
+}
+
+void step_book::transact(step& s, std::uint32_t stream, const std::vector<const request*>& asked,
+                         std::int64_t now) {
+  for (const request* r : asked) {
+    operation& o = s.operations.emplace_back();
+    o.what = operation::kind::transact;
+    o.stream = stream;
+    o.asked = r;
+    o.now = now;
+    s.answers.emplace_back(r, oracles_[stream].transact(*r, now));
+  }
+}
+
+std::vector<transacted> step_book::try_out(std::uint32_t stream, const std::vector<const request*>& asked,
+                                           std::int64_t now) const {
+  plain_oracle trial = oracles_[stream];
+  std::vector<transacted> out;
+  for (const request* r : asked) out.push_back(trial.transact(*r, now));
+  return out;
+}
+
+std::uint64_t step_book::step_of(const request& r, const transacted& told, std::uint64_t durable) const {
+  for (const step& s : steps_) {
+    if (s.number > durable) break;
+    for (const auto& [asked, answer] : s.answers) {
+      if (asked->wants_the_same(r) && answer == told) return s.number;
+    }
+  }
+  throw broken("the caller of `" + r.key + "` is told number " + std::to_string(told.number) +
+               (told.repeated ? " again" : "") + ", which no durable step answered");
 }
 
 /// The step publishes what the oracle does, of each aggregate in its order, and nothing else.

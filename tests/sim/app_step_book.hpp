@@ -39,7 +39,14 @@ class step_book {
   /// None where that step was not written.
   [[nodiscard]] std::vector<waiting_answer> take_answers();
 
-  void write(const step_batch&, const simulated_disk::contents& before, const cluster&, std::int64_t now);
+  /// `asked`: the requests that a step of transactions is made of.
+  void write(const step_batch&, const simulated_disk::contents& before, const cluster&, std::int64_t now,
+             const std::vector<const request*>& asked);
+  /// What a step of these would answer.
+  [[nodiscard]] std::vector<transacted> try_out(std::uint32_t stream, const std::vector<const request*>&,
+                                                std::int64_t now) const;
+  /// The durable step that answered the request so. Errors: throws broken where there is none.
+  [[nodiscard]] std::uint64_t step_of(const request&, const transacted& told, std::uint64_t durable) const;
   /// The directory lost what came behind this step.
   void take_back_to(std::uint64_t number);
 
@@ -59,11 +66,12 @@ class step_book {
 
  private:
   struct operation {
-    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume, obey } what{kind::take};
+    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume, obey, transact } what{kind::take};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
     std::int64_t offset{0};
     const message* of{nullptr};
+    const request* asked{nullptr};
     std::int64_t now{0};
     std::vector<std::uint32_t> left_out{};
     std::uint32_t aggregate{0};
@@ -76,6 +84,7 @@ class step_book {
     std::uint64_t number{0};
     std::vector<operation> operations;
     std::vector<std::pair<std::size_t, std::int64_t>> nexts;
+    std::vector<std::pair<const request*, transacted>> answers;
   };
   struct delivery {
     std::size_t log{0};
@@ -100,6 +109,7 @@ class step_book {
   void take_bounds(step&, const step_part&, const stream_rows& before);
   void resume(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   void obey(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
+  void transact(step&, std::uint32_t stream, const std::vector<const request*>&, std::int64_t now);
   static void check_published(plain_oracle::messages, std::uint32_t stream, const outbox_change&);
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,

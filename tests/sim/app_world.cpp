@@ -59,16 +59,7 @@ struct folding {
       .name = "folding", .version = 1, .full_state = false, .has_effects = true};
   outcome apply(const event& e, state& s, effects& fx) const {
     s.assign(fold(std::string{s.value()}, std::string{e.payload}));
-    // To both lanes of the outbox, each aggregate to its own.
-    const bool to_the_side = !e.aggregate.empty() && e.aggregate.back() % 2 != 0;
-    fx.publish({.topic = to_the_side ? "" : "out",
-                .key = e.aggregate,
-                .payload = e.payload,
-                .sink = to_the_side ? "side" : ""});
-    for (const table_entry& t : tabled(std::string{e.aggregate}, std::string{e.payload})) {
-      const std::string table = std::string{t.table} + "-" + std::string{e.stream};
-      t.value ? fx.put(table, t.key, *t.value) : fx.erase(table, t.key);
-    }
+    tell(fx, std::string{e.aggregate}, std::string{e.stream}, std::string{e.payload});
     return fail_as_told(e, *now);
   }
   const running* now;
@@ -87,10 +78,10 @@ struct folding {
   s.retry = setup.retry;
   s.handling = setup.deferred ? handling::deferred : handling::direct;
   s.envelope.aggregate = setup.in_headers ? "key" : "/p";
-  if (setup.has_ids) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
+  if (setup.ids != id_kind::none) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
   if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
   if (setup.has_epochs) s.envelope.epoch = "/e";
-  s.dedup.ids = !setup.has_ids ? id_kind::none : setup.opaque_ids ? id_kind::opaque : id_kind::uuidv7;
+  s.dedup.ids = setup.ids;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
   s.reducer.from = setup.in_headers ? "" : "/v";
@@ -170,6 +161,7 @@ world::world(const history& h, std::vector<std::string>* trace)
       clock_{k_begin},
       cluster_{h},
       book_{h, running_},
+      callers_{h, *this, book_, disk_},
       settings_{configured(h)},
       last_turn_{static_cast<std::uint32_t>(h.log.size()) / h.records_per_turn + 40} {
   auto made = make_streams(settings_, own_reducers(h, running_));
@@ -192,6 +184,7 @@ void world::new_directory() {
   disk_.emplace(uuid_of(++uuids_), history_.streams.size());
   book_ = step_book{history_, running_};
   mail_ = mail_book{};
+  callers_.forget_promises();
   if (traces()) trace("a new state directory, " + disk_->now().uuid);
 }
 
@@ -208,6 +201,7 @@ history_result world::run() {
     result_.broken = what.what();
   }
   book_.count(result_.met.fates);
+  result_.met.calls = callers_.met();
   return result_;
 }
 
@@ -230,6 +224,7 @@ void world::note_lost_steps() {
   if (traces()) trace("the directory is back at step " + std::to_string(disk_->now().step));
   book_.take_back_to(disk_->now().step);
   mail_.take_back_to(disk_->now().step);
+  callers_.check_promises(disk_->now().step);
 }
 
 /// One process, from its start to its end.
@@ -255,6 +250,7 @@ void world::live() {
       for (const auto& s : streams_) s->config.start = start_position::earliest;
       (void)open_store();
     }
+    transactions_ = callers_.start();
     session_loop loop;
     for (bool goes_on = true; goes_on;) {
       const auto [ended, was_assigned] = one_session();
@@ -265,9 +261,12 @@ void world::live() {
       }
       goes_on = follow(loop.after(ended, was_assigned, disk_->durable()), ended);
     }
+    callers_.stop();
   } catch (const process_died&) {
     killed = true;
+    callers_.killed();
   }
+  transactions_ = nullptr;
   be_down(killed);
 }
 
@@ -308,7 +307,7 @@ std::pair<session_result, bool> world::one_session() {
                             &*errands_,
                             &space_,
                             outlet_.get(),
-                            nullptr,
+                            transactions_,
                             {side}},
                            options};
   session_result ended = session.run();
@@ -329,6 +328,7 @@ bool world::follow(next_move move, const session_result& ended) {
       pass_turn(std::chrono::seconds{1});
       return !stop_;
     case next_move::open_store:
+      callers_.store_lost();
       pass_turn(std::chrono::seconds{1});
       return open_store();
     case next_move::rebuild:
@@ -428,11 +428,23 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
       for (const backlog_change& b : part.change->backlogs) trace("  " + describe(part, b));
     }
   }
-  book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count());
+  std::vector<const request*> asked;
+  for (const step_part& part : batch.parts) {
+    if (part.plan != nullptr && part.plan->wants_answers)
+      asked = callers_.asked_in(static_cast<std::uint32_t>(part.stream), *part.plan);
+  }
+  book_.write(batch, before, cluster_, clock_.now().time_since_epoch().count(), asked);
   result_.met.outputs += batch.outbox.puts.size();
   for (const step_part& part : batch.parts)
     result_.met.table_changes += part.change != nullptr ? part.change->tables.size() : 0;
   mail_.write(batch, before, history_, has_letters(history_), has_answers(history_));
+}
+
+void world::on_look_up(stream_id id, const step_plan& plan) {
+  if (!plan.wants_answers) return;
+  const auto stream = static_cast<std::uint32_t>(id);
+  const std::vector<const request*> asked = callers_.asked_in(stream, plan);
+  callers_.expect(asked, book_.try_out(stream, asked, clock_.now().time_since_epoch().count()));
 }
 
 void census::add(const census& more) {
@@ -450,6 +462,7 @@ void census::add(const census& more) {
   outputs += more.outputs;
   table_changes += more.table_changes;
   lost_steps += more.lost_steps;
+  calls.add(more.calls);
 }
 
 history_result play(const history& h, std::vector<std::string>* trace) {

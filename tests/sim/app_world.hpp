@@ -16,6 +16,7 @@
 #include "app/owner_errands.hpp"
 #include "app/session_loop.hpp"
 #include "app/stream_runtime.hpp"
+#include "app_callers.hpp"
 #include "app_history.hpp"
 #include "app_plain_oracle.hpp"
 #include "app_simulated_kafka.hpp"
@@ -42,6 +43,7 @@ struct census {
   std::uint64_t outputs{0};  ///< that were to be sent
   std::uint64_t table_changes{0};
   std::uint64_t lost_steps{0};  ///< directories that came back from before
+  call_census calls;
 
   void add(const census&);
 };
@@ -78,6 +80,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   void on_delivery(std::vector<std::pair<std::size_t, log_entry>>) override;
   void on_assign() override { book_.drop_deliveries(); }
   void on_write(const step_batch&, const simulated_disk::contents& before) override;
+  void on_look_up(stream_id, const step_plan&) override;
 
  private:
   class space final : public disk_space_port {
@@ -133,6 +136,8 @@ class world final : public world_port, public kafka_judge, public store_judge {
   running running_;  ///< of this process; the book and the reducers look at it
   step_book book_;
   mail_book mail_;
+  callers callers_;
+  transaction_queue* transactions_{nullptr};  ///< of this process
   struct backup {
     simulated_disk::contents contents;
     step_book book;

@@ -24,6 +24,7 @@ void world::pass_turn(std::chrono::milliseconds waited) {
   apply_due_faults();
   cluster_.pass_turn();
   if (store_) store_->pass_turn();
+  callers_.pass_turn(turn_, healed_at_ != 0);
   if (healed_at_ == 0 && turn_ > last_turn_ && produced_ == history_.log.size() &&
       next_fault_ == history_.faults.size()) {
     heal();
@@ -245,6 +246,7 @@ void world::apply_while_down(const fault& f) {
       disk_->rotten = false;
       book_ = backup_->book;
       mail_ = backup_->mail;
+      callers_.forget_promises();
       older_at_the_end_ = finished_;
       if (traces())
         trace("the state directory is that of step " + std::to_string(disk_->now().step) + " again");
@@ -296,7 +298,7 @@ void world::heal() {
 bool world::at_rest() const {
   // What a sync that still fails could take back would have to be done again.
   if (!book_.is_settled() || disk_->durable() != disk_->now().step) return false;
-  if (disk_->now().outbox.lanes.rows() != 0) return false;
+  if (disk_->now().outbox.lanes.rows() != 0 || !callers_.know_all()) return false;
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
     if (book_.is_stopped_by_gap(log.stream)) return true;  // for good: nobody sends what is missing
     const auto& known = disk_->now().streams[log.stream].state.partitions;
