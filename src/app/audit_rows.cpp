@@ -108,8 +108,10 @@ audit_row audit_of_skipped_output(const output_row& output, std::string stream, 
   row.time = now;
   row.kind = "output_skipped";
   row.stream = std::move(stream);
-  row.text = "message " + std::to_string(output.position) + " of the sink `" + std::string{output.lane()} +
-             "`, " + to_text(output.id) + " of aggregate `" + output.aggregate +
+  const std::string lane{output.lane()};
+  row.text = "message " + std::to_string(output.position) +
+             (lane.empty() ? " to the topic `" + output.topic : " of the sink `" + lane) + "`, " +
+             to_text(output.id) + " of aggregate `" + output.aggregate +
              "`, was skipped and is not sent: " + why;
   return row;
 }

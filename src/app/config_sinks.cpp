@@ -9,6 +9,7 @@
 #include "app/config_secret.hpp"
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
+#include "app/refused_messages.hpp"
 #include "core/output.hpp"
 #include "sinks/http_url.hpp"
 
@@ -145,6 +146,8 @@ void read_one(const config_value& value, sink_config& out) {
   if (const auto name = map.require("name", "streams publish to it as sink:NAME")) {
     if (name->text(out.name) && (!is_topic_name(out.name) || out.name.size() > k_longest_name))
       name->error("is not a sink's name", "1 to 64 of a-z A-Z 0-9 . _ -");
+    else if (out.name == k_topics_name)
+      name->error("is what `ratchet sinks` calls Kafka's topics", "choose another name");
   }
   const auto http = map.get("http");
   const auto callback = map.get("callback");

@@ -53,6 +53,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
     around_.board.set_outbox_trouble({});
     around_.publish_to->on_progress([this] { around_.from.wake(); });
   }
+  if (sender_) refusals_.push_back({k_topics_name, &*sender_});
   open_sinks();
   listen_for_transactions();
   around_.to.on_durable([this] {
@@ -175,7 +176,7 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
 std::optional<session_result> consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.to, pipeline_, &sinks_});
+    around_.errands->serve({around_.to, pipeline_, refusals_});
   }
   // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
   if (const std::error_code code = pipeline_.failed()) return store_failed(code);

@@ -215,6 +215,7 @@ class consumer_session {
   std::optional<std::string> told_trouble_;  ///< of the sender, as the board has it
   bool outbox_full_{false};
   std::list<sink_sender> sinks_;
+  std::vector<named_refusals> refusals_;         ///< of sender_ and sinks_
   std::map<std::string, live_sink> told_sinks_;  ///< as the board has them
   std::set<std::string> full_sinks_;
   std::set<stream_id> full_streams_;  ///< of deferred events

@@ -21,7 +21,8 @@ namespace {
 
 void consumer_session::open_sinks() {
   for (const sink_outlet& outlet : around_.sinks) {
-    sinks_.emplace_back(outlet, around_.to, around_.log);
+    sink_sender& sink = sinks_.emplace_back(outlet, around_.to, around_.log);
+    refusals_.push_back({outlet.name, &sink});
     around_.board.set_sink(outlet.name, {});
     around_.board.clear_obstacle(obstacle_of(outlet.name));  // of the session before
     outlet.to->on_progress([this] { around_.from.wake(); });

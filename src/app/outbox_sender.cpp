@@ -61,7 +61,7 @@ result<void> outbox_sender::turn(time_point now) {
 void outbox_sender::take_deliveries(time_point now) {
   for (const delivery& d : to_.delivered()) {
     if (d.position < lane_.first() || d.position >= lane_.first() + entries_.size()) continue;
-    entry& e = entries_[static_cast<std::size_t>(d.position - lane_.first())];
+    const entry& e = at(d.position);
     if (e.at != step_of::under_way && e.at != step_of::refused_alone) continue;
     --under_way_;
     ended(d, now);
@@ -69,10 +69,11 @@ void outbox_sender::take_deliveries(time_point now) {
 }
 
 void outbox_sender::ended(const delivery& d, time_point now) {
-  entry& e = entries_[static_cast<std::size_t>(d.position - lane_.first())];
+  entry& e = at(d.position);
   switch (d.ended) {
     case delivery::how::done:
       e.at = step_of::delivered;
+      refused_.erase(d.position);
       ++sent_total_;
       return;
     case delivery::how::again:
@@ -90,13 +91,7 @@ void outbox_sender::ended(const delivery& d, time_point now) {
         e.row = std::move(*smaller);
         e.at = step_of::refused;
       } else if (e.row.kind == output_kind::published) {
-        e.at = step_of::stuck;
-        if (stuck_.empty()) stuck_until_ = now + k_stuck_pause;
-        stuck_.emplace(e.row.stream, e.row.aggregate);
-        note_trouble(e, "does not take a message of `" + e.row.aggregate + "`: " + d.text,
-                     "it is kept and tried again, and what its aggregate published behind it waits: see what "
-                     "the topic allows (max.message.bytes)",
-                     now);
+        hold_back(e, d.text, now);
       } else {
         e.at = step_of::delivered;
         given_up_.push_back({e.row, d.text});
@@ -104,6 +99,67 @@ void outbox_sender::ended(const delivery& d, time_point now) {
       break;
   }
   mending_ = true;
+}
+
+void outbox_sender::hold_back(entry& e, const std::string& why, time_point now) {
+  e.at = step_of::stuck;
+  if (stuck_.empty()) stuck_until_ = now + k_stuck_pause;
+  stuck_.emplace(e.row.stream, e.row.aggregate);
+  refusal& of = refused_[e.row.position];
+  ++of.attempts;
+  of.why = why;
+  note_trouble(
+      e, "does not take a message of `" + e.row.aggregate + "`: " + why,
+      "it is kept and tried again, and what its aggregate published behind it waits: see what the topic "
+      "allows (max.message.bytes), and `ratchet sinks list`",
+      now);
+}
+
+std::vector<refused_message> outbox_sender::refused(time_point now, std::size_t limit) const {
+  std::vector<refused_message> out;
+  for (const auto& [position, of] : refused_) {
+    if (out.size() == limit) break;
+    const bool waits = at(position).at == step_of::stuck && now < stuck_until_;
+    const auto rest = waits ? stuck_until_ - now : time_point::duration{0};
+    out.push_back(
+        {at(position).row, of.attempts, std::chrono::ceil<std::chrono::milliseconds>(rest), of.why});
+  }
+  return out;
+}
+
+bool outbox_sender::retry(std::uint64_t position) {
+  if (!refused_.contains(position)) return false;
+  entry& e = at(position);
+  if (e.at != step_of::stuck) return true;  // it is about to be
+  e.at = step_of::refused;
+  let_aggregate_go(e.row);
+  return true;
+}
+
+std::optional<skipped_output> outbox_sender::skip(std::uint64_t position) const {
+  if (!refused_.contains(position) || at(position).at == step_of::refused_alone) return std::nullopt;
+  return skipped_output{skipped_row(at(position).row), at(position).bytes};
+}
+
+void outbox_sender::skipped(const skipped_output& of) {
+  const std::uint64_t position = of.row.position;
+  entry& e = at(position);
+  e.at = step_of::delivered;
+  refused_.erase(position);
+  let_aggregate_go(e.row);
+  e.row = of.row;
+  held_bytes_ -= e.bytes;
+  e.bytes = of.row.bytes();
+  held_bytes_ += e.bytes;
+}
+
+/// Unless another message of it was refused.
+void outbox_sender::let_aggregate_go(const output_row& of) {
+  const bool has_another = std::any_of(refused_.begin(), refused_.end(), [&](const auto& other) {
+    const entry& e = at(other.first);
+    return e.at == step_of::stuck && e.row.stream == of.stream && e.row.aggregate == of.aggregate;
+  });
+  if (!has_another) stuck_.erase({of.stream, of.aggregate});
 }
 
 void outbox_sender::note_trouble(const entry& e, const std::string& why, const char* what_now,
@@ -173,7 +229,7 @@ result<void> outbox_sender::send_all(time_point now) {
     RATCHET_TRY(const bool more, read_more());
     if (!more) return BOOST_OUTCOME_V2_NAMESPACE::success();
     for (std::size_t i = known; i < entries_.size(); ++i) {
-      if (is_behind_stuck(entries_[i])) continue;
+      if (entries_[i].at != step_of::queued || is_behind_stuck(entries_[i])) continue;
       if (!send(entries_[i])) return BOOST_OUTCOME_V2_NAMESPACE::success();
     }
   }
@@ -205,7 +261,8 @@ bool outbox_sender::take_offered() {
 
 void outbox_sender::hold(output_row&& row) {
   const std::uint64_t bytes = row.bytes();
-  entries_.push_back({std::move(row), bytes});
+  const step_of at = row.kind == output_kind::skipped ? step_of::delivered : step_of::queued;
+  entries_.push_back({std::move(row), bytes, at});
   held_bytes_ += bytes;
   ++read_;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "app/lane_progress.hpp"
 #include "app/log.hpp"
+#include "app/refused_messages.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
 
@@ -25,12 +27,11 @@ namespace ratchet {
 /// failed is sent again, in order. What brokers refuse may have been refused for what went with it: it is
 /// sent once more alone, a dead letter that is refused again without its value, and one that is refused even
 /// then is given up: see take_given_up(). What was published is never given up: it is tried again and again,
-/// and what is behind it of its aggregate waits; the rest goes on while there is room for it in memory.
+/// and what is behind it of its aggregate waits, until an operator skips it; the rest goes on while there is
+/// room for it in memory.
 /// Thread-safety: one owner thread.
-class outbox_sender {
+class outbox_sender final : public refused_messages {
  public:
-  using time_point = std::chrono::steady_clock::time_point;
-
   /// Everything in the store's outbox is to be sent. Borrows all of them.
   outbox_sender(const store&, publisher&, log_ptr);
 
@@ -60,6 +61,11 @@ class outbox_sender {
   /// Those since the last call. They count as delivered.
   [[nodiscard]] std::vector<given_up> take_given_up() { return std::exchange(given_up_, {}); }
 
+  [[nodiscard]] std::vector<refused_message> refused(time_point now, std::size_t limit) const override;
+  bool retry(std::uint64_t position) override;
+  [[nodiscard]] std::optional<skipped_output> skip(std::uint64_t position) const override;
+  void skipped(const skipped_output&) override;
+
   /// There are rows whose step is not durable yet.
   [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
   /// Everything that was written was delivered.
@@ -77,6 +83,21 @@ class outbox_sender {
     step_of at{step_of::queued};
   };
 
+  using aggregate = std::pair<stream_id, std::string>;
+  /// Of a published message that was refused alone.
+  struct refusal {
+    std::uint32_t attempts{0};
+    std::string why;
+  };
+
+  [[nodiscard]] entry& at(std::uint64_t position) {
+    return entries_[static_cast<std::size_t>(position - lane_.first())];
+  }
+  [[nodiscard]] const entry& at(std::uint64_t position) const {
+    return entries_[static_cast<std::size_t>(position - lane_.first())];
+  }
+  void hold_back(entry&, const std::string& why, time_point now);
+  void let_aggregate_go(const output_row&);
   [[nodiscard]] bool is_behind_stuck(const entry&) const;
   void try_stuck_again(time_point now);
   void note_trouble(const entry&, const std::string& why, const char* what_now, time_point now);
@@ -101,8 +122,9 @@ class outbox_sender {
   std::uint64_t offered_bytes_{0};
   output_headers headers_;  ///< of the last published message
   std::size_t under_way_{0};
-  std::uint64_t held_bytes_{0};                        ///< of the entries
-  std::set<std::pair<stream_id, std::string>> stuck_;  ///< aggregates
+  std::uint64_t held_bytes_{0};  ///< of the entries
+  std::set<aggregate> stuck_;
+  std::map<std::uint64_t, refusal> refused_;  ///< by position; until they are delivered or skipped
   time_point stuck_until_{};
   bool mending_{false};  ///< something failed, and nothing new is sent until that is settled
   std::optional<time_point> again_at_;

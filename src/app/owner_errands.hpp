@@ -6,9 +6,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <mutex>
+#include <span>
 
+#include "app/refused_messages.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 
@@ -26,7 +27,6 @@ enum class errand_end : std::uint8_t {
 [[nodiscard]] problem owner_did_not_come();
 
 class pipeline;
-class sink_sender;
 
 /// Lets another thread have something done with store and pipeline by their owner, between two steps. One
 /// slot: one errand at a time. Thread-safety: run() on any thread, the rest on the owner's.
@@ -36,7 +36,7 @@ class owner_errands {
   struct access {
     store& state;
     pipeline& way;
-    std::list<sink_sender>* sinks{nullptr};  ///< null: none is sent to
+    std::span<const named_refusals> refusals{};  ///< of each lane that is sent
   };
   using errand = std::function<void(access)>;
 

@@ -12,7 +12,7 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/pipeline.hpp"
-#include "app/sink_sender.hpp"
+#include "app/refused_messages.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_text.hpp"
@@ -52,13 +52,13 @@ class sink_errand {
     if (auto unknown = check_name()) return std::move(*unknown);
     RATCHET_TRY(streams_, stream_names());
     const std::size_t limit = request_.verb == sink_verb::list ? k_most_listed : k_no_limit;
-    for (sink_sender& sender : *of_.sinks) {
-      if (!request_.sink.empty() && sender.name() != request_.sink) continue;
-      for (const refused_message& m : sender.refused(of_.way.clock().steady(), limit)) {
+    for (const named_refusals& lane : of_.refusals) {
+      if (!request_.sink.empty() && lane.name != request_.sink) continue;
+      for (const refused_message& m : lane.of->refused(of_.way.clock().steady(), limit)) {
         if (request_.message && m.row.position != *request_.message) continue;
         ++found_;
-        RATCHET_TRY(const answer a, treat(sender, m));
-        write(sender.name(), m, a);
+        RATCHET_TRY(const answer a, treat(*lane.of, m));
+        write(lane.name, m, a);
       }
     }
     return end();
@@ -67,16 +67,14 @@ class sink_errand {
  private:
   [[nodiscard]] std::optional<problem> check_name() const {
     std::string names;
-    if (of_.sinks != nullptr) {
-      for (const sink_sender& s : *of_.sinks) {
-        if (s.name() == request_.sink) return std::nullopt;
-        names += (names.empty() ? "" : ", ") + s.name();
-      }
+    for (const named_refusals& lane : of_.refusals) {
+      if (lane.name == request_.sink) return std::nullopt;
+      names += (names.empty() ? "" : ", ") + lane.name;
     }
-    if (request_.sink.empty() && of_.sinks != nullptr) return std::nullopt;
+    if (request_.sink.empty() && !of_.refusals.empty()) return std::nullopt;
     return problem{
         errc::usage,
-        request_.sink.empty() ? "nothing is sent to sinks now" : "there is no sink \"" + request_.sink + "\"",
+        request_.sink.empty() ? "nothing is published now" : "there is no sink \"" + request_.sink + "\"",
         names.empty() ? "the instance has none, or is only just starting" : "there are: " + names,
         {}};
   }
@@ -91,7 +89,7 @@ class sink_errand {
     return names;
   }
 
-  [[nodiscard]] reported<answer> treat(sink_sender& sender, const refused_message& m) {
+  [[nodiscard]] reported<answer> treat(refused_messages& sender, const refused_message& m) {
     if (request_.verb == sink_verb::list) return answer::none;
     if (request_.verb == sink_verb::retry) {
       done_ += sender.retry(m.row.position) ? 1U : 0U;
@@ -115,7 +113,9 @@ class sink_errand {
   void write(const std::string& sink, const refused_message& m, answer a) {
     if (request_.json) {
       json_writer json;
-      json.begin_object().key("sink").string(sink).key("message").number(m.row.position);
+      json.begin_object().key("sink").string(sink).key("topic");
+      m.row.lane().empty() ? json.string(m.row.topic) : json.null();
+      json.key("message").number(m.row.position);
       json.key("stream").string(streams_[m.row.stream]).key("aggregate").string(m.row.aggregate);
       json.key("id").string(to_text(m.row.id)).key("type").string(m.row.type);
       json.key("attempts").number(m.attempts);
@@ -126,7 +126,8 @@ class sink_errand {
       text_ += json.take() + "\n";
       return;
     }
-    text_ += sink + " " + std::to_string(m.row.position) + "  " + m.row.aggregate + " of " +
+    const std::string to = m.row.lane().empty() ? " to " + m.row.topic : "";
+    text_ += sink + " " + std::to_string(m.row.position) + to + "  " + m.row.aggregate + " of " +
              streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) + ", ";
     switch (a) {
       case answer::none:

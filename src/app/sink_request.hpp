@@ -12,10 +12,11 @@
 #include "app/owner_errands.hpp"
 #include "ratchet/error.hpp"
 
-/// `ratchet sinks list | retry | skip`: the messages that a sink does not take, and what is to become of
-/// them. Only a running instance knows which they are. A line for each; as JSON
+/// `ratchet sinks list | retry | skip`: the messages that a sink does not take, or a topic (`topics`), and
+/// what is to become of them. Only a running instance knows which they are. A line for each; as JSON
 ///
-///     {"sink": S, "message": POSITION, "stream": S, "aggregate": A, "id": ID, "type": TEXT, "attempts": N,
+///     {"sink": S, "topic": T | null, "message": POSITION, "stream": S, "aggregate": A, "id": ID, "type":
+///     TEXT, "attempts": N,
 ///      "next_try_ms": N, "error": TEXT, "answer": null | "would" | "done" | "under_way"}
 namespace ratchet {
 

@@ -14,6 +14,7 @@
 
 #include "app/lane_progress.hpp"
 #include "app/log.hpp"
+#include "app/refused_messages.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
 
@@ -27,14 +28,6 @@ struct sink_outlet {
   std::chrono::milliseconds most_pause{30'000};
 };
 
-/// A message that its receiver does not take.
-struct refused_message {
-  output_row row;
-  std::uint32_t attempts{0};           ///< refused so often in a row
-  std::chrono::milliseconds next_try;  ///< from now on; 0: it is under way, or about to be
-  std::string why;                     ///< as the receiver said
-};
-
 /// Sends what one sink's lane of the outbox holds, once the step that put it there is durable, and says how
 /// far it was delivered, so that rows can be trimmed. What was sent and not trimmed is sent again by the next
 /// one: each message goes out at least once, with the same bytes.
@@ -46,9 +39,8 @@ struct refused_message {
 /// memory. Where several failures come in a row, or the
 /// receiver asks for a pause, the whole sink pauses, and then one message at a time tries whether it is back.
 /// Thread-safety: one owner thread.
-class sink_sender {
+class sink_sender final : public refused_messages {
  public:
-  using time_point = std::chrono::steady_clock::time_point;
   /// Held in memory at most: undelivered rows, and positions from the lowest undelivered one on.
   static constexpr std::uint64_t k_most_bytes = std::uint64_t{8} << 20U;
   static constexpr std::size_t k_most_positions = 100'000;
@@ -78,16 +70,11 @@ class sink_sender {
   [[nodiscard]] bool idle() const noexcept;
   /// Since it was made.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
-  /// The messages that were refused when they were last sent, the lowest of each aggregate, at most `limit`.
-  [[nodiscard]] std::vector<refused_message> refused(time_point now, std::size_t limit) const;
+  [[nodiscard]] std::vector<refused_message> refused(time_point now, std::size_t limit) const override;
   [[nodiscard]] std::size_t refused_count() const noexcept { return refused_; }
-  /// Tries a message that was refused at once. False: there is none at this position.
-  bool retry(std::uint64_t position);
-  /// What is to take the place of a message that was refused, in a step of the caller's; then skipped() is
-  /// called. None: there is none at this position, or it is under way again.
-  [[nodiscard]] std::optional<skipped_output> skip(std::uint64_t position) const;
-  /// That step is durable. What its aggregate published behind it goes on.
-  void skipped(const skipped_output&);
+  bool retry(std::uint64_t position) override;
+  [[nodiscard]] std::optional<skipped_output> skip(std::uint64_t position) const override;
+  void skipped(const skipped_output&) override;
   /// Why messages do not get through at the moment; none while they do.
   [[nodiscard]] const std::optional<std::string>& trouble() const noexcept { return trouble_; }
 

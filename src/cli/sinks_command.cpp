@@ -51,7 +51,8 @@ CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const ch
   CLI::App* command = sinks.add_subcommand(name_of(verb), what);
   add_source_options(*command, o->source);
   add_output_option(*command, o->output);
-  CLI::Option* name = command->add_option("SINK", o->request.sink, "The sink's name");
+  CLI::Option* name =
+      command->add_option("SINK", o->request.sink, "The sink's name; topics: what goes to Kafka");
   if (verb != sink_verb::list) name->required();
   if (verb != sink_verb::list) {
     CLI::Option* message =
@@ -67,8 +68,8 @@ CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const ch
 }  // namespace
 
 void add_sinks_command(CLI::App& root, command_line& line) {
-  CLI::App* sinks =
-      root.add_subcommand("sinks", "Look at messages that a sink does not take, and decide about them");
+  CLI::App* sinks = root.add_subcommand(
+      "sinks", "Look at messages that a sink or a topic does not take, and decide about them");
   sinks->require_subcommand(1);
   add_verb(*sinks, line, sink_verb::list, "List the messages that are refused, and why",
            std::make_shared<sinks_options>())

@@ -2,6 +2,7 @@
 // What is published, by the real binary on a real broker under kill -9.
 #include <array>
 #include <random>
+#include <set>
 
 #include "broker/topic_feed.hpp"
 #include "broker/topic_reader.hpp"
@@ -90,23 +91,30 @@ void expect_the_fold(main_job& job) {
   }
 }
 
+[[nodiscard]] std::vector<read_record> all_of(const main_job& job) {
+  std::vector<read_record> all;
+  for (int p = 0; p < static_cast<int>(main_job::k_partitions); ++p) {
+    for (read_record& r : read_partition(job.target().brokers, at(job.target().topic, p)))
+      all.push_back(std::move(r));
+  }
+  return all;
+}
+
 /// What lies in the topic: each message once or more, byte for byte the same, and for the first time in the
 /// order of its aggregate.
 void expect_messages(const main_job& job, const std::string& source) {
   std::map<std::string, read_record> by_id;
   std::map<std::string, std::uint64_t> last;
-  for (int p = 0; p < static_cast<int>(main_job::k_partitions); ++p) {
-    for (const read_record& r : read_partition(job.target().brokers, at(job.target().topic, p))) {
-      const auto [first, fresh] = by_id.emplace(r.header("ce_id"), r);
-      EXPECT_TRUE(fresh || (first->second.value == r.value && first->second.headers == r.headers &&
-                            first->second.key == r.key && first->second.time == r.time));
-      if (!fresh) continue;
-      EXPECT_EQ(r.header("ce_type"), "patched");
-      EXPECT_EQ(r.header("ce_subject"), r.key);
-      EXPECT_EQ(r.header("ce_source"), source);
-      const std::uint64_t position = std::stoull(r.header("ce_sequence")) + 1;
-      EXPECT_GT(position, std::exchange(last[*r.key], position)) << "in the order of its aggregate";
-    }
+  for (const read_record& r : all_of(job)) {
+    const auto [first, fresh] = by_id.emplace(r.header("ce_id"), r);
+    EXPECT_TRUE(fresh || (first->second.value == r.value && first->second.headers == r.headers &&
+                          first->second.key == r.key && first->second.time == r.time));
+    if (!fresh) continue;
+    EXPECT_EQ(r.header("ce_type"), "patched");
+    EXPECT_EQ(r.header("ce_subject"), r.key);
+    EXPECT_EQ(r.header("ce_source"), source);
+    const std::uint64_t position = std::stoull(r.header("ce_sequence")) + 1;
+    EXPECT_GT(position, std::exchange(last[*r.key], position)) << "in the order of its aggregate";
   }
   EXPECT_EQ(by_id.size(), static_cast<std::size_t>(k_aggregates * k_events));
 }
@@ -147,6 +155,47 @@ TEST(publishing, three_in_a_row_come_to_the_fold_of_all_events_under_kills) {
   }
   expect_messages(c.jobs[1], "/ratchet/" + c.jobs[0].group() + "/payments");
   expect_messages(c.jobs[2], "/ratchet/" + c.jobs[1].group() + "/payments");
+}
+
+TEST(publishing, tells_an_operator_of_a_message_that_its_topic_refuses_and_goes_on_when_it_is_skipped) {
+  main_job to{shared_brokers(), {{"max.message.bytes", "20000"}}};
+  main_job job;
+  job.write_config(
+      "    envelope: {format: json, aggregate: /p, sequence: /n}\n    dedup: off\n    emit: {topic: " +
+      to.target().topic + "}\n");
+  std::string noise;
+  std::mt19937 dice{5};  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+  while (noise.size() < 100'000) noise += static_cast<char>('a' + dice() % 26);
+  topic_feed feed{job};
+  const auto send = [&](const std::string& name, int n, const std::string& text) {
+    feed.send(0, name, R"({"p":")" + name + R"(","n":)" + std::to_string(n) + R"(,"v":")" + text + "\"}");
+    feed.flush();
+  };
+  auto running = job.start_daemon();
+  send("p1", 1, noise);
+  ASSERT_TRUE(eventually([&] {
+    return !job.run({"sinks", "list", "--output", "json"}).output.empty();
+  })) << read_whole(job.log());
+  send("p1", 2, "behind");
+  send("p2", 1, "beside");
+  ASSERT_TRUE(eventually([&] { return job.consumed() == 3; })) << read_whole(job.log());
+  const auto listed = job.run({"sinks", "list", "topics", "--output", "json"}).json();
+  EXPECT_EQ(listed.get<std::string>("aggregate"), "p1");
+  EXPECT_EQ(listed.get<std::string>("topic"), to.target().topic);
+  const auto done =
+      job.run({"sinks", "skip", "topics", "--message", listed.get<std::string>("message"), "--yes"});
+  EXPECT_EQ(done.code, 0) << done.output;
+  ASSERT_TRUE(eventually([&] { return job.status().get<int>("outbox.messages") == 0; }))
+      << read_whole(job.log());
+  ASSERT_TRUE(running.signal(SIGTERM));
+  EXPECT_EQ(running.wait(k_patience), 0) << read_whole(job.log());
+  std::set<std::string> came;
+  for (const read_record& r : all_of(to)) came.insert(*r.value);
+  EXPECT_EQ(came,
+            (std::set<std::string>{R"({"p":"p1","n":2,"v":"behind"})", R"({"p":"p2","n":1,"v":"beside"})"}));
+  expect_in("was skipped and is not sent", job.run({"status", "--audit"}).output);
+  const auto verified = job.run({"verify"});
+  EXPECT_EQ(verified.code, 0) << verified.output;
 }
 
 TEST(publishing, wants_its_topics_to_be_there_at_the_start) {

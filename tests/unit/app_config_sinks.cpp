@@ -117,6 +117,8 @@ const refusal k_refusals[] = {
     {"false_flag", "sinks: [{name: a, callback: false}]\n", "", "sinks[0].callback", "wants true"},
     {"no_name", "sinks: [{callback: true}]\n", "", "sinks[0].name", "is missing"},
     {"bad_name", "sinks: [{name: \"a:b\", callback: true}]\n", "", "sinks[0].name", "is not a sink's name"},
+    {"reserved_name", "sinks: [{name: topics, callback: true}]\n", "", "sinks[0].name",
+     "calls Kafka's topics"},
     {"twice", "sinks: [{name: a, callback: true}, {name: a, discard: true}]\n", "", "sinks[1]",
      "has the name of another"},
     {"no_url", "sinks: [{name: a, http: {}}]\n", "", "sinks[0].http.url", "is missing"},

@@ -301,6 +301,101 @@ TEST_F(outbox_sender_test,
   EXPECT_EQ(sender().trim().trimmed_rows, 5U);
 }
 
+class refused_by_its_topic : public outbox_sender_test {
+ protected:
+  /// Of p1 two messages, of which the first is refused; and one of p2, which is not.
+  void refuse_first() {
+    put_published({{"p1", "large"}, {"p2", "b"}});
+    ASSERT_TRUE(store_.sync());
+    turn();
+    to_.end(0, how::refused, "too large");
+    to_.end(1, how::done);
+    turn();
+    EXPECT_THAT(sender().refused(now_, 10), IsEmpty()) << "it may be for what went with it";
+    to_.end(0, how::refused, "too large");
+    put_published({{"p1", "behind"}});
+    ASSERT_TRUE(store_.sync());
+    turn();
+    (void)to_.values();
+  }
+  void skip_first() {
+    const auto skipped = sender().skip(0);
+    ASSERT_TRUE(skipped);
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    batch.outbox.skipped = *skipped;
+    ASSERT_TRUE(store_.write(batch));
+    ASSERT_TRUE(store_.sync());
+    sender().wrote(batch.step, store_.outbox().next);
+    sender().skipped(*skipped);
+  }
+};
+
+TEST_F(refused_by_its_topic, is_told_with_its_reason_and_its_next_try) {
+  refuse_first();
+  now_ += milliseconds{4'000};
+  const auto refused = sender().refused(now_, 10);
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].row.aggregate, "p1");
+  EXPECT_EQ(refused[0].row.position, 0U);
+  EXPECT_EQ(refused[0].attempts, 1U);
+  EXPECT_EQ(refused[0].next_try, milliseconds{6'000});
+  EXPECT_EQ(refused[0].why, "too large");
+  EXPECT_FALSE(sender().retry(1));
+  EXPECT_FALSE(sender().skip(1)) << "that one was not refused";
+}
+
+TEST_F(refused_by_its_topic, is_sent_at_once_where_an_operator_says_so) {
+  refuse_first();
+  EXPECT_TRUE(sender().retry(0));
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("large"));
+  EXPECT_FALSE(sender().skip(0)) << "it is under way";
+  to_.end_all();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("behind"));
+  EXPECT_THAT(sender().refused(now_, 10), IsEmpty());
+}
+
+TEST_F(refused_by_its_topic, is_refused_once_more_and_waits_again) {
+  refuse_first();
+  EXPECT_TRUE(sender().retry(0));
+  turn();
+  (void)to_.values();
+  to_.end_all(how::refused);
+  turn();
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "what is behind it waits";
+  EXPECT_EQ(sender().refused(now_, 10).at(0).attempts, 2U);
+}
+
+TEST_F(refused_by_its_topic, is_passed_over_for_good_where_an_operator_skips_it) {
+  refuse_first();
+  skip_first();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("behind"));
+  EXPECT_FALSE(sender().trouble());
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender().idle());
+  trim();
+  EXPECT_EQ(store_.outbox().rows(), 0U);
+  EXPECT_EQ(store_.outbox().bytes, 0U) << "what took its place is smaller";
+}
+
+TEST_F(refused_by_its_topic, and_skipped_is_not_sent_by_the_next_process_either) {
+  refuse_first();
+  skip_first();
+  sender_.reset();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("b", "behind"));
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender().idle());
+  trim();
+  EXPECT_EQ(store_.outbox().rows(), 0U);
+}
+
 TEST_F(outbox_sender_test, sends_what_was_published_as_a_cloudevent) {
   put_published({{"p1", "a"}});
   ASSERT_TRUE(store_.sync());

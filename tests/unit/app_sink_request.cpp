@@ -93,8 +93,10 @@ TEST_F(sinks_request, lists_what_is_refused) {
 
 TEST_F(sinks_request, answers_in_json_too) {
   ASSERT_TRUE(ask({.sink = "receipts", .message = 0, .json = true}));
-  EXPECT_THAT(answer_,
-              HasSubstr(R"({"sink":"receipts","message":0,"stream":"payments","aggregate":"p1","id":")"));
+  EXPECT_THAT(
+      answer_,
+      HasSubstr(
+          R"({"sink":"receipts","topic":null,"message":0,"stream":"payments","aggregate":"p1","id":")"));
   EXPECT_THAT(answer_, HasSubstr(R"("type":"ratchet.payments","attempts":)"));
   EXPECT_THAT(answer_, HasSubstr(R"("error":"422 no such payment","answer":null})"));
 }

@@ -305,7 +305,7 @@ TEST_F(transactions_beside_a_topic, go_on_behind_events_that_an_operator_skipped
   skipped.aggregate = "p1";
   skipped.verb = waiting_verb::skip;
   skipped.sequence = seq(1);
-  ASSERT_TRUE(way->obey(*streams[0], {skipped}));
+  ASSERT_TRUE(way->obey(*streams[0], std::vector{skipped}));
   const auto done = one({"p1", "key", append("b")});
   EXPECT_FALSE(done.code) << done.text;
   EXPECT_EQ(done.sequence, seq(2));
