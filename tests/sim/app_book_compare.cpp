@@ -288,8 +288,10 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
     must_be(at->second.next_offset == wanted.next, "a partition's next offset");
     must_be(highest == wanted.highest && at->second.idle == wanted.idle, "a partition's highest time");
     const auto& ids = at->second.last_ids;
-    must_be(ids.size() == (wanted.highest_ordinal ? 1U : 0U), "sources of ids that grow");
-    must_be(ids.empty() || ids.at("") == seq(*wanted.highest_ordinal), "the highest id of a partition");
+    must_be(std::equal(
+                ids.begin(), ids.end(), wanted.highest_ordinals.begin(), wanted.highest_ordinals.end(),
+                [](const auto& a, const auto& b) { return a.first == b.first && a.second == seq(b.second); }),
+            "the highest ids of a partition");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "decode/event_id_text.hpp"
@@ -130,6 +131,8 @@ class author {
       s.folds = one_in(2);
       s.in_headers = one_in(2);
       s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
+      const bool may_wrap = s.ids != id_kind::none && !s.in_headers && !s.has_epochs;
+      s.is_cloudevents = may_wrap && (into_.seed / 64 + i) % 2 == 0;
       s.starts_at_end = !into_.well_behaved && one_in(10);
       s.partitions = 1 + up_to(3);
       s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
@@ -259,14 +262,15 @@ class author {
     if (setup.ids != id_kind::none && !m.id) m.id = uuid_v7(id_time, dice_.next(), dice_.next());
     if (setup.ids == id_kind::none) m.id.reset();
     m.drawn_id = m.id;
+    if (setup.is_cloudevents) m.source = m.drawn_id->low / 16 % 4 == 0 ? "/till/2" : "/till/1";
     if (setup.ids == id_kind::monotonic) count_up(m);
     spell_out(m, setup);
     return m;
   }
 
-  /// The next number of its partition, or one that another has.
+  /// The next number of its partition and source, or one that another has.
   void count_up(message& m) {
-    std::uint64_t& last = ordinals_[{m.stream, m.partition}];
+    std::uint64_t& last = ordinals_[{m.stream, m.partition, m.source}];
     const bool is_spoilt = !into_.well_behaved && m.drawn_id->low % 16 == 0;
     m.ordinal = is_spoilt ? last / 2 : last + 1 + m.drawn_id->low % 3;
     last = std::max(last, m.ordinal);
@@ -318,6 +322,7 @@ class author {
       if (m.kind == message_kind::malformed) m.value = "{\"x\":01}";
       return;
     }
+    if (setup.is_cloudevents) return wrap(m, setup);
     std::string text = R"({"p":")" + name + "\"";
     if (m.id && setup.ids == id_kind::monotonic) text += R"(,"id":)" + m.id_text;
     if (m.id && setup.ids != id_kind::monotonic) text += R"(,"id":")" + m.id_text + "\"";
@@ -326,6 +331,24 @@ class author {
     text +=
         ",\"v\":" + (m.payload.empty() ? "{}" : m.payload) + (m.kind == message_kind::malformed ? "," : "}");
     m.value = std::move(text);
+  }
+
+  /// As the Kafka protocol binding of CloudEvents 1.0 has it, in either mode.
+  static void wrap(message& m, const stream_setup& setup) {
+    const bool is_binary = m.drawn_id->low / 64 % 2 == 0;
+    const std::string data = m.payload.empty() ? "{}" : m.payload;
+    if (is_binary) {
+      m.headers = {{"ce_specversion", "1.0"}, {"ce_id", m.id_text},  {"ce_source", m.source},
+                   {"ce_type", k_event_type}, {"ce_subject", m.key}, {"content-type", "application/json"}};
+      if (!setup.arrival) m.headers.push_back({"ce_sequence", m.sequence_text});
+      m.value = m.kind == message_kind::malformed ? "{\"x\":01}" : data;
+      return;
+    }
+    std::string text = R"({"specversion":"1.0","type":")" + std::string{k_event_type} + R"(","source":")" +
+                       m.source + R"(","id":")" + m.id_text + R"(","subject":")" + m.key + R"(","data":)" +
+                       data;
+    if (!setup.arrival) text += R"(,"sequence":")" + m.sequence_text + "\"";
+    m.value = text + (m.kind == message_kind::malformed ? "," : "}");
   }
 
   /// What an id is made of its text is pinned elsewhere.
@@ -339,7 +362,9 @@ class author {
       m.id_text = std::to_string(m.ordinal);
       m.id =
           id_of_number({"t" + std::to_string(m.stream), partition_id{static_cast<std::int32_t>(m.partition)}},
-                       "", seq(m.ordinal));
+                       m.source, seq(m.ordinal));
+    } else if (setup.is_cloudevents) {
+      m.id = id_of_source(setup.ids, *m.id, m.source);
     }
   }
 
@@ -418,7 +443,8 @@ class author {
   workload_random dice_;
   workload_random asking_;
   std::int64_t time_{0};
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> ordinals_;  ///< by stream and partition
+  using writer = std::tuple<std::uint32_t, std::uint32_t, std::string>;  ///< stream, partition, source
+  std::map<writer, std::uint64_t> ordinals_;                             ///< the last one that it sent
   std::vector<std::pair<std::size_t, const message*>> late_;  ///< each goes when the log is so long
 };
 
@@ -468,8 +494,9 @@ std::string describe(const history& h) {
                         : "latest") +
             (s.deferred ? ", deferred" : "") + ", ids " + name_of(s.ids) +
             (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
-            (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
-            std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms";
+            (s.is_cloudevents ? ", CloudEvents" : "") + (s.has_epochs ? ", epochs" : "") +
+            (s.starts_at_end ? ", starts at the end" : "") + ", " + std::to_string(s.partitions) +
+            " partitions, window " + std::to_string(s.window) + " ms";
     if (s.strict) text += describe_gaps(s);
     if (s.fails) {
       text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/record.hpp"
@@ -16,6 +17,9 @@
 /// One history of the simulation: what a producer sends and what goes wrong, drawn from a seed. A history is
 /// data, so that one that fails can be made shorter and played again.
 namespace ratchet::sim {
+
+/// Of what has one: CloudEvents.
+inline constexpr std::string_view k_event_type{"came"};
 
 enum class message_kind : std::uint8_t { event, tombstone, malformed };
 
@@ -43,6 +47,7 @@ struct message {
   std::string id_text;
   std::optional<event_id> drawn_id;  ///< what an opaque id was made of
   std::uint64_t ordinal{0};          ///< of a monotonic id
+  std::string source;                ///< of a CloudEvent; the id counts within it
   std::string sequence_text;
   std::vector<header> headers;
 };
@@ -108,6 +113,7 @@ struct stream_setup {
   id_kind ids{id_kind::uuidv7};  ///< opaque ones are texts that carry no time, monotonic ones numbers
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
   bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning
+  bool is_cloudevents{false};  ///< in structured and binary mode; else JSON with fields of its own
   bool has_epochs{false};
   bool starts_at_end{false};
   std::uint32_t partitions{1};

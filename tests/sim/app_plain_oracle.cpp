@@ -83,12 +83,13 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   return ticket;
 }
 
-/// Of an id that grows: whether it, or a higher one, came in its partition before.
+/// Of an id that grows: whether it, or a higher one, came from its source in its partition before.
 bool plain_oracle::note_ordinal(const message& m, partition& p) const {
   if (setup_->ids != id_kind::monotonic || m.kind == message_kind::malformed) return false;
-  if (p.highest_ordinal && m.ordinal <= *p.highest_ordinal) return true;
-  p.highest_ordinal = m.ordinal;
-  return false;
+  const auto [last, is_first] = p.highest_ordinals.try_emplace(m.source, m.ordinal);
+  const bool came = !is_first && m.ordinal <= last->second;
+  if (!came) last->second = m.ordinal;
+  return came;
 }
 
 /// An event that is applied or has to wait.
@@ -328,12 +329,13 @@ std::uint64_t plain_oracle::waiting_events() const {
   return sum;
 }
 
-/// The record's own bytes, the name of its topic, the error, and 256 for the rest.
+/// The record's own bytes, its type, the name of its topic, the error, and 256 for the rest.
 std::uint64_t plain_oracle::waiting_bytes() const {
   std::uint64_t sum = 0;
   for (const auto& [number, a] : aggregates_) {
     for (const auto& [at, w] : a.waiting) {
       sum += 256 + std::string_view{"t0"}.size() + w.of->key.size() + w.error_bytes;
+      if (setup_->is_cloudevents) sum += k_event_type.size();
       if (w.of->value) sum += w.of->value->size();
       for (const header& h : w.of->headers) sum += h.name.size() + h.value.value_or("").size();
       if (w.mended) sum += w.mended->payload.size();

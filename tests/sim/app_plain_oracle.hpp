@@ -117,7 +117,7 @@ class plain_oracle {
     std::int64_t next{0};
     std::optional<std::int64_t> highest;
     bool idle{false};
-    std::optional<std::uint64_t> highest_ordinal;  ///< of ids that grow
+    std::map<std::string, std::uint64_t> highest_ordinals;  ///< of ids that grow, by source
   };
 
   explicit plain_oracle(const stream_setup&);

@@ -77,14 +77,19 @@ struct folding {
   s.waiting.per_aggregate = setup.most_of_aggregate;
   s.retry = setup.retry;
   s.handling = setup.deferred ? handling::deferred : handling::direct;
-  s.envelope.aggregate = setup.in_headers ? "key" : "/p";
-  if (setup.ids != id_kind::none) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
-  if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
-  if (setup.has_epochs) s.envelope.epoch = "/e";
+  if (setup.is_cloudevents) {
+    s.envelope.format = envelope_format::cloudevents;
+    if (!setup.arrival) s.envelope.sequence = "attribute:sequence";
+  } else {
+    s.envelope.aggregate = setup.in_headers ? "key" : "/p";
+    if (setup.ids != id_kind::none) s.envelope.event_id = setup.in_headers ? "header:id" : "/id";
+    if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
+    if (setup.has_epochs) s.envelope.epoch = "/e";
+  }
   s.dedup.ids = setup.ids;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
-  s.reducer.from = setup.in_headers ? "" : "/v";
+  s.reducer.from = setup.in_headers || setup.is_cloudevents ? "" : "/v";
   s.outputs = {"out", "sink:side"};
   s.tables = {{"own-" + s.name, key_encoding::text}, {"shared-" + s.name, key_encoding::bytes}};
   s.poison = 0;
