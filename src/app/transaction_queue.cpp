@@ -118,11 +118,11 @@ void transaction_queue::written(const std::vector<ticket_ptr>& all, std::vector<
 
 void transaction_queue::put_back(const std::vector<ticket_ptr>& all) {
   const std::scoped_lock lock{mutex_};
-  for (auto at = all.rbegin(); at != all.rend(); ++at) {
-    (*at)->at = ticket::stage::waiting;
-    (*at)->changed.notify_all();
-    waiting_.push_front(*at);
+  for (const ticket_ptr& t : all) {
+    t->at = ticket::stage::waiting;
+    t->changed.notify_all();
   }
+  waiting_.insert(waiting_.begin(), all.begin(), all.end());
   has_waiting_ = !waiting_.empty();
 }
 
