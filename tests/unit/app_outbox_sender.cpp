@@ -63,6 +63,18 @@ class outbox_sender_test : public ::testing::Test {
     return *sender_;
   }
   void turn() { ASSERT_TRUE(sender().turn(now_)); }
+  /// Of p1 a message that is refused, also alone; and one of p2, which is not.
+  void refuse_first_of_p1() {
+    put_published({{"p1", "large"}, {"p2", "b"}});
+    ASSERT_TRUE(store_.sync());
+    turn();
+    to_.end(0, how::refused, "too large");
+    to_.end(1, how::done);
+    turn();
+    EXPECT_THAT(to_.values(), ElementsAre("large", "b", "large")) << "once more, alone";
+    EXPECT_THAT(sender().refused(now_, 10), IsEmpty()) << "it may be for what went with it";
+    to_.end(0, how::refused, "too large");
+  }
   void trim() {
     step_batch batch;
     batch.step = store_.last_step() + 1;
@@ -267,14 +279,7 @@ TEST_F(outbox_sender_test, leaves_out_the_value_of_a_dead_letter_that_is_refused
 
 TEST_F(outbox_sender_test,
        holds_what_an_aggregate_published_behind_a_message_that_is_refused_and_nothing_else) {
-  put_published({{"p1", "large"}, {"p2", "b"}});
-  ASSERT_TRUE(store_.sync());
-  turn();
-  to_.end(0, how::refused, "too large");
-  to_.end(1, how::done);
-  turn();
-  EXPECT_THAT(to_.values(), ElementsAre("large", "b", "large")) << "once more, alone";
-  to_.end(0, how::refused, "too large");
+  refuse_first_of_p1();
   put_published({{"p1", "behind"}, {"p2", "c"}});
   put({"an answer"});
   ASSERT_TRUE(store_.sync());
@@ -303,16 +308,9 @@ TEST_F(outbox_sender_test,
 
 class refused_by_its_topic : public outbox_sender_test {
  protected:
-  /// Of p1 two messages, of which the first is refused; and one of p2, which is not.
+  /// Behind the message of p1 that is refused waits another one.
   void refuse_first() {
-    put_published({{"p1", "large"}, {"p2", "b"}});
-    ASSERT_TRUE(store_.sync());
-    turn();
-    to_.end(0, how::refused, "too large");
-    to_.end(1, how::done);
-    turn();
-    EXPECT_THAT(sender().refused(now_, 10), IsEmpty()) << "it may be for what went with it";
-    to_.end(0, how::refused, "too large");
+    refuse_first_of_p1();
     put_published({{"p1", "behind"}});
     ASSERT_TRUE(store_.sync());
     turn();
