@@ -16,7 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 reported<config> parsed(const std::string& sinks, const std::string& stream = "",
                         const config_overrides& overrides = {}, config_use use = config_use::everything) {
