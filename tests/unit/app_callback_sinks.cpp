@@ -105,6 +105,7 @@ TEST(callback_publisher, calls_on_another_thread_and_never_lets_the_owner_wait) 
   std::atomic<int> told{0};
   to->on_progress([&] { ++told; });
   lock.unlock();
+  // Told behind each message's delivery: of the first before there can be a last.
   EXPECT_EQ(wait_for(*to, taken).size(), taken);
   EXPECT_NE(caller, std::this_thread::get_id());
   to->on_progress({});
