@@ -13,7 +13,7 @@ namespace ratchet::sim {
 /// Many histories, one after the other, on some threads.
 struct campaign_plan {
   std::uint64_t first_seed{1};
-  std::uint64_t histories{200'000};
+  std::uint64_t histories{60'000};
   std::uint32_t events{200};
   unsigned threads{1};
 };
