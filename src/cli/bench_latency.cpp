@@ -10,6 +10,7 @@
 
 #include "app/engine.hpp"
 #include "app/json_writer.hpp"
+#include "kafka/raw_consume.hpp"
 #include "kafka/record_producer.hpp"
 
 namespace ratchet::cli {
@@ -22,9 +23,9 @@ constexpr std::chrono::microseconds k_look_every{200};
 constexpr std::chrono::seconds k_assignment_limit{60};
 constexpr std::chrono::seconds k_settle_limit{10};
 
-/// By partition: when the record of each offset was sent. The topic began empty, and the idempotent producer
-/// keeps the order, so that the n-th record of a partition has offset n.
-using send_times = std::vector<std::vector<steady::time_point>>;
+/// By partition: when the record of each offset was sent, or seen. The topic began empty, and the idempotent
+/// producer keeps the order, so that the n-th record of a partition has offset n.
+using record_times = std::vector<std::vector<steady::time_point>>;
 using offsets = std::vector<std::int64_t>;
 
 /// At this time, everything below these offsets was durable and readable.
@@ -92,13 +93,13 @@ class observer {
   bool failed_{false};
 };
 
-[[nodiscard]] reported<send_times> send_evenly(const kafka_target& target, workload_stream& stream,
-                                               double per_second) {
+[[nodiscard]] reported<record_times> send_evenly(const kafka_target& target, workload_stream& stream,
+                                                 double per_second) {
   RATCHET_TRY(const auto producer, record_producer::make(target.brokers, {{"linger.ms", "0"}}));
   const auto failed = [](std::error_code code) {
     return problem{code, "sending failed: " + code.message(), "", {}};
   };
-  send_times sent(target.partitions);
+  record_times sent(target.partitions);
   const std::chrono::duration<double> pause{1.0 / per_second};
   const auto begin = steady::now();
   workload_record record;
@@ -129,29 +130,48 @@ class observer {
   return true;
 }
 
-/// Empty where a record never became durable.
-[[nodiscard]] std::vector<double> latencies(const send_times& sent, const std::vector<durable_mark>& marks,
-                                            std::chrono::seconds warm_up) {
-  std::vector<double> all;
-  auto begin = steady::time_point::max();
-  for (const auto& of_partition : sent) {
-    if (!of_partition.empty()) begin = std::min(begin, of_partition.front());
-  }
+/// When each record that was sent was first seen in durable state. Empty where one never was.
+[[nodiscard]] record_times durable_times(const record_times& sent, const std::vector<durable_mark>& marks) {
+  record_times seen(sent.size());
   for (std::size_t partition = 0; partition < sent.size(); ++partition) {
     auto mark = marks.begin();
     for (std::size_t offset = 0; offset < sent[partition].size(); ++offset) {
       while (mark != marks.end() && mark->below[partition] <= static_cast<std::int64_t>(offset)) ++mark;
       if (mark == marks.end()) return {};
-      const auto when = sent[partition][offset];
-      if (when < begin + warm_up) continue;
-      all.push_back(std::chrono::duration<double, std::milli>(mark->when - when).count());
+      seen[partition].push_back(mark->when);
     }
   }
-  std::sort(all.begin(), all.end());
+  return seen;
+}
+
+/// From one time of each record to another, of those sent behind `begin`.
+[[nodiscard]] latency_sample between(const record_times& from, const record_times& to,
+                                     const record_times& sent, steady::time_point begin) {
+  latency_sample all;
+  for (std::size_t partition = 0; partition < sent.size(); ++partition) {
+    for (std::size_t offset = 0; offset < sent[partition].size(); ++offset) {
+      if (sent[partition][offset] < begin) continue;
+      const auto took = to[partition][offset] - from[partition][offset];
+      all.milliseconds.push_back(std::max(0.0, std::chrono::duration<double, std::milli>(took).count()));
+    }
+  }
+  std::sort(all.milliseconds.begin(), all.milliseconds.end());
   return all;
 }
 
-[[nodiscard]] double rate_of(const send_times& sent) {
+[[nodiscard]] bool same_records(const record_times& a, const record_times& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& other) { return one.size() == other.size(); });
+}
+
+/// What the log's syncs took on the average.
+[[nodiscard]] double mean_ms(const histogram_counts& seconds) {
+  std::uint64_t count = 0;
+  for (const std::uint64_t of_bucket : seconds.counts) count += of_bucket;
+  return count == 0 ? 0 : seconds.sum * 1000 / static_cast<double>(count);
+}
+
+[[nodiscard]] double rate_of(const record_times& sent) {
   std::size_t records = 0;
   auto first = steady::time_point::max();
   auto last = steady::time_point::min();
@@ -167,7 +187,7 @@ class observer {
 
 }  // namespace
 
-double latency_figures::percentile(double share) const {
+double latency_sample::percentile(double share) const {
   const auto at = static_cast<std::size_t>(share * static_cast<double>(milliseconds.size()));
   return milliseconds[std::min(at, milliseconds.size() - 1)];
 }
@@ -184,7 +204,17 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
   RATCHET_TRY(auto opened, engine::open(bench_config(setup, target), {}, {}));
   std::atomic<bool> over{false};
   observer seen{opened->state(), opened->streams().front()->id, target.partitions};
-  std::optional<reported<send_times>> sent;
+  std::optional<reported<record_times>> sent;
+  record_times arrived(target.partitions);
+  result<void> followed = BOOST_OUTCOME_V2_NAMESPACE::success();
+  std::thread following{[&] {
+    followed = raw_follow(
+        target.brokers, target.topic,
+        [&arrived](partition_id partition, std::int64_t) {
+          arrived[static_cast<std::size_t>(partition)].push_back(steady::now());
+        },
+        over);
+  }};
   std::thread looking{[&] { seen.look_on(over); }};
   std::thread sending{[&] {
     if (wait_for_assignment(opened->meter())) sent.emplace(send_evenly(target, stream, options.per_second));
@@ -196,16 +226,29 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
   over.store(true, std::memory_order_relaxed);
   sending.join();
   looking.join();
+  following.join();
   if (failed) return std::move(*failed);
   if (sent && !*sent) return sent->error();
-  latency_figures figures;
-  if (sent && !seen.failed()) figures.milliseconds = latencies(sent->value(), seen.marks(), options.warm_up);
-  if (figures.milliseconds.empty()) {
+  if (!followed)
+    return problem{followed.error(), "the bare client failed: " + followed.error().message(), "", {}};
+  record_times durable;
+  if (sent && !seen.failed()) durable = durable_times(sent->value(), seen.marks());
+  if (durable.empty() || !same_records(sent->value(), arrived)) {
     return problem{make_error_code(errc::check_failed),
-                   "not every record was seen to become durable",
+                   "not every record was seen to arrive and to become durable",
                    "the topic must have been empty; look whether the broker is healthy",
                    {}};
   }
+  auto begin = steady::time_point::max();
+  for (const auto& of_partition : sent->value()) {
+    if (!of_partition.empty()) begin = std::min(begin, of_partition.front());
+  }
+  begin += options.warm_up;
+  latency_figures figures;
+  figures.whole = between(sent->value(), durable, sent->value(), begin);
+  figures.bare = between(sent->value(), arrived, sent->value(), begin);
+  figures.added = between(arrived, durable, sent->value(), begin);
+  figures.sync_mean_ms = mean_ms(opened->state().statistics().sync_seconds);
   figures.sent_per_second = rate_of(sent->value());
   figures.cpu_seconds = usage_of_process().cpu_seconds - before.cpu_seconds;
   return figures;
@@ -214,13 +257,18 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
 std::string json_of(const latency_figures& figures) {
   json_writer out;
   const auto number = [&out](const char* name, double value) { out.key(name).raw(std::to_string(value)); };
-  out.begin_object().key("records").number(figures.milliseconds.size());
+  out.begin_object().key("records").number(figures.whole.milliseconds.size());
   number("sent_per_second", figures.sent_per_second);
-  number("p50_ms", figures.percentile(0.5));
-  number("p90_ms", figures.percentile(0.9));
-  number("p99_ms", figures.percentile(0.99));
-  number("p999_ms", figures.percentile(0.999));
-  number("max_ms", figures.milliseconds.back());
+  for (const auto& [name, sample] :
+       {std::pair{"", &figures.whole}, {"bare_", &figures.bare}, {"added_", &figures.added}}) {
+    const std::string prefix = name;
+    number((prefix + "p50_ms").c_str(), sample->percentile(0.5));
+    number((prefix + "p90_ms").c_str(), sample->percentile(0.9));
+    number((prefix + "p99_ms").c_str(), sample->percentile(0.99));
+    number((prefix + "p999_ms").c_str(), sample->percentile(0.999));
+    number((prefix + "max_ms").c_str(), sample->milliseconds.back());
+  }
+  number("sync_mean_ms", figures.sync_mean_ms);
   number("cpu_seconds", figures.cpu_seconds);
   return out.end_object().take();
 }

@@ -64,19 +64,44 @@ result<raw_figures> drain(const std::shared_ptr<kafka_client>& client, int parti
   return figures;
 }
 
+/// From the beginning of every partition; returns how many there are.
+result<int> start_reading(const std::shared_ptr<kafka_client>& client, const std::string& topic,
+                          std::chrono::milliseconds timeout) {
+  RATCHET_TRY(const int partitions, partitions_of(client, topic, timeout));
+  const partition_list list{client, static_cast<std::size_t>(partitions)};
+  for (int i = 0; i < partitions; ++i) list.add({topic, partition_id{i}}, RD_KAFKA_OFFSET_BEGINNING);
+  if (const auto code = rd_kafka_assign(client->get(), list.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return to_port_error(kafka_error(code));
+  }
+  return partitions;
+}
+
 }  // namespace
 
 result<raw_figures> raw_consume(const std::string& brokers, const std::string& topic,
                                 const std::map<std::string, std::string>& properties,
                                 std::uint64_t expected_records, std::chrono::milliseconds patience) {
   RATCHET_TRY(auto&& client, connect(brokers, properties));
-  RATCHET_TRY(const int partitions, partitions_of(client, topic, patience));
-  const partition_list list{client, static_cast<std::size_t>(partitions)};
-  for (int i = 0; i < partitions; ++i) list.add({topic, partition_id{i}}, RD_KAFKA_OFFSET_BEGINNING);
-  if (const auto code = rd_kafka_assign(client->get(), list.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return to_port_error(kafka_error(code));
-  }
+  RATCHET_TRY(const int partitions, start_reading(client, topic, patience));
   return drain(client, partitions, expected_records, patience);
+}
+
+result<void> raw_follow(const std::string& brokers, const std::string& topic, const raw_arrival& told,
+                        const std::atomic<bool>& over) {
+  constexpr std::chrono::milliseconds k_look_up{std::chrono::seconds{30}};
+  constexpr std::chrono::milliseconds k_poll{50};
+  RATCHET_TRY(auto&& client, connect(brokers, {}));
+  RATCHET_TRY(start_reading(client, topic, k_look_up));
+  while (!over.load(std::memory_order_relaxed)) {
+    const kafka_handle<rd_kafka_message_t> message{rd_kafka_consumer_poll(client->get(), to_ms(k_poll))};
+    if (message == nullptr || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) continue;
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      told(partition_id{message->partition}, message->offset);
+    } else if (!is_retriable(kafka_error(message->err))) {
+      return to_port_error(kafka_error(message->err));
+    }
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 }  // namespace ratchet

@@ -1,12 +1,15 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "ratchet/error.hpp"
+#include "ratchet/types.hpp"
 
 namespace ratchet {
 
@@ -24,5 +27,13 @@ struct raw_figures {
                                               const std::map<std::string, std::string>& properties,
                                               std::uint64_t expected_records,
                                               std::chrono::milliseconds patience = std::chrono::seconds{30});
+
+/// Called with each record as the client library hands it over.
+using raw_arrival = std::function<void(partition_id, std::int64_t offset)>;
+
+/// Reads the same way, and goes on until `over`: what comes is told of on the calling thread. Errors: as
+/// raw_consume(), but for those of its patience.
+[[nodiscard]] result<void> raw_follow(const std::string& brokers, const std::string& topic,
+                                      const raw_arrival& told, const std::atomic<bool>& over);
 
 }  // namespace ratchet

@@ -101,6 +101,10 @@ TEST_F(bench_parts, measure_the_way_of_each_record_into_durable_state) {
   const double most = figures["max_ms"];
   EXPECT_GT(median, 0.0);
   EXPECT_LE(median, most);
+  EXPECT_GT(double{figures["bare_p50_ms"]}, 0.0);
+  EXPECT_GT(double{figures["added_p50_ms"]}, 0.0);
+  EXPECT_LE(double{figures["added_max_ms"]}, most) << "a part of the whole way";
+  EXPECT_GT(double{figures["sync_mean_ms"]}, 0.0);
   EXPECT_GT(std::uint64_t{figures["records"]}, 300U);
 }
 
