@@ -27,7 +27,7 @@ struct errands_of_an_owner : testing::Test {
   owner_errands errands;
   memory_store store{{}};
   stream_list none;
-  const system_clock_port clock;
+  const system_clock_port clock{};
   pipeline way{none, store, clock};
 };
 

@@ -226,7 +226,7 @@ waiting_event parked(std::uint64_t number) {
 TEST_F(explain, an_aggregate_tells_what_waits_of_it_and_which_numbers_are_missing) {
   auto& stream = content_.streams[0];
   stream.meaning = {{"order", "strict"}, {"first", "1"}, {"epoch_change", "park"}, {"dedup.ids", "uuidv7"}};
-  for (const std::uint64_t number : {10, 11}) stream.waiting[{"p1", seq(number)}] = parked(number);
+  for (const std::uint64_t number : {10U, 11U}) stream.waiting[{"p1", seq(number)}] = parked(number);
   backlog& b = stream.backlogs["p1"];
   b.parked = 2;
   b.highest = seq(11);

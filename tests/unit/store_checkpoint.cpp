@@ -86,10 +86,10 @@ TEST_F(store_checkpoint, can_be_taken_after_a_power_cut_that_spoilt_the_first_re
 TEST_F(store_checkpoint, holds_the_step_it_was_taken_at_whatever_the_store_does_afterwards) {
   auto s = open();
   const stream_id payments = s->id_of("payments");
-  for (int i = 1; i <= 3; ++i) write(*s, payments, {{"a", seq(i), "a" + std::to_string(i)}});
+  for (std::uint64_t i = 1; i <= 3; ++i) write(*s, payments, {{"a", seq(i), "a" + std::to_string(i)}});
   write(*s, payments, {{"large", seq(1), std::string(5'000, 'x')}});
   const checkpoint_taken taken = take(*s, path(), copy());
-  for (int i = 4; i <= 30; ++i) {
+  for (std::uint64_t i = 4; i <= 30; ++i) {
     write(*s, payments, {{"a", seq(i), "later"}, {"b" + std::to_string(i), seq(1), "b"}});
   }
   must(s->sync());
@@ -146,7 +146,8 @@ TEST_F(store_checkpoint, of_a_stopped_directory_holds_its_log_and_changes_no_fil
     auto s = open();
     write(*s, s->id_of("payments"), {{"a", seq(1), "a1"}});
     must(s->sync());
-    for (int i = 2; i <= 5; ++i) write(*s, s->id_of("payments"), {{"a", seq(i), "a" + std::to_string(i)}});
+    for (std::uint64_t i = 2; i <= 5; ++i)
+      write(*s, s->id_of("payments"), {{"a", seq(i), "a" + std::to_string(i)}});
   }
   const auto before = files_of(path());
   const checkpoint_taken taken = must(checkpoint_directory(path(), copy(), k_taken));
