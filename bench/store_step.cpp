@@ -1,12 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <random>
 
+#include "scratch.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet {
@@ -15,21 +14,6 @@ namespace {
 constexpr std::size_t k_step_events = 5000;
 constexpr std::uint64_t k_aggregates = 200'000;
 constexpr std::size_t k_snapshot_bytes = 300;
-
-/// A state directory that goes at the end.
-struct scratch {
-  scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-bench-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::filesystem::path path;
-};
 
 /// One step's keys and changes, made outside of the timing. Ids are fresh UUIDv7s, a little out of order.
 struct prepared_step {

@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -11,6 +11,7 @@
 
 #include "app/memory_budget.hpp"
 #include "app/pipeline.hpp"
+#include "scratch.hpp"
 #include "store/rocks_store.hpp"
 #include "workload/workload_stream.hpp"
 
@@ -20,7 +21,6 @@
 namespace ratchet {
 namespace {
 
-namespace fs = std::filesystem;
 using steady = std::chrono::steady_clock;
 
 constexpr std::uint64_t k_records = 1'000'000;
@@ -85,7 +85,7 @@ class borrowed_batch final : public record_batch {
   std::span<const record> records_;
 };
 
-config config_in(const fs::path& directory) {
+config config_in(const std::filesystem::path& directory) {
   config c;
   c.kafka.group = "bench";
   c.state.path = directory;
@@ -104,7 +104,7 @@ config config_in(const fs::path& directory) {
 
 /// From an empty directory to all records durable. `write`: on the one thread that does all else, or beside
 /// it. RocksDB flushes and compacts, and the log is synced, on threads of their own in either case.
-void handle_all(benchmark::State& state, const made_stream& stream, const fs::path& directory,
+void handle_all(benchmark::State& state, const made_stream& stream, const std::filesystem::path& directory,
                 write_on write) {
   const config c = config_in(directory);
   auto streams = make_streams(c, {}).value();
@@ -146,11 +146,8 @@ void handle_all(benchmark::State& state, const made_stream& stream, const fs::pa
 void bm_from_memory(benchmark::State& state, write_on write) {
   static const made_stream stream;
   for (auto _ : state) {
-    std::string name = (fs::temp_directory_path() / "ratchet-bench-XXXXXX").string();
-    const fs::path directory = ::mkdtemp(name.data());
-    handle_all(state, stream, directory, write);
-    std::error_code ignored;
-    fs::remove_all(directory, ignored);
+    const scratch room;
+    handle_all(state, stream, room.path, write);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(k_records));  // items are events
 }

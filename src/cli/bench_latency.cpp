@@ -171,18 +171,25 @@ class observer {
   return count == 0 ? 0 : seconds.sum * 1000 / static_cast<double>(count);
 }
 
+[[nodiscard]] steady::time_point first_of(const record_times& times) {
+  auto first = steady::time_point::max();
+  for (const auto& of_partition : times) {
+    if (!of_partition.empty()) first = std::min(first, of_partition.front());
+  }
+  return first;
+}
+
 [[nodiscard]] double rate_of(const record_times& sent) {
   std::size_t records = 0;
-  auto first = steady::time_point::max();
   auto last = steady::time_point::min();
   for (const auto& of_partition : sent) {
     if (of_partition.empty()) continue;
     records += of_partition.size();
-    first = std::min(first, of_partition.front());
     last = std::max(last, of_partition.back());
   }
   return records < 2 ? 0
-                     : static_cast<double>(records - 1) / std::chrono::duration<double>(last - first).count();
+                     : static_cast<double>(records - 1) /
+                           std::chrono::duration<double>(last - first_of(sent)).count();
 }
 
 }  // namespace
@@ -239,11 +246,7 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
                    "the topic must have been empty; look whether the broker is healthy",
                    {}};
   }
-  auto begin = steady::time_point::max();
-  for (const auto& of_partition : sent->value()) {
-    if (!of_partition.empty()) begin = std::min(begin, of_partition.front());
-  }
-  begin += options.warm_up;
+  const auto begin = first_of(sent->value()) + options.warm_up;
   latency_figures figures;
   figures.whole = between(sent->value(), durable, sent->value(), begin);
   figures.bare = between(sent->value(), arrived, sent->value(), begin);
