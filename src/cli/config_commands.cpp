@@ -99,7 +99,7 @@ std::string versions() {
          "\n"
          "built with librdkafka " RATCHET_RDKAFKA_VERSION ", RocksDB " RATCHET_ROCKSDB_VERSION
          ", simdjson " RATCHET_SIMDJSON_VERSION ", yaml-cpp " RATCHET_YAML_VERSION
-         ", Boost " RATCHET_BOOST_VERSION ", xxHash " RATCHET_XXHASH_VERSION
+         ", Boost " RATCHET_BOOST_VERSION ", xxHash " RATCHET_XXHASH_VERSION ", ISA-L " RATCHET_ISAL_VERSION
          ", OpenSSL " RATCHET_OPENSSL_VERSION ", spdlog " RATCHET_SPDLOG_VERSION ", CLI11 " CLI11_VERSION
          "\n";
 }

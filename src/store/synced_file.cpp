@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "store/byte_io.hpp"
+#include "store/crc32c.hpp"
 
 namespace ratchet {
 
@@ -35,7 +36,7 @@ slot_bytes encode(const slot_content& content) {
   std::memcpy(bytes.data(), k_magic.data(), k_magic.size());
   char* at = layout::put_number<8>(bytes.data() + k_magic.size(), content.count);
   at = layout::put_number<8>(at, content.step);
-  layout::put_number<4>(at, crc32c(bytes.data(), k_checked_bytes));
+  layout::put_number<4>(at, extend_crc32c(0, bytes.data(), k_checked_bytes));
   return bytes;
 }
 
@@ -45,7 +46,7 @@ std::optional<slot_content> decode(std::string_view bytes) {
   slot_content content;
   content.count = in.u64();
   content.step = in.u64();
-  if (in.u32() != crc32c(bytes.data(), k_checked_bytes)) return std::nullopt;
+  if (in.u32() != extend_crc32c(0, bytes.data(), k_checked_bytes)) return std::nullopt;
   return content;
 }
 
@@ -91,16 +92,6 @@ result<void> create(const std::filesystem::path& directory) {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(const char* bytes, std::size_t size) noexcept {
-  constexpr std::uint32_t k_reversed_polynomial = 0x82F63B78U;
-  std::uint32_t crc = ~0U;
-  for (std::size_t i = 0; i < size; ++i) {
-    crc ^= static_cast<unsigned char>(bytes[i]);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? k_reversed_polynomial : 0U);
-  }
-  return ~crc;
-}
 
 result<void> sync_directory(const std::filesystem::path& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -49,8 +49,6 @@ class synced_file {
   std::uint64_t step_{0};
 };
 
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
-[[nodiscard]] std::uint32_t crc32c(const char* bytes, std::size_t size) noexcept;
 /// Makes names created or removed in a directory survive a power cut.
 [[nodiscard]] result<void> sync_directory(const std::filesystem::path&);
 

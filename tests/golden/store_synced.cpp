@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "layout_bytes.hpp"
+#include "store/crc32c.hpp"
 #include "store/synced_file.hpp"
 
 /// Every byte of the file that says which step was synced last.
@@ -14,7 +15,7 @@ namespace ratchet::layout {
 namespace {
 
 TEST(the_file_synced, is_these_bytes) {
-  EXPECT_EQ(crc32c("123456789", 9), 0xE3069283U);  // the check value of CRC-32C
+  EXPECT_EQ(extend_crc32c(0, "123456789", 9), 0xE3069283U);  // the check value of CRC-32C
   std::string name = (std::filesystem::temp_directory_path() / "ratchet-synced-XXXXXX").string();
   const std::filesystem::path directory = ::mkdtemp(name.data());
   {
