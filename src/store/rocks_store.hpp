@@ -26,9 +26,9 @@ struct store_options {
   /// The streams of the config. One that the store has and the config has not is kept and left alone.
   std::vector<stream_meaning> streams;
   /// For memtables and block cache together.
-  std::uint64_t database_bytes{std::uint64_t{384} << 20U};
+  std::uint64_t database_bytes{std::uint64_t{256} << 20U};
   /// For what is remembered of recent ids and rows, all streams together.
-  std::uint64_t remembered_bytes{std::uint64_t{128} << 20U};
+  std::uint64_t remembered_bytes{std::uint64_t{256} << 20U};
   bool create{true};
   write_on writes{write_on::own_thread};
 };

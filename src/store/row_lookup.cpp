@@ -168,7 +168,8 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   asked_.clear();
   std::size_t bytes = 0;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
-    const row_head* head = recent.find(plan.hashes[index]);
+    if (index + k_prefetched < plan.hashes.size()) recent.prefetch(plan.hashes[index + k_prefetched]);
+    const std::optional<row_head> head = recent.find(plan.hashes[index]);
     if (!head && recent.has_all()) continue;
     if (head && !plan.needs_snapshots) {
       remember(index, *head, out);

@@ -32,8 +32,8 @@ class world {
     options_.path = ::mkdtemp(name.data());
     options_.group = "group";
     options_.streams = {{"payments", {}}};
-    options_.database_bytes = memory_bytes / 8 * 3;
-    options_.remembered_bytes = memory_bytes / 8;
+    options_.database_bytes = memory_bytes / 4;
+    options_.remembered_bytes = memory_bytes / 4;
     reopen();
   }
   world(const world&) = delete;

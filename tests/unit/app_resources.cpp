@@ -16,7 +16,8 @@ TEST(memory_budget, gives_out_the_whole_limit_and_no_more) {
                                     (std::uint64_t{1} << 30U) + 7, k_most_memory_limit}) {
     const memory_budget shares = memory_budget::of(limit);
     EXPECT_EQ(shares.database + shares.remembered + shares.queue + shares.working, limit);
-    EXPECT_EQ(shares.database, limit / 8 * 3);
+    EXPECT_EQ(shares.database, limit / 8 * 2);
+    EXPECT_EQ(shares.remembered, limit / 8 * 2);
     EXPECT_EQ(shares.queue, limit / 8 * 2);
     EXPECT_GE(shares.working, limit / 4);
   }

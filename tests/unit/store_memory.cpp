@@ -124,17 +124,69 @@ constexpr hash128 name(std::uint64_t n) {
 TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
   recent_rows rows{40'000, true};
   for (std::uint64_t round = 1; round <= 3; ++round) {
-    for (std::uint64_t i = 0; i < 200; ++i) rows.put(name(i), row_head_at(seq(round)));
+    for (std::uint64_t i = 0; i < 2'000; ++i) rows.put(name(i), row_head_at(seq(round)));
   }
   int known = 0;
-  for (std::uint64_t i = 0; i < 200; ++i) {
-    const row_head* head = rows.find(name(i));
+  for (std::uint64_t i = 0; i < 2'000; ++i) {
+    const auto head = rows.find(name(i));
     if (!head) continue;
     ++known;
     EXPECT_EQ(head->last, seq(3));
   }
-  EXPECT_GT(known, 0);
-  EXPECT_LT(known, 200);
+  EXPECT_GT(known, 480) << "all of its memory is used";
+  EXPECT_LT(known, 40'000 / 72) << "it is bounded";
+}
+
+TEST(recent_rows, forgets_what_was_not_asked_for_the_longest) {
+  recent_rows rows{40'000, true};
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    rows.put(name(i), row_head_at(seq(i)));
+    for (std::uint64_t asked = 0; asked < std::min<std::uint64_t>(i, 20); ++asked)
+      ASSERT_TRUE(rows.find(name(asked))) << asked << " behind " << i;
+  }
+}
+
+TEST(recent_rows, gives_back_all_of_a_row) {
+  recent_rows rows{1 << 20, true};
+  row_head full = row_head_at(seq(7, 8));
+  full.id = event_id{1, 2};
+  full.payload_hash = {3, 4};
+  full.time = timestamp{std::chrono::milliseconds{-5}};
+  const row_head bare = row_head_at(seq(9));
+  std::vector<row_head> heads{full, bare};
+  for (bool row_head::*flag :
+       {&row_head::deleted, &row_head::external, &row_head::has_last, &row_head::waits}) {
+    heads.push_back(bare);
+    heads.back().*flag = !(bare.*flag);
+  }
+  for (std::size_t i = 0; i < heads.size(); ++i) rows.put(name(i), heads[i]);
+  for (std::uint64_t i = 100; i < 5'000; ++i) rows.put(name(i), bare);  // it grows
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto found = rows.find(name(i));
+    ASSERT_TRUE(found) << i;
+    EXPECT_EQ(*found, heads[i]) << i;
+  }
+}
+
+TEST(recent_rows, takes_no_two_aggregates_for_one) {
+  recent_rows rows{1 << 20, true};
+  // Of one bucket, and alike in one half or in the bits that are compared first.
+  const std::vector<hash128> names{{0, 7}, {1, 7}, {2, 7}, {1 + (1U << 16U), 7}, {1, 8}};
+  for (std::size_t i = 0; i < names.size(); ++i) rows.put(names[i], row_head_at(seq(i)));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto head = rows.find(names[i]);
+    ASSERT_TRUE(head) << i;
+    EXPECT_EQ(head->last, seq(i)) << i;
+  }
+}
+
+TEST(recent_rows, forgets_what_is_erased_and_nothing_else) {
+  recent_rows rows{1 << 20, true};
+  for (std::uint64_t i = 0; i < 1'000; ++i) rows.put(name(i), row_head_at(seq(i)));
+  for (std::uint64_t i = 0; i < 1'000; i += 2) rows.erase(name(i));
+  rows.erase(name(5'000));  // was never there
+  for (std::uint64_t i = 0; i < 1'000; ++i) EXPECT_EQ(rows.find(name(i)).has_value(), i % 2 == 1) << i;
+  EXPECT_TRUE(rows.has_all());
 }
 
 TEST(recent_rows, has_all_until_it_forgets_one) {
@@ -145,8 +197,10 @@ TEST(recent_rows, has_all_until_it_forgets_one) {
     rows.put(name(put++), {});
     ASSERT_LT(put, 10'000U) << "it is not bounded";
   }
-  EXPECT_FALSE(rows.find(name(0)));
-  EXPECT_GT(put, 50U);
+  std::uint64_t known = 0;
+  for (std::uint64_t i = 0; i < put; ++i) known += rows.find(name(i)) ? 1 : 0;
+  EXPECT_EQ(known, put - 1);
+  EXPECT_GT(put, 150U);
   EXPECT_FALSE(recent_rows(40'000, false).has_all());
 }
 
