@@ -22,7 +22,7 @@ constexpr std::uint64_t k_little = 1;  // the least memory there is: it must rot
 struct memory_of_ids {
   explicit memory_of_ids(std::uint64_t bytes, std::optional<event_id> stored = {}) : ids{stored, bytes} {}
   static id_mark mark(const event_id& id, char aggregate) {
-    const auto name = static_cast<std::uint64_t>(aggregate);
+    const std::uint64_t name = static_cast<unsigned char>(aggregate);
     return mark_of(id, {name << 32U, name});
   }
   void add(const event_id& id, char aggregate = 'p', const std::optional<event_id>& horizon = {}) {
