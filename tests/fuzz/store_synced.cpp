@@ -7,6 +7,7 @@
 
 #include "fuzz/fuzz_input.hpp"
 #include "store/synced_file.hpp"
+#include "unit/store_crc32c_reference.hpp"
 
 /// The file SYNCED. Its two slots are made of the input, and then up to two bytes of the file are changed, or
 /// it is cut: what is read is the newest slot that is whole, by a reading of its own, or the file is refused.
@@ -15,21 +16,12 @@
 /// twice where and what.
 
 using namespace ratchet;
+using crc32c_reference::plain_crc32c;
 using fuzz::fuzz_input;
 
 namespace {
 
 constexpr std::size_t k_slot = 512;
-
-/// CRC-32C bit by bit.
-std::uint32_t plain_crc32c(std::string_view bytes) {
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const char c : bytes) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int i = 0; i < 8; ++i) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0x82F63B78U : 0U);
-  }
-  return ~crc;
-}
 
 std::string big_endian(std::uint64_t value, unsigned bytes) {
   std::string out;

@@ -7,19 +7,12 @@
 #include <string_view>
 
 #include "store/crc32c.hpp"
+#include "unit/store_crc32c_reference.hpp"
 
 namespace ratchet {
 namespace {
 
-/// Bit by bit, as RFC 3720 has it.
-std::uint32_t plain_crc32c(std::string_view bytes) {
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const char c : bytes) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int i = 0; i < 8; ++i) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0x82F63B78U : 0U);
-  }
-  return ~crc;
-}
+using crc32c_reference::plain_crc32c;
 
 std::string bytes_of(std::size_t size) {
   std::string out;
