@@ -2,7 +2,7 @@
 #include "store/recent_rows.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
 
 namespace ratchet {
 
@@ -23,39 +23,63 @@ std::uint8_t flags_of(const row_head& head) noexcept {
 
 }  // namespace
 
+std::size_t recent_rows::bucket::place_of(const hash128& aggregate) const noexcept {
+  const std::uint16_t tag = tag_of(aggregate);
+  for (std::size_t i = 0; i < k_ways; ++i) {
+    if (tags[i] == tag && rows[i].aggregate == aggregate) return i;
+  }
+  return k_ways;
+}
+
+std::size_t recent_rows::bucket::place_of_age(std::size_t age) const noexcept {
+  return static_cast<std::size_t>(std::find(ages.begin(), ages.end(), age) - ages.begin());
+}
+
+bool recent_rows::bucket::is_full() const noexcept {
+  return tags[place_of_age(k_ways - 1)] != 0;
+}
+
+/// Those that were used behind its last use are one older now.
+void recent_rows::bucket::use(std::size_t place) noexcept {
+  const std::uint8_t age = ages[place];
+  for (std::uint8_t& other : ages) other = static_cast<std::uint8_t>(other + (other < age ? 1 : 0));
+  ages[place] = 0;
+}
+
+void recent_rows::bucket::erase(std::size_t place) noexcept {
+  const std::uint8_t age = ages[place];
+  for (std::uint8_t& other : ages) other = static_cast<std::uint8_t>(other - (other > age ? 1 : 0));
+  ages[place] = k_ways - 1;
+  tags[place] = 0;
+}
+
+void recent_rows::bucket::add(std::uint8_t its_flags, const packed_row& row) noexcept {
+  const std::size_t place = place_of_age(k_ways - 1);
+  use(place);
+  tags[place] = tag_of(row.aggregate);
+  flags[place] = its_flags;
+  rows[place] = row;
+}
+
 recent_rows::recent_rows(std::uint64_t bytes, bool has_all)
-    : most_buckets_{std::max<std::size_t>(1, static_cast<std::size_t>(bytes / sizeof(bucket)))},
-      has_all_{has_all} {
+    : most_buckets_{static_cast<std::size_t>(bytes / sizeof(bucket))}, has_all_{has_all} {
   // So few that doubling leads to the most, or nearly so.
   std::size_t first = most_buckets_;
   while (first > 2 * k_first_buckets) first /= 2;
   buckets_.resize(first);
 }
 
-std::size_t recent_rows::bucket_of(const hash128& aggregate) const noexcept {
-  return static_cast<std::size_t>(((aggregate.low >> 32U) * buckets_.size()) >> 32U);
-}
-
-std::size_t recent_rows::place_of(const bucket& in, const hash128& aggregate) noexcept {
-  const std::uint16_t tag = tag_of(aggregate);
-  for (std::size_t i = 0; i < k_ways; ++i) {
-    if (in.tags[i] == tag && in.rows[i].aggregate == aggregate) return i;
-  }
-  return k_ways;
-}
-
-/// Those that were used behind its last use are one older now.
-void recent_rows::use(bucket& in, std::size_t place) noexcept {
-  const std::uint8_t age = in.ages[place];
-  for (std::uint8_t& other : in.ages) other = static_cast<std::uint8_t>(other + (other < age ? 1 : 0));
-  in.ages[place] = 0;
+/// There must be one.
+recent_rows::bucket& recent_rows::bucket_of(const hash128& aggregate) noexcept {
+  return buckets_[static_cast<std::size_t>(((aggregate.low >> 32U) * buckets_.size()) >> 32U)];
 }
 
 std::optional<row_head> recent_rows::find(const hash128& aggregate) {
-  bucket& in = buckets_[bucket_of(aggregate)];
-  const std::size_t place = place_of(in, aggregate);
+  if (buckets_.empty()) return std::nullopt;
+  bucket& in = bucket_of(aggregate);
+  const std::size_t place = in.place_of(aggregate);
   if (place == k_ways) return std::nullopt;
-  use(in, place);
+  in.use(place);
   const packed_row& row = in.rows[place];
   const unsigned flags = in.flags[place];
   row_head head;
@@ -70,38 +94,36 @@ std::optional<row_head> recent_rows::find(const hash128& aggregate) {
   return head;
 }
 
-void recent_rows::prefetch(const hash128& aggregate) const noexcept {
-  __builtin_prefetch(&buckets_[bucket_of(aggregate)]);
+void recent_rows::prefetch(const hash128& aggregate) noexcept {
+  if (!buckets_.empty()) __builtin_prefetch(&bucket_of(aggregate));
 }
 
 void recent_rows::put(const hash128& aggregate, const row_head& head) {
-  bucket* in = &buckets_[bucket_of(aggregate)];
-  std::size_t place = place_of(*in, aggregate);
-  if (place == k_ways) {
-    const auto empty = [&] {
-      return static_cast<std::size_t>(std::find(in->tags.begin(), in->tags.end(), 0) - in->tags.begin());
-    };
-    for (place = empty(); place == k_ways && buckets_.size() * 2 <= most_buckets_; place = empty()) {
-      grow();
-      in = &buckets_[bucket_of(aggregate)];
-    }
-  }
-  if (place == k_ways) {
+  if (buckets_.empty()) {
     has_all_ = false;
-    place =
-        static_cast<std::size_t>(std::find(in->ages.begin(), in->ages.end(), k_ways - 1) - in->ages.begin());
+    return;
   }
-  use(*in, place);
-  in->tags[place] = tag_of(aggregate);
-  in->flags[place] = flags_of(head);
-  in->rows[place] = {aggregate, head.last, head.id.value_or(event_id{}), head.payload_hash,
-                     head.time ? head.time->time_since_epoch().count() : 0};
+  const packed_row row{aggregate, head.last, head.id.value_or(event_id{}), head.payload_hash,
+                       head.time ? head.time->time_since_epoch().count() : 0};
+  bucket* in = &bucket_of(aggregate);
+  if (const std::size_t place = in->place_of(aggregate); place != k_ways) {
+    in->use(place);
+    in->flags[place] = flags_of(head);
+    in->rows[place] = row;
+    return;
+  }
+  while (in->is_full() && buckets_.size() * 2 <= most_buckets_) {
+    grow();
+    in = &bucket_of(aggregate);
+  }
+  has_all_ = has_all_ && !in->is_full();
+  in->add(flags_of(head), row);
 }
 
 void recent_rows::erase(const hash128& aggregate) {
-  bucket& in = buckets_[bucket_of(aggregate)];
-  const std::size_t place = place_of(in, aggregate);
-  if (place != k_ways) in.tags[place] = 0;
+  if (buckets_.empty()) return;
+  bucket& in = bucket_of(aggregate);
+  if (const std::size_t place = in.place_of(aggregate); place != k_ways) in.erase(place);
 }
 
 /// Twice as many buckets: the rows of each go into two.
@@ -110,16 +132,8 @@ void recent_rows::grow() {
   before.swap(buckets_);
   for (const bucket& old : before) {
     for (std::size_t age = k_ways; age-- > 0;) {  // the oldest first, so that they keep their order
-      const auto from =
-          static_cast<std::size_t>(std::find(old.ages.begin(), old.ages.end(), age) - old.ages.begin());
-      if (old.tags[from] == 0) continue;
-      bucket& to = buckets_[bucket_of(old.rows[from].aggregate)];
-      const auto place =
-          static_cast<std::size_t>(std::find(to.tags.begin(), to.tags.end(), 0) - to.tags.begin());
-      use(to, place);
-      to.tags[place] = old.tags[from];
-      to.flags[place] = old.flags[from];
-      to.rows[place] = old.rows[from];
+      const std::size_t place = old.place_of_age(age);
+      if (old.tags[place] != 0) bucket_of(old.rows[place].aggregate).add(old.flags[place], old.rows[place]);
     }
   }
 }

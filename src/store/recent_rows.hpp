@@ -31,12 +31,13 @@ struct row_head {
 /// processor time with 2 M aggregates in 1 GiB. Thread-safety: one owner thread.
 class recent_rows {
  public:
-  /// `bytes`: the memory it may take; grows into it. `has_all`: the database has no rows yet.
+  /// `bytes`: the memory it may take; grows into it. Too few for a bucket: none is remembered. `has_all`: the
+  /// database has no rows yet.
   recent_rows(std::uint64_t bytes, bool has_all);
   /// None: not known; the database must be asked, unless this has all rows.
   [[nodiscard]] std::optional<row_head> find(const hash128& aggregate);
   /// Asks the processor to load what find() will look at first.
-  void prefetch(const hash128& aggregate) const noexcept;
+  void prefetch(const hash128& aggregate) noexcept;
   void put(const hash128& aggregate, const row_head&);
   /// The row goes from the database.
   void erase(const hash128& aggregate);
@@ -53,18 +54,25 @@ class recent_rows {
     hash128 payload_hash;
     std::int64_t time;  ///< milliseconds since 1970
   };
-  /// What is looked at first lies in one line of the processor's cache.
+  /// What is looked at first lies in one line of the processor's cache. Empty places are older than all
+  /// others.
   struct alignas(32) bucket {
     std::array<std::uint16_t, k_ways> tags{};  ///< of the aggregates' hashes; 0: the place is empty
     std::array<std::uint8_t, k_ways> ages{0, 1, 2, 3, 4, 5, 6, 7};  ///< the order of use; 0: the last
     std::array<std::uint8_t, k_ways> flags{};
     std::array<packed_row, k_ways> rows;
+
+    /// Its place, or k_ways.
+    [[nodiscard]] std::size_t place_of(const hash128& aggregate) const noexcept;
+    [[nodiscard]] std::size_t place_of_age(std::size_t age) const noexcept;
+    [[nodiscard]] bool is_full() const noexcept;
+    void use(std::size_t place) noexcept;
+    void erase(std::size_t place) noexcept;
+    /// In place of the oldest.
+    void add(std::uint8_t its_flags, const packed_row&) noexcept;
   };
 
-  [[nodiscard]] std::size_t bucket_of(const hash128& aggregate) const noexcept;
-  /// Its place in its bucket, or k_ways.
-  [[nodiscard]] static std::size_t place_of(const bucket&, const hash128& aggregate) noexcept;
-  static void use(bucket&, std::size_t place) noexcept;
+  [[nodiscard]] bucket& bucket_of(const hash128& aggregate) noexcept;
   void grow();
 
   std::size_t most_buckets_;

@@ -1,6 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <vector>
+
 #include "store/layout.hpp"
 #include "store/recent_ids.hpp"
 #include "store/recent_rows.hpp"
@@ -187,6 +192,32 @@ TEST(recent_rows, forgets_what_is_erased_and_nothing_else) {
   rows.erase(name(5'000));  // was never there
   for (std::uint64_t i = 0; i < 1'000; ++i) EXPECT_EQ(rows.find(name(i)).has_value(), i % 2 == 1) << i;
   EXPECT_TRUE(rows.has_all());
+}
+
+TEST(recent_rows, takes_the_places_of_erased_ones_first) {
+  recent_rows rows{40'000, true};
+  std::uint64_t put = 0;
+  while (rows.has_all()) rows.put(name(put++), {});
+  recent_rows again{40'000, true};
+  for (std::uint64_t i = 0; i + 1 < put; ++i) again.put(name(i), {});
+  // The last one did not fit. It does behind each of its bucket, of which nobody knows which they are.
+  for (std::uint64_t i = 0; i + 1 < put; ++i) {
+    again.erase(name(i));
+    again.put(name(i), row_head_at(seq(i)));
+    ASSERT_TRUE(again.has_all()) << i;
+  }
+  for (std::uint64_t i = 0; i + 1 < put; ++i) EXPECT_EQ(again.find(name(i)), row_head_at(seq(i))) << i;
+}
+
+TEST(recent_rows, has_none_where_there_is_no_memory) {
+  recent_rows rows{0, true};
+  EXPECT_FALSE(rows.find(name(1)));
+  EXPECT_TRUE(rows.has_all());
+  rows.prefetch(name(1));
+  rows.put(name(1), {});
+  EXPECT_FALSE(rows.find(name(1)));
+  EXPECT_FALSE(rows.has_all()) << "the database has it now";
+  rows.erase(name(1));
 }
 
 TEST(recent_rows, has_all_until_it_forgets_one) {
