@@ -107,6 +107,8 @@ rocksdb::DBOptions db_options(const database_settings& settings) {
 rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& settings,
                                             const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions o;
+  // Larger ones hold more changes of a row, of which a flush writes the last: with 1/8 364 B were written
+  // for an event at 200,000 aggregates, with 3/16 324 B.
   o.write_buffer_size = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(settings.memory_bytes * 3 / 16, k_least_write_buffer, k_most_write_buffer));
   o.max_write_buffer_number = 3;
