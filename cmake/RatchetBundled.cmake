@@ -50,6 +50,7 @@ function(ratchet_bundled_build name optimized)
   set(CMAKE_POLICY_DEFAULT_CMP0126 NEW)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # whoever links the library links what it found, too
   set(CMAKE_C_VISIBILITY_PRESET hidden)
+  set(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT OFF)  # else RocksDB moves where all of the project is installed to
   string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
   set(CMAKE_C_FLAGS_${config} ${optimized})  # in every kind of build of ours
   set(CMAKE_CXX_FLAGS_${config} ${optimized})
