@@ -116,12 +116,18 @@ problem describe_refused_topics(topic_use use, const std::string& text, const ka
 }
 
 problem describe_unreachable(const std::optional<complaint>& said, const kafka_config& kafka) {
+  // Not every version of librdkafka says what a closed connection may mean.
+  const bool closed = said && said->text.find("Disconnected") != std::string::npos;
   return {
       errc::source_unavailable,
       "no broker of " + names_of_brokers(kafka) + " answered within " +
           format_duration(kafka.connect_timeout) +
           (said ? ": " + said->text : std::string{"; the client says nothing of a reason"}),
-      "check `kafka.brokers`, the network, and `security.protocol` in `kafka.properties`; then start again",
+      std::string{"check `kafka.brokers`, the network, and `security.protocol` in `kafka.properties`"} +
+          (closed
+               ? ", as a port that wants TLS or a login closes the connection of a client that brings neither"
+               : "") +
+          "; then start again",
       {}};
 }
 

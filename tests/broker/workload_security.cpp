@@ -3,6 +3,7 @@
 // may not, and what becomes of rights that are taken away.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <librdkafka/rdkafka.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -133,6 +134,9 @@ TEST_F(on_secure_brokers, what_they_refuse_is_said_with_what_to_do) {
   const std::string wrong_host = "localhost" + broker_->address("TLS").substr(9);
   std::string wrong_login = login("sasl_plaintext");
   wrong_login.replace(wrong_login.find(secret_), secret_.size(), bad);
+  const std::string closes = "a port that wants TLS or a login closes the connection";
+  // librdkafka 2.0 takes a handshake that is broken off for a refusal, 2.12 for trouble of the network.
+  const bool as_trouble = rd_kafka_version() >= 0x020c0000;
   const refused cases[] = {
       {"wrong password",
        set(broker_->address("LOGIN"), wrong_login),
@@ -154,17 +158,13 @@ TEST_F(on_secure_brokers, what_they_refuse_is_said_with_what_to_do) {
        {"no TLS connection to localhost:", "certificate verify failed", "or `kafka.brokers` names hosts"}},
       {"TLS to a plain port",
        set(broker_->plain(), "security.protocol: ssl, " + tls()),
-       78,
-       {"no TLS connection to ", "that port does not seem to speak TLS"}},
-      {"plain text to a TLS port",
-       set(broker_->address("TLS"), ""),
-       69,
-       {"answered within 4s", "incorrect security.protocol configuration (connecting to a SSL listener?)",
-        "`security.protocol`"}},
+       as_trouble ? 69 : 78,
+       {as_trouble ? "connecting to a PLAINTEXT broker listener?" : "that port does not seem to speak TLS"}},
+      {"plain text to a TLS port", set(broker_->address("TLS"), ""), 69, {"answered within 4s", closes}},
       {"no login where one is wanted",
        set(broker_->address("LOGIN"), ""),
        69,
-       {"answered within 4s", "broker might require SASL authentication"}},
+       {"answered within 4s", closes}},
       {"nobody listens",
        set("127.0.0.1:1", ""),
        69,
