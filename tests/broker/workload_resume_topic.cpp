@@ -46,7 +46,7 @@ TEST(resume_topic, stops_where_a_topic_made_anew_is_shorter_than_the_state) {
 
 /// The topic is made anew under the running job, with so many other records; `why` is what must be said. It
 /// stays away until the job has met that: one that comes back between two looks of the client, and longer, is
-/// beyond what is promised.
+/// beyond what is promised. The job stands still while it is filled, and never sees it half filled.
 void expect_not_read_on(std::uint64_t seed, std::uint64_t others, const std::string& why) {
   half_done half{seed};
   main_job& job = half.job;
@@ -55,9 +55,11 @@ void expect_not_read_on(std::uint64_t seed, std::uint64_t others, const std::str
   take_away(job);
   ASSERT_TRUE(eventually([&] { return daemon.ended() || says(read_whole(job.log()), "revoked"); }))
       << read_whole(job.log());
+  daemon.signal(SIGSTOP);
   make_again(job);
   payment_feed other{job.target(), main_job::dials(others, seed + 1)};
   other.send();
+  daemon.signal(SIGCONT);
   ASSERT_TRUE(eventually([&] { return daemon.ended() || says(read_whole(job.log()), why); }))
       << read_whole(job.log());
   if (!daemon.ended()) {
