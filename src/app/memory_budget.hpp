@@ -1,20 +1,23 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ratchet {
 
 /// How `memory_limit` is shared out: the one place that does it. Each part keeps to its share by itself.
 ///
-/// - database, 1/4: one cache for table blocks, indexes and filters; memtables are charged to it, and flushed
-///   from half of it on; open tables
-/// - remembered, 1/4: fingerprints of recent ids and heads of recent rows, so that most events need no
-///   look-up. A row takes 76 bytes here, and a block of 4 KiB in the database's cache: at 2 M aggregates in
-///   1 GiB, a quarter here and a quarter there handle a quarter more events a second than 1/8 and 3/8
-/// - queue, 1/4: fetched records: half for their bytes, half for what librdkafka keeps beside each
-/// - working, 1/4: the batches being fetched, decoded and written, one fetch under way, what the allocator
-///   holds back
+/// - queue, 1/4, at most 256 MiB, which last for a second or so: fetched records: half for their bytes,
+///   half for what librdkafka keeps beside each
+/// - working, 1/4, at most 256 MiB and 1/16: the batches being fetched, decoded and written, one fetch under
+///   way, what the allocator holds back
+/// - database, half of the rest: one cache for table blocks, indexes and filters; memtables are charged to
+///   it, and flushed from half of it on; open tables
+/// - remembered, the other half: fingerprints of recent ids and heads of recent rows, so that most events
+///   need no look-up. A row takes 76 bytes here, and a block of 4 KiB in the database's cache: at 2 M
+///   aggregates in 1 GiB, a quarter here and a quarter there handle a quarter more events a second than 1/8
+///   and 3/8
 ///
 /// The program itself (code, threads, librdkafka's and RocksDB's own) comes on top: k_program_bytes.
 struct memory_budget {
@@ -24,8 +27,12 @@ struct memory_budget {
   std::uint64_t working{0};
 
   [[nodiscard]] static constexpr memory_budget of(std::uint64_t limit) noexcept {
-    const std::uint64_t eighth = limit / 8;
-    return {2 * eighth, 2 * eighth, 2 * eighth, limit - 6 * eighth};
+    constexpr std::uint64_t k_enough = std::uint64_t{256} << 20U;
+    const std::uint64_t quarter = limit / 4;
+    const std::uint64_t queue = std::min(quarter, k_enough);
+    const std::uint64_t working = std::min(quarter, k_enough + limit / 16);
+    const std::uint64_t rest = limit - queue - working;
+    return {rest / 2, rest - rest / 2, queue, working};
   }
 };
 

@@ -11,16 +11,32 @@
 namespace ratchet {
 namespace {
 
+constexpr std::uint64_t k_mebibyte = std::uint64_t{1} << 20U;
+
 TEST(memory_budget, gives_out_the_whole_limit_and_no_more) {
-  for (const std::uint64_t limit : {k_least_memory_limit, std::uint64_t{512} << 20U,
-                                    (std::uint64_t{1} << 30U) + 7, k_most_memory_limit}) {
+  for (const std::uint64_t limit : {k_least_memory_limit, 512 * k_mebibyte, 1024 * k_mebibyte + 7,
+                                    2048 * k_mebibyte + 3, k_most_memory_limit}) {
     const memory_budget shares = memory_budget::of(limit);
     EXPECT_EQ(shares.database + shares.remembered + shares.queue + shares.working, limit);
-    EXPECT_EQ(shares.database, limit / 8 * 2);
-    EXPECT_EQ(shares.remembered, limit / 8 * 2);
-    EXPECT_EQ(shares.queue, limit / 8 * 2);
-    EXPECT_GE(shares.working, limit / 4);
+    EXPECT_LE(shares.remembered - shares.database, 1U) << limit;
+    EXPECT_GE(shares.database, limit / 4);
   }
+}
+
+TEST(memory_budget, is_four_quarters_up_to_a_gibibyte) {
+  for (const std::uint64_t limit : {k_least_memory_limit, 512 * k_mebibyte, 1024 * k_mebibyte}) {
+    const memory_budget shares = memory_budget::of(limit);
+    for (const std::uint64_t share : {shares.database, shares.remembered, shares.queue, shares.working})
+      EXPECT_EQ(share, limit / 4) << limit;
+  }
+}
+
+TEST(memory_budget, gives_no_more_to_the_queue_than_it_can_use) {
+  const memory_budget shares = memory_budget::of(2048 * k_mebibyte);
+  EXPECT_EQ(shares.queue, 256 * k_mebibyte);
+  EXPECT_EQ(shares.working, 384 * k_mebibyte);
+  EXPECT_EQ(shares.database, 704 * k_mebibyte);
+  EXPECT_EQ(shares.remembered, 704 * k_mebibyte);
 }
 
 std::string with_state(const std::string& lines) {
