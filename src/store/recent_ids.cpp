@@ -19,12 +19,19 @@ constexpr id_mark not_empty(const id_mark& mark) noexcept {
   return mark == k_empty ? id_mark{0, 1} : mark;
 }
 
+/// Of each of the two generations.
+std::size_t most_places(std::uint64_t bytes) noexcept {
+  return std::max(k_first_places, std::bit_floor(static_cast<std::size_t>(bytes / 2) / sizeof(id_mark)));
+}
+
 }  // namespace
 
+std::uint64_t recent_ids::taken_of(std::uint64_t bytes) noexcept {
+  return most_places(bytes) * 2 * sizeof(id_mark);
+}
+
 recent_ids::recent_ids(std::optional<event_id> stored, std::uint64_t bytes)
-    : boundary_{stored},
-      most_places_{
-          std::max(k_first_places, std::bit_floor(static_cast<std::size_t>(bytes / 2) / sizeof(id_mark)))} {
+    : boundary_{stored}, most_places_{most_places(bytes)} {
   young_.places.resize(k_first_places);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ratchet/types.hpp"
+#include "store/huge_pages.hpp"
 
 namespace ratchet {
 
@@ -33,6 +34,9 @@ class recent_ids {
   /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take.
   recent_ids(std::optional<event_id> stored, std::uint64_t bytes);
 
+  /// As much of `bytes` it will take: its tables double until they have no room to.
+  [[nodiscard]] static std::uint64_t taken_of(std::uint64_t bytes) noexcept;
+
   /// No id above this one is in the database but those that are kept apart.
   void start_above(const event_id& stored);
 
@@ -50,7 +54,7 @@ class recent_ids {
  private:
   /// Open addressing at a load of at most one half; zeros are an empty place.
   struct generation {
-    std::vector<id_mark> places;
+    std::vector<id_mark, huge_page_allocator<id_mark>> places;
     std::size_t used{0};
     event_id highest;
     [[nodiscard]] std::size_t place_of(const id_mark&) const noexcept;

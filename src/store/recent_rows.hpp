@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/stream_state.hpp"
+#include "store/huge_pages.hpp"
 
 namespace ratchet {
 
@@ -36,8 +37,10 @@ class recent_rows {
   recent_rows(std::uint64_t bytes, bool has_all);
   /// None: not known; the database must be asked, unless this has all rows.
   [[nodiscard]] std::optional<row_head> find(const hash128& aggregate);
-  /// Asks the processor to load what find() will look at first.
-  void prefetch(const hash128& aggregate) noexcept;
+  /// Asks the processor to load what find() and put() will look at first.
+  void prefetch(const hash128& aggregate) const noexcept;
+  /// And then, when that has come, the row: what is found, or gives way.
+  void prefetch_row(const hash128& aggregate) const noexcept;
   void put(const hash128& aggregate, const row_head&);
   /// The row goes from the database.
   void erase(const hash128& aggregate);
@@ -72,12 +75,12 @@ class recent_rows {
     void add(std::uint8_t its_flags, const packed_row&) noexcept;
   };
 
-  [[nodiscard]] bucket& bucket_of(const hash128& aggregate) noexcept;
+  [[nodiscard]] std::size_t bucket_of(const hash128& aggregate) const noexcept;
   void grow();
 
   std::size_t most_buckets_;
   bool has_all_;
-  std::vector<bucket> buckets_;
+  std::vector<bucket, huge_page_allocator<bucket>> buckets_;
 };
 
 }  // namespace ratchet

@@ -16,9 +16,6 @@ namespace ratchet {
 
 namespace {
 
-/// So many calls ahead memory is asked for what they will look at.
-constexpr std::size_t k_prefetched = 16;
-
 /// Puts aggregates in the order of their keys.
 void sort_by_key(std::vector<std::uint32_t>& indexes, const std::vector<std::string_view>& aggregates) {
   std::sort(indexes.begin(), indexes.end(),
@@ -87,9 +84,11 @@ result<memory_by_stream> make_memory(const database& db, const std::vector<strea
                                      std::uint64_t bytes) {
   memory_by_stream out;
   for (const stream_id stream : streams) {
-    const std::uint64_t share = bytes / streams.size() / 2;
+    const std::uint64_t of_stream = bytes / streams.size();
+    const std::uint64_t of_ids = recent_ids::taken_of(of_stream / 2);
     RATCHET_TRY(const bool is_empty, has_no_rows(db, stream));
-    stream_memory memory{recent_ids{std::nullopt, share}, recent_rows{share, is_empty}};
+    stream_memory memory{recent_ids{std::nullopt, of_ids},
+                         recent_rows{of_stream - std::min(of_ids, of_stream), is_empty}};
     RATCHET_TRY(start_ids_above_disk(db, stream, memory.ids));
     out.emplace(stream, std::move(memory));
   }
@@ -169,6 +168,8 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   std::size_t bytes = 0;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
     if (index + k_prefetched < plan.hashes.size()) recent.prefetch(plan.hashes[index + k_prefetched]);
+    if (index + k_rows_prefetched < plan.hashes.size())
+      recent.prefetch_row(plan.hashes[index + k_rows_prefetched]);
     const std::optional<row_head> head = recent.find(plan.hashes[index]);
     if (!head && recent.has_all()) continue;
     if (head && !plan.needs_snapshots) {

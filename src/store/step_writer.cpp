@@ -122,7 +122,11 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     RATCHET_TRY(lookup.find_external(part.stream, plan));
   }
   const looked_up& known = lookup.last();
-  for (const auto& [aggregate, row, keeps_snapshot] : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + k_prefetched < rows.size()) recent.prefetch(plan.hashes[rows[i + k_prefetched].aggregate]);
+    if (i + k_rows_prefetched < rows.size())
+      recent.prefetch_row(plan.hashes[rows[i + k_rows_prefetched].aggregate]);
+    const auto& [aggregate, row, keeps_snapshot] = rows[i];
     if (!row.has_last && !row.waits) {
       recent.erase(plan.hashes[aggregate]);
       erase_row(part.stream, plan.aggregates[aggregate]);
@@ -241,8 +245,12 @@ void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids&
   if (part.change->opaque_ids) return put_opaque_ids(part);
   runs_.put(*batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
-  for (const id_of_aggregate& id : ids) {
-    recent.add(id.id, mark_of(id.id, part.plan->hashes[id.aggregate]), horizon);
+  const auto mark = [&](const id_of_aggregate& id) {
+    return mark_of(id.id, part.plan->hashes[id.aggregate]);
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + k_prefetched < ids.size()) recent.prefetch(mark(ids[i + k_prefetched]));
+    recent.add(ids[i].id, mark(ids[i]), horizon);
   }
 }
 

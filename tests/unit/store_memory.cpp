@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "store/huge_pages.hpp"
 #include "store/layout.hpp"
 #include "store/recent_ids.hpp"
 #include "store/recent_rows.hpp"
@@ -124,6 +130,28 @@ row_head row_head_at(sequence last) {
 
 constexpr hash128 name(std::uint64_t n) {
   return {n, n * 0x9E3779B97F4A7C15ULL};
+}
+
+/// So that rows can have the rest.
+TEST(recent_ids, remember_as_many_in_what_they_take_as_in_what_they_were_given) {
+  constexpr std::uint64_t k_given = 700'000;
+  const std::uint64_t taken = recent_ids::taken_of(k_given);
+  EXPECT_GT(taken, k_given / 2);
+  EXPECT_LE(taken, k_given);
+  memory_of_ids all{k_given};
+  memory_of_ids less{taken};
+  memory_of_ids too_little{taken - 1};
+  constexpr std::uint64_t k_added = 40'000;
+  for (std::uint64_t i = 0; i < k_added; ++i) {
+    for (memory_of_ids* m : {&all, &less, &too_little}) m->add({i, i});
+  }
+  const auto stored = [](const memory_of_ids& m) {
+    int count = 0;
+    for (std::uint64_t i = 0; i < k_added; ++i) count += m.find({i, i}) == answer::stored ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(stored(less), stored(all));
+  EXPECT_LT(stored(too_little), stored(all));
 }
 
 TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
@@ -314,6 +342,28 @@ TEST_F(a_reopened_store, still_sees_ids_and_rows_of_before) {
     EXPECT_EQ(rows.aggregates[0]->last, seq(5));
     EXPECT_EQ(rows.aggregates[0]->id, id_for("p1", 5));
   }
+}
+
+/// What /proc/self/smaps says of the mapping that holds this address, as in "rd wr mr mw me ac hg".
+std::string mapping_flags(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  std::ifstream maps{"/proc/self/smaps"};
+  bool is_inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0;
+    unsigned long long end = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx ", &begin, &end) == 2)
+      is_inside = begin <= wanted && wanted < end;
+    if (is_inside && line.starts_with("VmFlags:")) return line;
+  }
+  return {};
+}
+
+TEST(huge_pages, are_asked_for_where_a_table_has_room_for_one) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) GTEST_SKIP() << "this kernel has none";
+  std::vector<std::uint64_t, huge_page_allocator<std::uint64_t>> table(1U << 20U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(table.data()) % decltype(table)::allocator_type::k_page, 0U);
+  EXPECT_NE(mapping_flags(table.data()).find(" hg"), std::string::npos) << mapping_flags(table.data());
 }
 
 }  // namespace
