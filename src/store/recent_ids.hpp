@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,18 +31,21 @@ struct id_mark {
 class recent_ids {
  public:
   enum class answer : std::uint8_t { absent, stored, unknown };
+  static constexpr std::size_t k_ahead = 16;
 
   /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take.
   recent_ids(std::optional<event_id> stored, std::uint64_t bytes);
 
-  /// As much of `bytes` it will take: its tables double until they have no room to.
+  /// What it will take of `bytes`: its tables double until they have no room to. More where these are too few
+  /// for the first tables.
   [[nodiscard]] static std::uint64_t taken_of(std::uint64_t bytes) noexcept;
 
   /// No id above this one is in the database but those that are kept apart.
   void start_above(const event_id& stored);
 
   [[nodiscard]] answer find(const event_id&, const id_mark&) const noexcept;
-  /// Asks the processor to load what find() will look at: worth it where many are asked in a row.
+  /// Asks the processor to load what find() and add() will look at: worth it where many are asked in a row,
+  /// k_ahead calls before.
   void prefetch(const id_mark&) const noexcept;
   /// The id is written, or about to be. `horizon`: the highest id that the stream's time lets one expect. An
   /// id beyond it, from a clock that is wrong, would lift the boundary over every honest id, for good; so

@@ -95,10 +95,11 @@ std::optional<row_head> recent_rows::find(const hash128& aggregate) {
   return head;
 }
 
-void recent_rows::prefetch(const hash128& aggregate) const noexcept {
+void recent_rows::prefetch_bucket(const hash128& aggregate) const noexcept {
   if (!buckets_.empty()) __builtin_prefetch(&buckets_[bucket_of(aggregate)]);
 }
 
+/// What is found, or gives way.
 void recent_rows::prefetch_row(const hash128& aggregate) const noexcept {
   if (buckets_.empty()) return;
   const bucket& in = buckets_[bucket_of(aggregate)];

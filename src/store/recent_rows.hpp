@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -37,10 +38,14 @@ class recent_rows {
   recent_rows(std::uint64_t bytes, bool has_all);
   /// None: not known; the database must be asked, unless this has all rows.
   [[nodiscard]] std::optional<row_head> find(const hash128& aggregate);
-  /// Asks the processor to load what find() and put() will look at first.
-  void prefetch(const hash128& aggregate) const noexcept;
-  /// And then, when that has come, the row: what is found, or gives way.
-  void prefetch_row(const hash128& aggregate) const noexcept;
+  /// For a loop over `count` aggregates, now at number `at`: asks the processor to load what find() and put()
+  /// of those ahead will look at first, and of nearer ones, where that has come, the row. `hash_of`: the hash
+  /// of the aggregate of a number. With 5 M aggregates waiting for rows took 4 % of a run's processor time.
+  template <class HashOf>
+  void prefetch_ahead(std::size_t at, std::size_t count, const HashOf& hash_of) const noexcept {
+    if (at + k_buckets_ahead < count) prefetch_bucket(hash_of(at + k_buckets_ahead));
+    if (at + k_rows_ahead < count) prefetch_row(hash_of(at + k_rows_ahead));
+  }
   void put(const hash128& aggregate, const row_head&);
   /// The row goes from the database.
   void erase(const hash128& aggregate);
@@ -49,6 +54,8 @@ class recent_rows {
 
  private:
   static constexpr std::size_t k_ways = 8;
+  static constexpr std::size_t k_buckets_ahead = 16;
+  static constexpr std::size_t k_rows_ahead = 8;
 
   struct packed_row {
     hash128 aggregate;
@@ -76,6 +83,8 @@ class recent_rows {
   };
 
   [[nodiscard]] std::size_t bucket_of(const hash128& aggregate) const noexcept;
+  void prefetch_bucket(const hash128& aggregate) const noexcept;
+  void prefetch_row(const hash128& aggregate) const noexcept;
   void grow();
 
   std::size_t most_buckets_;

@@ -85,10 +85,9 @@ result<memory_by_stream> make_memory(const database& db, const std::vector<strea
   memory_by_stream out;
   for (const stream_id stream : streams) {
     const std::uint64_t of_stream = bytes / streams.size();
-    const std::uint64_t of_ids = recent_ids::taken_of(of_stream / 2);
+    const std::uint64_t of_ids = std::min(recent_ids::taken_of(of_stream / 2), of_stream / 2);
     RATCHET_TRY(const bool is_empty, has_no_rows(db, stream));
-    stream_memory memory{recent_ids{std::nullopt, of_ids},
-                         recent_rows{of_stream - std::min(of_ids, of_stream), is_empty}};
+    stream_memory memory{recent_ids{std::nullopt, of_ids}, recent_rows{of_stream - of_ids, is_empty}};
     RATCHET_TRY(start_ids_above_disk(db, stream, memory.ids));
     out.emplace(stream, std::move(memory));
   }
@@ -164,12 +163,11 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   last_.count = plan.aggregates.size();
   last_.is_external.assign(plan.aggregates.size(), 0);
   recent_rows& recent = memory_->at(stream).rows;
+  const auto hash_of = [&](std::size_t index) { return plan.hashes[index]; };
   asked_.clear();
   std::size_t bytes = 0;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
-    if (index + k_prefetched < plan.hashes.size()) recent.prefetch(plan.hashes[index + k_prefetched]);
-    if (index + k_rows_prefetched < plan.hashes.size())
-      recent.prefetch_row(plan.hashes[index + k_rows_prefetched]);
+    recent.prefetch_ahead(index, plan.hashes.size(), hash_of);
     const std::optional<row_head> head = recent.find(plan.hashes[index]);
     if (!head && recent.has_all()) continue;
     if (head && !plan.needs_snapshots) {
@@ -248,7 +246,7 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
-    if (i + k_prefetched < plan.ids.size()) recent.prefetch(mark(plan.ids[i + k_prefetched]));
+    if (i + recent_ids::k_ahead < plan.ids.size()) recent.prefetch(mark(plan.ids[i + recent_ids::k_ahead]));
     const recent_ids::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
     if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
     if (answer == recent_ids::answer::unknown) asked_.push_back(i);

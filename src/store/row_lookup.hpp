@@ -16,11 +16,6 @@
 
 namespace ratchet {
 
-/// So many calls ahead memory is asked for what they will look at first, and for the rows that this leads to.
-/// With 5 M aggregates waiting for the rows took 4 % of a run's processor time.
-constexpr std::size_t k_prefetched = 16;
-constexpr std::size_t k_rows_prefetched = 8;
-
 /// What is remembered of a stream in memory.
 struct stream_memory {
   recent_ids ids;

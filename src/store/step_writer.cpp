@@ -122,10 +122,9 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     RATCHET_TRY(lookup.find_external(part.stream, plan));
   }
   const looked_up& known = lookup.last();
+  const auto hash_of = [&](std::size_t i) { return plan.hashes[rows[i].aggregate]; };
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + k_prefetched < rows.size()) recent.prefetch(plan.hashes[rows[i + k_prefetched].aggregate]);
-    if (i + k_rows_prefetched < rows.size())
-      recent.prefetch_row(plan.hashes[rows[i + k_rows_prefetched].aggregate]);
+    recent.prefetch_ahead(i, rows.size(), hash_of);
     const auto& [aggregate, row, keeps_snapshot] = rows[i];
     if (!row.has_last && !row.waits) {
       recent.erase(plan.hashes[aggregate]);
@@ -249,7 +248,7 @@ void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids&
     return mark_of(id.id, part.plan->hashes[id.aggregate]);
   };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i + k_prefetched < ids.size()) recent.prefetch(mark(ids[i + k_prefetched]));
+    if (i + recent_ids::k_ahead < ids.size()) recent.prefetch(mark(ids[i + recent_ids::k_ahead]));
     recent.add(ids[i].id, mark(ids[i]), horizon);
   }
 }

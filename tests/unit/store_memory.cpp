@@ -241,7 +241,7 @@ TEST(recent_rows, has_none_where_there_is_no_memory) {
   recent_rows rows{0, true};
   EXPECT_FALSE(rows.find(name(1)));
   EXPECT_TRUE(rows.has_all());
-  rows.prefetch(name(1));
+  rows.prefetch_ahead(0, 100, name);
   rows.put(name(1), {});
   EXPECT_FALSE(rows.find(name(1)));
   EXPECT_FALSE(rows.has_all()) << "the database has it now";
