@@ -19,7 +19,7 @@ KILLED = -9
 class Workload:
     """The stream that a topic is filled with; the names are those of the options of `ratchet bench`."""
 
-    OPTIONS = ("events", "aggregates", "zipf", "duplicates", "late", "withhold", "size", "rate", "seed", "partitions")
+    OPTIONS = ("events", "aggregates", "introduction", "zipf", "duplicates", "late", "withhold", "size", "rate", "seed", "partitions")
 
     def __init__(self, **dials):
         self.dials = {name: value for name, value in dials.items() if value is not None}

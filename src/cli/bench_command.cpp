@@ -237,6 +237,7 @@ void add_dials(CLI::App& command, bench_arguments& a) {
   };
   add("--events", dials.events, "Records")->check(CLI::PositiveNumber);
   add("--aggregates", dials.aggregates, "Payments")->check(CLI::PositiveNumber);
+  add("--introduction", dials.introduction, "Share of the stream by which every payment had its first event");
   add("--zipf", dials.zipf, "How unevenly payments get events");
   add("--duplicates", dials.duplicates, "Share of repeated records");
   command.add_option(

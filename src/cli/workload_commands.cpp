@@ -120,6 +120,7 @@ void add_dials(CLI::App& command, workload_dials& dials) {
   };
   add("--events", dials.events, "records in all, repeats and malformed ones among them");
   add("--aggregates", dials.aggregates, "payments");
+  add("--introduction", dials.introduction, "share of the stream by which every payment had its first event");
   add("--zipf", dials.zipf, "how unevenly payments get events; 0: evenly");
   add("--duplicates", dials.duplicates, "share that repeats an earlier record, byte for byte");
   add("--late", dials.late, "share of new events that come after a newer one of their payment");

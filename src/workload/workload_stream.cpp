@@ -10,7 +10,6 @@ namespace ratchet {
 namespace {
 
 constexpr std::uint64_t k_jitter_ms = 200;  // how long before its record an event occurred, at most
-constexpr double k_introduction = 0.7;      // by this part of the stream every payment had its first event
 constexpr double k_most_shares = 0.95;      // the rest are new events, without which nothing moves
 constexpr std::uint8_t k_defects = 6;       // see workload_text.cpp
 constexpr std::uint32_t k_most_payments = 99'999'999;  // eight digits
@@ -22,6 +21,8 @@ bool is_share(double x) {
 const char* out_of_range(const workload_dials& d) {
   if (d.events == 0) return "events must be at least 1";
   if (d.aggregates == 0 || d.aggregates > k_most_payments) return "aggregates must be 1 to 99999999";
+  if (!is_share(d.introduction) || d.introduction == 0.0)
+    return "introduction must be more than 0, and at most 1";
   if (!(d.zipf >= 0.0 && d.zipf <= 5.0)) return "zipf must be 0 to 5";
   if (!is_share(d.duplicates) || !is_share(d.late) || !is_share(d.conflicts)) {
     return "duplicates, late and conflicts are shares: 0 to 1";
@@ -136,7 +137,8 @@ workload_event workload_stream::new_event(std::uint32_t payment, timestamp now) 
 }
 
 std::uint32_t workload_stream::choose_payment() {
-  const double part = static_cast<double>(drawn_ + 1) / (static_cast<double>(dials_.events) * k_introduction);
+  const double part =
+      static_cast<double>(drawn_ + 1) / (static_cast<double>(dials_.events) * dials_.introduction);
   const auto wanted = static_cast<double>(dials_.aggregates) * std::min(part, 1.0);
   if (introduced_ < dials_.aggregates && (introduced_ == 0 || introduced_ < wanted)) return introduced_++;
   return static_cast<std::uint32_t>(random_.zipf(introduced_, dials_.zipf));

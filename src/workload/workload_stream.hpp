@@ -17,9 +17,11 @@ namespace ratchet {
 struct workload_dials {
   std::uint64_t events{200'000};     ///< records in all: repeats and malformed ones are among them
   std::uint32_t aggregates{20'000};  ///< payments
-  double zipf{0.9};                  ///< exponent of how unevenly payments get events; 0: evenly
-  double duplicates{0.2};            ///< share of the records that repeat an earlier one, byte for byte
-  double late{0.1};                  ///< share of the new events that come after a newer one of their payment
+  /// By this share of the stream every payment had its first event; more than 0, at most 1.
+  double introduction{0.7};
+  double zipf{0.9};            ///< exponent of how unevenly payments get events; 0: evenly
+  double duplicates{0.2};      ///< share of the records that repeat an earlier one, byte for byte
+  double late{0.1};            ///< share of the new events that come after a newer one of their payment
   std::uint32_t delay{5'000};  ///< how many records after its place a late event or a repeat comes at most
   bool withhold{false};        ///< each payment's first event comes at the end, behind all the others
   double malformed{0.0};       ///< share of the records that cannot be decoded; at most 0.5

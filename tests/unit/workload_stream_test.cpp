@@ -72,6 +72,23 @@ TEST(workload_stream, withholds_each_first_event_until_all_others_came) {
   }
 }
 
+TEST(workload_stream, introduces_all_payments_in_the_share_that_is_asked_for) {
+  for (const double share : {0.1, 0.5, 1.0}) {
+    auto d = dials(10'000);
+    d.introduction = share;
+    d.aggregates = 500;
+    d.malformed = d.conflicts = d.duplicates = d.late = 0;
+    std::set<std::uint32_t> introduced;
+    std::size_t last = 0;
+    const auto records = all(d);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (introduced.insert(records[i].event.payment).second) last = i;
+    }
+    EXPECT_EQ(introduced.size(), d.aggregates) << share;
+    EXPECT_NEAR(static_cast<double>(last), 10'000 * share, 25) << share;
+  }
+}
+
 TEST(workload_stream, gives_exactly_as_many_records_as_asked_for_and_forgets_no_held_event) {
   for (std::uint64_t events = 1; events < 200; ++events) {
     auto d = dials(events);
@@ -202,6 +219,8 @@ TEST(workload_stream, refuses_dials_that_are_out_of_range) {
   EXPECT_TRUE(refused([](auto& d) { d.duplicates = -0.1; }));
   EXPECT_TRUE(refused([](auto& d) { d.malformed = 0.6; }));
   EXPECT_TRUE(refused([](auto& d) { d.delay = 0; }));
+  EXPECT_TRUE(refused([](auto& d) { d.introduction = 0; }));
+  EXPECT_TRUE(refused([](auto& d) { d.introduction = 1.1; }));
   EXPECT_TRUE(refused([](auto& d) { d.rate = 0; }));
   EXPECT_FALSE(refused([](auto& d) { d.zipf = 0; }));
 }
