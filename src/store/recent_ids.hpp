@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ratchet/types.hpp"
+#include "store/forgotten_ids.hpp"
 #include "store/huge_pages.hpp"
 
 namespace ratchet {
@@ -25,15 +26,18 @@ struct id_mark {
   return {id.high ^ aggregate.high, id.low ^ aggregate.low};
 }
 
-/// Tells of most ids whether they are stored, without asking the database: it remembers every one filed above
-/// a boundary, the highest id that it may have forgotten. Bounded: two generations; when the younger is full,
-/// the older goes and the boundary moves up. Thread-safety: one owner thread.
+/// Tells of most ids whether they are stored, without asking the database. The last ones are remembered
+/// whole. Those before them are forgotten, but for a filter that is certain of what it does not have: it
+/// answers for ids that come late and are new, as all do of a partition that is read behind the others. Below
+/// a boundary, the highest id that went out of the filter too, nothing is known. Bounded: two generations
+/// of either; when the younger is full, the older goes. Thread-safety: one owner thread.
 class recent_ids {
  public:
   enum class answer : std::uint8_t { absent, stored, unknown };
   static constexpr std::size_t k_ahead = 16;
 
-  /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take.
+  /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take, half of it for those
+  /// that are remembered whole.
   recent_ids(std::optional<event_id> stored, std::uint64_t bytes);
 
   /// What it will take of `bytes`: its tables double until they have no room to. More where these are too few
@@ -46,7 +50,7 @@ class recent_ids {
   [[nodiscard]] answer find(const event_id&, const id_mark&) const noexcept;
   /// Asks the processor to load what find() and add() will look at: worth it where many are asked in a row,
   /// k_ahead calls before.
-  void prefetch(const id_mark&) const noexcept;
+  void prefetch(const event_id&, const id_mark&) const noexcept;
   /// The id is written, or about to be. `horizon`: the highest id that the stream's time lets one expect. An
   /// id beyond it, from a clock that is wrong, would lift the boundary over every honest id, for good; so
   /// some of those are kept apart, one by one.
@@ -65,13 +69,22 @@ class recent_ids {
     [[nodiscard]] bool has(const id_mark&) const noexcept;
     void add(const id_mark&);
   };
+  struct forgotten_generation {
+    forgotten_ids ids;
+    event_id highest;
+    /// False for all that are higher than the highest: most ids are, and need not be looked for.
+    [[nodiscard]] bool may_have(const event_id&, const id_mark&) const noexcept;
+  };
   void grow_or_rotate();
+  void forget(const generation&);
 
   std::map<id_mark, event_id> ahead_;
   std::optional<event_id> boundary_;
   std::size_t most_places_;
   generation young_;
   generation old_;
+  forgotten_generation young_forgotten_;
+  forgotten_generation old_forgotten_;
 };
 
 }  // namespace ratchet

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/index_table.hpp"
+#include "store/forgotten_ids.hpp"
 #include "store/huge_pages.hpp"
 #include "store/layout.hpp"
 #include "store/recent_ids.hpp"
@@ -54,9 +56,44 @@ TEST(recent_ids, never_calls_an_id_absent_that_was_added_however_many_came_after
     ASSERT_NE(found, answer::absent) << i;
     stored += found == answer::stored ? 1 : 0;
   }
-  EXPECT_GT(stored, 1000);
-  EXPECT_LT(stored, 10'000) << "it is bounded";
+  EXPECT_GT(stored, 100);
+  EXPECT_LT(stored, 1'000) << "it is bounded";
   EXPECT_EQ(m.find({50'001, 0}), answer::absent);
+}
+
+/// As a partition that is read behind the others has them: new, but lower than what was forgotten.
+TEST(recent_ids, calls_most_ids_absent_that_were_not_added_though_higher_ones_are_forgotten) {
+  memory_of_ids m{k_little};
+  constexpr std::uint64_t k_added = 5'000;
+  for (std::uint64_t i = 0; i < k_added; ++i) m.add({i, 0});
+  int stored = 0;
+  int unknown = 0;
+  for (std::uint64_t i = 0; i < k_added; ++i) {
+    stored += m.find({i, 0}) == answer::stored ? 1 : 0;
+    const answer other = m.find({i, 1});
+    ASSERT_NE(other, answer::stored) << i;
+    unknown += other == answer::unknown ? 1 : 0;
+  }
+  EXPECT_LT(stored, k_added / 10) << "they are not forgotten";
+  EXPECT_LT(unknown, k_added / 25);
+}
+
+TEST(forgotten_ids, have_all_that_were_added_and_few_others) {
+  constexpr std::uint64_t k_bytes = 1 << 16;
+  forgotten_ids ids{k_bytes};
+  EXPECT_FALSE(ids.has_any());
+  EXPECT_FALSE(ids.may_have(0));
+  ids.prefetch(0);
+  const auto hash = [](std::uint64_t n) { return mix_bits(n * 0x9E3779B97F4A7C15ULL + 1); };
+  std::uint64_t added = 0;
+  for (; ids.has_room_for(1); ++added) ids.add(hash(added));
+  EXPECT_EQ(added, k_bytes * 8 / 10);
+  EXPECT_TRUE(ids.has_any());
+  for (std::uint64_t n = 0; n < added; ++n) ASSERT_TRUE(ids.may_have(hash(n))) << n;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t n = added; n < 3 * added; ++n) wrong += ids.may_have(hash(n)) ? 1 : 0;
+  EXPECT_LT(wrong, 2 * added / 60);
+  EXPECT_GT(wrong, 0U) << "they are not bounded";
 }
 
 TEST(recent_ids, never_calls_an_id_stored_that_was_not_added) {
