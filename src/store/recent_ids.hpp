@@ -34,7 +34,6 @@ struct id_mark {
 class recent_ids {
  public:
   enum class answer : std::uint8_t { absent, stored, unknown };
-  static constexpr std::size_t k_ahead = 16;
 
   /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take, half of it for those
   /// that are remembered whole.
@@ -48,9 +47,12 @@ class recent_ids {
   void start_above(const event_id& stored);
 
   [[nodiscard]] answer find(const event_id&, const id_mark&) const noexcept;
-  /// Asks the processor to load what find() and add() will look at: worth it where many are asked in a row,
-  /// k_ahead calls before.
-  void prefetch(const event_id&, const id_mark&) const noexcept;
+  /// For a loop over `ids`, now at number `at`: asks the processor to load what find() and add() will look at
+  /// of one ahead. `mark`: of an element, whose `id` it is.
+  template <class Ids, class Mark>
+  void prefetch_ahead(std::size_t at, const Ids& ids, const Mark& mark) const noexcept {
+    if (at + k_ahead < ids.size()) prefetch(ids[at + k_ahead].id, mark(ids[at + k_ahead]));
+  }
   /// The id is written, or about to be. `horizon`: the highest id that the stream's time lets one expect. An
   /// id beyond it, from a clock that is wrong, would lift the boundary over every honest id, for good; so
   /// some of those are kept apart, one by one.
@@ -60,6 +62,8 @@ class recent_ids {
   [[nodiscard]] const std::optional<event_id>& boundary() const noexcept { return boundary_; }
 
  private:
+  static constexpr std::size_t k_ahead = 16;
+
   /// Open addressing at a load of at most one half; zeros are an empty place.
   struct generation {
     std::vector<id_mark, huge_page_allocator<id_mark>> places;
@@ -75,6 +79,7 @@ class recent_ids {
     /// False for all that are higher than the highest: most ids are, and need not be looked for.
     [[nodiscard]] bool may_have(const event_id&, const id_mark&) const noexcept;
   };
+  void prefetch(const event_id&, const id_mark&) const noexcept;
   void grow_or_rotate();
   void forget(const generation&);
 

@@ -246,8 +246,7 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
-    if (const std::size_t ahead = i + recent_ids::k_ahead; ahead < plan.ids.size())
-      recent.prefetch(plan.ids[ahead].id, mark(plan.ids[ahead]));
+    recent.prefetch_ahead(i, plan.ids, mark);
     const recent_ids::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
     if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
     if (answer == recent_ids::answer::unknown) asked_.push_back(i);

@@ -248,8 +248,7 @@ void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids&
     return mark_of(id.id, part.plan->hashes[id.aggregate]);
   };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (const std::size_t ahead = i + recent_ids::k_ahead; ahead < ids.size())
-      recent.prefetch(ids[ahead].id, mark(ids[ahead]));
+    recent.prefetch_ahead(i, ids, mark);
     recent.add(ids[i].id, mark(ids[i]), horizon);
   }
 }
