@@ -34,6 +34,17 @@ std::string_view user_key(const rocksdb::Slice& internal) noexcept {
   return {internal.data(), internal.size() - k_trailer};
 }
 
+/// As KeyComparator::decode_key(), which is a virtual call into RocksDB and took 2.5 % of a run.
+std::string_view user_key_of(row at) noexcept {
+  constexpr std::uint32_t k_more = 0x80;  // of a varint32's byte: another one follows, with the next 7 bits
+  std::uint32_t length = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto byte = static_cast<unsigned char>(*at++);
+    length |= (byte & (k_more - 1)) << shift;
+    if ((byte & k_more) == 0) return user_key({at, length});
+  }
+}
+
 /// The row's bytes follow. Nothing of it changes once its bucket leads to it.
 struct node {
   const node* next;    ///< the one that went into the bucket before
@@ -67,8 +78,8 @@ class run_sorter {
  private:
   static constexpr std::size_t k_few = 16;
 
-  [[nodiscard]] std::string_view key_of(const key_run& e) const {
-    return user_key(compare_->decode_key(e.newest->bytes()));
+  [[nodiscard]] static std::string_view key_of(const key_run& e) noexcept {
+    return user_key_of(e.newest->bytes());
   }
 
   /// `shared`: so many bytes are equal in all of them.
@@ -156,7 +167,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
   }
 
   [[nodiscard]] bool Contains(const char* wanted) const override {
-    const std::string_view key = user_key(compare_.decode_key(wanted));
+    const std::string_view key = user_key_of(wanted);
     for (const node* n = find(key); n != nullptr; n = next_of(n, key)) {
       if (compare_(n->bytes(), wanted) == 0) return true;
     }
@@ -194,9 +205,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
     return aligned(raw, alignof(node));
   }
 
-  [[nodiscard]] std::string_view key_of(const node* n) const {
-    return user_key(compare_.decode_key(n->bytes()));
-  }
+  [[nodiscard]] static std::string_view key_of(const node* n) noexcept { return user_key_of(n->bytes()); }
 
   /// The newest row of this key, or null.
   [[nodiscard]] const node* find(std::string_view key) const {
@@ -204,10 +213,10 @@ class hash_memtable final : public rocksdb::MemTableRep {
     return among(buckets_[hash & mask_].first.load(std::memory_order_acquire),
                  static_cast<std::uint32_t>(hash >> 32U), key);
   }
-  [[nodiscard]] const node* next_of(const node* n, std::string_view key) const {
+  [[nodiscard]] static const node* next_of(const node* n, std::string_view key) noexcept {
     return among(n->next, n->hash, key);
   }
-  [[nodiscard]] const node* among(const node* n, std::uint32_t hash, std::string_view key) const {
+  [[nodiscard]] static const node* among(const node* n, std::uint32_t hash, std::string_view key) noexcept {
     while (n != nullptr && (n->hash != hash || key_of(n) != key)) n = n->other;
     return n;
   }
@@ -306,7 +315,7 @@ class hash_memtable::chain final : public rocksdb::MemTableRep::Iterator {
 
   [[nodiscard]] bool Valid() const override { return at_ != nullptr; }
   [[nodiscard]] const char* key() const override { return at_->bytes(); }
-  void Next() override { at_ = table_->next_of(at_, key_); }
+  void Next() override { at_ = hash_memtable::next_of(at_, key_); }
   void Seek(const rocksdb::Slice& wanted, const char*) override {
     key_ = user_key(wanted);
     at_ = table_->find(key_);
