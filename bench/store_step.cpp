@@ -48,7 +48,7 @@ void prepare(prepared_step& out, std::mt19937_64& random, std::uint64_t& event, 
     aggregate_row row;
     row.last = seq(event);
     row.id = out.plan.ids[i].id;
-    row.snapshot.assign(k_snapshot_bytes, static_cast<char>('a' + i % 26));
+    row.snapshot = std::string(k_snapshot_bytes, static_cast<char>('a' + i % 26));
     out.change.rows.push_back({i, row});
   }
 }

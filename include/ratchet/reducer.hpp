@@ -12,6 +12,7 @@
 
 #include "ratchet/effects.hpp"
 #include "ratchet/event.hpp"
+#include "ratchet/snapshot_bytes.hpp"
 
 namespace ratchet {
 
@@ -34,14 +35,22 @@ class state {
 
   [[nodiscard]] bool exists() const noexcept { return exists_; }
   /// The snapshot; empty where none exists. Valid until the next change.
-  [[nodiscard]] std::string_view value() const noexcept { return value_; }
+  [[nodiscard]] std::string_view value() const noexcept { return value_.view(); }
   /// Copies `value` into the snapshot.
   void assign(std::string_view value) {
     exists_ = true;
     value_.assign(value);
   }
-  /// Moves the snapshot out.
-  [[nodiscard]] std::string take() && noexcept { return std::move(value_); }
+  /// The payload of `e` becomes the snapshot, as by assign(), but is not copied before it is stored. Whoever
+  /// called apply() holds it until then, or calls keep().
+  void assign_payload(const event& e) {
+    exists_ = true;
+    value_ = snapshot_bytes::lent(e.payload);
+  }
+  /// Copies what belongs to an event, so that it may outlive the event.
+  void keep() { value_.keep(); }
+  /// Moves the snapshot out, with the event's payload still lent.
+  [[nodiscard]] snapshot_bytes take() && noexcept { return std::move(value_); }
   void erase() noexcept {
     exists_ = false;
     value_.clear();
@@ -49,7 +58,7 @@ class state {
 
  private:
   bool exists_{false};
-  std::string value_;
+  snapshot_bytes value_;
 };
 
 /// The ways in which an apply() can end.

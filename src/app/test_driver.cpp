@@ -344,7 +344,7 @@ const std::optional<test_driver::stopped>& test_driver::last_stop() const noexce
 std::optional<test_driver::snapshot> test_driver::read(const std::string& aggregate) const {
   auto row = self_->row(aggregate);
   if (!row || row->deleted) return std::nullopt;
-  return snapshot{row->last, row->id, row->time, std::move(row->snapshot)};
+  return snapshot{row->last, row->id, row->time, row->snapshot.str()};
 }
 
 std::optional<sequence> test_driver::last_sequence(const std::string& aggregate) const {

@@ -10,7 +10,7 @@ struct replace_reducer {
   static constexpr reducer_traits traits{
       .name = "replace", .version = 1, .full_state = true, .has_effects = false};
   [[nodiscard]] outcome apply(const event& e, state& s, effects&) const {
-    s.assign(e.payload);
+    s.assign_payload(e);
     return done();
   }
 };

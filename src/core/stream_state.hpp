@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ratchet/snapshot_bytes.hpp"
 #include "ratchet/types.hpp"
 
 /// What a store remembers of a stream as a whole, and the rows it keeps. Plain values: the owner thread holds
@@ -99,7 +100,7 @@ struct aggregate_row {
   hash128 payload_hash;           ///< XXH3-128 of the reducer's input; zero for a tombstone
   std::optional<timestamp> time;  ///< the event's own time, else its record's
   bool deleted{false};            ///< there is no snapshot: a tombstone came, or the reducer erased it
-  std::string snapshot;
+  snapshot_bytes snapshot;
   friend bool operator==(const aggregate_row&, const aggregate_row&) = default;
 };
 

@@ -227,6 +227,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   reducer_call ended = call_reducer(around_.reduce, around_.rules.outputs, e, state_);
   if (ended.how == ending::done) {
     ran_ = true;
+    state_.keep();  // it stays for the events behind this one, which may go before
     if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
     add_changes(tables_, 0, at_, std::move(ended.tables));
   } else {

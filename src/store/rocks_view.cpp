@@ -54,11 +54,12 @@ result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view 
   row.payload_hash = decoded.payload_hash;
   row.time = decoded.time;
   row.deleted = decoded.deleted;
-  row.snapshot = decoded.snapshot;
+  row.snapshot.assign(decoded.snapshot);
   if (decoded.external) {
     RATCHET_TRY(const auto stored, db_->get(options_, family::snapshots, key));
     if (!stored) return make_error_code(errc::state_damaged);
-    RATCHET_TRY(row.snapshot, layout::decode_snapshot(*stored));
+    RATCHET_TRY(const std::string_view snapshot, layout::decode_snapshot(*stored));
+    row.snapshot.assign(snapshot);
   }
   return row;
 }

@@ -192,7 +192,7 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     const row_head head{value.last,    value.id,       value.payload_hash, value.time,
                         value.deleted, value.external, value.has_last,     value.waits};
     remember(asked_[i], head, out);
-    if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot = value.snapshot;
+    if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot.assign(value.snapshot);
     if (!plan.needs_snapshots) recent.put(plan.hashes[asked_[i]], head);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -234,7 +234,7 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
       return make_error_code(errc::state_damaged);  // its row says that it is there
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const std::string_view snapshot, layout::decode_snapshot(values_[i].ToStringView()));
-    out.aggregates[wanted[i]]->snapshot = snapshot;
+    out.aggregates[wanted[i]]->snapshot.assign(snapshot);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

@@ -184,9 +184,9 @@ inline const row_kind<whole_aggregate> k_aggregate{
     },
     [](const whole_aggregate& a) {
       aggregate_row row = a.row;
-      if (a.external) row.snapshot.assign(layout::k_inline_snapshot_bytes + 1, 'x');
+      if (a.external) row.snapshot = std::string(layout::k_inline_snapshot_bytes + 1, 'x');
       std::string value{layout::encode_aggregate_head(row).view()};
-      return a.external ? value : value + row.snapshot;
+      return a.external ? value : value + row.snapshot.str();
     },
     [](std::string_view value) -> result<whole_aggregate> {
       RATCHET_TRY(const auto read, layout::decode_aggregate(value));

@@ -333,7 +333,7 @@ TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
             "23");
   EXPECT_TRUE(decode_aggregate(encode_aggregate_head(row).view()).value().waits);
   row.waits = false;
-  row.snapshot.assign(1025, 'x');
+  row.snapshot = std::string(1025, 'x');
   EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
             "01"
             "0b");
@@ -348,7 +348,7 @@ TEST(values_on_disk, hold_the_row_of_an_aggregate_of_which_nothing_was_applied) 
   row.has_last = false;
   row.waits = true;
   row.last = seq(1, 2);
-  row.snapshot.assign(1025, 'x');
+  row.snapshot = std::string(1025, 'x');
   const std::string head{encode_aggregate_head(row).view()};
   const std::string nothing(64, '0');
   EXPECT_EQ(hex(head),
@@ -372,7 +372,7 @@ TEST(values_on_disk, hold_snapshots_of_up_to_1024_bytes_inline) {
   aggregate_row row;
   row.snapshot = std::string(1024, 'x');
   EXPECT_FALSE(is_external(row));
-  row.snapshot += 'x';
+  row.snapshot = row.snapshot.str() + 'x';
   EXPECT_TRUE(is_external(row));
   row.deleted = true;
   EXPECT_FALSE(is_external(row)) << "there is none to be kept";

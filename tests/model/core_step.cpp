@@ -225,7 +225,7 @@ facts state_of(const world& w) {
   for (const auto& [name, row] : w.rows) {
     if (!row.has_last) continue;
     out["aggregate " + name] = std::to_string(row.last.epoch) + "/" + std::to_string(row.last.number) + " " +
-                               text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot);
+                               text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot.str());
   }
   for (const auto& [key, filed] : w.ids)
     out["id " + key.first + " " + text(key.second)] = std::to_string(filed.time_since_epoch().count());

@@ -92,7 +92,7 @@ struct oracle {
 inline std::string print_row(const aggregate_row& row) {
   std::ostringstream out;
   out << row.last.number << ' ' << (row.id ? row.id->low : 0) << ' ' << row.deleted << ' ' << row.waits << ' '
-      << row.snapshot.size() << ' ' << std::hash<std::string>{}(row.snapshot);
+      << row.snapshot.size() << ' ' << std::hash<std::string_view>{}(row.snapshot);
   return out.str();
 }
 

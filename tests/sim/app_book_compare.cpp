@@ -96,7 +96,7 @@ void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
                       row.deleted == a.deleted && row.snapshot == a.snapshot;
     if (!same) {
       throw broken("aggregate " + name + " is at " + std::to_string(row.last.number) + " with `" +
-                   row.snapshot + "`, but the oracle has " + std::to_string(a.last.second) + " with `" +
+                   row.snapshot.str() + "`, but the oracle has " + std::to_string(a.last.second) + " with `" +
                    a.snapshot + "`");
     }
   }

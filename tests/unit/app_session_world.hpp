@@ -42,7 +42,7 @@ class watched_store final : public store {
   [[nodiscard]] std::vector<audit_row> audits() const { return under_.view().value()->audits().value(); }
   [[nodiscard]] std::string snapshot_of(const std::string& stream, const std::string& aggregate) const {
     const auto row = under_.view().value()->get(id_of(stream), aggregate);
-    return row ? row.value().snapshot : "nothing";
+    return row ? row.value().snapshot.str() : "nothing";
   }
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override { return under_.id_of(stream); }

@@ -69,7 +69,7 @@ struct transactions : ::testing::Test {
   transaction_answer one(const asked& wanted) { return all({wanted}).at(0); }
   [[nodiscard]] std::string stored(const std::string& aggregate) const {
     const auto row = store.view().value()->get(store.id_of("orders"), aggregate);
-    return row && !row.value().deleted ? row.value().snapshot : "nothing";
+    return row && !row.value().deleted ? row.value().snapshot.str() : "nothing";
   }
   [[nodiscard]] std::vector<std::string> published() const {
     std::vector<std::string> out;

@@ -36,7 +36,7 @@ inline void PrintTo(const stream_state& s, std::ostream* out) {
 inline void PrintTo(const aggregate_row& r, std::ostream* out) {
   if (r.waits) *out << "waits ";
   if (!r.has_last) *out << "(nothing applied) ";
-  *out << "{" << r.last.epoch << ", " << r.last.number << "} " << (r.deleted ? "deleted" : r.snapshot)
+  *out << "{" << r.last.epoch << ", " << r.last.number << "} " << (r.deleted ? "deleted" : r.snapshot.str())
        << " id " << (r.id ? std::to_string(r.id->low) : "-");
 }
 
@@ -244,7 +244,7 @@ struct world {
     const auto at = rows.find(aggregate);
     if (at == rows.end()) return "?";
     if (!at->second.has_last) return "?";
-    return at->second.deleted ? "-" : at->second.snapshot;
+    return at->second.deleted ? "-" : at->second.snapshot.str();
   }
 
  private:
