@@ -121,6 +121,27 @@ void expect_same(database_of_hashes& db, const rows& expected, const rocksdb::Sn
   }
 }
 
+/// RocksDB writes a key's length, with its own 8 bytes, in as many bytes as it needs: one up to 127, two up
+/// to 16,383.
+TEST(a_hash_memtable, finds_keys_of_every_length) {
+  database_of_hashes db{16};
+  rows expected;
+  for (const std::size_t length : {1, 119, 120, 121, 127, 128, 1033, 16'375, 16'376, 20'000}) {
+    for (const char last : {'a', 'b'}) {
+      const std::string key = std::string(length - 1, 'k') + last;
+      db.put(key, "older");
+      db.put(key, expected[key] = std::to_string(length) + last);
+    }
+  }
+  const auto all_are_there = [&] {
+    for (const auto& [key, value] : expected) EXPECT_EQ(db.get(key), value) << key.size();
+    EXPECT_EQ(upwards(*db.iterate()), (pairs{expected.begin(), expected.end()}));
+  };
+  all_are_there();
+  db.flush();
+  all_are_there();
+}
+
 TEST(a_hash_memtable, answers_as_an_ordered_map_does_also_as_of_earlier) {
   for (const std::size_t buckets : {1U, 8U, 4096U}) {
     std::mt19937_64 random{buckets};
