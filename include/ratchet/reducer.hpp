@@ -41,8 +41,8 @@ class state {
     exists_ = true;
     value_.assign(value);
   }
-  /// The payload of `e` becomes the snapshot, as by assign(), but is not copied before it is stored. Whoever
-  /// called apply() holds it until then, or calls keep().
+  /// The payload of `e`, the event that apply() was given, becomes the snapshot, as by assign(), but is not
+  /// copied before it is stored. Whoever called apply() holds it until then, or calls keep().
   void assign_payload(const event& e) {
     exists_ = true;
     value_ = snapshot_bytes::lent(e.payload);

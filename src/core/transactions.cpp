@@ -133,7 +133,7 @@ class transactions_of_step {
       if (!ended.cause) ended.cause = make_error_code(errc::reducer_failed);
       return {.code = ended.cause, .text = ended.thrown, .sequence = {}, .reply = {}};
     }
-    after.keep();  // the transactions behind this one see it
+    after.keep();  // what a caller lent may go with its call
     aggregate.snapshot = std::move(after);
     aggregate.changed = true;
     aggregate.row.has_last = true;
