@@ -3,8 +3,9 @@
 # refuses an include against the direction  public types <- core <- ports <- {decode, store, kafka} <- app <- workload <- cli.
 
 add_library(ratchet_options INTERFACE)
-target_compile_options(ratchet_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
-                                                 -Woverloaded-virtual -fno-omit-frame-pointer)
+# -Wsign-conversion is part of -Wconversion for Clang only: named, so that both compilers refuse the same code.
+target_compile_options(ratchet_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                                 -Wnon-virtual-dtor -Woverloaded-virtual -fno-omit-frame-pointer)
 if(RATCHET_WERROR)
   target_compile_options(ratchet_options INTERFACE -Werror)
 endif()

@@ -97,7 +97,7 @@ TEST(main_job_resume, notices_a_topic_that_was_made_anew_by_the_hash_of_its_last
   EXPECT_EQ(half.job.commit_fault(), "");
   std::size_t old = 0;
   for (const auto& entry : std::filesystem::directory_iterator{half.job.directory()}) {
-    old += entry.path().filename().string().starts_with("state.old-") ? 1 : 0;
+    old += entry.path().filename().string().starts_with("state.old-") ? 1U : 0U;
   }
   EXPECT_EQ(old, 1U);
 }

@@ -58,7 +58,7 @@ inline std::string audit_of(main_job& job) {
 inline std::size_t states_put_aside(const main_job& job) {
   std::size_t found = 0;
   for (const auto& entry : std::filesystem::directory_iterator{job.directory()}) {
-    found += entry.path().filename().string().starts_with("state.old-") ? 1 : 0;
+    found += entry.path().filename().string().starts_with("state.old-") ? 1U : 0U;
   }
   return found;
 }

@@ -191,7 +191,7 @@ TEST_F(checkpoint_kills, leave_only_whole_checkpoints_behind) {
     one.kill();
     killed = true;
     asking.join();
-    interrupted += named - before > taken ? 1 : 0;
+    interrupted += named - before > taken ? 1U : 0U;
     std::int64_t highest = 0;
     examine_copies(highest);
     const found_state now = examine(directory_ / "state");

@@ -198,7 +198,7 @@ class world {
       const std::string name{plan.aggregates[i]};
       if (!now_.waits(name)) continue;
       waiting.push_back(i);
-      firsts += now_.events[name].empty() ? 0 : 1;
+      firsts += now_.events[name].empty() ? 0U : 1U;
     }
     ASSERT_EQ(rows.backlogs.size(), waiting.size());
     std::size_t left = k_queue_events - firsts;

@@ -126,7 +126,7 @@ void expect_same(database_of_hashes& db, const rows& expected, const rocksdb::Sn
 TEST(a_hash_memtable, finds_keys_of_every_length) {
   database_of_hashes db{16};
   rows expected;
-  for (const std::size_t length : {1, 119, 120, 121, 127, 128, 1033, 16'375, 16'376, 20'000}) {
+  for (const std::size_t length : {1U, 119U, 120U, 121U, 127U, 128U, 1033U, 16'375U, 16'376U, 20'000U}) {
     for (const char last : {'a', 'b'}) {
       const std::string key = std::string(length - 1, 'k') + last;
       db.put(key, "older");

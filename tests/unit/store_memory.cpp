@@ -91,7 +91,7 @@ TEST(forgotten_ids, have_all_that_were_added_and_few_others) {
   EXPECT_TRUE(ids.has_any());
   for (std::uint64_t n = 0; n < added; ++n) ASSERT_TRUE(ids.may_have(hash(n))) << n;
   std::uint64_t wrong = 0;
-  for (std::uint64_t n = added; n < 3 * added; ++n) wrong += ids.may_have(hash(n)) ? 1 : 0;
+  for (std::uint64_t n = added; n < 3 * added; ++n) wrong += ids.may_have(hash(n)) ? 1U : 0U;
   EXPECT_LT(wrong, 2 * added / 60);
   EXPECT_GT(wrong, 0U) << "they are not bounded";
 }
@@ -294,7 +294,7 @@ TEST(recent_rows, has_all_until_it_forgets_one) {
     ASSERT_LT(put, 10'000U) << "it is not bounded";
   }
   std::uint64_t known = 0;
-  for (std::uint64_t i = 0; i < put; ++i) known += rows.find(name(i)) ? 1 : 0;
+  for (std::uint64_t i = 0; i < put; ++i) known += rows.find(name(i)) ? 1U : 0U;
   EXPECT_EQ(known, put - 1);
   EXPECT_GT(put, 150U);
   EXPECT_FALSE(recent_rows(40'000, false).has_all());
