@@ -8,14 +8,15 @@ namespace ratchet {
 
 /// How `memory_limit` is shared out: the one place that does it. Each part keeps to its share by itself.
 ///
-/// - queue, 1/4, at most 256 MiB, which last for a second or so: fetched records: half for their bytes,
-///   half for what librdkafka keeps beside each
+/// - queue, 1/4, at most 64 MiB: fetched records, half for their bytes, half for what librdkafka keeps beside
+///   each. More of them wait so long that the processor's caches have lost them: with 256 MiB an event took 4
+///   % more processor time
 /// - working, 1/4, at most 256 MiB and 1/16: the batches being fetched, decoded and written, one fetch under
 ///   way, what the allocator holds back
 /// - database, half of the rest: one cache for table blocks, indexes and filters; memtables are charged to
-///   it, and flushed from half of it on; open tables
+///   it, and flushed from three quarters of it on; open tables
 /// - remembered, the other half: fingerprints of recent ids and heads of recent rows, so that most events
-///   need no look-up. A row takes 76 bytes here, and a block of 4 KiB in the database's cache: at 2 M
+///   need no look-up. A row takes 36 bytes here, and a block of 4 KiB in the database's cache: at 2 M
 ///   aggregates in 1 GiB, a quarter here and a quarter there handle a quarter more events a second than 1/8
 ///   and 3/8
 ///
@@ -27,10 +28,11 @@ struct memory_budget {
   std::uint64_t working{0};
 
   [[nodiscard]] static constexpr memory_budget of(std::uint64_t limit) noexcept {
-    constexpr std::uint64_t k_enough = std::uint64_t{256} << 20U;
+    constexpr std::uint64_t k_most_queue = std::uint64_t{64} << 20U;
+    constexpr std::uint64_t k_enough_to_work = std::uint64_t{256} << 20U;
     const std::uint64_t quarter = limit / 4;
-    const std::uint64_t queue = std::min(quarter, k_enough);
-    const std::uint64_t working = std::min(quarter, k_enough + limit / 16);
+    const std::uint64_t queue = std::min(quarter, k_most_queue);
+    const std::uint64_t working = std::min(quarter, k_enough_to_work + limit / 16);
     const std::uint64_t rest = limit - queue - working;
     return {rest / 2, rest - rest / 2, queue, working};
   }

@@ -23,8 +23,8 @@ TEST(memory_budget, gives_out_the_whole_limit_and_no_more) {
   }
 }
 
-TEST(memory_budget, is_four_quarters_up_to_a_gibibyte) {
-  for (const std::uint64_t limit : {k_least_memory_limit, 512 * k_mebibyte, 1024 * k_mebibyte}) {
+TEST(memory_budget, is_four_quarters_where_it_is_small) {
+  for (const std::uint64_t limit : {k_least_memory_limit, 128 * k_mebibyte, 256 * k_mebibyte}) {
     const memory_budget shares = memory_budget::of(limit);
     for (const std::uint64_t share : {shares.database, shares.remembered, shares.queue, shares.working})
       EXPECT_EQ(share, limit / 4) << limit;
@@ -33,10 +33,10 @@ TEST(memory_budget, is_four_quarters_up_to_a_gibibyte) {
 
 TEST(memory_budget, gives_no_more_to_the_queue_than_it_can_use) {
   const memory_budget shares = memory_budget::of(2048 * k_mebibyte);
-  EXPECT_EQ(shares.queue, 256 * k_mebibyte);
+  EXPECT_EQ(shares.queue, 64 * k_mebibyte);
   EXPECT_EQ(shares.working, 384 * k_mebibyte);
-  EXPECT_EQ(shares.database, 704 * k_mebibyte);
-  EXPECT_EQ(shares.remembered, 704 * k_mebibyte);
+  EXPECT_EQ(shares.database, 800 * k_mebibyte);
+  EXPECT_EQ(shares.remembered, 800 * k_mebibyte);
 }
 
 std::string with_state(const std::string& lines) {
