@@ -101,6 +101,9 @@ struct aggregate_row {
   std::optional<timestamp> time;  ///< the event's own time, else its record's
   bool deleted{false};            ///< there is no snapshot: a tombstone came, or the reducer erased it
   snapshot_bytes snapshot;
+  /// Id and payload hash were not looked up, as no event of the step has the number `last`: they are as
+  /// stored.
+  bool partial{false};
   friend bool operator==(const aggregate_row&, const aggregate_row&) = default;
 };
 

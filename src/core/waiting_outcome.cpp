@@ -99,6 +99,7 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     row.row.id = id_;
     row.row.payload_hash = payload_hash_;
     row.row.time = time_;
+    row.row.partial = !moved_ && row_ != nullptr && row_->partial;
     row.row.deleted = ran_ ? !state_.exists() : !known || row_->deleted;
     if (ran_ && state_.exists()) row.row.snapshot = std::move(state_).take();
     out.rows.push_back(std::move(row));

@@ -148,14 +148,20 @@ result<void> row_lookup::find_external(stream_id stream, const step_plan& plan) 
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<std::string> row_lookup::inline_snapshot(stream_id stream, std::string_view aggregate) const {
+result<void> row_lookup::complete(stream_id stream, std::string_view aggregate, aggregate_row& row) const {
   RATCHET_TRY(writes_->settle());
   std::string key;
   layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
   RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
-  if (!stored) return std::string{};
+  if (!stored) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(*stored));
-  return std::string{value.snapshot};
+  row.snapshot.assign(value.snapshot);
+  if (row.partial) {
+    row.id = value.id;
+    row.payload_hash = value.payload_hash;
+    row.partial = false;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan, step_rows* out) {
@@ -165,19 +171,25 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   recent_rows& recent = memory_->at(stream).rows;
   const auto hash_of = [&](std::size_t index) { return plan.hashes[index]; };
   asked_.clear();
-  std::size_t bytes = 0;
+  bool any_partial = false;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
     recent.prefetch_ahead(index, plan.hashes.size(), hash_of);
-    const std::optional<row_head> head = recent.find(plan.hashes[index]);
-    if (!head && recent.has_all()) continue;
-    if (head && !plan.needs_snapshots) {
-      remember(index, *head, out);
+    const std::optional<remembered_row> known = recent.find(plan.hashes[index]);
+    if (!known && recent.has_all()) continue;
+    // What is compared with an operator's event, or one that waits, is not in the plan.
+    const bool may_be_partial = out == nullptr || (!plan.events.empty() && !(known && known->head.waits));
+    if (known && !plan.needs_snapshots && (known->is_whole || may_be_partial)) {
+      remember(index, known->head, out);
+      if (out != nullptr) out->aggregates[index]->partial = !known->is_whole;
+      any_partial = any_partial || !known->is_whole;
       continue;
     }
     asked_.push_back(index);
-    bytes += layout::aggregate_key_size(plan.aggregates[index].size());
   }
+  if (any_partial && out != nullptr) ask_for_equals(plan, *out);
   sort_by_key(asked_, plan.aggregates);
+  std::size_t bytes = 0;
+  for (const std::uint32_t index : asked_) bytes += layout::aggregate_key_size(plan.aggregates[index].size());
   prepare(asked_.size(), bytes);
   for (const std::uint32_t index : asked_) {
     const std::size_t begin = key_bytes_.size();
@@ -196,6 +208,20 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
     if (!plan.needs_snapshots) recent.put(plan.hashes[asked_[i]], head);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// An event of a row's own number is compared with its id and its payload. Where there are no numbers, none
+/// is.
+void row_lookup::ask_for_equals(const step_plan& plan, step_rows& out) {
+  if (plan.order == order::arrival) return;
+  for (std::size_t i = 0; i < plan.events.size(); ++i) {
+    const std::uint32_t index = plan.aggregate_of[i];
+    if (index == k_no_index) continue;
+    std::optional<aggregate_row>& row = out.aggregates[index];
+    if (!row || !row->partial || plan.events[i].sequence != row->last) continue;
+    row->partial = false;  // as it will be read
+    asked_.push_back(index);
+  }
 }
 
 void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_rows* out) {

@@ -55,14 +55,16 @@ class row_lookup {
   [[nodiscard]] result<void> run(stream_id, const step_plan&, step_rows& out);
   /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
   [[nodiscard]] result<void> find_external(stream_id, const step_plan&);
-  /// The snapshot in the aggregate's row; empty where it has none, or no row. Errors: as run().
-  [[nodiscard]] result<std::string> inline_snapshot(stream_id, std::string_view aggregate) const;
+  /// Fills in what is stored in the aggregate's row: the snapshot, if it lies there, and what a partial row
+  /// lacks. Errors: as run().
+  [[nodiscard]] result<void> complete(stream_id, std::string_view aggregate, aggregate_row&) const;
   [[nodiscard]] const looked_up& last() const noexcept { return last_; }
   /// What was found is not true any more once it was written over.
   void forget() noexcept { last_.plan = nullptr; }
 
  private:
   result<void> get_aggregates(stream_id, const step_plan&, step_rows* out);
+  void ask_for_equals(const step_plan&, step_rows& out);
   void remember(std::uint32_t aggregate, const row_head&, step_rows* out);
   result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
   result<void> get_ids(stream_id, const step_plan&, step_rows& out);

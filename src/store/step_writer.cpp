@@ -138,25 +138,28 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
   for (std::size_t i = 0; i < rows.size(); ++i) {
     recent.prefetch_ahead(i, rows.size(), hash_of);
     if (i + k_ahead < rows.size()) prefetch_bytes(plan, rows[i + k_ahead]);
-    const auto& [aggregate, row, keeps_snapshot] = rows[i];
-    if (!row.has_last && !row.waits) {
+    const auto& [aggregate, change, keeps_snapshot] = rows[i];
+    if (!change.has_last && !change.waits) {
       recent.erase(plan.hashes[aggregate]);
       erase_row(part.stream, plan.aggregates[aggregate]);
       continue;
     }
     const bool was_external = known.is_external[aggregate] != 0;
-    const bool external = keeps_snapshot ? was_external : layout::is_external(row);
+    const bool external = keeps_snapshot ? was_external : layout::is_external(change);
+    aggregate_row completed;
+    const bool is_complete = !change.partial && (!keeps_snapshot || external);
+    if (!is_complete) {
+      completed = change;
+      RATCHET_TRY(lookup.complete(part.stream, plan.aggregates[aggregate], completed));
+    }
+    const aggregate_row& row = is_complete ? change : completed;
     recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted, external,
                                         row.has_last, row.waits});
-    if (!keeps_snapshot) {
+    if (keeps_snapshot) {
+      put_head(part.stream, plan.aggregates[aggregate], row, external);
+    } else {
       put_row(part.stream, plan.aggregates[aggregate], row, was_external);
-      continue;
     }
-    std::string kept;
-    if (!external) {
-      RATCHET_TRY(kept, lookup.inline_snapshot(part.stream, plan.aggregates[aggregate]));
-    }
-    put_head(part.stream, plan.aggregates[aggregate], row, external, kept);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -178,11 +181,11 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
 }
 
 void step_writer::put_head(stream_id stream, std::string_view aggregate, const aggregate_row& row,
-                           bool external, std::string_view inlined) {
+                           bool external) {
   key_.clear();
   layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
   put(*batch_, db_->handle(family::sequences), key_, layout::encode_aggregate_head(row, external).view(),
-      inlined);
+      external ? std::string_view{} : std::string_view{row.snapshot});
 }
 
 /// Nothing was applied, and nothing waits any more.

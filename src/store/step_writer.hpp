@@ -33,8 +33,7 @@ class step_writer {
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   /// The row alone: what lies in `snapshots` stays.
-  void put_head(stream_id, std::string_view aggregate, const aggregate_row&, bool external,
-                std::string_view inlined);
+  void put_head(stream_id, std::string_view aggregate, const aggregate_row&, bool external);
   void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
   void erase_row(stream_id, std::string_view aggregate);
   void put_backlogs(const step_part&, due_bounds&);

@@ -13,9 +13,10 @@
 #include "store/rocks_store.hpp"
 #include "unit/core_world.hpp"
 
-/// Every short cut decides as the long way does. The same random history goes through three stores: the fast
-/// one remembers everything and writes beside its owner; the slow one remembers nothing, writes on the
-/// owner's thread, and is flushed, compacted and opened again all the time; and plain maps. Each event must
+/// Every short cut decides as the long way does. The same random history goes through four stores: the fast
+/// one remembers everything and writes beside its owner; the next has memory for the heads of all rows, but
+/// for the rest of a few only; the slow one remembers nothing, writes on the owner's thread, and is flushed,
+/// compacted and opened again all the time; and plain maps. Each event must
 /// get the same verdict, and the states must be equal in the end. RATCHET_SEED sets the first seed.
 namespace ratchet {
 namespace {
@@ -164,12 +165,14 @@ void play(std::uint64_t seed, world reference) {
   reference.now = timestamp{std::chrono::milliseconds{k_base * 2}};
   producer input{seed};
   lane fast{std::uint64_t{64} << 20U, write_on::own_thread};
+  lane partial{std::uint64_t{48} << 10U, write_on::own_thread};
   lane slow{0, write_on::owner_thread};
   std::map<verdict, int> seen;
   for (int step = 0; step < 150 && !::testing::Test::HasFailure(); ++step) {
     const std::vector<spec> specs = input.next();
     const std::vector<decision> want = reference.step(specs).decisions;
     ASSERT_TRUE(fast.step(reference, specs) == want) << "fast, step " << step;
+    ASSERT_TRUE(partial.step(reference, specs) == want) << "partial, step " << step;
     ASSERT_TRUE(slow.step(reference, specs) == want) << "slow, step " << step;
     for (const decision d : want) ++seen[d.verdict];
     if (input.below(20) == 0) slow.compact();
@@ -177,6 +180,7 @@ void play(std::uint64_t seed, world reference) {
     if (input.below(60) == 0) fast.reopen();
   }
   fast.expect_equal(reference);
+  partial.expect_equal(reference);
   slow.expect_equal(reference);
   EXPECT_GT(seen[verdict::applied], 1000);
   EXPECT_GT(seen[verdict::duplicate], 300);
