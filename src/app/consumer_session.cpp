@@ -29,6 +29,12 @@ constexpr seconds k_sync_patience{10};
 /// the slowest member's `max.poll.interval.ms`, by default as long.
 constexpr std::chrono::minutes k_unassigned_limit{5};
 
+/// Whether it happened behind records, which must be handled first. The end of a commit, several times a
+/// second, did not; to wait for the batches under way each time would be to decode beside nothing.
+[[nodiscard]] bool is_about_records(const source_notice& n) noexcept {
+  return !std::holds_alternative<notice::commit_done>(n);
+}
+
 }  // namespace
 
 consumer_session::consumer_session(surroundings around, session_options options)
@@ -118,7 +124,8 @@ std::optional<session_result> consumer_session::turn() {
   if (!got) {
     return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
   }
-  decoded_input* ready = worker_.busy() ? &worker_.take() : nullptr;
+  decoded_input* ready =
+      worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
   if (got.value().batch) {
     if (!times_.first_record) times_.first_record = around_.clock.steady();
     if (std::exchange(in_trouble_, false)) around_.log->info("records flow again");
@@ -131,7 +138,9 @@ std::optional<session_result> consumer_session::turn() {
   }
   if (!got.value().notices.empty()) {
     const run_meter::long_work answering{around_.meter, "answering the group"};
-    if (auto ended = settle()) return ended;
+    if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
+      if (auto ended = settle()) return ended;
+    }
     for (const source_notice& n : got.value().notices) {
       if (auto ended = on_notice(n)) return ended;
     }
@@ -184,7 +193,10 @@ std::optional<session_result> consumer_session::serve_others() {
 }
 
 std::optional<session_result> consumer_session::settle() {
-  return worker_.busy() ? handle(worker_.take()) : std::nullopt;
+  while (worker_.busy()) {
+    if (auto ended = handle(worker_.take())) return ended;
+  }
+  return std::nullopt;
 }
 
 void consumer_session::note_moves() {

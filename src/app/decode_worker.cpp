@@ -41,7 +41,7 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
 }
 
 decode_worker::decode_worker(const stream_list& streams, decode_on where) : stage_{streams} {
-  if (where == decode_on::own_thread) thread_ = std::thread{[this] { work(); }};
+  if (where == decode_on::own_thread) thread_ = std::thread{[this] { run(); }};
 }
 
 decode_worker::~decode_worker() {
@@ -55,39 +55,37 @@ decode_worker::~decode_worker() {
 }
 
 void decode_worker::submit(std::unique_ptr<record_batch> batch) {
-  busy_ = true;
+  work_of(submitted_++).batch = std::move(batch);
   {
     const std::lock_guard lock{mutex_};
-    current_ = 1 - current_;
-    waiting_ = std::move(batch);
-    done_ = false;
+    ready_ = submitted_;
   }
   changed_.notify_all();
 }
 
 decoded_input& decode_worker::take() {
+  work& oldest = work_of(taken_);
   if (thread_.joinable()) {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return done_; });
+    changed_.wait(lock, [this] { return decoded_ > taken_; });
   } else {
-    stage_.run(std::move(waiting_), inputs_[current_]);
+    stage_.run(std::move(oldest.batch), oldest.input);
   }
-  busy_ = false;
-  return inputs_[current_];
+  ++taken_;
+  return oldest.input;
 }
 
-void decode_worker::work() {
+void decode_worker::run() {
   name_this_thread("ratchet:decode");
   std::unique_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || waiting_ != nullptr; });
+    changed_.wait(lock, [this] { return stopping_ || decoded_ < ready_; });
     if (stopping_) return;
-    std::unique_ptr<record_batch> batch = std::move(waiting_);
-    decoded_input& out = inputs_[current_];
+    work& next = work_of(decoded_);
     lock.unlock();
-    stage_.run(std::move(batch), out);
+    stage_.run(std::move(next.batch), next.input);
     lock.lock();
-    done_ = true;
+    ++decoded_;
     changed_.notify_all();
   }
 }

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -59,9 +60,14 @@ enum class decode_on : std::uint8_t {
   owner_thread,  ///< when it is taken: one thread does everything, in one order, as a simulation wants it
 };
 
-/// Runs a decode_stage beside the owner. Holds at most one batch. All calls from the owner thread.
+/// Runs a decode_stage beside the owner, batch by batch in the order in which they came. All calls from the
+/// owner thread.
 class decode_worker {
  public:
+  /// So many batches may be under way. With one, whoever was faster waited for the other at each batch: the
+  /// owner for a tenth of a run's time.
+  static constexpr std::size_t k_most_batches = 2;
+
   explicit decode_worker(const stream_list&, decode_on = decode_on::own_thread);
   ~decode_worker();
   decode_worker(const decode_worker&) = delete;
@@ -69,24 +75,34 @@ class decode_worker {
   decode_worker(decode_worker&&) = delete;
   decode_worker& operator=(decode_worker&&) = delete;
 
-  [[nodiscard]] bool busy() const noexcept { return busy_; }
-  /// Hands a batch over. Only while not busy.
+  /// Some batch is under way.
+  [[nodiscard]] bool busy() const noexcept { return submitted_ != taken_; }
+  [[nodiscard]] bool is_full() const noexcept { return submitted_ - taken_ == k_most_batches; }
+  /// Hands a batch over. Only while not full.
   void submit(std::unique_ptr<record_batch>);
-  /// Waits for the batch under way. Only while busy. Valid until the second next submit().
+  /// Waits for the oldest batch under way. Only while busy. Valid until the next take().
   [[nodiscard]] decoded_input& take();
 
  private:
-  void work();
+  void run();
+
+  /// A batch, and what it becomes: its place is the batch's number modulo their count. One more than may be
+  /// under way, as one is being handled.
+  struct work {
+    std::unique_ptr<record_batch> batch;
+    decoded_input input;
+  };
+  [[nodiscard]] work& work_of(std::uint64_t number) noexcept { return works_[number % works_.size()]; }
 
   decode_stage stage_;
-  decoded_input inputs_[2];  ///< one is decoded while the other one is handled
-  std::size_t current_{0};
-  bool busy_{false};
+  std::array<work, k_most_batches + 1> works_;
+  std::uint64_t submitted_{0};  ///< how many so far; the owner's
+  std::uint64_t taken_{0};      ///< likewise
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<record_batch> waiting_;
-  bool done_{false};
+  std::uint64_t ready_{0};    ///< to be decoded: up to here
+  std::uint64_t decoded_{0};  ///< how many so far
   bool stopping_{false};
   std::thread thread_;  // last, so that it starts when all the rest is there; none with owner_thread
 };
