@@ -64,7 +64,8 @@ class group_source final : public source {
   [[nodiscard]] result<int> partition_count(const std::string& topic,
                                             std::chrono::milliseconds timeout) const;
   result<void> resume_all();
-  [[nodiscard]] bool take_at_hand(std::unique_ptr<kafka_batch>&, std::size_t max_records);
+  [[nodiscard]] bool take_at_hand(std::unique_ptr<kafka_batch>&, std::size_t max_records,
+                                  std::size_t max_bytes);
   void take_message(kafka_handle<rd_kafka_message_t>, std::unique_ptr<kafka_batch>&, std::size_t max_records);
   void note_size(const kafka_batch&) noexcept;
 

@@ -14,10 +14,20 @@ namespace {
 constexpr std::size_t k_batch_bytes_least = std::size_t{1} << 20;
 constexpr std::size_t k_batch_share = 8;
 constexpr std::size_t k_reserve_most = 16'384;
-/// So many records are taken with one call; their bytes are only counted behind it.
+/// So many records are taken with one call, and fewer where they are large: their bytes are only counted
+/// behind it.
 constexpr std::size_t k_most_at_once = 32;
 /// What librdkafka is taken to keep for a queued record beside its key and value; an estimate, not measured.
 constexpr double k_record_overhead = 350;
+
+/// From 2.1.0 to 2.13.1 rd_kafka_consume_batch_queue() takes the end of a partition for a record: behind a
+/// pause it would be read on one record too late, and a record be lost in silence (librdkafka's issue 5213).
+[[nodiscard]] bool may_take_many() noexcept {
+  constexpr int k_first_wrong = 0x02010000;
+  constexpr int k_first_right = 0x020d0200;
+  const int version = rd_kafka_version();
+  return version < k_first_wrong || version >= k_first_right;
+}
 
 }  // namespace
 
@@ -28,7 +38,7 @@ result<polled> group_source::poll(std::size_t max_records, std::chrono::millisec
   std::unique_ptr<kafka_batch> batch;
   while (batch == nullptr || (batch->size() < max_records && batch->bytes() < max_bytes)) {
     if (batch != nullptr) {
-      if (!take_at_hand(batch, max_records)) break;
+      if (!take_at_hand(batch, max_records, max_bytes)) break;
       continue;
     }
     // Waits only while there is nothing to return; then takes what is at hand.
@@ -56,11 +66,23 @@ result<polled> group_source::poll(std::size_t max_records, std::chrono::millisec
 }
 
 /// Whether there may be more. A call for each record would read the clock twice each time.
-bool group_source::take_at_hand(std::unique_ptr<kafka_batch>& batch, std::size_t max_records) {
+bool group_source::take_at_hand(std::unique_ptr<kafka_batch>& batch, std::size_t max_records,
+                                std::size_t max_bytes) {
+  static const bool many = may_take_many();
+  if (!many) {
+    kafka_handle<rd_kafka_message_t> message{rd_kafka_consumer_poll(client_->get(), 0)};
+    if (message == nullptr) return false;
+    take_message(std::move(message), batch, max_records);
+    return !events_->barrier();
+  }
   std::array<rd_kafka_message_t*, k_most_at_once> messages{};
-  const std::size_t room = std::min(max_records - batch->size(), messages.size());
+  const std::size_t mean = std::max<std::size_t>(batch->bytes() / batch->size(), 1);
+  const std::size_t fit = std::max<std::size_t>((max_bytes - batch->bytes()) / mean, 1);
+  const std::size_t room = std::min({max_records - batch->size(), fit, messages.size()});
   constexpr int k_no_wait = 0;
+  events_->stay_in_call(true);
   const auto count = rd_kafka_consume_batch_queue(client_->queue(), k_no_wait, messages.data(), room);
+  events_->stay_in_call(false);
   if (count <= 0) return false;
   for (const auto message : std::span{messages}.first(static_cast<std::size_t>(count))) {
     take_message(kafka_handle<rd_kafka_message_t>{message}, batch, max_records);

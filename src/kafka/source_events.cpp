@@ -56,7 +56,8 @@ void source_events::on_rebalance(rd_kafka_t* handle, rd_kafka_resp_err_t code,
       return;
   }
   barrier_ = true;
-  rd_kafka_yield(handle);  // so that the poll under way returns before it hands out anything newer
+  // So that the poll under way returns before it hands out anything newer.
+  if (!stays_in_call_) rd_kafka_yield(handle);
 }
 
 void source_events::fatal(rd_kafka_t* handle, const char* reason) {

@@ -32,6 +32,10 @@ class source_events final : public client_callbacks {
   [[nodiscard]] bool barrier() const noexcept { return barrier_; }
   void clear_barrier() noexcept { barrier_ = false; }
 
+  /// For a call that takes many records: a rebalance in its midst does not end it, as the library would lose
+  /// an error that it has taken from its queue by then. Records behind it are of no assignment any more.
+  void stay_in_call(bool stay) noexcept { stays_in_call_ = stay; }
+
   /// See source::take_complaint().
   [[nodiscard]] std::optional<complaint> take_complaint();
   /// For errors that come as the answer of a question.
@@ -49,6 +53,7 @@ class source_events final : public client_callbacks {
   std::vector<source_notice> notices_;
   std::optional<complaint> complaint_;
   bool barrier_{false};
+  bool stays_in_call_{false};
   answer wanted_{answer::none};
   std::atomic<bool> closing_{false};
 };

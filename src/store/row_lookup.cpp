@@ -198,7 +198,11 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   }
   RATCHET_TRY(multi_get(family::sequences));
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    if (statuses_[i].IsNotFound()) continue;
+    if (statuses_[i].IsNotFound()) {
+      // One that is remembered in part is there.
+      if (out != nullptr && out->aggregates[asked_[i]]) return make_error_code(errc::state_damaged);
+      continue;
+    }
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(values_[i].ToStringView()));
     const row_head head{value.last,    value.id,       value.payload_hash, value.time,
