@@ -259,11 +259,10 @@ TEST_F(kafka_source, gives_out_what_comes_behind_an_end_while_it_is_paused) {
   collected seen;
   const std::vector held{at(topic, 0)};
   int sent = 0;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 3; ++round) {
     produce(brokers, topic, 0, sent, sent + 10);
     sent += 10;
-    // Fast enough for records and their end to be at hand together.
-    std::this_thread::sleep_for(100ms);
+    std::this_thread::sleep_for(700ms);  // until records and their end are at hand together
     ASSERT_TRUE(poll_until(
         *source, seen, [&] { return seen.values(at(topic, 0)).size() == static_cast<std::size_t>(sent); }));
     for (int i = 0; i < 3; ++i) seen.add(source->poll(1000, 50ms).value());
