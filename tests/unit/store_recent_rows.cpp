@@ -220,7 +220,6 @@ class a_store_of_many_rows : public fixture {
     events_.assign(k_rows, {});
     plan_ = {};
     for (int i = 0; i < k_rows; ++i) {
-      names_.push_back(name_of(i));
       plan_.add(names_.emplace_back(name_of(i)));
       plan_.aggregate_of.push_back(static_cast<std::uint32_t>(i));
       events_[static_cast<std::size_t>(i)].sequence = seq(number);
