@@ -38,8 +38,8 @@ struct remembered_row {
 /// would take for two to share it, see id_mark. Bounded: an aggregate has a place in one of two buckets, and
 /// where both are full, the row that was not asked for the longest in the first one gives way; so all of the
 /// memory is used, 36 bytes a row. Id and payload hash are kept of fewer rows, 64 bytes each, in an eighth of
-/// the memory: with them all rows took twice as much, and at 20 M aggregates the database was asked for four
-/// events in ten. Thread-safety: one owner thread.
+/// the memory: with them all rows took twice as much, and at 20 M aggregates 23 % of a run's processor time
+/// went into reading those that were forgotten, in place of 9 %. Thread-safety: one owner thread.
 class recent_rows {
  public:
   /// `bytes`: the memory it may take; grows into it. Too few for a bucket: none is remembered. `has_all`: the

@@ -153,7 +153,10 @@ result<void> row_lookup::complete(stream_id stream, std::string_view aggregate, 
   std::string key;
   layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
   RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
-  if (!stored) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!stored) {
+    if (row.partial) return make_error_code(errc::state_damaged);  // what is remembered in part is there
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
   RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(*stored));
   row.snapshot.assign(value.snapshot);
   if (row.partial) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include "store/layout.hpp"
@@ -146,13 +147,12 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     }
     const bool was_external = known.is_external[aggregate] != 0;
     const bool external = keeps_snapshot ? was_external : layout::is_external(change);
-    aggregate_row completed;
-    const bool is_complete = !change.partial && (!keeps_snapshot || external);
-    if (!is_complete) {
+    std::optional<aggregate_row> completed;  // of few
+    if (change.partial || (keeps_snapshot && !external)) {
       completed = change;
-      RATCHET_TRY(lookup.complete(part.stream, plan.aggregates[aggregate], completed));
+      RATCHET_TRY(lookup.complete(part.stream, plan.aggregates[aggregate], *completed));
     }
-    const aggregate_row& row = is_complete ? change : completed;
+    const aggregate_row& row = completed ? *completed : change;
     recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted, external,
                                         row.has_last, row.waits});
     if (keeps_snapshot) {
