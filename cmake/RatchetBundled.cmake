@@ -6,11 +6,12 @@ if(RATCHET_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${RATCHET_CCACHE})
 endif()
 
-# What librdkafka links.
+# What librdkafka links; and libcurl, of which it only includes a header: it does so even where it is built without
+# (2.11 to 2.14, its issue 5135).
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(RATCHET_BUNDLED_LINKS QUIET libsasl2 zlib liblz4 libzstd)
+pkg_check_modules(RATCHET_BUNDLED_LINKS QUIET libsasl2 zlib liblz4 libzstd libcurl)
 if(NOT RATCHET_BUNDLED_LINKS_FOUND)
-  message(FATAL_ERROR "RATCHET_BUNDLED: libsasl2, zlib, liblz4 and libzstd are needed with their headers. "
+  message(FATAL_ERROR "RATCHET_BUNDLED: libsasl2, zlib, liblz4, libzstd and libcurl are needed with their headers. "
     "Where they are Debian's:  tools/deps --bundled")
 endif()
 
@@ -34,7 +35,7 @@ macro(ratchet_bundled_source name version url sha256)
       message(FATAL_ERROR "RATCHET_BUNDLED: ${from}\ncould not be downloaded: ${reason}\n"
         "Give cmake unpacked source trees of ${name} ${version} and its sibling instead, with\n"
         "  -DFETCHCONTENT_SOURCE_DIR_ROCKSDB=DIR -DFETCHCONTENT_SOURCE_DIR_LIBRDKAFKA=DIR\n"
-        "which tools/bundled-sources can get by cargo; or another address of the same archive, with\n"
+        "which tools/bundled-sources can get from crates.io and Debian; or another address of the same archive, with\n"
         "  -DRATCHET_${upper}_URL=URL\nor use the installed libraries, with -DRATCHET_BUNDLED=OFF.")
     endif()
     file(RENAME ${archive}.part ${archive})
@@ -72,16 +73,19 @@ ratchet_bundled_build(rocksdb "-O2 -DNDEBUG"
   WITH_TESTS=OFF WITH_TOOLS=OFF WITH_CORE_TOOLS=OFF WITH_BENCHMARK_TOOLS=OFF WITH_TRACE_TOOLS=OFF)
 add_library(RatchetRocksDB ALIAS rocksdb)
 
-set(RDKAFKA_VERSION 2.12.1)
+set(RDKAFKA_VERSION 2.14.2)
 ratchet_bundled_source(librdkafka ${RDKAFKA_VERSION}
   https://github.com/confluentinc/librdkafka/archive/refs/tags/v${RDKAFKA_VERSION}.tar.gz
-  ec103fa05cb0f251e375f6ea0b6112cfc9d0acd977dc5b69fdc54242ba38a16f)
+  d7eec9c31c817fa44402f679c252dfbf97e4c338a849a25c3579a31fd127beb8)
 # The features of Debian's build: a config that works with one of them works with the other. With assertions, as
 # librdkafka's own configure leaves them in.
 ratchet_bundled_build(librdkafka "-O2"
   RDKAFKA_BUILD_STATIC=ON RDKAFKA_BUILD_EXAMPLES=OFF RDKAFKA_BUILD_TESTS=OFF ENABLE_LZ4_EXT=ON WITH_CURL=OFF
   WITH_ZLIB=ON WITH_ZSTD=ON WITH_SSL=ON WITH_SASL=ON)
 add_library(RdKafka::rdkafka ALIAS rdkafka)
+# Its CMake files do not say so themselves before 2.15 (its issue 5282): its atomics would be set without being atomic,
+# and nobody be told that all brokers are down.
+target_compile_definitions(rdkafka PRIVATE HAVE_ATOMICS_32_ATOMIC=1 HAVE_ATOMICS_64_ATOMIC=1)
 
 # For everything, tests too: who included an installed header of another version would build, and then crash.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bundled/include)
