@@ -16,6 +16,7 @@
 
 #include "core/xxhash_inline.hpp"
 #include "store/byte_io.hpp"
+#include "store/huge_pages.hpp"
 
 namespace ratchet {
 
@@ -139,8 +140,12 @@ class run_sorter {
 class hash_memtable final : public rocksdb::MemTableRep {
  public:
   hash_memtable(const comparator& compare, rocksdb::Allocator* allocator, std::size_t buckets,
-                std::uint64_t seed)
-      : MemTableRep{allocator}, compare_{compare}, seed_{seed}, mask_{buckets - 1} {
+                std::size_t block_bytes, std::uint64_t seed)
+      : MemTableRep{allocator},
+        compare_{compare},
+        seed_{seed},
+        mask_{buckets - 1},
+        block_bytes_{block_bytes} {
     buckets_ = static_cast<bucket*>(allocate(buckets * sizeof(bucket)));
     for (std::size_t i = 0; i < buckets; ++i) new (buckets_ + i) bucket;
   }
@@ -245,7 +250,21 @@ class hash_memtable final : public rocksdb::MemTableRep {
   void* allocate(std::size_t bytes) {
     char* raw = nullptr;
     MemTableRep::Allocate(bytes + alignof(node) - 1, &raw);
+    advise_on_block_of(raw, bytes + alignof(node) - 1);
     return aligned(raw, alignof(node));
+  }
+
+  /// An arena takes a block as it is needed and gives it out from its end; of what is larger than a quarter
+  /// of one it makes a block of its own.
+  void advise_on_block_of(char* given, std::size_t bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(given);
+    if (block_bytes_ == 0 || (begin >= block_ && begin - block_ < block_bytes_)) return;
+    if (bytes > block_bytes_ / 4) {
+      advise_huge_pages(begin, bytes);
+    } else {
+      block_ = begin + bytes - block_bytes_;
+      advise_huge_pages(block_, block_bytes_);
+    }
   }
 
   [[nodiscard]] static std::string_view key_of(const node* n) noexcept { return user_key_of(n->bytes()); }
@@ -295,6 +314,8 @@ class hash_memtable final : public rocksdb::MemTableRep {
   const comparator& compare_;
   const std::uint64_t seed_;
   const std::size_t mask_;
+  const std::size_t block_bytes_;
+  std::uintptr_t block_{0};  ///< where the arena's block begins that rows lie in now
   bucket* buckets_{nullptr};
   // In the order in which they came. Guarded by the mutex, and with them the writing to buckets.
   mutable std::mutex entering_mutex_;
@@ -413,24 +434,28 @@ rocksdb::MemTableRep::Iterator* hash_memtable::GetDynamicPrefixIterator(rocksdb:
 
 class hash_memtable_factory final : public rocksdb::MemTableRepFactory {
  public:
-  explicit hash_memtable_factory(std::size_t buckets) : buckets_{buckets} {}
+  explicit hash_memtable_factory(std::size_t buckets, std::size_t block_bytes)
+      : buckets_{buckets}, block_bytes_{block_bytes} {}
   using MemTableRepFactory::CreateMemTableRep;
   rocksdb::MemTableRep* CreateMemTableRep(const comparator& compare, rocksdb::Allocator* allocator,
                                           const rocksdb::SliceTransform*, rocksdb::Logger*) override {
-    return new hash_memtable{compare, allocator, buckets_, seed_};
+    return new hash_memtable{compare, allocator, buckets_, block_bytes_, seed_};
   }
   [[nodiscard]] const char* Name() const override { return "ratchet::hash_memtable"; }
 
  private:
   std::size_t buckets_;
+  std::size_t block_bytes_;
   /// Drawn at each opening, so that ids which fall into one chain cannot be known beforehand.
   std::uint64_t seed_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets) {
-  return std::make_shared<hash_memtable_factory>(std::bit_ceil(std::max<std::size_t>(buckets, 1)));
+std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets,
+                                                                 std::size_t block_bytes) {
+  return std::make_shared<hash_memtable_factory>(std::bit_ceil(std::max<std::size_t>(buckets, 1)),
+                                                 block_bytes);
 }
 
 }  // namespace ratchet

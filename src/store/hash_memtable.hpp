@@ -16,7 +16,9 @@ namespace ratchet {
 /// where RocksDB has it, which would order the rows for each look-up; readers may be many. Iterators stand
 /// still where they were made: Iterator::Refresh() and ReadOptions::tailing would show them no more, in
 /// silence. `buckets` is a power of two, about the rows that a memtable holds before it is flushed; 16 bytes
-/// each.
-[[nodiscard]] std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets);
+/// each. `block_bytes`: the column family's arena_block_size, for whose blocks the kernel is then asked for
+/// huge pages; 0: not.
+[[nodiscard]] std::shared_ptr<rocksdb::MemTableRepFactory> make_hash_memtables(std::size_t buckets,
+                                                                               std::size_t block_bytes = 0);
 
 }  // namespace ratchet

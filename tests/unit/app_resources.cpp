@@ -18,8 +18,8 @@ TEST(memory_budget, gives_out_the_whole_limit_and_no_more) {
                                     2048 * k_mebibyte + 3, k_most_memory_limit}) {
     const memory_budget shares = memory_budget::of(limit);
     EXPECT_EQ(shares.database + shares.remembered + shares.queue + shares.working, limit);
-    EXPECT_LE(shares.remembered - shares.database, 1U) << limit;
-    EXPECT_GE(shares.database, limit / 4);
+    EXPECT_GE(shares.remembered, shares.database) << limit;
+    EXPECT_GE(shares.database, limit / 4) << limit;
   }
 }
 
@@ -35,8 +35,15 @@ TEST(memory_budget, gives_no_more_to_the_queue_than_it_can_use) {
   const memory_budget shares = memory_budget::of(2048 * k_mebibyte);
   EXPECT_EQ(shares.queue, 64 * k_mebibyte);
   EXPECT_EQ(shares.working, 384 * k_mebibyte);
-  EXPECT_EQ(shares.database, 800 * k_mebibyte);
-  EXPECT_EQ(shares.remembered, 800 * k_mebibyte);
+}
+
+TEST(memory_budget, gives_the_database_half_of_the_rest_and_above_what_tables_need_three_eighths) {
+  const auto mebibytes_of_database = [](std::uint64_t limit) {
+    return memory_budget::of(limit * k_mebibyte).database / k_mebibyte;
+  };
+  EXPECT_EQ(mebibytes_of_database(1024), (1024 - 64 - 256) / 2);  // working has a quarter yet
+  EXPECT_EQ(mebibytes_of_database(1536), 512);
+  EXPECT_EQ(mebibytes_of_database(2048), (2048 - 64 - 384) * 3 / 8);
 }
 
 std::string with_state(const std::string& lines) {

@@ -4,10 +4,12 @@
 #include <rocksdb/db.h>
 
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +17,7 @@
 
 #include "store/hash_memtable.hpp"
 #include "store/rocksdb_versions.hpp"
+#include "store_mapping.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
@@ -25,7 +28,8 @@ using rows = std::map<std::string, std::string>;
 /// A database whose rows live in hash memtables.
 class database_of_hashes {
  public:
-  explicit database_of_hashes(std::size_t buckets, std::size_t write_buffer = std::size_t{64} << 20U) {
+  explicit database_of_hashes(std::size_t buckets, std::size_t write_buffer = std::size_t{64} << 20U,
+                              std::size_t block = 0) {
     options_.create_if_missing = true;
     options_.allow_concurrent_memtable_write = false;
     options_.write_buffer_size = write_buffer;
@@ -33,7 +37,8 @@ class database_of_hashes {
     options_.compression = rocksdb::kNoCompression;
     options_.disable_auto_compactions = true;
     options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1'000'000;
-    options_.memtable_factory = make_hash_memtables(buckets);
+    options_.arena_block_size = block;
+    options_.memtable_factory = make_hash_memtables(buckets, block);
     open();
   }
   rocksdb::DB* operator->() { return db_.get(); }
@@ -219,6 +224,36 @@ TEST(a_hash_memtable, shows_an_iterator_only_what_was_there_when_it_was_made) {
   db.flush();
   EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
   EXPECT_THAT(upwards(*db.iterate()), testing::ElementsAre(std::pair{"a", "2"}, std::pair{"b", "2"}));
+}
+
+TEST(a_hash_memtable, asks_for_huge_pages_for_each_block_of_rows_and_finds_them_in_all) {
+  if (!store_support::kernel_has_huge_pages()) GTEST_SKIP() << "this kernel has none";
+  constexpr std::size_t k_mebibyte = std::size_t{1} << 20U;
+  constexpr std::size_t k_to_a_block = 7;
+  constexpr std::size_t k_rows = 20;
+  database_of_hashes db{16, 64 * k_mebibyte, (k_to_a_block + 1) * k_mebibyte};
+  rows all;
+  std::set<std::string> on_whole_pages{"large"};
+  const auto put = [&](const std::string& key, std::size_t bytes, char filled_with) {
+    all[key] = std::string(bytes, filled_with);
+    db.put(key, all[key]);
+  };
+  for (std::size_t n = 0; n < k_rows; ++n) {
+    if (n == k_rows - 2) put("large", 4 * k_mebibyte, '-');  // a block of its own in between
+    put(std::to_string(n), k_mebibyte, static_cast<char>('a' + n));
+    // Where a block begins and ends there may be room for a part of a page only.
+    const std::size_t in_block = n % k_to_a_block;
+    if (in_block != 0 && in_block != k_to_a_block - 1) on_whole_pages.insert(std::to_string(n));
+  }
+  const auto at = db.iterate();
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
+    const rocksdb::Slice value = at->value();  // as it lies in the memtable
+    if (on_whole_pages.erase(at->key().ToString()) == 0) continue;
+    EXPECT_TRUE(store_support::is_advised_to_be_huge(value.data() + value.size() / 2))
+        << at->key().ToString();
+  }
+  EXPECT_TRUE(on_whole_pages.empty());
+  EXPECT_EQ(upwards(*at), pairs(all.begin(), all.end()));
 }
 
 TEST(a_hash_memtable, is_empty_and_may_be_iterated_over) {
