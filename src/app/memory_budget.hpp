@@ -15,11 +15,10 @@ namespace ratchet {
 ///   way, what the allocator holds back
 /// - database, half of the rest, but above 512 MiB only 3/8: one cache for table blocks, indexes and filters;
 ///   memtables are charged to it, and flushed from three quarters of it on; open tables
-/// - remembered, what is left: fingerprints of recent ids and heads of recent rows, so that most events need
-/// no
-///   look-up. A row takes 36 bytes here, and a block of 4 KiB in the database's cache: at 2 M aggregates in 1
-///   GiB, a quarter here and a quarter there handle a quarter more events a second than 1/8 and 3/8; and what
-///   is larger than memory finds hardly any of its rows' blocks in a cache
+/// - remembered, what is left: fingerprints of recent ids and heads of recent rows, so that most events
+///   need no look-up. A row takes 36 bytes here, and a block of 4 KiB in the database's cache: at 2 M
+///   aggregates in 1 GiB, a quarter here and a quarter there handle a quarter more events a second than 1/8
+///   and 3/8; and what is larger than memory by far finds hardly any of its rows' blocks in a cache
 ///
 /// The program itself (code, threads, librdkafka's and RocksDB's own) comes on top: k_program_bytes.
 struct memory_budget {

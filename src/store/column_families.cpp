@@ -32,11 +32,11 @@ constexpr double k_bloom_bits = 10;
 constexpr int k_brief_open_files = 64;
 constexpr std::uint64_t k_least_write_buffer = std::uint64_t{1} << 20U;
 constexpr std::uint64_t k_most_write_buffer = std::uint64_t{128} << 20U;
-/// What glibc's malloc takes from the kernel and gives back to it at once, whatever it has seen before
-/// (mallopt(3), M_MMAP_THRESHOLD). Less than that it keeps when a memtable is gone, while the cache fills
-/// what the memtable has left: with 20 M aggregates in 2 GiB 2,351 MiB were resident with blocks of 1 MiB,
-/// 2,060 with these, which are large enough for huge pages. Smaller memtables would be cut off by them: they
-/// end at whole blocks.
+/// The least that glibc's malloc takes from the kernel and gives back to it whatever it has seen before
+/// (mallopt(3), M_MMAP_THRESHOLD), but where it has a free piece of that size. Less than that it keeps when a
+/// memtable is gone, while the cache fills what the memtable has left: with 20 M aggregates in 2 GiB 2,351
+/// MiB were resident with blocks of 1 MiB, 2,071 with these, which are large enough for huge pages. Smaller
+/// memtables would be cut off by them: one ends where three quarters of its last block are full.
 constexpr std::size_t k_block_given_back = std::size_t{32} << 20U;
 constexpr std::uint64_t k_least_youngest = std::uint64_t{1} << 30U;
 constexpr std::uint64_t k_youngest_table = std::uint64_t{64}
@@ -163,7 +163,7 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
     o.level0_file_num_compaction_trigger = tables;
     o.level0_slowdown_writes_trigger = 2 * tables;
     o.level0_stop_writes_trigger = 3 * tables;
-    o.max_bytes_for_level_base = youngest;  // also the most that the youngest tables may take
+    o.max_bytes_for_level_base = youngest;  // the youngest tables are merged at that, too
   }
   // Written and read by whole keys: a hash finds them. The others have few rows, or are iterated over.
   if (f == family::sequences || f == family::snapshots) {

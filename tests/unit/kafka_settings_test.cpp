@@ -117,6 +117,12 @@ TEST(kafka_settings, put_the_users_over_the_defaults_and_ratchets_over_all) {
   EXPECT_EQ(all.at("partition.assignment.strategy"), "range");
 }
 
+TEST(kafka_settings, look_at_topics_often_whatever_the_version_and_do_not_forget_them_for_it) {
+  const auto settings = consumer_settings(with({}), 64 * k_mib).value();
+  EXPECT_LE(std::stoi(settings.at("topic.metadata.refresh.interval.ms")), 100);
+  EXPECT_GE(std::stoi(settings.at("metadata.max.age.ms")), 15 * 60 * 1000);
+}
+
 TEST(kafka_settings, keep_the_queue_and_a_fetch_within_the_budget) {
   for (const std::size_t budget : {16 * k_mib, 64 * k_mib, 256 * k_mib, 1024 * k_mib}) {
     const auto all = consumer_settings(with({}), budget).value();

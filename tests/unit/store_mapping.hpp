@@ -14,8 +14,8 @@ inline bool kernel_has_huge_pages() {
   return std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
 }
 
-/// Whether huge pages were asked for where this address lies: /proc/self/smaps has the flags of its mapping, as
-/// in "VmFlags: rd wr mr mw me ac hg".
+/// Whether huge pages were asked for where this address lies: /proc/self/smaps has the flags of its mapping,
+/// as in "VmFlags: rd wr mr mw me ac hg".
 inline bool is_advised_to_be_huge(const void* address) {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream maps{"/proc/self/smaps"};
