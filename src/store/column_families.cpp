@@ -39,8 +39,8 @@ constexpr std::uint64_t k_most_write_buffer = std::uint64_t{128} << 20U;
 /// memtables would be cut off by them: one ends where three quarters of its last block are full.
 constexpr std::size_t k_block_given_back = std::size_t{32} << 20U;
 constexpr std::uint64_t k_least_youngest = std::uint64_t{1} << 30U;
-constexpr std::uint64_t k_youngest_table = std::uint64_t{64}
-                                           << 20U;  // about what a large memtable is flushed to
+/// About what a large memtable is flushed to.
+constexpr std::uint64_t k_youngest_table = std::uint64_t{64} << 20U;
 constexpr int k_write_buffers = 3;  // of a column family: the one that is written to, and those being flushed
 
 constexpr std::size_t k_most_log_bytes = std::size_t{4} << 20U;
@@ -91,10 +91,10 @@ std::uint64_t write_buffer_of(const database_settings& settings) {
   return std::clamp(settings.memory_bytes * 5 / 16, k_least_write_buffer, k_most_write_buffer);
 }
 
-/// So much of `sequences` is written before it is merged into what is there, and may be on the disk beside
-/// it. At 5 M aggregates 551 B were written for an event with 1 GiB in place of 665 with half of it, and
-/// 770,000 events a second handled in place of 700,000; at 20 M in 2 GiB, where it is 1.8 GiB, 821 B in place
-/// of 925.
+/// So much of `sequences` is written before it is merged into what is there; it lies on the disk beside that,
+/// and while it is merged, twice. At 5 M aggregates 551 B were written for an event with 1 GiB in place of
+/// 665 with half of it, and 770,000 events a second handled in place of 700,000; at 20 M in 2 GiB, where it
+/// is 1.8 GiB, 819 B in place of 925.
 std::uint64_t youngest_bytes(const database_settings& settings) {
   return std::clamp(3 * settings.memory_bytes, k_least_youngest, 2 * k_least_youngest);
 }
@@ -163,7 +163,7 @@ rocksdb::ColumnFamilyOptions family_options(family f, const database_settings& s
     o.level0_file_num_compaction_trigger = tables;
     o.level0_slowdown_writes_trigger = 2 * tables;
     o.level0_stop_writes_trigger = 3 * tables;
-    o.max_bytes_for_level_base = youngest;  // the youngest tables are merged at that, too
+    o.max_bytes_for_level_base = youngest;  // at which the youngest tables are merged, too
   }
   // Written and read by whole keys: a hash finds them. The others have few rows, or are iterated over.
   if (f == family::sequences || f == family::snapshots) {
