@@ -256,7 +256,7 @@ class hash_memtable final : public rocksdb::MemTableRep {
 
   /// An arena takes a block as it is needed and gives it out from its end; of what is larger than a quarter
   /// of one it makes a block of its own; and its first 2 KiB lie in the arena itself.
-  void advise_on_block_of(char* given, std::size_t bytes) noexcept {
+  void advise_on_block_of(const char* given, std::size_t bytes) noexcept {
     constexpr std::size_t k_most_of_an_arena = 4096;
     const auto begin = reinterpret_cast<std::uintptr_t>(given);
     if (begin - reinterpret_cast<std::uintptr_t>(allocator_) < k_most_of_an_arena) return;
