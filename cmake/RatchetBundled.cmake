@@ -83,9 +83,9 @@ ratchet_bundled_build(librdkafka "-O2"
   RDKAFKA_BUILD_STATIC=ON RDKAFKA_BUILD_EXAMPLES=OFF RDKAFKA_BUILD_TESTS=OFF ENABLE_LZ4_EXT=ON WITH_CURL=OFF
   WITH_ZLIB=ON WITH_ZSTD=ON WITH_SSL=ON WITH_SASL=ON)
 add_library(RdKafka::rdkafka ALIAS rdkafka)
+target_include_directories(rdkafka SYSTEM PRIVATE ${RATCHET_BUNDLED_LINKS_INCLUDE_DIRS})  # of curl, above all
 # Its CMake files do not say so themselves before 2.15 (its issue 5282): its atomics would be set without being atomic,
 # and nobody be told that all brokers are down.
-target_include_directories(rdkafka SYSTEM PRIVATE ${RATCHET_BUNDLED_LINKS_INCLUDE_DIRS})  # of curl, above all
 target_compile_definitions(rdkafka PRIVATE HAVE_ATOMICS_32_ATOMIC=1 HAVE_ATOMICS_64_ATOMIC=1)
 
 # For everything, tests too: who included an installed header of another version would build, and then crash.

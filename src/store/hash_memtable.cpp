@@ -249,8 +249,9 @@ class hash_memtable final : public rocksdb::MemTableRep {
 
   void* allocate(std::size_t bytes) {
     char* raw = nullptr;
-    MemTableRep::Allocate(bytes + alignof(node) - 1, &raw);
-    advise_on_block_of(raw, bytes + alignof(node) - 1);
+    const std::size_t with_padding = bytes + alignof(node) - 1;
+    MemTableRep::Allocate(with_padding, &raw);
+    advise_on_block_of(raw, with_padding);
     return aligned(raw, alignof(node));
   }
 
@@ -259,8 +260,8 @@ class hash_memtable final : public rocksdb::MemTableRep {
   void advise_on_block_of(const char* given, std::size_t bytes) noexcept {
     constexpr std::size_t k_most_of_an_arena = 4096;
     const auto begin = reinterpret_cast<std::uintptr_t>(given);
-    if (begin - reinterpret_cast<std::uintptr_t>(allocator_) < k_most_of_an_arena) return;
     if (block_bytes_ == 0 || (begin >= block_ && begin - block_ < block_bytes_)) return;
+    if (begin - reinterpret_cast<std::uintptr_t>(allocator_) < k_most_of_an_arena) return;
     if (bytes > block_bytes_ / 4) {
       advise_huge_pages(begin, bytes);
     } else {
