@@ -20,6 +20,13 @@ void stop(reducer_call& call, errc why) {
   call.cause = make_error_code(why);
 }
 
+/// Whatever it says of itself: its text may be empty.
+void failed_by_exception(reducer_call& call, const char* text) {
+  call.how = ending::retry;
+  call.cause = make_error_code(errc::reducer_failed);
+  call.thrown = text;
+}
+
 /// The beginning of a key that may be long, or no text.
 std::string shown(std::string_view key) {
   constexpr std::size_t k_most = 64;
@@ -127,13 +134,9 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
     out.how = ended.how;
     out.cause = ended.code;
   } catch (const std::exception& failure) {
-    out.thrown = failure.what();
+    failed_by_exception(out, failure.what());
   } catch (...) {
-    out.thrown = "an exception that is not a std::exception";
-  }
-  if (!out.thrown.empty()) {
-    out.how = ending::retry;
-    out.cause = make_error_code(errc::reducer_failed);
+    failed_by_exception(out, "an exception that is not a std::exception");
   }
   take_table_changes(out, reduce, rules, std::move(fx));
   take_reply(out, rules, allowed, fx);

@@ -179,12 +179,17 @@ TEST_F(transactions, that_fail_change_nothing_and_leave_the_others_alone) {
            {"p1", "4", failing(stop(full))},
            {"p1", "5", [](state&, effects&) -> outcome { throw std::runtime_error{"no funds"}; }},
            {"p1", "6", failing(give_up({}))},
-           {"p1", "7", append("b")}});
+           {"p1", "7", append("b")},
+           {"p1", "8", [](state& s, effects&) -> outcome {
+              s.assign("half");
+              throw std::runtime_error{""};
+            }}});
   for (const int i : {1, 2, 3}) EXPECT_EQ(got[static_cast<std::size_t>(i)].code, full) << i;
   EXPECT_EQ(got[4].code, make_error_code(errc::reducer_failed));
   EXPECT_EQ(got[4].text, "no funds");
   EXPECT_EQ(got[5].code, make_error_code(errc::reducer_failed)) << "an error without a code is one";
   EXPECT_EQ(got[6].sequence, seq(2));
+  EXPECT_EQ(got[7].code, make_error_code(errc::reducer_failed)) << "an exception without a text is one";
   EXPECT_EQ(stored("p1"), "ab");
   EXPECT_EQ(published(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(counted().consumed, 2U) << "what failed leaves no trace";

@@ -122,6 +122,10 @@ struct misbehaving {
   outcome apply(const event& e, ratchet::state& s, effects& fx) const {
     if (e.payload == "throw") throw std::runtime_error{"out of cheese"};
     if (e.payload == "throw 7") throw 7;
+    if (e.payload == "throw without a word") {
+      s.assign("half done");
+      throw std::runtime_error{""};
+    }
     if (e.payload == "retry") return retry(std::make_error_code(std::errc::timed_out));
     if (e.payload == "give_up") return give_up(std::make_error_code(std::errc::invalid_argument));
     if (e.payload == "stop") return stop(std::make_error_code(std::errc::io_error));
@@ -176,6 +180,7 @@ TEST(failing, keeps_the_event_and_says_how_it_failed) {
       {"give_up", verdict::dead, std::make_error_code(std::errc::invalid_argument).message()},
       {"throw", verdict::retrying, "out of cheese"},
       {"throw 7", verdict::retrying, "an exception that is not a std::exception"},
+      {"throw without a word", verdict::retrying, make_error_code(errc::reducer_failed).message()},
   };
   for (const waiting_row& row : rows) {
     SCOPED_TRACE(row.payload);
