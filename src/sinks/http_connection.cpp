@@ -47,7 +47,7 @@ auto http_connection::of_this(F&& f) {
   };
 }
 
-void http_connection::send(request r, told t) {
+void http_connection::send(http_request r, told t) {
   ++turn_;
   request_ = std::move(r);
   told_ = std::move(t);

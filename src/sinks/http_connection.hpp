@@ -11,7 +11,6 @@
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <chrono>
 #include <functional>
@@ -20,6 +19,7 @@
 #include <string>
 
 #include "ports/publisher.hpp"
+#include "sinks/http_request.hpp"
 #include "sinks/http_url.hpp"
 
 namespace ratchet {
@@ -45,7 +45,6 @@ struct http_result {
 /// holds it.
 class http_connection : public std::enable_shared_from_this<http_connection> {
  public:
-  using request = boost::beast::http::request<boost::beast::http::string_body>;
   using told = std::function<void(http_result)>;
 
   explicit http_connection(const http_peer& peer)
@@ -53,7 +52,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
 
   /// Sends the request, and connects first where that was not done. `told` is called once, not before this
   /// returns.
-  void send(request, told);
+  void send(http_request, told);
   /// Whether the next request may find it open.
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   /// Breaks off what is under way; nothing is told any more.
@@ -93,7 +92,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   std::optional<tls_stream> tls_;
   boost::beast::flat_buffer buffer_;
   std::optional<parser> parser_;
-  request request_;
+  http_request request_;
   told told_;
   std::array<char, 4096> piece_{};
   std::string excerpt_;

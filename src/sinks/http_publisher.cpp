@@ -7,14 +7,15 @@
 #include <boost/asio/post.hpp>
 #include <deque>
 #include <list>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "ports/thread_name.hpp"
 #include "sinks/deliveries.hpp"
-#include "sinks/http_answers.hpp"
 #include "sinks/http_connection.hpp"
+#include "sinks/http_request.hpp"
 
 namespace ratchet {
 
@@ -23,7 +24,6 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-constexpr unsigned k_http_1_1 = 11;
 /// A connection that nothing went over for so long is closed.
 constexpr std::chrono::seconds k_longest_idle{30};
 /// So many messages for each request under way may lie here, so that none of them waits for the owner.
@@ -31,10 +31,11 @@ constexpr std::size_t k_ahead = 4;
 
 class http_publisher final : public publisher {
  public:
-  http_publisher(const http_sink_config& how, http_url url, std::unique_ptr<asio::ssl::context> tls)
-      : how_{how},
+  http_publisher(const http_sink_config& how, http_request_form form, std::unique_ptr<asio::ssl::context> tls)
+      : concurrency_{how.concurrency},
+        form_{std::move(form)},
         tls_{std::move(tls)},
-        peer_{context_, tls_.get(), std::move(url), how.timeout},
+        peer_{context_, tls_.get(), form_.url, how.timeout},
         idle_end_{context_},
         thread_{[this] { run(); }} {}
   ~http_publisher() override {
@@ -54,9 +55,17 @@ class http_publisher final : public publisher {
   http_publisher& operator=(http_publisher&&) = delete;
 
   [[nodiscard]] bool send(const output_row& row) override {
-    if (held_ >= how_.concurrency * k_ahead) return false;
+    if (held_ >= concurrency_ * k_ahead) return false;
+    std::string why;
+    std::optional<http_request> request = write_request(form_, row, why);
     ++held_;
-    asio::post(context_, [this, m = message{row.position, request_of(row)}]() mutable {
+    if (!request) {
+      ended_.add({.position = row.position,
+                  .ended = delivery::how::refused,
+                  .text = "no HTTP request can carry it: " + why});
+      return true;
+    }
+    asio::post(context_, [this, m = message{row.position, std::move(*request)}]() mutable {
       waiting_.push_back(std::move(m));
       send_more();
     });
@@ -74,7 +83,7 @@ class http_publisher final : public publisher {
   using connection = std::shared_ptr<http_connection>;
   struct message {
     std::uint64_t position;
-    http_connection::request request;
+    http_request request;
   };
 
   void run() {
@@ -82,28 +91,9 @@ class http_publisher final : public publisher {
     context_.run();
   }
 
-  [[nodiscard]] http_connection::request request_of(const output_row& row) const {
-    http_connection::request out{how_.method == "PUT" ? http::verb::put : http::verb::post, peer_.url.target,
-                                 k_http_1_1};
-    out.set(http::field::host, peer_.url.authority());
-    out.set(http::field::user_agent, "ratchet");
-    for (const auto& [name, value] : how_.headers) out.set(name, value);
-    for (const auto& [name, value] : row.headers) {
-      if (name == "content-type" && row.value) out.set(http::field::content_type, value.value_or(""));
-      if (!name.starts_with("ce_")) continue;
-      const std::string text = to_header_text(value.value_or(""));
-      out.set("ce-" + name.substr(3), text);
-      // A structured field's string (RFC 8941), which is what the Idempotency-Key draft asks for.
-      if (name == "ce_id") out.set("Idempotency-Key", '"' + text + '"');
-    }
-    if (row.value) out.body() = *row.value;
-    out.prepare_payload();
-    return out;
-  }
-
   // All below on the context's thread.
   void send_more() {
-    while (!stopped_ && !waiting_.empty() && busy_.size() < how_.concurrency) {
+    while (!stopped_ && !waiting_.empty() && busy_.size() < concurrency_) {
       message next = std::move(waiting_.front());
       waiting_.pop_front();
       connection over;
@@ -120,7 +110,7 @@ class http_publisher final : public publisher {
   void send_over(connection over, message m) {
     const auto place = busy_.insert(busy_.end(), std::move(over));
     // Kept until it is known that no second attempt is needed, which an old connection may cost.
-    http_connection::request again;
+    http_request again;
     const bool may_be_stale = (*place)->is_open();
     if (may_be_stale) again = m.request;
     (*place)->send(std::move(m.request), [this, place, position = m.position,
@@ -148,7 +138,8 @@ class http_publisher final : public publisher {
     });
   }
 
-  http_sink_config how_;
+  std::size_t concurrency_;
+  http_request_form form_;
   deliveries ended_;
   std::size_t held_{0};  ///< sent, and not told of; of the owner
   std::unique_ptr<asio::ssl::context> tls_;
@@ -195,11 +186,20 @@ reported<std::unique_ptr<publisher>> make_http_publisher(const std::string& sink
                    "as in url: https://pay.example/receipts, method: POST, concurrency: 8",
                    {}};
   }
+  http_request_form form{how.method == "PUT" ? http::verb::put : http::verb::post, std::move(*url),
+                         how.headers};
+  // What is wrong with the headers of all requests is told at once, and not of each message.
+  if (std::string why; !write_request(form, output_row{}, why)) {
+    return problem{make_error_code(errc::config_invalid),
+                   "the sink `" + sink + "` cannot send its `headers`: " + why,
+                   "as in headers: {X-Tenant: shop}",
+                   {}};
+  }
   std::unique_ptr<asio::ssl::context> tls;
-  if (url->tls) {
+  if (form.url.tls) {
     RATCHET_TRY(tls, make_tls(sink, how));
   }
-  return std::unique_ptr<publisher>{std::make_unique<http_publisher>(how, std::move(*url), std::move(tls))};
+  return std::unique_ptr<publisher>{std::make_unique<http_publisher>(how, std::move(form), std::move(tls))};
 }
 
 }  // namespace ratchet

@@ -112,6 +112,25 @@ TEST_F(an_http_sink, sends_a_tombstone_as_an_empty_body_without_a_type) {
   EXPECT_EQ(header(0, "Content-Type"), "absent");
 }
 
+/// Boost.Beast throws at a header's value of more than 65,533 bytes.
+TEST_F(an_http_sink, refuses_what_no_request_can_carry_as_that_message_alone) {
+  open(fine);
+  output_row large = row(1);
+  for (auto& [name, value] : large.headers) {
+    if (name == "ce_type") value = std::string(70'000, 'x');
+  }
+  output_row smuggling = row(2);
+  smuggling.headers.back().second = "text/plain\r\nX-Admin: yes";
+  for (const output_row& r : {large, smuggling}) {
+    const delivery d = send(r);
+    EXPECT_EQ(d.position, r.position);
+    EXPECT_EQ(d.ended, how::refused);
+    EXPECT_THAT(d.text, HasSubstr("no HTTP request can carry it: its "));
+  }
+  for (std::uint64_t i = 3; i < 40; ++i) EXPECT_EQ(send(row(i)).ended, how::done) << "there is room still";
+  EXPECT_EQ(server_->requests().size(), 37U);
+}
+
 TEST_F(an_http_sink, keeps_its_connection_open) {
   open(fine);
   for (std::uint64_t i = 0; i < 5; ++i) EXPECT_EQ(send(row(i)).ended, how::done);
@@ -317,6 +336,12 @@ TEST(an_http_sinks_config, is_refused_where_it_cannot_work) {
   const auto refused = make_http_publisher("s", given);
   EXPECT_EQ(refused.error().code, make_error_code(errc::io));
   EXPECT_THAT(refused.error().message, HasSubstr("cannot read the certificates in /nowhere/ca.pem"));
+  given.url = "http://localhost/";
+  given.headers = {{"Authorization", std::string(70'000, 'x')}};
+  const auto too_long = make_http_publisher("s", given);
+  EXPECT_EQ(too_long.error().code, make_error_code(errc::config_invalid));
+  EXPECT_THAT(too_long.error().message,
+              HasSubstr("cannot send its `headers`: its header Authorization has 70000"));
 }
 
 }  // namespace
