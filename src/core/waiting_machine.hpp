@@ -124,6 +124,7 @@ class waiting_machine {
   void skip_gap();
   void retry_latest();
   void supersede_older();
+  void look_behind();
   void moved_to(sequence, std::optional<event_id>, hash128 payload_hash, std::optional<timestamp>);
   void count_entry(waiting_state, std::int64_t);
   void set_state(entry&, waiting_state);

@@ -75,14 +75,20 @@ void waiting_machine::retry_latest() {
       }
     }
   }
-  if (next_is_hidden() && moved_) ready_ = true;
+  look_behind();
 }
 
 /// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
 void waiting_machine::supersede_older() {
   while (!entries_.empty() && entries_.begin()->first <= last_ && entries_.begin()->second.whole)
     remove(entries_.begin(), &counters::superseded);
-  if (last_loaded_ && next_is_hidden()) ready_ = true;
+  look_behind();
+}
+
+/// All of `latest` that were at hand are gone, so that those behind them may be needless, too: whether this
+/// step moved L or an earlier one did.
+void waiting_machine::look_behind() {
+  if (next_is_hidden()) ready_ = true;
 }
 
 /// What follows from an L that moved.

@@ -14,7 +14,8 @@
 
 /// Histories are made of small numbers (raw_event), so that rapidcheck can shrink them; what they mean
 /// is in to_specs(). On failure rapidcheck prints the history and how to run it again
-/// (RC_PARAMS="reproduce=..."). More of it: RC_PARAMS="max_success=100000".
+/// (RC_PARAMS="reproduce=..."), which becomes a line of counterexamples.txt. More of it:
+/// RC_PARAMS="max_success=100000".
 namespace ratchet::testing {
 
 constexpr std::int64_t k_base = 100'000;

@@ -151,5 +151,52 @@ TEST(waiting_steps, look_again_for_events_of_latest_order_that_were_not_at_hand)
   EXPECT_FALSE(w.backlogs.contains("a"));
 }
 
+/// A step loads so many of them, and what a newer event made needless may take several steps to go; none of
+/// those behind the first applies anything.
+TEST(waiting_steps, leave_nothing_of_latest_order_behind_a_newer_event_however_many_waited) {
+  for (const std::size_t at_hand : {1U, 2U, 3U, 5U, 9U}) {
+    SCOPED_TRACE(at_hand);
+    world w{folding{}};
+    w.queue_events = at_hand;
+    w.step({{.sequence = seq(0), .payload = "#", .offset = 0},
+            {.sequence = seq(3), .payload = "#", .offset = 1},
+            {.sequence = seq(2), .payload = "?9", .offset = 2},
+            {.sequence = seq(4), .payload = "#", .offset = 3},
+            {.sequence = seq(1), .payload = "#", .offset = 4}});
+    ASSERT_EQ(w.state.counters.waiting_dead, 4U);
+    ASSERT_EQ(w.state.counters.waiting_retrying, 1U);
+    w.step({{.sequence = seq(1, 0), .kind = decoded_kind::tombstone, .offset = 5}});
+    EXPECT_EQ(w.snapshot(), "-");
+    EXPECT_FALSE(w.backlogs.contains("a"));
+    EXPECT_TRUE(w.waiting.empty());
+    EXPECT_EQ(w.state.counters.waiting(), 0U);
+    EXPECT_EQ(w.state.counters.superseded, 5U);
+  }
+}
+
+/// Nor behind a waiting one that was applied when it was tried again, and one that waits above stays.
+TEST(waiting_steps, leave_nothing_of_latest_order_behind_a_retry_that_was_applied) {
+  world w{folding{}};
+  w.rules.retry.attempts = 9;
+  w.step({{.sequence = seq(1), .payload = "#", .offset = 0},
+          {.sequence = seq(2), .payload = "#", .offset = 1},
+          {.sequence = seq(3), .payload = "#", .offset = 2},
+          {.sequence = seq(4), .payload = "?1", .offset = 3},
+          {.sequence = seq(5), .payload = "#", .offset = 4}});
+  w.queue_events = 1;
+  w.step({{.sequence = seq(4, 0), .payload = "d", .offset = 5}});
+  EXPECT_FALSE(w.backlogs.contains("a")) << "all five are older";
+  w.queue_events = 4;
+  w.step({{.sequence = seq(5, 1), .payload = "#", .offset = 6},
+          {.sequence = seq(5, 2), .payload = "?1", .offset = 7},
+          {.sequence = seq(5, 3), .payload = "#", .offset = 8}});
+  w.now += w.rules.retry.most;
+  w.resume();
+  EXPECT_EQ(w.rows.at("a").last, seq(5, 2));
+  ASSERT_EQ(w.waiting.at("a").size(), 1U);
+  EXPECT_EQ(w.waiting.at("a").begin()->first, seq(5, 3)) << "it is newer";
+  EXPECT_FALSE(w.backlogs.at("a").ready) << "and nothing is to be done about it";
+}
+
 }  // namespace
 }  // namespace ratchet
