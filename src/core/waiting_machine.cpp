@@ -339,7 +339,9 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   const waiting_event& event = e.event;
   count_entry(event.head.state, -1);
   around_.room.remove(event.bytes());
-  const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded;
+  // In the order of arrival no number says that it was skipped: its id does.
+  const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded ||
+                            (is_arrival() && becomes == &counters::skipped);
   if (event.head.id && is_in_window) file(*event.head.id, filed_time_of(event), event.record.time);
   if (e.index) {
     const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;

@@ -58,6 +58,8 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
   const place number = at->first;
   sayings_.push_back({"waiting_skipped", at->second.of->aggregate, {number.second}});
   ++counts_[static_cast<std::size_t>(fate::skipped)];
+  if (setup_->arrival)
+    file(*at->second.of, time_of_id(at->second));  // or it would be new when it comes again
   erase(a, at);
   if (!a.exists || a.last < number) {
     const place from = a.exists && setup_->strict ? successor(a.last) : number;

@@ -164,6 +164,36 @@ TEST(waiting_orders, discard_lets_the_next_one_go_in_the_order_of_arrival) {
   expect_ledger(w);
 }
 
+/// Nothing but its id tells an event of the order of arrival when it comes again.
+TEST(waiting_orders, skip_in_the_order_of_arrival_remembers_the_id) {
+  world w = with(order::arrival, {{1, "#"}, {2, "b"}});
+  EXPECT_EQ(w.obey(k_skip, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "b;");
+  const auto again = w.step({{.id = id_at(5000, 1), .payload = "a", .offset = 9}});
+  EXPECT_EQ(again.decisions[0].verdict, verdict::duplicate);
+  EXPECT_EQ(w.snapshot(), "b;");
+  EXPECT_EQ(w.state.counters.skipped, 1U);
+  expect_ledger(w);
+}
+
+TEST(waiting_orders, skip_in_the_order_of_arrival_files_an_opaque_id_by_its_record) {
+  world w{folding{}, order::arrival};
+  w.rules.opaque_ids = true;
+  w.step({{.id = id_at(0, 1), .payload = "#", .time = 5000, .offset = 0}});
+  EXPECT_EQ(w.obey(k_skip, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.ids.at({"a", id_at(0, 1)}), testing::at_ms(5000));
+  const auto again = w.step({{.id = id_at(0, 1), .payload = "a", .time = 5900, .offset = 1}});
+  EXPECT_EQ(again.decisions[0].verdict, verdict::duplicate);
+}
+
+TEST(waiting_orders, discard_in_the_order_of_arrival_opens_the_id) {
+  world w = with(order::arrival, {{1, "#"}});
+  EXPECT_EQ(w.obey(k_discard, seq(1)), waiting_answer::done);
+  const auto again = w.step({{.id = id_at(5000, 1), .payload = "a", .offset = 9}});
+  EXPECT_EQ(again.decisions[0].verdict, verdict::applied);
+  EXPECT_EQ(w.snapshot(), "a;");
+}
+
 TEST(waiting_orders, replay_lets_a_held_aggregate_go_on) {
   world w{folding{}, order::strict};
   w.rules.waiting.per_aggregate = 1;
