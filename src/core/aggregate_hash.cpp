@@ -23,4 +23,8 @@ hash128 hash_of_aggregate(std::string_view aggregate) noexcept {
   return {hash.high64, hash.low64};
 }
 
+std::size_t seeded_hash::operator()(std::string_view text) const noexcept {
+  return XXH3_64bits_withSeed(text.data(), text.size(), k_seed);
+}
+
 }  // namespace ratchet

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "core/aggregate_hash.hpp"
 #include "core/reducers.hpp"
 
 namespace ratchet {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::string_view k_white_space = " \t\n\r";
 
 struct member {
-  std::string name;        ///< unescaped, to compare with
+  std::string_view name;   ///< unescaped, to compare with
   std::string_view spelt;  ///< with its quotes, to write
   std::string_view value;
 };
@@ -175,19 +176,25 @@ void append_utf8(std::string& out, std::uint32_t code) {
 }
 
 /// The members of an object in their order, found by name in constant time: an object may hold a million of
-/// them.
+/// them, under names that somebody chose.
 class members {
  public:
   members(std::string_view object, const long_values& known);
-  [[nodiscard]] member* find(const std::string& name) {
+  [[nodiscard]] member* find(std::string_view name) {
     const auto at = index_.find(name);
     return at == index_.end() ? nullptr : &list_[at->second];
   }
   [[nodiscard]] std::vector<member>& list() noexcept { return list_; }
 
  private:
+  [[nodiscard]] std::string_view name_in(std::string_view spelt) {
+    if (spelt.find('\\') == std::string_view::npos) return spelt.substr(1, spelt.size() - 2);
+    return unescaped_.emplace_back(unescaped(spelt));
+  }
+
   std::vector<member> list_;
-  std::unordered_map<std::string, std::size_t> index_;
+  std::deque<std::string> unescaped_;  ///< names that are spelt otherwise
+  std::unordered_map<std::string_view, std::size_t, seeded_hash> index_;
 };
 
 members::members(std::string_view object, const long_values& known) {
@@ -198,11 +205,11 @@ members::members(std::string_view object, const long_values& known) {
     const std::size_t colon = object.find(':', name_end);
     const std::size_t value = object.find_first_not_of(k_white_space, colon + 1);
     const std::size_t value_end = end_of_value(object, value, known);
-    std::string name = unescaped(spelt);
+    const std::string_view name = name_in(spelt);
     const std::string_view text = object.substr(value, value_end - value);
     const auto [same, is_new] = index_.try_emplace(name, list_.size());
     if (is_new) {
-      list_.push_back({std::move(name), spelt, text});
+      list_.push_back({name, spelt, text});
     } else {
       list_[same->second].value = text;
     }

@@ -137,6 +137,20 @@ TEST(merge_patch, handles_an_object_of_many_members) {
   EXPECT_EQ(merge_patch(target + "}", patch + "}"), want + "}");
 }
 
+TEST(merge_patch, keeps_the_order_of_many_members_that_repeat) {
+  std::string target = "{";
+  std::string want = "{";
+  constexpr int k_names = 300;
+  for (int i = 0; i < 3 * k_names; ++i) {
+    // Spelt in three ways, in an order that is not that of the names.
+    const std::string letter = i < k_names ? "m" : i < 2 * k_names ? R"(\u006d)" : R"(\u006D)";
+    const std::string name = std::to_string(i % k_names * 7 % k_names);
+    target += (i == 0 ? "\"" : ",\"") + letter + name + "\":" + std::to_string(i);
+    if (i < k_names) want += (i == 0 ? "\"m" : ",\"m") + name + "\":" + std::to_string(i + 2 * k_names);
+  }
+  EXPECT_EQ(merge_patch(target + "}", "{}"), want + "}");
+}
+
 TEST(merge_patch_reducer, folds_patches_and_only_tombstones_delete) {
   testing::world w{merge_patch_reducer{}, order::arrival};
   w.step({{.payload = R"({"a":1,"b":{"c":2}})", .offset = 0},
