@@ -61,8 +61,7 @@ result<void> outbox_sender::turn(time_point now) {
 void outbox_sender::take_deliveries(time_point now) {
   for (const delivery& d : to_.delivered()) {
     if (d.position < lane_.first() || d.position >= lane_.first() + entries_.size()) continue;
-    const entry& e = at(d.position);
-    if (e.at != step_of::under_way && e.at != step_of::refused_alone) continue;
+    if (!at(d.position).is_on_its_way()) continue;
     --under_way_;
     ended(d, now);
   }
@@ -137,7 +136,7 @@ bool outbox_sender::retry(std::uint64_t position) {
 }
 
 std::optional<skipped_output> outbox_sender::skip(std::uint64_t position) const {
-  if (!refused_.contains(position) || at(position).at == step_of::refused_alone) return std::nullopt;
+  if (!refused_.contains(position) || at(position).is_on_its_way()) return std::nullopt;
   return skipped_output{skipped_row(at(position).row), at(position).bytes};
 }
 

@@ -81,6 +81,10 @@ class outbox_sender final : public refused_messages {
     output_row row;
     std::uint64_t bytes;  ///< as it is stored
     step_of at{step_of::queued};
+    /// The publisher has it, and will say what became of it.
+    [[nodiscard]] bool is_on_its_way() const noexcept {
+      return at == step_of::under_way || at == step_of::refused_alone;
+    }
   };
 
   using aggregate = std::pair<stream_id, std::string>;

@@ -355,6 +355,23 @@ TEST_F(refused_by_its_topic, is_sent_at_once_where_an_operator_says_so) {
   EXPECT_THAT(sender().refused(now_, 10), IsEmpty());
 }
 
+TEST_F(refused_by_its_topic, is_not_skipped_while_it_is_sent_among_others_either) {
+  refuse_first();
+  EXPECT_TRUE(sender().retry(0));
+  turn();
+  to_.end_all(how::again);  // the client went, and with it what was said of the message
+  turn();
+  now_ += milliseconds{60'000};
+  (void)to_.values();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("large", "behind"));
+  EXPECT_FALSE(sender().skip(0)) << "it is under way";
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender().idle());
+  EXPECT_THAT(sender().refused(now_, 10), IsEmpty());
+}
+
 TEST_F(refused_by_its_topic, is_refused_once_more_and_waits_again) {
   refuse_first();
   EXPECT_TRUE(sender().retry(0));
