@@ -83,7 +83,8 @@ class RATCHET_EXPORT app {
   app& operator=(app&&) noexcept;
 
   /// Consumes from Kafka, does transactions, and sends what is published; returns when `until` says so, with
-  /// everything handled durable and committed. Where no stream has topics, no group is joined.
+  /// everything handled durable and committed, and may be called again. Where no stream has topics, no group
+  /// is joined.
   /// Errors: partition_stopped; source_unavailable; resume_refused, group_taken, topic_missing, state_foreign
   /// (the problem says what can be done); write_indeterminate, where the disk does not come back.
   [[nodiscard]] reported<void> run(until);

@@ -323,7 +323,16 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
                    "add them to the config",
                    {}};
   }
-  meter_.beat();  // opening the state may have taken its time
+  meter_.beat();           // opening the state may have taken its time
+  loop_ = session_loop{};  // what the run before met is no fault of this one
+  auto failed = run_and_answer(until_end, stop);
+  // The next run() listens anew, at the same places.
+  stop_serving();
+  http_.reset();
+  return failed;
+}
+
+std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<bool>& stop) {
   if (auto failed = serve_http()) return failed;
   meter_.publish(sample_of(streams_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());

@@ -53,8 +53,8 @@ class engine {
 
   /// Consumes from Kafka until `stop` is set, or with `until_end` until every partition has reached the end
   /// it had. Starts a new client where the old one cannot go on, and opens the store again where a write
-  /// failed. Errors: partition_stopped (only at the end of `until_end` or a drain); what a start can be
-  /// refused for.
+  /// failed. May be called again behind its end. Errors: partition_stopped (only at the end of `until_end` or
+  /// a drain); what a start can be refused for.
   [[nodiscard]] std::optional<problem> run(bool until_end, const std::atomic<bool>& stop);
 
   /// What is stored of an aggregate. Any thread. Errors: not_found; state_damaged.
@@ -111,7 +111,9 @@ class engine {
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   /// The client of one session, or what stands for it where nothing is read.
   [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
-  /// run(), while transactions are taken.
+  /// run(), with whoever asks being answered meanwhile.
+  [[nodiscard]] std::optional<problem> run_and_answer(bool until_end, const std::atomic<bool>& stop);
+  /// The same, while transactions are taken.
   [[nodiscard]] std::optional<problem> run_sessions(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] session_end_of one_session(bool until_end, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
@@ -135,7 +137,7 @@ class engine {
   flow_times times_;
   session_loop loop_;
   std::string replaced_uuid_;          ///< of the store that a rebuild has put aside
-  std::unique_ptr<http_server> http_;  ///< last: it answers from the board and the meter, until the end
+  std::unique_ptr<http_server> http_;  ///< while run() lasts; last: it answers from the board and the meter
 };
 
 }  // namespace ratchet

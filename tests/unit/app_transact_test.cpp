@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/http_server.hpp"
 #include "ratchet/ratchet.hpp"
 
 namespace ratchet::testing {
@@ -25,6 +26,11 @@ outcome count_up(state& s, effects& fx) {
   s.assign(std::to_string(before + 1));
   fx.reply(std::to_string(before + 1));
   return done();
+}
+
+/// A port that nothing listens on now.
+std::uint16_t free_port() {
+  return http_server::start("127.0.0.1", 0, [](std::string_view) { return http_answer{}; }).value()->port();
 }
 
 class app_transact : public ::testing::Test {
@@ -44,7 +50,8 @@ class app_transact : public ::testing::Test {
                          "}\nstreams:\n  - {name: counters, order: arrival}\n"
                          "  - {name: files, order: latest, envelope: {event_id: /id, aggregate: /a, "
                          "sequence: /s}}\n"
-                         "  - {name: dated, order: arrival, envelope: {event_id: /id, aggregate: /a}}\n",
+                         "  - {name: dated, order: arrival, envelope: {event_id: /id, aggregate: /a}}\n" +
+                         (http_ ? "http: {listen: 127.0.0.1:" + std::to_string(free_port()) + "}\n" : ""),
                      "f.yaml");
     EXPECT_TRUE(read) << to_text(read.error());
     return *read;
@@ -81,6 +88,7 @@ class app_transact : public ::testing::Test {
 
   std::filesystem::path directory_;
   std::optional<app> app_;
+  bool http_{false};  ///< answers on a port, too
   std::atomic<bool> stop_{false};
   std::thread owner_;
 };
@@ -194,6 +202,20 @@ TEST_F(app_transact, waits_no_longer_than_it_is_told_to_but_for_its_function) {
   slow.join();
   EXPECT_EQ(calls, 0);
   EXPECT_EQ(transact("c", "slow").value().reply, "2") << "it was done, and its key tells";
+}
+
+TEST_F(app_transact, is_done_in_each_run_of_one_app) {
+  http_ = true;
+  for (const char* key : {"first", "second", "third"}) {
+    begin();
+    EXPECT_TRUE(transact("c", key)) << key;
+    stop_ = true;
+    owner_.join();
+    const auto refused = app_->transact("counters", "c", "between", count_up);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, make_error_code(errc::not_running));
+  }
+  EXPECT_EQ(app_->read("counters", "c").value().value, "3");
 }
 
 TEST_F(app_transact, lets_nobody_wait_for_ever_when_run_ends) {
