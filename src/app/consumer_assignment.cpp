@@ -128,7 +128,7 @@ std::optional<session_result> consumer_session::meets_a_copy(std::size_t claimed
   return session_result{session_end::refused, std::move(*met.value())};
 }
 
-void consumer_session::show_assignment() {
+void consumer_session::tell_what_is_held() {
   for (const auto& s : around_.streams) {
     std::vector<topic_partition> held;
     for (const auto& [where, unused] : assigned_) {
@@ -136,6 +136,10 @@ void consumer_session::show_assignment() {
     }
     around_.board.set_assigned(s->config.name, held);
   }
+}
+
+void consumer_session::show_assignment() {
+  tell_what_is_held();
   const std::size_t missing = all_partitions_.size() - assigned_.size();  // it holds every assigned one
   if (missing == 0) {
     around_.board.set_ready(true);
@@ -161,6 +165,7 @@ std::optional<session_result> consumer_session::on_revoked(const notice::revoked
   }
   committer_->unassigned();
   assigned_.clear();
+  tell_what_is_held();
   at_end_.clear();
   unassigned_since_ = around_.clock.steady();
   if (const auto done = around_.from.unassign(); !done) {

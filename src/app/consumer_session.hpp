@@ -201,6 +201,7 @@ class consumer_session {
   /// Says what is wrong with the clock, and when that is over.
   void watch_clock();
   void show_assignment();
+  void tell_what_is_held();
   void stop_partition(const topic_partition&, const std::string& why);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
 

@@ -72,12 +72,14 @@ TEST(readiness, says_why_not_from_the_start_to_the_end) {
                        EXPECT_EQ(w.ask("/readyz").status, 200U);
                        EXPECT_EQ(w.ask("/readyz").body, "ok\n");
                        EXPECT_EQ(w.metric("ratchet_ready"), 1);
+                       EXPECT_EQ(w.metric(of_partition("ratchet_partition_assigned", 0)), 1);
                        ++asked;
                        w.source.say(notice::revoked{w.source.all(), false});
                      },
                      [&] {
                        EXPECT_EQ(w.ask("/readyz").status, 503U);
                        EXPECT_EQ(w.metric("ratchet_ready"), 0);
+                       EXPECT_EQ(w.metric(of_partition("ratchet_partition_assigned", 0)), 0);
                        ++asked;
                      }};
   ASSERT_EQ(w.run().end, session_end::drained);
