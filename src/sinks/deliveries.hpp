@@ -15,16 +15,25 @@ namespace ratchet {
 /// What came to its end on a sink's thread, on its way to the owner. Thread-safety: any thread.
 class deliveries {
  public:
-  /// Of the sink's thread.
+  /// Of the sink's thread: keep() and tell().
   void add(delivery d) {
-    {
-      const std::lock_guard lock{mutex_};
-      ended_.push_back(std::move(d));
-      arrived_.notify_all();
-    }
+    keep(std::move(d));
+    tell();
+  }
+  /// Where it throws, nothing is kept.
+  void keep(delivery d) {
+    const std::lock_guard lock{mutex_};
+    ended_.push_back(std::move(d));
+    arrived_.notify_all();
+  }
+  /// Behind keep(): calls what on_progress() was given. What that throws ends here: no message depends on it.
+  void tell() noexcept {
     // Under a lock of its own: once on_progress() has returned, no call of the old one is under way.
     const std::lock_guard lock{told_mutex_};
-    if (told_) told_();
+    try {
+      if (told_) told_();
+    } catch (...) {
+    }
   }
   /// As publisher::delivered(), wait() and on_progress().
   [[nodiscard]] std::vector<delivery> take() {

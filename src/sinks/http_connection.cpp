@@ -20,8 +20,8 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-constexpr std::size_t k_most_body = std::size_t{64} << 10U;
 constexpr std::uint32_t k_most_header = std::uint32_t{32} << 10U;
+constexpr unsigned k_switching_protocols = 101;
 constexpr unsigned k_first_final_status = 200;
 
 }  // namespace
@@ -47,20 +47,28 @@ auto http_connection::of_this(F&& f) {
   };
 }
 
-void http_connection::send(http_request r, told t) {
+void http_connection::send(std::shared_ptr<const http_request> r, told t) {
   ++turn_;
   request_ = std::move(r);
   told_ = std::move(t);
   reused_ = open_;
+  answers_ = false;
+  answer_bytes_ = 0;
   deadline_.expires_after(peer_.timeout);
   deadline_.async_wait(of_this([this](const auto& code) {
-    if (code) return;
-    close();
-    tell({.ended = delivery::how::again,
-          .text = "no answer within " + std::to_string(peer_.timeout.count()) + " ms"},
-         false);
+    if (!code) on_deadline();
   }));
   open_ ? write() : connect();
+}
+
+/// Where the status is there, the rest of the answer may take as long as it likes.
+void http_connection::on_deadline() {
+  keep_ = false;
+  if (answers_) return finish();
+  close();
+  tell({.ended = delivery::how::again,
+        .text = "no answer within " + std::to_string(peer_.timeout.count()) + " ms"},
+       false);
 }
 
 void http_connection::connect() {
@@ -102,56 +110,58 @@ void http_connection::on_connected(const boost::system::error_code&) {
 }
 
 void http_connection::write() {
-  answers_ = false;
   excerpt_.clear();
-  body_bytes_ = 0;
   // The answer may come before everything is written, as one that refuses a large body.
   with_stream([this](auto& stream) {
-    http::async_write(stream, request_, of_this([this](const auto& code, std::size_t) {
+    http::async_write(stream, *request_, of_this([this](const auto& code, std::size_t) {
                         if (code) return fail("cannot send", code);
-                        read_header();
+                        begin_answer();
                       }));
   });
 }
 
-void http_connection::read_header() {
+void http_connection::begin_answer() {
   parser_.emplace();
   parser_->header_limit(k_most_header);
-  parser_->body_limit(boost::none);  // looked at piece by piece
+  parser_->body_limit(boost::none);  // all that is read is bounded
+  read_some();
+}
+
+void http_connection::read_some() {
+  auto& body = parser_->get().body();
+  body.data = piece_.data();
+  body.size = piece_.size();
   with_stream([this](auto& stream) {
-    http::async_read_header(stream, buffer_, *parser_,
-                            of_this([this](const auto& code, std::size_t) { on_header(code); }));
+    http::async_read_some(stream, buffer_, *parser_, of_this([this](const auto& code, std::size_t bytes) {
+                            answer_bytes_ += bytes;
+                            answers_ ? on_body(code) : on_header(code);
+                          }));
   });
 }
 
 void http_connection::on_header(const boost::system::error_code& code) {
   if (code) return fail("no answer", code);
-  if (parser_->get().result_int() < k_first_final_status) return read_header();  // such as 103
+  if (answer_bytes_ > k_most_answer)
+    return fail("no answer within " + std::to_string(k_most_answer) + " bytes");
+  if (!parser_->is_header_done()) return read_some();
+  const unsigned status = parser_->get().result_int();
+  if (status == k_switching_protocols)
+    return fail("no answer: it changes to a protocol that nobody asked for");
+  if (status < k_first_final_status) return begin_answer();  // such as 103
   answers_ = true;
   keep_ = parser_->get().keep_alive();
-  parser_->is_done() ? finish() : read_body();
-}
-
-void http_connection::read_body() {
-  auto& body = parser_->get().body();
-  body.data = piece_.data();
-  body.size = piece_.size();
-  with_stream([this](auto& stream) {
-    http::async_read(stream, buffer_, *parser_,
-                     of_this([this](const auto& code, std::size_t) { on_body(code); }));
-  });
+  parser_->is_done() ? finish() : read_some();
 }
 
 void http_connection::on_body(const boost::system::error_code& code) {
   const std::size_t read = piece_.size() - parser_->get().body().size;
   constexpr std::size_t k_most_excerpt = 200;
   excerpt_.append(piece_.data(), std::min(read, k_most_excerpt - std::min(k_most_excerpt, excerpt_.size())));
-  body_bytes_ += read;
   const bool more = !code || code == http::error::need_buffer;
   // The status says what became of the message, whatever becomes of the body.
-  if (!more || body_bytes_ > k_most_body) keep_ = false;
-  if (!more || parser_->is_done() || body_bytes_ > k_most_body) return finish();
-  read_body();
+  if (!more || answer_bytes_ > k_most_answer) keep_ = false;
+  if (!more || parser_->is_done() || answer_bytes_ > k_most_answer) return finish();
+  read_some();
 }
 
 void http_connection::finish() {
@@ -173,12 +183,16 @@ void http_connection::finish() {
 }
 
 void http_connection::fail(const char* what, const boost::system::error_code& code) {
-  const bool stale = reused_ && !answers_ && buffer_.size() == 0;
   std::string text = std::string{what} + ": " + code.message();
   if (tls_) {
     const long verified = SSL_get_verify_result(tls_->native_handle());
     if (verified != X509_V_OK) text += std::string{" ("} + X509_verify_cert_error_string(verified) + ")";
   }
+  fail(std::move(text));
+}
+
+void http_connection::fail(std::string text) {
+  const bool stale = reused_ && answer_bytes_ == 0 && buffer_.size() == 0;
   close();
   tell({.ended = delivery::how::again, .text = std::move(text)}, stale);
 }
@@ -196,6 +210,11 @@ void http_connection::close() {
   if (!tls_ && !plain_) return;
   boost::system::error_code ignored;
   lowest().socket().close(ignored);
+}
+
+bool http_connection::is_reusable() {
+  boost::system::error_code failed;
+  return open_ && lowest().socket().available(failed) == 0 && !failed;
 }
 
 void http_connection::stop() {

@@ -52,9 +52,10 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
 
   /// Sends the request, and connects first where that was not done. `told` is called once, not before this
   /// returns.
-  void send(http_request, told);
-  /// Whether the next request may find it open.
-  [[nodiscard]] bool is_open() const noexcept { return open_; }
+  void send(std::shared_ptr<const http_request>, told);
+  /// Whether it is open still, and nothing has come that nobody asked for: that would be taken for the answer
+  /// to the next request.
+  [[nodiscard]] bool is_reusable();
   /// Breaks off what is under way; nothing is told any more.
   void stop();
 
@@ -64,16 +65,22 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   using tls_stream = boost::beast::ssl_stream<plain_stream>;
   using parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
 
+  /// Of an answer no more is read, whatever it is made of. Boost.Beast bounds headers alone: neither interim
+  /// answers, nor extensions of chunks, nor trailers.
+  static constexpr std::size_t k_most_answer = std::size_t{128} << 10U;
+
   /// Once.
   void connect();
   void on_resolved(const boost::system::error_code&, const tcp::resolver::results_type&);
   void on_connected(const boost::system::error_code&);
   void write();
-  void read_header();
+  void begin_answer();
+  void read_some();
   void on_header(const boost::system::error_code&);
-  void read_body();
   void on_body(const boost::system::error_code&);
   void fail(const char* what, const boost::system::error_code&);
+  void fail(std::string text);
+  void on_deadline();
   void finish();
   void tell(delivery, bool stale);
   void close();
@@ -90,14 +97,14 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   boost::asio::steady_timer deadline_;
   std::optional<plain_stream> plain_;
   std::optional<tls_stream> tls_;
-  boost::beast::flat_buffer buffer_;
+  boost::beast::flat_buffer buffer_{k_most_answer};
   std::optional<parser> parser_;
-  http_request request_;
+  std::shared_ptr<const http_request> request_;
   told told_;
   std::array<char, 4096> piece_{};
   std::string excerpt_;
-  std::size_t body_bytes_{0};
-  std::uint64_t turn_{0};  ///< grows with each request: handlers of older ones do nothing
+  std::size_t answer_bytes_{0};  ///< of all that came for this request, interim answers too
+  std::uint64_t turn_{0};        ///< grows with each request: handlers of older ones do nothing
   bool open_{false};
   bool reused_{false};   ///< the request went out over a connection that was there before
   bool keep_{false};     ///< the answer lets the connection stay open

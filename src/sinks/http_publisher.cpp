@@ -5,7 +5,9 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <deque>
+#include <chrono>
+#include <exception>
+#include <iterator>
 #include <list>
 #include <string>
 #include <thread>
@@ -28,6 +30,8 @@ namespace http = boost::beast::http;
 constexpr std::chrono::seconds k_longest_idle{30};
 /// So many messages for each request under way may lie here, so that none of them waits for the owner.
 constexpr std::size_t k_ahead = 4;
+/// Behind an exception: what was lacking may be back.
+constexpr std::chrono::milliseconds k_breath{10};
 
 class http_publisher final : public publisher {
  public:
@@ -41,11 +45,13 @@ class http_publisher final : public publisher {
   ~http_publisher() override {
     asio::post(context_, [this] {
       stopped_ = true;
+      work_.reset();
       waiting_.clear();
       idle_end_.cancel();
-      for (const connection& c : busy_) c->stop();
-      for (const connection& c : idle_) c->stop();
-      work_.reset();
+      for (const exchange& x : busy_) {
+        if (x.over) x.over->stop();
+      }
+      close_idle();
     });
     thread_.join();
   }
@@ -65,8 +71,10 @@ class http_publisher final : public publisher {
                   .text = "no HTTP request can carry it: " + why});
       return true;
     }
-    asio::post(context_, [this, m = message{row.position, std::move(*request)}]() mutable {
-      waiting_.push_back(std::move(m));
+    exchanges one;
+    one.push_back({row.position, std::make_shared<const http_request>(std::move(*request)), nullptr});
+    asio::post(context_, [this, one = std::move(one)]() mutable {
+      waiting_.splice(waiting_.end(), one);
       send_more();
     });
     return true;
@@ -81,61 +89,108 @@ class http_publisher final : public publisher {
 
  private:
   using connection = std::shared_ptr<http_connection>;
-  struct message {
+  struct exchange {
     std::uint64_t position;
-    http_request request;
+    std::shared_ptr<const http_request> request;
+    connection over;  ///< none yet where it waits
   };
+  /// A message goes from list to list as the node it is, until its end is kept: no lack of memory loses it.
+  using exchanges = std::list<exchange>;
 
   void run() {
-    name_this_thread("ratchet-http-out");
-    context_.run();
-  }
-
-  // All below on the context's thread.
-  void send_more() {
-    while (!stopped_ && !waiting_.empty() && busy_.size() < concurrency_) {
-      message next = std::move(waiting_.front());
-      waiting_.pop_front();
-      connection over;
-      if (idle_.empty()) {
-        over = std::make_shared<http_connection>(peer_);
-      } else {
-        over = std::move(idle_.back());  // the one used last: it is open most likely, and others may go
-        idle_.pop_back();
+    name_this_thread("ratchet-to-http");
+    std::exception_ptr thrown;
+    for (;;) {
+      try {
+        if (thrown) break_off(text_of(std::exchange(thrown, nullptr)));
+        context_.run();
+        return;
+      } catch (...) {
+        thrown = std::current_exception();
       }
-      send_over(std::move(over), std::move(next));
+      std::this_thread::sleep_for(k_breath);
     }
   }
 
-  void send_over(connection over, message m) {
-    const auto place = busy_.insert(busy_.end(), std::move(over));
-    // Kept until it is known that no second attempt is needed, which an old connection may cost.
-    http_request again;
-    const bool may_be_stale = (*place)->is_open();
-    if (may_be_stale) again = m.request;
-    (*place)->send(std::move(m.request), [this, place, position = m.position,
-                                          again = std::move(again)](http_result r) mutable {
-      connection used = std::move(*place);
-      busy_.erase(place);
-      if (stopped_) return;
-      if (r.stale) {
-        return send_over(std::make_shared<http_connection>(peer_), {position, std::move(again)});
-      }
-      if (used->is_open()) keep(std::move(used));
-      r.ended.position = position;
-      ended_.add(std::move(r.ended));
-      send_more();
+  [[nodiscard]] static std::string text_of(const std::exception_ptr& thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& failure) {
+      return failure.what();
+    } catch (...) {
+      return "an exception that is not a std::exception";
+    }
+  }
+
+  // All below on the context's thread.
+
+  /// Behind an exception nobody knows how far any exchange got: all that are under way are tried again. May
+  /// be called once more where it throws itself.
+  void break_off(const std::string& why) {
+    for (const exchange& x : busy_) {
+      if (x.over) x.over->stop();
+    }
+    close_idle();
+    while (!busy_.empty()) {
+      ended_.keep({.position = busy_.front().position,
+                   .ended = delivery::how::again,
+                   .text = form_.url.shown() + ": broken off by an error of Ratchet's own: " + why});
+      busy_.pop_front();
+    }
+    ended_.tell();
+    send_more();
+  }
+
+  void send_more() {
+    while (!stopped_ && !waiting_.empty() && busy_.size() < concurrency_) {
+      busy_.splice(busy_.end(), waiting_, waiting_.begin());
+      const auto next = std::prev(busy_.end());
+      next->over = take_connection();
+      send_over(next);
+    }
+  }
+
+  /// The one used last: it is open most likely, and others may go.
+  [[nodiscard]] connection take_connection() {
+    while (!idle_.empty()) {
+      const connection known = std::move(idle_.back());
+      idle_.pop_back();
+      if (known->is_reusable()) return known;
+      known->stop();
+    }
+    return std::make_shared<http_connection>(peer_);
+  }
+
+  void send_over(exchanges::iterator x) {
+    x->over->send(x->request, [this, x](http_result r) { on_ended(x, std::move(r)); });
+  }
+
+  void on_ended(exchanges::iterator x, http_result r) {
+    if (stopped_) return;
+    if (r.stale) {
+      x->over = std::make_shared<http_connection>(peer_);
+      return send_over(x);
+    }
+    const connection used = x->over;
+    r.ended.position = x->position;
+    ended_.keep(std::move(r.ended));
+    busy_.erase(x);
+    ended_.tell();
+    if (used->is_reusable()) keep(used);
+    send_more();
+  }
+
+  void keep(const connection& unused) {
+    idle_.push_back(unused);
+    idle_end_.expires_after(k_longest_idle);
+    idle_end_.async_wait([this](const boost::system::error_code& code) {
+      if (!code) close_idle();
     });
   }
 
-  void keep(connection unused) {
-    idle_.push_back(std::move(unused));
-    idle_end_.expires_after(k_longest_idle);
-    idle_end_.async_wait([this](const boost::system::error_code& code) {
-      if (code) return;
-      for (const connection& c : idle_) c->stop();
-      idle_.clear();
-    });
+  void close_idle() {
+    for (const connection& c : idle_) c->stop();
+    idle_.clear();
   }
 
   std::size_t concurrency_;
@@ -147,8 +202,8 @@ class http_publisher final : public publisher {
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   http_peer peer_;
   asio::steady_timer idle_end_;
-  std::deque<message> waiting_;
-  std::list<connection> busy_;
+  exchanges waiting_;
+  exchanges busy_;
   std::vector<connection> idle_;
   bool stopped_{false};
   std::thread thread_;  ///< last

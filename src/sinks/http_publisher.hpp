@@ -16,9 +16,10 @@ namespace ratchet {
 /// The body is the payload as it stands; the headers are a CloudEvent's in binary mode and
 /// `Idempotency-Key: "<id>"`. What the answer means: http_answers.hpp. Where no answer comes in time, or the
 /// connection or TLS fails, it is `again`; a connection that was kept open and turns out to be closed is
-/// replaced once without a word. Of the answer's body 64 KiB are read at most and 200 bytes told of. The end
-/// breaks off what is under way. A name that is being resolved at that moment is waited for.
-/// Errors: config_invalid (the URL); io, where the certificates cannot be read.
+/// replaced once without a word. Of an answer 128 KiB are read at most and 200 bytes of its body told of. An
+/// exception on its thread, as where memory is short, breaks off what is under way, which is `again` then.
+/// The end breaks off what is under way. A name that is being resolved at that moment is waited for. Errors:
+/// config_invalid (the URL); io, where the certificates cannot be read.
 [[nodiscard]] reported<std::unique_ptr<publisher>> make_http_publisher(const std::string& sink,
                                                                        const http_sink_config&);
 

@@ -54,9 +54,7 @@ class media_type_reader {
     }
     return false;
   }
-  void skip_blanks() noexcept {
-    left_.remove_prefix(std::min(left_.find_first_not_of(" \t"), left_.size()));
-  }
+  void skip_blanks() noexcept { left_.remove_prefix(std::min(left_.find_first_not_of(" \t"), left_.size())); }
   [[nodiscard]] bool at_end() const noexcept { return left_.empty(); }
 
  private:
