@@ -60,6 +60,9 @@ struct waiting_event {
   std::uint64_t payload_begin{0};
   std::uint64_t payload_size{0};
   std::optional<std::string> own_payload;
+  /// What its opaque id is filed under, where neither its record's time nor head.since says so: of an event
+  /// that began to wait below an older one.
+  std::optional<timestamp> id_time;
 
   [[nodiscard]] std::string_view payload() const;
   /// What it counts for in `waiting.bytes`: everything of variable size, and 256 for the rest.

@@ -277,12 +277,15 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   }
   head.state = as;
   // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too.
-  head.since = in.stream_time ? in.stream_time : in.event->record_time;
+  const std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
+  head.since = began;
   const auto above = entries_.upper_bound(head.sequence);
   if (above != entries_.end() && above->second.event.head.since) {
     const timestamp older = *above->second.event.head.since;
     head.since = head.since ? std::min(*head.since, older) : older;
   }
+  const bool needs_time = around_.rules.opaque_ids && head.id && !kept.event.record.time;
+  if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
   if (failure != nullptr) note_failure(kept.event, *failure);
   around_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
@@ -321,10 +324,11 @@ void waiting_machine::set_state(entry& e, waiting_state state) {
 }
 
 /// What the id of an event that waited is filed under. What stood in for a record's time when it came is not
-/// kept, but when the event began to wait is: in stream time.
+/// kept, but when the event began to wait is, in stream time: `since`, unless that is of an older event.
 timestamp waiting_machine::filed_time_of(const waiting_event& e) const {
   if (!around_.rules.opaque_ids) return e.head.id->time();
-  return e.record.time ? *e.record.time : e.head.since.value_or(timestamp{});
+  if (e.record.time) return *e.record.time;
+  return e.id_time ? *e.id_time : e.head.since.value_or(timestamp{});
 }
 
 /// A number that grows is remembered by its partition, and filed nowhere.

@@ -85,17 +85,19 @@
 ///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
 ///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,
 ///                                                          16 last attempt, 32 due, 64 record time, 128 key,
-///                                                          256 value, 512 payload of its own), XXH3-128 of
-///                                                          the payload, optional id (16 bytes), optional i64
-///                                                          since, bytes type, optional i64 time, i64 first
-///                                                          seen, u32 attempts, optional i64 last attempt,
-///                                                          optional i64 due, bytes error, bytes topic, i32
-///                                                          partition, i64 offset, optional i64 record time,
-///                                                          optional bytes key, optional bytes value, u32
-///                                                          headers, as many times: u8 (1: it has a value),
-///                                                          bytes name, optional bytes value; u64 where the
-///                                                          payload begins in the value, u64 its size,
-///                                                          optional bytes payload
+///                                                          256 value, 512 payload of its own, 1024 time of
+///                                                          the id), XXH3-128 of the payload, optional id (16
+///                                                          bytes), optional i64 since, bytes type, optional
+///                                                          i64 time, i64 first seen, u32 attempts, optional
+///                                                          i64 last attempt, optional i64 due, bytes error,
+///                                                          bytes topic, i32 partition, i64 offset, optional
+///                                                          i64 record time, optional bytes key, optional
+///                                                          bytes value, u32 headers, as many times: u8 (1:
+///                                                          it has a value), bytes name, optional bytes
+///                                                          value; u64 where the payload begins in the value,
+///                                                          u64 its size, optional bytes payload, optional
+///                                                          i64 what the opaque id is filed under, where
+///                                                          neither the record's time nor since says so
 ///   backlog         02 u32 stream, u32 slot, aggregate     format, u8 flags (1 held, 2 ready, 4 wake, 8 gap,
 ///                                                          16 adopted), u64 parked, u64 retrying, u64 dead,
 ///                                                          u64 epoch and u64 number of the highest, optional

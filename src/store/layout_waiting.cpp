@@ -40,7 +40,7 @@ sequence read_sequence(byte_reader& in) {
 // Flags of an event.
 constexpr unsigned k_id = 1, k_since = 2, k_tombstone = 4, k_time = 8, k_last_attempt = 16, k_due = 32;
 constexpr unsigned k_record_time = 64, k_key = 128, k_value = 256, k_own_payload = 512;
-constexpr unsigned k_event_flags = 1023;
+constexpr unsigned k_id_time = 1024, k_event_flags = 2047;
 // Flags of a backlog.
 constexpr unsigned k_held = 1, k_ready = 2, k_wake = 4, k_gap = 8, k_adopted = 16;
 constexpr unsigned k_backlog_flags = 31;
@@ -49,7 +49,8 @@ unsigned flags_of(const waiting_event& e) {
   return (e.head.id ? k_id : 0U) | (e.head.since ? k_since : 0U) | (e.tombstone ? k_tombstone : 0U) |
          (e.time ? k_time : 0U) | (e.last_attempt ? k_last_attempt : 0U) | (e.due ? k_due : 0U) |
          (e.record.time ? k_record_time : 0U) | (e.record.key ? k_key : 0U) |
-         (e.record.value ? k_value : 0U) | (e.own_payload ? k_own_payload : 0U);
+         (e.record.value ? k_value : 0U) | (e.own_payload ? k_own_payload : 0U) |
+         (e.id_time ? k_id_time : 0U);
 }
 
 /// The head, and the flags of all members.
@@ -215,6 +216,7 @@ std::string encode_waiting_event(const waiting_event& e) {
   out.u64(e.payload_begin);
   out.u64(e.payload_size);
   if (e.own_payload) out.bytes(*e.own_payload);
+  if (e.id_time) out.time(*e.id_time);
   return value;
 }
 
@@ -250,6 +252,7 @@ result<waiting_event> decode_waiting_event(sequence s, std::string_view value) {
     const std::size_t size = e.record.value ? e.record.value->size() : 0;
     in.expect(e.payload_begin <= size && e.payload_size <= size - e.payload_begin);
   }
+  if ((flags & k_id_time) != 0) e.id_time = in.time();
   if (!in.done()) return damaged();
   return e;
 }

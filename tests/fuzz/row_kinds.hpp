@@ -290,6 +290,7 @@ inline const row_kind<waiting_event> k_waiting{
       const std::uint64_t most = e.record.value ? e.record.value->size() : 0;
       e.payload_begin = in.u64() % (most + 1);
       e.payload_size = in.u64() % (most - e.payload_begin + 1);
+      maybe(in, e.id_time, read_time);
       return e;
     },
     layout::encode_waiting_event,

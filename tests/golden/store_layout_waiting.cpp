@@ -145,9 +145,22 @@ TEST(values_on_disk, hold_a_waiting_event) {
   unknown[1] = 3;
   EXPECT_EQ(decode_waiting_event(seq(7), unknown).error(), make_error_code(errc::state_damaged)) << "state";
   unknown = value;
-  unknown[2] = 7;
+  unknown[2] = 15;
   EXPECT_FALSE(decode_waiting_event(seq(7), unknown)) << "flag";
   EXPECT_FALSE(decode_waiting_head(seq(7), unknown));
+}
+
+TEST(values_on_disk, hold_the_time_of_an_opaque_id_behind_all_others) {
+  waiting_event e;
+  e.head = {seq(7), waiting_state::parked, k_id, k_hash, k_time};
+  e.own_payload = "own";
+  const std::string without = encode_waiting_event(e);
+  e.id_time = k_time;
+  std::string with = without;
+  with[2] = static_cast<char>(with[2] | 4);  // the flags' high byte
+  EXPECT_EQ(hex(encode_waiting_event(e)), hex(with) + k_time_hex);
+  EXPECT_EQ(decode_waiting_event(seq(7), encode_waiting_event(e)).value(), e);
+  EXPECT_FALSE(decode_waiting_event(seq(7), with)) << "it says that there is one";
 }
 
 TEST(values_on_disk, hold_no_waiting_event_whose_payload_lies_outside_of_its_value) {

@@ -38,8 +38,9 @@ class oracle {
   using place = std::pair<std::uint64_t, std::uint64_t>;
   struct waiter {
     spec event;
-    std::optional<std::int64_t> since;
+    std::optional<std::int64_t> since;  ///< when the gap below it began
     bool dead{false};
+    std::optional<std::int64_t> began;  ///< itself to wait
   };
   struct aggregate {
     bool has_last{false};
@@ -119,7 +120,7 @@ class oracle {
     }
     if (what != "let through" && what != "waits") return what;
     if (const auto tie = a.waiting.find(number); tie != a.waiting.end()) supersede(a, tie);
-    a.waiting[number] = {e, {}, what == "let through"};
+    a.waiting[number] = {e, {}, what == "let through", {}};
     kept_ = number;
     if (a.waiting.size() > rules_.may_wait) a.held = true;
     return "waits";
@@ -191,13 +192,14 @@ class oracle {
   }
   [[nodiscard]] std::int64_t time_of_waiting(const waiter& w) const {
     if (!rules_.opaque) return time_of_id(w.event);
-    return w.event.time ? *w.event.time : w.since.value_or(0);
+    return w.event.time ? *w.event.time : w.began.value_or(0);
   }
 
   void date(aggregate& a, place kept, std::optional<std::int64_t> time) {
     const auto at = a.waiting.find(kept);
     if (at == a.waiting.end()) return;
-    at->second.since = floor ? std::optional{*floor + rules_.window} : time;
+    at->second.began = floor ? std::optional{*floor + rules_.window} : time;
+    at->second.since = at->second.began;
     const auto above = std::next(at);
     if (above != a.waiting.end() && above->second.since)
       at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);

@@ -71,7 +71,8 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     // A gap that shrinks keeps its age.
     auto& waiting = aggregates_.at(kept_->first).waiting;
     const auto at = waiting.find(kept_->second);
-    at->second.since = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    at->second.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    at->second.since = at->second.began;
     const auto above = std::next(at);
     if (above != waiting.end() && above->second.since) {
       at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
@@ -97,7 +98,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
                           std::size_t ticket) {
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
-  waiter w{.of = &m, .offset = offset, .since = {}, .due = {}, .ticket = ticket};
+  waiter w{.of = &m, .offset = offset, .since = {}, .began = {}, .due = {}, .ticket = ticket};
   may_run = may_run && !setup_->deferred;
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
@@ -170,7 +171,7 @@ std::int64_t plain_oracle::time_of_id(const message& m) const {
 
 std::int64_t plain_oracle::time_of_id(const waiter& w) const {
   if (setup_->ids != id_kind::opaque) return time_of_id(*w.of);
-  return w.of->time ? *w.of->time : w.since.value_or(0);
+  return w.of->time ? *w.of->time : w.began.value_or(0);
 }
 
 /// It waits no more: applied, or superseded by a newer one.

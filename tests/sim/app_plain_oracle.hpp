@@ -86,7 +86,8 @@ class plain_oracle {
     const message* of{nullptr};
     std::int64_t offset{0};
     fate state{fate::parked};
-    std::optional<std::int64_t> since;
+    std::optional<std::int64_t> since;  ///< when the gap below it began
+    std::optional<std::int64_t> began;  ///< itself to wait
     std::uint32_t attempts{0};
     std::optional<std::int64_t> due;
     std::optional<std::size_t> ticket{};      ///< of the step that took it

@@ -107,5 +107,32 @@ TEST(opaque_ids, of_events_that_waited_are_filed_by_their_own_records) {
   EXPECT_EQ(w.ids.at({"a", k_one}), at_ms(5600));
 }
 
+/// The gap below an event is as old as the oldest one above it, but its id is of its own time.
+TEST(opaque_ids, of_events_that_waited_below_an_older_one_are_filed_by_when_they_came) {
+  for (const bool in_one : {false, true}) {
+    SCOPED_TRACE(in_one);
+    world w = opaque(order::strict);
+    w.rules.window = std::chrono::minutes{90};
+    auto of = [n = 0](const char* aggregate, std::uint64_t number, event_id id,
+                      std::optional<std::int64_t> minutes) mutable {
+      spec e{.aggregate = aggregate, .sequence = seq(number), .id = id, .offset = n++};
+      if (minutes) e.time = *minutes * 60'000;
+      return e;
+    };
+    std::vector<spec> all{of("a", 4, {4, 4}, 60), of("z", 1, {10, 1}, 110), of("a", 2, k_two, {}),
+                          of("a", 1, k_one, 110), of("z", 2, {10, 2}, 160), of("a", 3, k_two, 160)};
+    std::vector<decision> got;
+    if (in_one) {
+      got = w.step(all).decisions;
+    } else {
+      for (const spec& e : all) got.push_back(w.step({e}).decisions.at(0));
+    }
+    EXPECT_EQ(w.ids.at({"a", k_two}), at_ms(110 * 60'000)) << "and not that of number 4";
+    EXPECT_EQ(got.back(), (decision{rejected, reject_reason::id_reused}));
+    EXPECT_EQ(w.rows.at("a").last, seq(2));
+    EXPECT_EQ(w.waiting.at("a").begin()->second.head.since, at_ms(60 * 60'000));
+  }
+}
+
 }  // namespace
 }  // namespace ratchet::testing
