@@ -31,6 +31,10 @@ rejected_row make_rejected_row(const stream_rules& rules, const decoded_event& e
     row.byte_offset = e.malformed.byte_offset;
     return row;
   }
+  if (d.reason == reject_reason::malformed) {
+    row.detail = name_of(malformed_reason::too_many_sources);
+    return row;
+  }
   row.detail = std::string{e.aggregate};
   if (rules.gate.order != order::arrival) row.sequence = e.sequence;
   if (e.has_id && rules.dedup) row.id = e.id;

@@ -44,6 +44,8 @@ enum class malformed_reason : std::uint8_t {
   base64_invalid,     ///< CloudEvents: `data_base64`
   sequence_negative,  ///< CloudEvents: `sequencetype: Integer` has a sign and wraps around; nothing orders it
   operation_unknown,  ///< a row change that is none of those which the format names
+  too_many_sources,   ///< `ids: monotonic`: it can be read, but of no more sources of its partition the last
+                      ///< id is kept
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;

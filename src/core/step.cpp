@@ -136,17 +136,20 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     return;
   }
   if (e.kind == decoded_kind::malformed && poisons(e, partition)) return;
-  if (rules_.monotonic_ids && is_one_source_too_many(e, partition)) return;
   partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
     ++where.malformed_run;
     d = {verdict::rejected, reject_reason::malformed};
   } else {
-    where.malformed_run = 0;
-    if (rules_.monotonic_ids) note_id_number(index, where);
+    where.malformed_run = 0;  // it could be read, whatever comes of it
+    const bool is_too_many = rules_.monotonic_ids && is_one_source_too_many(e, where);
+    if (rules_.monotonic_ids && !is_too_many) note_id_number(index, where);
     if (rules_.opaque_ids) filed_[index] = filed_time(e, change_.after, where, rules_.window);
-    d = e.kind == decoded_kind::ignored ? decision{verdict::ignored, reject_reason::none}
-                                        : decide_event(index);
+    if (e.kind == decoded_kind::ignored) {
+      d = {verdict::ignored, reject_reason::none};
+    } else {
+      d = is_too_many ? decision{verdict::rejected, reject_reason::malformed} : decide_event(index);
+    }
   }
   if (has_position) where.next_offset = e.from->offset + 1;
   floor_->handled(where, e.record_time, now_ + rules_.max_skew);
@@ -163,17 +166,9 @@ bool pass::poisons(const decoded_event& e, partition_in_step& partition) {
   return true;
 }
 
-/// Stops the partition before an event of a source of which nothing can be remembered any more: that it is
-/// new nobody could tell from then on.
-bool pass::is_one_source_too_many(const decoded_event& e, partition_in_step& partition) {
-  if (!e.has_id || partition.state == nullptr || partition.state->last_ids.size() < k_most_sources)
-    return false;
-  if (partition.state->last_ids.contains(e.source)) return false;
-  partition.stopped = true;
-  partition_stop stop = stop_at(e, make_error_code(errc::too_many_sources));
-  stop.what = std::string{e.source};
-  change_.stops.push_back(std::move(stop));
-  return true;
+/// Of a source too many nothing could be remembered: that its event is new nobody could tell from then on.
+bool pass::is_one_source_too_many(const decoded_event& e, const partition_state& where) {
+  return e.has_id && where.last_ids.size() >= k_most_sources && !where.last_ids.contains(e.source);
 }
 
 /// Whatever becomes of the event, applied or waiting, its number has come.

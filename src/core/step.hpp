@@ -104,8 +104,8 @@ struct step_rows {
 struct partition_stop {
   topic_partition where;
   std::int64_t offset{0};
-  std::error_code code;   ///< errc::poisoned, reducer_failed, waiting_full, gap_too_old, too_many_sources
-  std::error_code cause;  ///< the reducer's own code
+  std::error_code code;        ///< errc::poisoned, reducer_failed, waiting_full, gap_too_old
+  std::error_code cause;       ///< the reducer's own code
   malformed_detail malformed;  ///< of the record that reached the poison limit
   std::string aggregate;       ///< of the event that failed
   std::string what;            ///< the text of an exception, or what it asked for amiss

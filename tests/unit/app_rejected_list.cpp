@@ -4,6 +4,8 @@
 
 #include "app/control_requests.hpp"
 #include "app/rejected_list.hpp"
+#include "app/rejected_rows.hpp"
+#include "app/row_reports.hpp"
 #include "app/waiting_request.hpp"
 #include "app_control_fake_store.hpp"
 
@@ -171,6 +173,22 @@ TEST(a_filter_of_rejected_records, is_the_same_after_its_way_over_the_socket) {
   ASSERT_TRUE(parsed);
   EXPECT_EQ(*parsed, filter);
   EXPECT_FALSE(parse_filter(std::vector<std::string>{"after_position=p1/7"}));
+}
+
+TEST(rejected_rows, say_that_a_source_was_one_too_many) {
+  const topic_partition where{"t", partition_id{2}};
+  record from;
+  from.where = &where;
+  from.offset = 7;
+  from.value = "{}";
+  decoded_event e;
+  e.from = &from;
+  e.kind = decoded_kind::event;
+  e.aggregate = "p1";
+  const rejected_row row =
+      make_rejected_row({}, e, {verdict::rejected, reject_reason::malformed}, timestamp{1s});
+  EXPECT_EQ(row.detail, "too_many_sources");
+  EXPECT_EQ(rejected_line(row).substr(0, 32), "t/2@7  malformed too_many_source") << rejected_line(row);
 }
 
 }  // namespace

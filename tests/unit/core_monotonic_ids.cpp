@@ -94,21 +94,42 @@ TEST(monotonic_ids, behind_a_reducer_that_stops_have_not_come) {
   EXPECT_EQ(verdicts_of(w.step({numbered(2, 1, "b"), numbered(3, 2, "c")})), (verdicts{applied, applied}));
 }
 
-TEST(monotonic_ids, of_more_sources_than_are_kept_stop_the_partition) {
+/// Its partition has had as many sources as are kept, "/0" and so on.
+world with_all_sources() {
   world w = monotonic();
   std::vector<spec> events;
   for (std::size_t i = 0; i < k_most_sources; ++i)
     events.push_back(numbered(1, static_cast<std::int64_t>(i), "x", 0, "/" + std::to_string(i)));
-  ASSERT_TRUE(w.step(events).stops.empty());
+  EXPECT_TRUE(w.step(events).stops.empty());
+  return w;
+}
+
+TEST(monotonic_ids, of_more_sources_than_are_kept_are_rejected_and_others_go_on) {
+  world w = with_all_sources();
   const std::int64_t next = w.partition(0).next_offset;
-  const auto got = w.step({numbered(2, next, "x", 0, "/7"), numbered(1, next + 1, "x", 0, "/new"),
+  const auto got = w.step({numbered(2, next, "x", 0, "/7"), numbered(1, next + 1, "y", 0, "/new"),
                            numbered(3, next + 2, "x", 0, "/7"), numbered(1, 0, "x", 1, "/new")});
-  EXPECT_EQ(verdicts_of(got), (verdicts{applied, unhandled, unhandled, applied}));
-  ASSERT_EQ(got.stops.size(), 1U);
-  EXPECT_EQ(got.stops[0].code, make_error_code(errc::too_many_sources));
-  EXPECT_EQ(got.stops[0].offset, next + 1);
-  EXPECT_EQ(got.stops[0].what, "/new");
-  EXPECT_EQ(w.partition(0).next_offset, next + 1);
+  EXPECT_EQ(verdicts_of(got), (verdicts{applied, rejected, applied, applied}));
+  EXPECT_EQ(got.decisions[1].reason, reject_reason::malformed);
+  EXPECT_EQ(got.rejected, std::vector<std::uint32_t>{1});
+  EXPECT_TRUE(got.stops.empty());
+  EXPECT_EQ(w.partition(0).next_offset, next + 3);
+  EXPECT_EQ(w.partition(0).last_ids.size(), k_most_sources);
+  EXPECT_EQ(w.state.counters.rejected(), 1U);
+  EXPECT_EQ(w.snapshot().find('y'), std::string::npos);
+}
+
+TEST(monotonic_ids, of_made_up_sources_do_not_poison_their_partition) {
+  world w = with_all_sources();
+  w.rules.poison_limit = 3;
+  std::int64_t next = w.partition(0).next_offset;
+  std::vector<spec> events;
+  for (int i = 0; i < 10; ++i) events.push_back(numbered(1, next++, "x", 0, "/new" + std::to_string(i)));
+  events.push_back(numbered(2, next++, "x", 0, "/7"));
+  const auto got = w.step(events);
+  EXPECT_TRUE(got.stops.empty());
+  EXPECT_EQ(got.decisions.back().verdict, applied);
+  EXPECT_EQ(w.state.counters.rejected(), 10U);
 }
 
 /// However a history with repeats falls into steps, each number has its effect once.
