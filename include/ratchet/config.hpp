@@ -50,6 +50,8 @@ struct state_config {
   /// Bytes to keep free on the file system of `path`: below, nothing more is consumed until there is room
   /// again. None: chosen by the memory limit and the file system's size. 0: never looked at.
   std::optional<std::uint64_t> min_free;
+  /// An event that would leave a larger snapshot, or put a larger row into a table, is dead.
+  std::uint64_t snapshot_bytes{std::uint64_t{16} << 20U};
 };
 
 /// What a record of the stream looks like.

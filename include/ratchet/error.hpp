@@ -52,12 +52,12 @@ enum class errc {
   gap_too_old = 26,    ///< `gap.policy: stop`: numbers did not come in time. See `ratchet status`.
   /// a reducer publishes what its stream's `outputs` or its traits do not announce, or replies to nobody.
   output_undeclared = 27,
-  output_lacking = 28,     ///< an event lacks the field that an `emit` of its stream takes. It is dead.
-  output_too_large = 29,   ///< an event's message is larger than `outbox.message_bytes`. The event is dead.
-  table_undeclared = 30,   ///< a reducer writes, or somebody reads, a table that no `tables` announces.
-  table_key_invalid = 31,  ///< a key does not fit the declared encoding of its table.
-  too_many_sources = 32,  ///< `ids: monotonic`: more sources in a partition than are kept. Use `ids: opaque`.
-  aggregate_blocked = 33,  ///< earlier events of the aggregate wait; a transaction cannot go before them.
+  output_lacking = 28,      ///< an event lacks the field that an `emit` of its stream takes. It is dead.
+  output_too_large = 29,    ///< an event's message is larger than `outbox.message_bytes`. The event is dead.
+  table_undeclared = 30,    ///< a reducer writes, or somebody reads, a table that no `tables` announces.
+  table_key_invalid = 31,   ///< a key does not fit the declared encoding of its table.
+  snapshot_too_large = 32,  ///< a snapshot or a row above `state.snapshot_bytes`. Its event is dead.
+  aggregate_blocked = 33,   ///< earlier events of the aggregate wait; a transaction cannot go before them.
   not_running = 34,   ///< run() does not last, or ended before it answered. Same again, with the same key.
   timed_out = 35,     ///< no answer in time; it may have been done. Same again, with the same key.
   key_reused = 36,    ///< the key was used for a request with another fingerprint. Take a new key.

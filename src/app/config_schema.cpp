@@ -21,7 +21,8 @@ constexpr known_key k_top_keys[] = {
     {"dead_letter"}, {"rejections"}, {"outbox"},
     {"sinks"},       {"http"},       {"shard", "leave it out; one instance serves the whole group"},
 };
-constexpr known_key k_state_keys[] = {{"path"}, {"commit_interval"}, {"sync"}, {"min_free"}};
+constexpr known_key k_state_keys[] = {
+    {"path"}, {"commit_interval"}, {"sync"}, {"min_free"}, {"snapshot_bytes"}};
 constexpr known_key k_http_keys[] = {{"listen"}};
 constexpr known_key k_topic_keys[] = {{"topic"}};
 constexpr known_key k_outbox_keys[] = {{"bytes"}, {"message_bytes"}};
@@ -64,6 +65,13 @@ void read_state(const config_value& value, state_config& out) {
   if (const auto min_free = map.get("min_free")) {
     std::uint64_t bytes = 0;
     if (min_free->is_word("off") || min_free->size(bytes)) out.min_free = bytes;
+  }
+  constexpr std::uint64_t k_least_snapshot = 4096;
+  constexpr std::uint64_t k_most_snapshot = std::uint64_t{1} << 30U;
+  const auto snapshot = map.get("snapshot_bytes");
+  if (snapshot && snapshot->size(out.snapshot_bytes) &&
+      (out.snapshot_bytes < k_least_snapshot || out.snapshot_bytes > k_most_snapshot)) {
+    snapshot->error(snapshot->node().text + " is out of range", "it goes from 4KiB to 1GiB");
   }
 }
 

@@ -30,6 +30,7 @@ state:
   # sync: interval                # interval: sync once per commit interval. every-step: after each step
   # min_free: 512MiB              # with less free on the disk nothing is consumed until there is room; or off.
                                   # Default: half of memory_limit, but at most a tenth of the file system
+  # snapshot_bytes: 16MiB         # an event that would leave a larger snapshot, or a larger row of a table, is dead
 
 streams:
   - name: payments                # what get, scan and status call it

@@ -124,12 +124,6 @@ std::string describe(const partition_stop& stop) {
            "explain "
            "--aggregate`, have the missing events sent, or skip them, and start again";
   }
-  if (stop.code == make_error_code(errc::too_many_sources)) {
-    return place + ": stopped before this event of source `" + stop.what + "`: of " +
-           std::to_string(k_most_sources) +
-           " sources the last id is kept, and the partition has had as many; nothing is lost: rebuild the "
-           "state with `dedup: {ids: opaque}`, which has no such limit";
-  }
   return place + ": stopped: " + stop.code.message();
 }
 

@@ -173,6 +173,7 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
     streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
     streams.back()->group = c.kafka.group;
     streams.back()->rules.outputs.message_bytes = c.outbox.message_bytes;
+    streams.back()->rules.outputs.snapshot_bytes = c.state.snapshot_bytes;
   }
   return streams;
 }

@@ -70,8 +70,8 @@ class ratchet_category_t final : public std::error_category {
         return "the event lacks a field that `emit` takes";
       case errc::output_too_large:
         return "the message to be published is too large";
-      case errc::too_many_sources:
-        return "too many sources in a partition";
+      case errc::snapshot_too_large:
+        return "the snapshot or the row of a table is too large";
       case errc::table_undeclared:
         return "a table that the stream's `tables` does not announce";
       case errc::table_key_invalid:
@@ -113,7 +113,7 @@ int exit_code_of(errc code) noexcept {
     case errc::output_undeclared:
     case errc::output_lacking:
     case errc::output_too_large:
-    case errc::too_many_sources:
+    case errc::snapshot_too_large:
     case errc::table_undeclared:
     case errc::table_key_invalid:
     case errc::aggregate_blocked:

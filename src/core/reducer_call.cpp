@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/result_size.hpp"
 #include "core/tables.hpp"
 #include "ratchet/error.hpp"
 
@@ -138,6 +139,7 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
   } catch (...) {
     failed_by_exception(out, "an exception that is not a std::exception");
   }
+  if (out.how == ending::done) limit_results(out, rules.snapshot_bytes, s, fx);
   take_table_changes(out, reduce, rules, std::move(fx));
   take_reply(out, rules, allowed, fx);
   take_outputs(out, reduce, rules, e, std::move(fx));

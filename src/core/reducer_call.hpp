@@ -17,6 +17,7 @@ struct output_rules {
   std::optional<std::vector<std::string>> topics{std::in_place};  ///< to these; none: to any
   std::uint64_t message_bytes{std::uint64_t{960}
                               << 10U};  ///< of key, payload and what the headers hold of the event
+  std::uint64_t snapshot_bytes{std::uint64_t{16} << 20U};  ///< of a snapshot, and of a row of a table
   /// These; none: any, with any bytes as keys.
   std::optional<std::vector<table_config>> tables{std::in_place};
 };
@@ -37,9 +38,9 @@ struct reducer_call {
 /// Whether somebody waits who can be replied to.
 enum class replies : std::uint8_t { refused, allowed };
 
-/// Runs the reducer and lets nothing out of it: an exception is a failure that may pass, a message that is
-/// too large a lasting one, and what was not announced or does not fit its table a stop. Where it did not end
-/// with done, `s` may be half changed.
+/// Runs the reducer and lets nothing out of it: an exception is a failure that may pass, a message, a
+/// snapshot or a row that is too large a lasting one, and what was not announced or does not fit its table a
+/// stop. Where it did not end with done, `s` may be half changed.
 [[nodiscard]] reducer_call call_reducer(const reducer&, const output_rules&, const event&, state& s,
                                         replies = replies::refused);
 

@@ -124,6 +124,35 @@ constexpr refused k_refused[] = {
     {"unknown_key", "    emit: {topic: o, value: /a}\n", "streams[0].emit.value", "is not a known key"},
     {"small_messages", "", "outbox.message_bytes", "is out of range", "outbox: {message_bytes: 1KiB}\n"},
 };
+
+reported<config> with_snapshots_of(const std::string& bytes) {
+  return parse_config("version: 1\nstate: {path: /var/lib/ratchet, snapshot_bytes: " + bytes + R"(}
+streams:
+  - name: payments
+    envelope: {event_id: /id, aggregate: /a, sequence: /s}
+)",
+                      "f.yaml");
+}
+
+TEST(config_of_outputs, bounds_snapshots) {
+  const auto by_default = parsed("    outputs: [cashback]\n");
+  ASSERT_TRUE(by_default.has_value()) << to_text(by_default.error());
+  EXPECT_EQ(by_default.value().state.snapshot_bytes, 16U << 20U);
+  for (const auto& [text, bytes] : {std::pair{"4KiB", 4096U}, {"32MiB", 32U << 20U}, {"1GiB", 1U << 30U}}) {
+    const auto c = with_snapshots_of(text);
+    ASSERT_TRUE(c.has_value()) << to_text(c.error());
+    EXPECT_EQ(c.value().state.snapshot_bytes, bytes);
+    const auto streams = make_streams(c.value(), {});
+    ASSERT_TRUE(streams.has_value()) << to_text(streams.error());
+    EXPECT_EQ(streams.value()[0]->rules.outputs.snapshot_bytes, bytes);
+  }
+  for (const char* text : {"4095", "1GiB1", "2GiB", "off"}) {
+    const auto c = with_snapshots_of(text);
+    ASSERT_FALSE(c.has_value()) << text;
+    EXPECT_EQ(c.error().diagnostics.front().path, "state.snapshot_bytes");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(config_of_outputs, output_refusal, ::testing::ValuesIn(k_refused),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 

@@ -41,6 +41,7 @@ struct transactions : ::testing::Test {
     config c;
     c.kafka.group = "g";
     c.outbox.message_bytes = 2000;
+    c.state.snapshot_bytes = 5000;
     stream_config s;
     s.name = "orders";
     s.topics = std::move(topics);
@@ -277,6 +278,12 @@ TEST_F(transactions, are_refused_what_a_reducer_is_refused) {
                                }});
   EXPECT_EQ(long_reply.code, make_error_code(errc::output_too_large));
   EXPECT_THAT(long_reply.text, HasSubstr("its reply has 2001 bytes"));
+  const auto large_state = one({"p1", "4", [](state& s, effects&) {
+                                  s.assign(std::string(5001, 'x'));
+                                  return done();
+                                }});
+  EXPECT_EQ(large_state.code, make_error_code(errc::snapshot_too_large));
+  EXPECT_EQ(large_state.text, "its snapshot has 5001 bytes, and state.snapshot_bytes is 5000");
   EXPECT_EQ(stored("p1"), "nothing");
 }
 

@@ -51,7 +51,7 @@ constexpr exit_row k_exits[] = {
     {errc::output_too_large, 1},
     {errc::table_undeclared, 1},
     {errc::table_key_invalid, 1},
-    {errc::too_many_sources, 1},
+    {errc::snapshot_too_large, 1},
     {errc::aggregate_blocked, 1},
     {errc::not_running, 69},
     {errc::timed_out, 69},
