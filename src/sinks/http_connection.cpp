@@ -155,8 +155,8 @@ void http_connection::on_header(const boost::system::error_code& code) {
 
 void http_connection::on_body(const boost::system::error_code& code) {
   const std::size_t read = piece_.size() - parser_->get().body().size;
-  constexpr std::size_t k_most_excerpt = 200;
-  excerpt_.append(piece_.data(), std::min(read, k_most_excerpt - std::min(k_most_excerpt, excerpt_.size())));
+  const std::size_t needed = peer_.mask.needed();
+  excerpt_.append(piece_.data(), std::min(read, needed - std::min(needed, excerpt_.size())));
   const bool more = !code || code == http::error::need_buffer;
   // The status says what became of the message, whatever becomes of the body.
   if (!more || answer_bytes_ > k_most_answer) keep_ = false;
@@ -169,9 +169,9 @@ void http_connection::finish() {
   delivery d{.ended = meaning_of_status(answer.result_int()), .text = {}};
   if (d.ended != delivery::how::done) {
     d.text = "answers " + std::to_string(answer.result_int());
-    const std::string reason = to_excerpt({answer.reason().data(), answer.reason().size()});
+    const std::string reason = peer_.mask.excerpt({answer.reason().data(), answer.reason().size()});
     if (!reason.empty()) d.text += " " + reason;
-    if (!excerpt_.empty()) d.text += ": " + to_excerpt(excerpt_);
+    if (!excerpt_.empty()) d.text += ": " + peer_.mask.excerpt(excerpt_);
   }
   if (d.ended == delivery::how::again) {
     const auto after = answer[http::field::retry_after];

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "ports/publisher.hpp"
+#include "sinks/answer_mask.hpp"
 #include "sinks/http_request.hpp"
 #include "sinks/http_url.hpp"
 
@@ -30,6 +31,7 @@ struct http_peer {
   boost::asio::ssl::context* tls;  ///< none: plain
   http_url url;
   std::chrono::milliseconds timeout;
+  answer_mask mask;
 };
 
 /// How a request ended.

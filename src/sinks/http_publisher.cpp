@@ -39,7 +39,7 @@ class http_publisher final : public publisher {
       : concurrency_{how.concurrency},
         form_{std::move(form)},
         tls_{std::move(tls)},
-        peer_{context_, tls_.get(), form_.url, how.timeout},
+        peer_{context_, tls_.get(), form_.url, how.timeout, answer_mask{form_.headers, form_.url}},
         idle_end_{context_},
         thread_{[this] { run(); }} {}
   ~http_publisher() override {

@@ -59,7 +59,28 @@ std::string http_url::authority() const {
 }
 
 std::string http_url::shown() const {
-  return (tls ? "https://" : "http://") + authority() + target.substr(0, target.find('?'));
+  std::string out = (tls ? "https://" : "http://") + authority();
+  std::string_view path = target;
+  path = path.substr(0, path.find('?'));
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const std::string_view segment = path.substr(0, path.find('/'));
+    out += '/';
+    out += is_shown_segment(segment) ? segment : "***";
+    path.remove_prefix(segment.size());
+  }
+  return out;
+}
+
+bool is_shown_segment(std::string_view text) noexcept {
+  constexpr std::size_t k_longest_word = 24;
+  constexpr std::size_t k_longest_version = 4;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_in_word = [](char c) { return (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.'; };
+  if (text.starts_with('v') && text.size() <= k_longest_version &&
+      std::all_of(text.begin() + 1, text.end(), is_digit))
+    return true;
+  return text.size() <= k_longest_word && std::all_of(text.begin(), text.end(), is_in_word);
 }
 
 std::optional<http_url> parse_http_url(std::string_view text) {

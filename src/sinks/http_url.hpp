@@ -15,9 +15,13 @@ struct http_url {
   std::string target{"/"};  ///< path and query
   /// The value of the Host header.
   [[nodiscard]] std::string authority() const;
-  /// For people: without the query, which may hold what is secret.
+  /// For people: without the query, and with *** for the parts of the path that may be secret, too.
   [[nodiscard]] std::string shown() const;
 };
+
+/// Whether a part of a path is a plain word, or a version: webhooks carry their secret in the path, as in
+/// /services/T024/B7/x9Qa.
+[[nodiscard]] bool is_shown_segment(std::string_view) noexcept;
 
 /// Reads http:// or https://, a host, maybe a port, a path and a query. None for anything else, also where it
 /// holds a user, a fragment, white space or bytes beyond ASCII.

@@ -59,17 +59,27 @@ void* operator new(std::size_t size) {
   if (at == nullptr) throw std::bad_alloc{};
   return at;
 }
-void* operator new[](std::size_t size) { return ::operator new(size); }
+void* operator new[](std::size_t size) {
+  return ::operator new(size);
+}
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return ratchet::testing::counted_memory::take(size);
 }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return ratchet::testing::counted_memory::take(size);
 }
-void operator delete(void* at) noexcept { ratchet::testing::counted_memory::give_back(at); }
-void operator delete[](void* at) noexcept { ratchet::testing::counted_memory::give_back(at); }
-void operator delete(void* at, std::size_t) noexcept { ratchet::testing::counted_memory::give_back(at); }
-void operator delete[](void* at, std::size_t) noexcept { ratchet::testing::counted_memory::give_back(at); }
+void operator delete(void* at) noexcept {
+  ratchet::testing::counted_memory::give_back(at);
+}
+void operator delete[](void* at) noexcept {
+  ratchet::testing::counted_memory::give_back(at);
+}
+void operator delete(void* at, std::size_t) noexcept {
+  ratchet::testing::counted_memory::give_back(at);
+}
+void operator delete[](void* at, std::size_t) noexcept {
+  ratchet::testing::counted_memory::give_back(at);
+}
 void operator delete(void* at, const std::nothrow_t&) noexcept {
   ratchet::testing::counted_memory::give_back(at);
 }

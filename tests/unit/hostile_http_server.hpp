@@ -26,8 +26,8 @@ struct hostile_answer {
   bool closes{false};                  ///< behind `first`; else it stays silent
 };
 
-/// A server on 127.0.0.1 that means no good. It reads heads of requests, without their bodies, and counts what
-/// it could get rid of; the kernel's buffers hold some of that.
+/// A server on 127.0.0.1 that means no good. It reads heads of requests, without their bodies, and counts
+/// what it could get rid of; the kernel's buffers hold some of that.
 class hostile_http_server {
  public:
   /// No more is written to one client, so that a broken one fails its test and not the machine.
@@ -81,7 +81,8 @@ class hostile_http_server {
     to.set_option(boost::asio::socket_base::send_buffer_size{1 << 16}, code);
     std::string got;
     for (;;) {
-      const std::size_t head = boost::asio::read_until(to, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
+      const std::size_t head =
+          boost::asio::read_until(to, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
       if (code) return;
       got.erase(0, head);
       ++requests_;

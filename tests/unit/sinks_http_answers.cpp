@@ -65,6 +65,11 @@ TEST(http_url_text, is_read) {
   EXPECT_EQ(parse_http_url("http://h")->target, "/");
   EXPECT_EQ(parse_http_url("http://h?a")->target, "/?a");
   EXPECT_EQ(parse_http_url("http://h:80/x")->authority(), "h");
+  EXPECT_EQ(parse_http_url("http://h")->shown(), "http://h/");
+  EXPECT_EQ(parse_http_url("https://h/services/T024/b7/xQa/?a=b")->shown(),
+            "https://h/services/***/***/***/");
+  EXPECT_EQ(parse_http_url("https://h/api/v2/new-receipts")->shown(), "https://h/api/v2/new-receipts");
+  EXPECT_EQ(parse_http_url("https://h/v20251/abcdefghijklmnopqrstuvwxyz")->shown(), "https://h/***/***");
   for (const char* other :
        {"", "pay.example", "ftp://h/", "http://", "http:///x", "http://u:p@h/", "http://h:0/",
         "http://h:65536/", "http://h:/", "http://h:8x/", "http://[::1/", "http://[::1]x/", "http://h/a b",

@@ -191,6 +191,18 @@ TEST_F(an_http_sink, tells_failures_that_pass_from_refusals) {
   EXPECT_EQ(server_->connections(), 1) << "a refusal does not end the connection";
 }
 
+TEST_F(an_http_sink, shows_no_secret_that_the_server_quotes) {
+  open([](const auto& r) {
+    return answer{
+        .status = 401,
+        .headers = {},
+        .body = std::string(190, 'x') + std::string{r.at("Authorization")} + std::string{r.target()}};
+  });
+  how_.headers = {{"Authorization", "Bearer s3cr3t-t0ken-value"}};
+  const delivery d = send(row(0));
+  EXPECT_TRUE(d.text.ends_with("/in: answers 401 Unauthorized: " + std::string(190, 'x') + "***")) << d.text;
+}
+
 TEST_F(an_http_sink, reads_little_of_a_large_answer) {
   open([](const auto&) { return answer{.status = 422, .body = std::string(std::size_t{8} << 20U, 'x')}; });
   const delivery d = send(row(0));

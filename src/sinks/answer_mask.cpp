@@ -1,0 +1,144 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "sinks/answer_mask.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include "sinks/http_answers.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::size_t k_shortest = 4;
+/// A piece of a value that counts by itself. A shorter one may be any word.
+constexpr std::size_t k_shortest_piece = 8;
+constexpr std::size_t k_excerpt = 200;
+
+/// Calls `f` with each piece between two of `separators`.
+template <class F>
+void for_each_piece(std::string_view text, std::string_view separators, F&& f) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    f(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// %XX as the byte it stands for.
+[[nodiscard]] std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view digits = text.substr(i + 1, 2);
+    unsigned byte = 0;
+    const bool is_code =
+        text[i] == '%' && digits.size() == 2 &&
+        std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
+    out += is_code ? static_cast<char>(byte) : text[i];
+    if (is_code) i += 2;
+  }
+  return out;
+}
+
+/// Up to the first byte that is none of Base64.
+[[nodiscard]] std::string base64_decoded(std::string_view text) {
+  constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  std::uint32_t bits = 0;
+  unsigned count = 0;
+  for (const char c : text) {
+    const std::size_t digit = k_digits.find(c);
+    if (digit == std::string_view::npos) break;
+    bits = (bits << 6U | static_cast<std::uint32_t>(digit)) & 0xFFFFU;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>(static_cast<unsigned char>(bits >> count & 0xFFU));
+  }
+  return out;
+}
+
+[[nodiscard]] bool is_basic(std::string_view scheme) noexcept {
+  constexpr std::string_view k_basic = "basic";
+  return std::equal(scheme.begin(), scheme.end(), k_basic.begin(), k_basic.end(),
+                    [](char a, char b) { return static_cast<char>(static_cast<unsigned char>(a) | 0x20U) == b; });
+}
+
+}  // namespace
+
+answer_mask::answer_mask(const std::map<std::string, std::string>& headers, const http_url& url) {
+  for (const auto& [name, value] : headers) add_value(value);
+  const std::string_view target = url.target;
+  const std::size_t query = std::min(target.find('?'), target.size());
+  const std::string_view path = target.substr(0, query);
+  bool shows_all = true;
+  for_each_piece(path, "/", [&](std::string_view segment) {
+    if (is_shown_segment(segment)) return;
+    shows_all = false;
+    add_url_text(segment);
+  });
+  if (!shows_all) add(std::string{path});
+  if (query < target.size()) {
+    add_url_text(target.substr(query + 1));
+    for_each_piece(target.substr(query + 1), "&", [&](std::string_view pair) {
+      add_url_text(pair.substr(std::min(pair.find('=') + 1, pair.size())));  // all of it where there is no =
+    });
+  }
+  std::stable_sort(secrets_.begin(), secrets_.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+}
+
+void answer_mask::add(std::string secret) {
+  if (secret.size() >= k_shortest) secrets_.push_back(std::move(secret));
+}
+
+void answer_mask::add_value(const std::string& value) {
+  add(value);
+  for_each_piece(value, " \t;,=:\"", [&](std::string_view piece) {
+    if (piece.size() >= k_shortest_piece) add(std::string{piece});
+  });
+  const std::size_t scheme = value.find(' ');
+  if (scheme == std::string::npos) return;
+  const std::string token = value.substr(std::min(value.find_first_not_of(' ', scheme), value.size()));
+  add(token);
+  if (!is_basic(std::string_view{value}.substr(0, scheme))) return;
+  const std::string stands_for = base64_decoded(token);
+  add(stands_for);
+  if (const std::size_t colon = stands_for.find(':'); colon != std::string::npos)
+    add(stands_for.substr(colon + 1));
+}
+
+void answer_mask::add_url_text(std::string_view text) {
+  add(std::string{text});
+  add(percent_decoded(text));
+}
+
+std::size_t answer_mask::secret_at_front(std::string_view bytes) const noexcept {
+  for (const std::string& secret : secrets_) {
+    if (bytes.starts_with(secret)) return secret.size();
+    if (bytes.size() >= k_shortest && std::string_view{secret}.starts_with(bytes)) return bytes.size();
+  }
+  return 0;
+}
+
+std::string answer_mask::excerpt(std::string_view bytes) const {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(bytes.size(), k_excerpt);) {
+    const std::size_t hidden = secret_at_front(bytes.substr(i));
+    if (hidden > 0) {
+      out += "***";
+    } else {
+      out += bytes[i];
+    }
+    i += std::max<std::size_t>(hidden, 1);
+  }
+  return to_excerpt(out);
+}
+
+std::size_t answer_mask::needed() const noexcept {
+  return k_excerpt + (secrets_.empty() ? 0 : secrets_.front().size());
+}
+
+}  // namespace ratchet
