@@ -21,6 +21,7 @@
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
 #include "store/open_files.hpp"
+#include "store/private_directory.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet {
@@ -108,6 +109,15 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   return made;
 }
 
+/// Behind the opening, which takes the rights of others. Some file systems say yes to that, and keep the
+/// mode.
+void engine::tell_of_mode(const std::string& before) {
+  const auto now = mode_open_to_others(config_.state.path);
+  options_.log->warn("the state directory {} had the mode {}{}", config_.state.path.string(), before,
+                     now ? ", and keeps it: other users of this machine may read the state"
+                         : ": it is for its owner alone now (700)");
+}
+
 std::optional<problem> engine::open_store() {
   store_options wanted;
   wanted.path = config_.state.path;
@@ -116,8 +126,10 @@ std::optional<problem> engine::open_store() {
   const memory_budget shares = memory_budget::of(config_.memory_limit);
   wanted.database_bytes = shares.database;
   wanted.remembered_bytes = shares.remembered;
+  const auto was_open = mode_open_to_others(wanted.path);
   auto opened = ratchet::open_store(wanted);
   if (!opened) return std::move(opened.error());
+  if (was_open) tell_of_mode(*was_open);
   {
     const std::unique_lock lock{store_mutex_};
     store_ = std::move(opened.value());

@@ -91,6 +91,7 @@ class engine {
   engine(config, stream_list, engine_options);
 
   [[nodiscard]] std::optional<problem> open_store();
+  void tell_of_mode(const std::string& before);
   /// Answers /livez, /readyz and /metrics, where the config says so. Errors: io.
   [[nodiscard]] std::optional<problem> serve_http();
   /// A checkpoint that is opened for the first time gets an outbox epoch of its own.

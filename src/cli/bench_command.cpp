@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -209,8 +210,10 @@ void print_json(const bench_arguments& a, const std::vector<pair_of_runs>& runs)
 [[nodiscard]] int bench_pairs(bench_arguments& a) {
   const bool own_directory = a.directory.empty();
   if (own_directory) {
-    a.directory =
-        (std::filesystem::temp_directory_path() / ("ratchet-bench-" + std::to_string(::getpid()))).string();
+    // A name that can be guessed could be somebody's link to where only we may write.
+    a.directory = (std::filesystem::temp_directory_path() / "ratchet-bench-XXXXXX").string();
+    if (::mkdtemp(a.directory.data()) == nullptr)
+      return report({errc::io, "cannot make a directory " + a.directory, {}, {}});
   }
   if (a.topic.empty()) a.topic = "ratchet-bench-" + std::to_string(::getpid());
   kafka_target target{a.brokers, a.topic, a.partitions, {}};

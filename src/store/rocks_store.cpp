@@ -12,6 +12,7 @@
 #include "store/directory_lock.hpp"
 #include "store/file_problem.hpp"
 #include "store/opening.hpp"
+#include "store/private_directory.hpp"
 #include "store/rejected_index.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_view.hpp"
@@ -295,17 +296,14 @@ std::vector<stream_id> ids_of(const catalog& known) {
 /// The directory, made durable in its parent.
 reported<void> make_directory(const store_options& options) {
   std::error_code code;
-  if (std::filesystem::exists(options.path, code)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (!options.create) {
+  if (!options.create && !std::filesystem::exists(options.path, code)) {
     return problem{make_error_code(errc::state_missing),
                    "there is no state directory " + options.path.string(),
                    "run first, or name another",
                    {}};
   }
-  std::filesystem::create_directories(options.path, code);
-  if (code) return file_problem("make the state directory", options.path, code);
-  // Snapshots are nobody else's business. A directory that was there before keeps its mode.
-  std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, code);
+  RATCHET_TRY(const bool is_new, make_private_directory(options.path));
+  if (!is_new) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
   if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -382,6 +380,7 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   RATCHET_TRY(make_directory(options));
   RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
   RATCHET_TRY(check_writable(options.path));
+  RATCHET_TRY(check_owner(options.path));
   database_settings settings;
   settings.path = options.path;
   settings.memory_bytes = options.database_bytes;
@@ -396,6 +395,7 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   RATCHET_TRY(adoption wanted, adopt(options, found));
   RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
   found.db.reset();
+  RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home
   return open_inspected(options, settings, std::move(lock), found, std::move(wanted), std::move(rejected));
 }
 

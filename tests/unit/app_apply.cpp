@@ -371,6 +371,27 @@ TEST_F(apply_command, makes_a_directory_that_others_cannot_read) {
   EXPECT_EQ(std::filesystem::status(settings_.state.path).permissions(), perms::owner_all);
 }
 
+TEST_F(apply_command, closes_a_directory_that_others_can_read) {
+  using std::filesystem::perms;
+  std::filesystem::create_directories(settings_.state.path);
+  for (int i = 0; i < 2; ++i) {  // empty, and with a state
+    std::filesystem::permissions(settings_.state.path,
+                                 perms::owner_all | perms::group_all | perms::others_all);
+    opened();
+    EXPECT_EQ(std::filesystem::status(settings_.state.path).permissions(), perms::owner_all);
+    reopen();
+  }
+}
+
+TEST_F(apply_command, leaves_the_mode_of_a_directory_that_holds_something_else) {
+  using std::filesystem::perms;
+  std::filesystem::create_directories(settings_.state.path / "photos");
+  const perms before = perms::owner_all | perms::group_read | perms::group_exec;
+  std::filesystem::permissions(settings_.state.path, before);
+  EXPECT_FALSE(engine::open(settings_, own_, {}));
+  EXPECT_EQ(std::filesystem::status(settings_.state.path).permissions(), before);
+}
+
 TEST_F(apply_command, says_where_there_is_nothing_to_consume) {
   const auto failed = opened().run(true, stop_);
   ASSERT_TRUE(failed) << "there are no brokers in the config";

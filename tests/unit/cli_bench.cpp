@@ -57,6 +57,20 @@ TEST_F(bench_command, measures_what_it_says_in_json) {
   EXPECT_GT(std::uint64_t{run.at_pointer("/state/counters/duplicate")}, 2'000U);
 }
 
+TEST_F(bench_command, makes_a_directory_of_a_name_that_nobody_can_guess) {
+  // exec keeps the process id, of which the name was once made.
+  const std::string script = "t=" + directory().string() + R"(
+mkdir -p "$t/tmp/ratchet-bench-$$" "$t/elsewhere" && ln -s "$t/elsewhere" "$t/tmp/ratchet-bench-$$/state-0"
+TMPDIR=$t/tmp exec )" + RATCHET_BINARY +
+                             " bench --events 2000 --aggregates 50 --runs 1";
+  auto process = workload_process::start({"/bin/sh", "-c", script}, {}, directory() / "out");
+  EXPECT_EQ(process.value().wait(std::chrono::minutes{2}).value_or(-1), 0) << output();
+  EXPECT_TRUE(std::filesystem::is_empty(directory() / "elsewhere")) << "it followed somebody's link";
+  std::size_t left = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator{directory() / "tmp"}) ++left;
+  EXPECT_EQ(left, 1U) << "what is not its own stays, and its own goes";
+}
+
 TEST_F(bench_command, needs_the_names_of_what_a_part_works_on) {
   EXPECT_EQ(bench({"--only", "raw", "--topic", "t"}), 64);
   EXPECT_NE(output().find("--only needs --brokers"), std::string::npos) << output();
