@@ -33,9 +33,8 @@ void for_each_piece(std::string_view text, std::string_view separators, F&& f) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view digits = text.substr(i + 1, 2);
     unsigned byte = 0;
-    const bool is_code =
-        text[i] == '%' && digits.size() == 2 &&
-        std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
+    const bool is_code = text[i] == '%' && digits.size() == 2 &&
+                         std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
     out += is_code ? static_cast<char>(byte) : text[i];
     if (is_code) i += 2;
   }
@@ -62,8 +61,9 @@ void for_each_piece(std::string_view text, std::string_view separators, F&& f) {
 
 [[nodiscard]] bool is_basic(std::string_view scheme) noexcept {
   constexpr std::string_view k_basic = "basic";
-  return std::equal(scheme.begin(), scheme.end(), k_basic.begin(), k_basic.end(),
-                    [](char a, char b) { return static_cast<char>(static_cast<unsigned char>(a) | 0x20U) == b; });
+  return std::equal(scheme.begin(), scheme.end(), k_basic.begin(), k_basic.end(), [](char a, char b) {
+    return static_cast<char>(static_cast<unsigned char>(a) | 0x20U) == b;
+  });
 }
 
 }  // namespace

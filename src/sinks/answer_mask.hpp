@@ -12,9 +12,9 @@
 namespace ratchet {
 
 /// Takes what only the server should know out of what the server says: some quote the request. Secret are the
-/// values of all headers of the config, also in part (a token behind its scheme, what a Basic one stands for),
-/// and of the URL the query and those parts of the path that it does not show. What has less than four bytes is
-/// left.
+/// values of all headers of the config, also in part (a token behind its scheme, what a Basic one stands
+/// for), and of the URL the query and those parts of the path that it does not show. What has less than four
+/// bytes is left.
 class answer_mask {
  public:
   answer_mask(const std::map<std::string, std::string>& headers, const http_url&);

@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "sinks/answer_mask.hpp"
-
 #include <gtest/gtest.h>
+
+#include "sinks/answer_mask.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -25,7 +25,8 @@ TEST(what_a_server_says, is_masked_where_it_quotes_a_header) {
   EXPECT_EQ(bearer.excerpt("bad token s3cr3t, s3cr3ts3cr3t"), "bad token ***, ******");
   const answer_mask basic = mask({{"Authorization", "basic Ym9iOmh1bnRlcjI="}});
   EXPECT_EQ(basic.excerpt("Ym9iOmh1bnRlcjI= bob:hunter2 hunter2 bob Ym9iOmh1bnRlcjI"), "*** *** *** bob ***");
-  const answer_mask cookie = mask({{"Cookie", "sid=0123456789; theme=dark"}, {"X-Signature", "a,b=\"qwertyuiop\""}});
+  const answer_mask cookie =
+      mask({{"Cookie", "sid=0123456789; theme=dark"}, {"X-Signature", "a,b=\"qwertyuiop\""}});
   EXPECT_EQ(cookie.excerpt("[0123456789] dark qwertyuiop"), "[***] dark ***");
 }
 
