@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 
 constexpr const char* k_full_obstacle = "outbox";
 /// At the end of a run, what is durable is sent, until nothing got through for so long; who is told to stop
-/// ends in bounded time. The next start sends the rest.
+/// ends in bounded time. What is refused, which somebody has to mend, is not waited for. The next start sends
+/// the rest.
 constexpr std::chrono::milliseconds k_last_sending{10'000};
 constexpr std::chrono::milliseconds k_longest_last_sending{30'000};
 constexpr std::chrono::milliseconds k_slice{50};
@@ -108,12 +109,14 @@ std::optional<session_result> consumer_session::send_the_rest() {
     if (sent_by_all() != sent) moved = now;
     sent = sent_by_all();
     const bool told_to_stop = stop_requested() && now - begin >= k_longest_last_sending;
-    const bool topics_are_idle = !sender_ || sender_->idle();
-    if ((topics_are_idle && sinks_are_idle()) || told_to_stop || now - moved >= k_last_sending) break;
-    if (!topics_are_idle) {
+    const bool topics_are_settled = !sender_ || sender_->settled();
+    if ((topics_are_settled && sinks_are_settled()) || told_to_stop || now - moved >= k_last_sending) break;
+    if (!topics_are_settled) {
       around_.publish_to->wait(k_slice);
     } else {
-      std::find_if(sinks_.begin(), sinks_.end(), [](const auto& s) { return !s.idle(); })->to().wait(k_slice);
+      std::find_if(sinks_.begin(), sinks_.end(), [](const auto& s) { return !s.settled(); })
+          ->to()
+          .wait(k_slice);
     }
   }
   tell_of_unsent_for_sinks();

@@ -152,7 +152,7 @@ class consumer_session {
   void open_sinks();
   [[nodiscard]] std::optional<session_result> publish_to_sinks(const outbox_lanes&, time_point now);
   [[nodiscard]] std::optional<session_result> trim_sinks();
-  [[nodiscard]] bool sinks_are_idle() const;
+  [[nodiscard]] bool sinks_are_settled() const;
   [[nodiscard]] std::uint64_t sent_to_sinks() const;
   void tell_of_unsent_for_sinks() const;
   /// Finds out, and says, for which sinks too much waits.

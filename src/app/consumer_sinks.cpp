@@ -34,6 +34,7 @@ std::optional<session_result> consumer_session::publish_to_sinks(const outbox_la
     sink.wrote(around_.to.last_step(), lanes.of(sink.name()).next);
     if (const auto done = sink.turn(now); !done) return store_failed(done.error());
     if (sink.waits_for_sync()) around_.to.request_sync();
+    if (sink.reads_on()) around_.from.wake();
     live_sink now_is{sink.sent(), sink.trouble().value_or(""), sink.refused_count()};
     live_sink& told = told_sinks_[sink.name()];
     if (now_is == told) continue;
@@ -54,8 +55,8 @@ std::optional<session_result> consumer_session::trim_sinks() {
   return std::nullopt;
 }
 
-bool consumer_session::sinks_are_idle() const {
-  return std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.idle(); });
+bool consumer_session::sinks_are_settled() const {
+  return std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.settled(); });
 }
 
 std::uint64_t consumer_session::sent_to_sinks() const {

@@ -327,7 +327,12 @@ due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<t
 
 void memory_store::outbox_contents::enter(const outbox_change& change) {
   const std::uint64_t first = lanes.of(change.trimmed_lane).first;
-  for (std::uint64_t i = 0; i < change.trimmed_rows; ++i) rows[change.trimmed_lane].erase(first + i);
+  const auto erase = [this, &change](output_range range) {
+    auto& of_lane = rows[change.trimmed_lane];
+    of_lane.erase(of_lane.lower_bound(range.first), of_lane.lower_bound(range.next));
+  };
+  if (change.trimmed_rows > 0) erase({first, first + change.trimmed_rows});
+  for (const output_range& range : change.trimmed_behind) erase(range);
   change.apply_to(lanes);
   const auto put = [this](const output_row& row) {
     rows[std::string{row.lane()}].insert_or_assign(row.position, row);
@@ -341,12 +346,10 @@ result<std::vector<output_row>> memory_store::outbox_contents::read(std::string_
                                                                     std::uint64_t bytes) const {
   std::vector<output_row> out;
   std::uint64_t sum = 0;
-  if (from == until) return out;
   const auto of_lane = rows.find(lane);
-  if (of_lane == rows.end()) return make_error_code(errc::state_damaged);
-  for (; from < until && out.size() < limit; ++from) {
-    const auto at = of_lane->second.find(from);
-    if (at == of_lane->second.end()) return make_error_code(errc::state_damaged);
+  if (of_lane == rows.end()) return out;
+  for (auto at = of_lane->second.lower_bound(from); at != of_lane->second.end(); ++at) {
+    if (at->first >= until || out.size() == limit) break;
     sum += at->second.bytes();
     if (!out.empty() && sum > bytes) break;
     out.push_back(at->second);

@@ -51,6 +51,14 @@ bool outbox_sender::idle() const noexcept {
   return !waits_for_sync() && entries_.empty() && read_ == lane_.durable_next();
 }
 
+bool outbox_sender::settled() const {
+  if (waits_for_sync() || under_way_ > 0 || read_ != lane_.durable_next()) return false;
+  return std::all_of(entries_.begin(), entries_.end(), [this](const entry& e) {
+    return e.at == step_of::stuck || e.at == step_of::delivered ||
+           (e.at == step_of::queued && is_behind_stuck(e));
+  });
+}
+
 result<void> outbox_sender::turn(time_point now) {
   lane_.note_durable(store_.durable_step());
   take_deliveries(now);
@@ -183,7 +191,8 @@ void outbox_sender::try_stuck_again(time_point now) {
 
 void outbox_sender::pop_delivered() {
   while (!entries_.empty() && entries_.front().at == step_of::delivered) {
-    lane_.delivered(entries_.front().bytes);
+    lane_.delivered(lane_.first(), entries_.front().bytes);
+    lane_.advance(lane_.first() + 1);
     held_bytes_ -= entries_.front().bytes;
     entries_.pop_front();
   }
@@ -241,8 +250,12 @@ result<bool> outbox_sender::read_more() {
   const std::uint64_t until = offered_.empty() ? lane_.durable_next() : offered_.front().position;
   RATCHET_TRY(auto page,
               store_.outputs({}, read_, std::min(until, lane_.durable_next()), k_page, k_page_bytes));
-  for (output_row& row : page) hold(std::move(row));
-  return !page.empty();
+  for (output_row& row : page) {
+    if (row.position != read_) return make_error_code(errc::state_damaged);
+    hold(std::move(row));
+  }
+  if (page.empty()) return make_error_code(errc::state_damaged);
+  return true;
 }
 
 /// A page of what is next, where that was offered.

@@ -70,6 +70,8 @@ class outbox_sender final : public refused_messages {
   [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
   /// Everything that was written was delivered.
   [[nodiscard]] bool idle() const noexcept;
+  /// But for what is refused, and what waits behind it.
+  [[nodiscard]] bool settled() const;
   /// Since it was made.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
   /// Why messages do not get through at the moment; none while they do.

@@ -81,7 +81,8 @@ std::optional<problem> discard_lanes(const config& c, store& from, timestamp now
     step_batch batch;
     batch.audits.push_back(told);
     batch.outbox.trimmed_lane = sink.name;
-    batch.outbox.trimmed_rows = waiting.rows();
+    batch.outbox.trimmed_rows = waiting.next - waiting.first;
+    batch.outbox.trimmed_gone = waiting.gone;
     batch.outbox.trimmed_bytes = waiting.bytes;
     if (auto failed = write_at_start(from, c.state.path, std::move(batch))) return failed;
     log->warn("{}", told.text);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t k_page = 500;
 constexpr std::uint64_t k_page_bytes = std::uint64_t{1} << 20U;
+constexpr std::size_t k_pages_a_turn = 4;  // others have their turn between them
 
 /// first, 2 first, 4 first, … up to `most`, behind the first, second, third, … failure.
 std::chrono::milliseconds pause_behind(std::uint32_t failures, std::chrono::milliseconds first,
@@ -29,70 +30,76 @@ sink_sender::sink_sender(sink_outlet outlet, const store& from, log_ptr log)
       read_{lane_.first()} {}
 
 bool sink_sender::idle() const noexcept {
-  return !waits_for_sync() && entries_.empty() && read_ == lane_.durable_next();
+  return !waits_for_sync() && heads_.empty() && read_ == lane_.durable_next();
+}
+
+bool sink_sender::settled() const noexcept {
+  return !waits_for_sync() && read_ == lane_.durable_next() && ready_.empty() && under_way_ == 0 &&
+         refused_ == heads_.size();
 }
 
 result<void> sink_sender::turn(time_point now) {
   lane_.note_durable(store_.durable_step());
   for (const delivery& d : outlet_.to->delivered()) ended(d, now);
-  pop_delivered();
   wake_waiting(now);
   RATCHET_TRY(read_more());
+  advance();
   return send_ready(now);
 }
 
-sink_sender::chains::iterator sink_sender::chain_of(const output_row& row) {
-  return chains_.find(aggregate{row.stream, row.aggregate});
-}
-
 void sink_sender::ended(const delivery& d, time_point now) {
-  if (d.position < lane_.first() || d.position >= lane_.first() + entries_.size()) return;
-  entry& e = at(d.position);
-  if (!e.under_way) return;
-  e.under_way = false;
+  const auto at = heads_.find(d.position);
+  if (at == heads_.end() || !at->second.under_way) return;
+  at->second.under_way = false;
   --under_way_;
-  const auto of = chain_of(*e.row);
-  if (d.ended != delivery::how::done) return failed(of->second, *e.row, d, now);
+  if (d.ended != delivery::how::done) return failed(at, d, now);
   sink_answers();
-  clear_failures(of->second);
+  clear_failures(at->second.of->second);
   ++sent_total_;
-  let_go(e);
-  e.delivered = true;
-  next_of(of);
+  put_out_of_the_way(at, at->second.row->bytes);
 }
 
-/// Its first message is out of the way.
-void sink_sender::next_of(chains::iterator of) {
-  of->second.positions.pop_front();
-  if (of->second.positions.empty()) {
+/// It was delivered, or is not to be; the next one of its aggregate may go.
+void sink_sender::put_out_of_the_way(heads::iterator at, std::uint64_t bytes) {
+  lane_.delivered(at->first, bytes);
+  const auto of = at->second.of;
+  let_go(at->second);
+  heads_.erase(at);
+  chain& rest = of->second;
+  if (rest.behind.empty()) {
     chains_.erase(of);
-  } else {
-    ready_.insert(of->second.positions.front());
+    return;
   }
+  const std::uint64_t position = rest.behind.pop();
+  head& next = heads_.emplace(position, head{of, nullptr}).first->second;
+  if (auto row = rest.rows.extract(position)) {
+    behind_bytes_ -= row.mapped().bytes;
+    hold(next, std::move(row.mapped()));
+  }
+  ready_.insert(position);
 }
 
-void sink_sender::failed(chain& of, const output_row& row, const delivery& d, time_point now) {
+void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) {
   const bool refused = d.ended == delivery::how::refused;
-  if (++of.failures == 1) ++failing_;
-  if (refused && !of.refused) ++refused_;
-  if (!refused && of.refused) --refused_;
-  of.refused = refused;
-  of.why = refused ? d.text : std::string{};
+  chain& of = at->second.of->second;
+  note_failure(of, *at->second.row, d);
   // It may take long, and others need the room.
-  for (auto behind = of.positions.begin() + 1; behind != of.positions.end(); ++behind) let_go(at(*behind));
+  let_go(at->second);
+  let_go_behind(of);
   of.until = now + (refused ? pause_behind(of.failures, k_stuck_pause, k_longest_stuck_pause)
                             : pause_behind(of.failures, outlet_.first_pause, outlet_.most_pause));
-  waiting_.emplace(*of.until, row.position);
+  waiting_.emplace(*of.until, at->first);
   if (refused) {
     sink_answers();  // it is there, and knows what it does not want
   } else {
     ++failures_in_a_row_;
-    if (failures_in_a_row_ >= k_failures_in_a_row && (!paused_until_ || now >= *paused_until_))
+    if (is_away() && (!paused_until_ || now >= *paused_until_))
       pause_sink(now + pause_behind(++pauses_in_a_row_, outlet_.first_pause, outlet_.most_pause));
     if (d.pause) pause_sink(now + std::min(*d.pause, k_longest_asked_pause));
   }
   trouble_ = "the sink `" + outlet_.name + "` " +
-             (refused ? "does not take a message of `" + row.aggregate + "`: " : "takes no messages: ") +
+             (refused ? "does not take a message of `" + at->second.of->first.second + "`: "
+                      : "takes no messages: ") +
              d.text;
   if (!troubles_.due(now)) return;
   log_->error("{}; {}{}", *trouble_,
@@ -101,31 +108,40 @@ void sink_sender::failed(chain& of, const output_row& row, const delivery& d, ti
               troubles_.held_back());
 }
 
-const sink_sender::chain* sink_sender::refused_at(std::uint64_t position) const {
-  const auto of = std::find_if(chains_.begin(), chains_.end(), [position](const auto& known) {
-    return known.second.refused && known.second.positions.front() == position;
-  });
-  return of == chains_.end() ? nullptr : &of->second;
+void sink_sender::note_failure(chain& of, const held& message, const delivery& d) {
+  if (++of.failures == 1) ++failing_;
+  if (of.refused) --refused_;
+  of.refused.reset();
+  if (d.ended != delivery::how::refused) return;
+  output_row told = skipped_row(message.row);
+  told.kind = message.row.kind;
+  told.type = message.row.type;
+  of.refused = std::make_unique<refusal>(refusal{std::move(told), message.bytes, d.text});
+  ++refused_;
+}
+
+bool sink_sender::is_refused(heads::const_iterator at) const {
+  return at != heads_.end() && at->second.of->second.refused != nullptr;
 }
 
 std::vector<refused_message> sink_sender::refused(time_point now, std::size_t limit) const {
   std::vector<refused_message> out;
   for (const auto& [who, of] : chains_) {
-    if (out.size() == limit) break;
+    if (out.size() == std::min(limit, refused_)) break;
     if (!of.refused) continue;
-    const entry& e = at(of.positions.front());
     const auto rest = of.until ? *of.until - now : time_point::duration{0};
     out.push_back(
-        {*e.row, of.failures,
+        {of.refused->row, of.failures,
          std::max(std::chrono::duration_cast<std::chrono::milliseconds>(rest), std::chrono::milliseconds{0}),
-         of.why});
+         of.refused->why});
   }
   return out;
 }
 
 bool sink_sender::retry(std::uint64_t position) {
-  if (refused_at(position) == nullptr) return false;
-  chain& of = chain_of(*at(position).row)->second;
+  const auto at = heads_.find(position);
+  if (!is_refused(at)) return false;
+  chain& of = at->second.of->second;
   if (!of.until) return true;  // it is about to be
   waiting_.erase({*of.until, position});
   of.until.reset();
@@ -134,22 +150,20 @@ bool sink_sender::retry(std::uint64_t position) {
 }
 
 std::optional<skipped_output> sink_sender::skip(std::uint64_t position) const {
-  if (refused_at(position) == nullptr) return std::nullopt;
-  const entry& e = at(position);
-  if (e.under_way) return std::nullopt;
-  return skipped_output{skipped_row(*e.row), e.bytes};
+  const auto at = heads_.find(position);
+  if (!is_refused(at) || at->second.under_way) return std::nullopt;
+  const refusal& of = *at->second.of->second.refused;
+  return skipped_output{skipped_row(of.row), of.bytes};
 }
 
 void sink_sender::skipped(const skipped_output& of) {
-  entry& e = at(of.row.position);
-  const auto own = chain_of(*e.row);
-  if (own->second.until) waiting_.erase({*own->second.until, of.row.position});
+  const auto at = heads_.find(of.row.position);
+  chain& own = at->second.of->second;
+  if (own.until) waiting_.erase({*own.until, of.row.position});
   ready_.erase(of.row.position);
-  clear_failures(own->second);
-  let_go(e);
-  e.bytes = of.row.bytes();
-  e.delivered = true;
-  next_of(own);
+  clear_failures(own);
+  put_out_of_the_way(at, of.row.bytes());
+  advance();
 }
 
 /// As long as any failure in a row goes on, only one message at a time is tried behind the pause.
@@ -161,16 +175,20 @@ void sink_sender::pause_sink(time_point until) {
 /// What waits for its turn after failures of the whole sink need wait no longer; what was refused, or fails
 /// while others come through, keeps its own time.
 void sink_sender::sink_answers() {
-  const bool was_away = failures_in_a_row_ >= k_failures_in_a_row;
+  const bool was_away = is_away();
   failures_in_a_row_ = 0;
   pauses_in_a_row_ = 0;
   paused_until_.reset();
   if (!was_away) return;
-  for (auto& [who, of] : chains_) {
-    if (!of.until || of.refused) continue;
-    waiting_.erase({*of.until, of.positions.front()});
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    chain& of = heads_.at(next->second).of->second;
+    if (of.refused) {
+      ++next;
+      continue;
+    }
     of.until.reset();
-    ready_.insert(of.positions.front());
+    ready_.insert(next->second);
+    next = waiting_.erase(next);
   }
 }
 
@@ -178,26 +196,18 @@ void sink_sender::clear_failures(chain& of) {
   if (of.failures == 0) return;
   of.failures = 0;
   if (of.refused) --refused_;
-  of.refused = false;
-  of.why.clear();
+  of.refused.reset();
   of.until.reset();
   if (--failing_ > 0) return;
   trouble_.reset();
   log_->info("the messages of the sink `{}` get through again", outlet_.name);
 }
 
-void sink_sender::pop_delivered() {
-  while (!entries_.empty() && entries_.front().delivered) {
-    lane_.delivered(entries_.front().bytes);
-    entries_.pop_front();
-  }
-}
-
 void sink_sender::wake_waiting(time_point now) {
   while (!waiting_.empty() && waiting_.begin()->first <= now) {
     const std::uint64_t position = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    chain_of(*at(position).row)->second.until.reset();
+    heads_.at(position).of->second.until.reset();
     ready_.insert(position);
   }
 }
@@ -205,54 +215,80 @@ void sink_sender::wake_waiting(time_point now) {
 result<void> sink_sender::send_ready(time_point now) {
   if (paused_until_ && now < *paused_until_) return BOOST_OUTCOME_V2_NAMESPACE::success();
   while (!ready_.empty()) {
-    const bool is_away = failures_in_a_row_ >= k_failures_in_a_row;
-    if (is_away && under_way_ > 0) break;
-    const std::uint64_t position = *ready_.begin();
-    entry& e = at(position);
-    if (!e.row) {
-      RATCHET_TRY(auto again, store_.outputs(outlet_.name, position, position + 1, 1, e.bytes));
-      hold(e, std::move(again.front()));
+    if (is_away() && under_way_ > 0) break;
+    const auto at = heads_.find(*ready_.begin());
+    if (!at->second.row) {
+      RATCHET_TRY(read_again(at));
     }
-    if (!outlet_.to->send(*e.row)) break;
-    e.under_way = true;
+    if (!outlet_.to->send(at->second.row->row)) break;
+    at->second.under_way = true;
     ++under_way_;
     ready_.erase(ready_.begin());
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-void sink_sender::hold(entry& e, output_row&& row) {
-  write_event_headers(row, row.headers);
-  e.row = std::make_unique<output_row>(std::move(row));
-  held_bytes_ += e.bytes;
+result<void> sink_sender::read_again(heads::iterator at) {
+  RATCHET_TRY(auto row, store_.outputs(outlet_.name, at->first, at->first + 1, 1, k_page_bytes));
+  if (row.empty()) return make_error_code(errc::state_damaged);
+  const std::uint64_t bytes = row.front().bytes();
+  hold(at->second, {std::move(row.front()), bytes});
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-void sink_sender::let_go(entry& e) {
-  if (!e.row) return;
-  e.row.reset();
-  held_bytes_ -= e.bytes;
+void sink_sender::hold(head& of, held&& message) {
+  write_event_headers(message.row, message.row.headers);
+  held_bytes_ += message.bytes;
+  of.row = std::make_unique<held>(std::move(message));
+}
+
+void sink_sender::let_go(head& of) {
+  if (!of.row) return;
+  held_bytes_ -= of.row->bytes;
+  of.row.reset();
+}
+
+void sink_sender::let_go_behind(chain& of) {
+  for (const auto& [position, message] : of.rows) behind_bytes_ -= message.bytes;
+  of.rows.clear();
+}
+
+/// While the sink is away, one message that tries whether it is back is enough.
+bool sink_sender::has_room() const noexcept {
+  return held_bytes_ < k_most_bytes && ready_.size() + under_way_ < k_most_ready &&
+         (!is_away() || heads_.empty());
 }
 
 result<void> sink_sender::read_more() {
-  while (read_ != lane_.durable_next() && entries_.size() < k_most_positions && held_bytes_ < k_most_bytes) {
+  for (std::size_t pages = 0; pages < k_pages_a_turn && reads_on(); ++pages) {
     RATCHET_TRY(auto page, store_.outputs(outlet_.name, read_, lane_.durable_next(), k_page, k_page_bytes));
-    if (page.empty()) break;
-    for (output_row& row : page) {
-      const std::uint64_t bytes = row.bytes();
-      if (row.kind == output_kind::skipped) {
-        entries_.push_back(entry{.row = nullptr, .bytes = bytes, .delivered = true});
-        continue;
-      }
-      chain& of = chains_[aggregate{row.stream, row.aggregate}];
-      if (of.positions.empty()) ready_.insert(row.position);
-      of.positions.push_back(row.position);
-      entry& e = entries_.emplace_back(entry{nullptr, bytes});
-      if (of.failures == 0) hold(e, std::move(row));
+    if (page.empty()) {
+      RATCHET_TRY(lane_.missing({read_, lane_.durable_next()}));
+      read_ = lane_.durable_next();
     }
-    read_ += page.size();
-    pop_delivered();
+    for (output_row& row : page) {
+      RATCHET_TRY(lane_.missing({read_, row.position}));
+      read_ = row.position + 1;
+      take(std::move(row));
+    }
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void sink_sender::take(output_row&& row) {
+  const std::uint64_t position = row.position;
+  const std::uint64_t bytes = row.bytes();
+  if (row.kind == output_kind::skipped) return lane_.delivered(position, bytes);
+  const auto [of, is_new] = chains_.try_emplace(aggregate{row.stream, row.aggregate});
+  if (is_new) {
+    hold(heads_.emplace(position, head{of, nullptr}).first->second, {std::move(row), bytes});
+    ready_.insert(position);
+    return;
+  }
+  of->second.behind.push(position);
+  if (of->second.failures > 0 || behind_bytes_ >= k_most_bytes) return;
+  behind_bytes_ += bytes;
+  of->second.rows.emplace(position, held{std::move(row), bytes});
 }
 
 }  // namespace ratchet

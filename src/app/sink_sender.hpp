@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "app/lane_progress.hpp"
 #include "app/log.hpp"
+#include "app/position_queue.hpp"
 #include "app/refused_messages.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
@@ -35,15 +35,16 @@ struct sink_outlet {
 /// Of each aggregate one message is under way at a time, so that they come in its order whatever becomes of
 /// one. A failure that may pass (`again`) makes its aggregate wait: first_pause, doubling up to most_pause. A
 /// refusal does the same with longer pauses, k_stuck_pause to k_longest_stuck_pause, as somebody has to mend
-/// something; nothing is given up. Other aggregates go on: what waits behind a failed message is not kept in
-/// memory. Where several failures come in a row, or the
-/// receiver asks for a pause, the whole sink pauses, and then one message at a time tries whether it is back.
-/// Thread-safety: one owner thread.
+/// something; nothing is given up. Other aggregates go on, however many wait: of what failed, and of what
+/// waits behind it, only the positions stay in memory, and what was delivered behind it is trimmed. Where
+/// several failures come in a row, or the receiver asks for a pause, the whole sink pauses, and then one
+/// message at a time tries whether it is back. Thread-safety: one owner thread.
 class sink_sender final : public refused_messages {
  public:
-  /// Held in memory at most: undelivered rows, and positions from the lowest undelivered one on.
+  /// Rows in memory: nothing more is read while those that may be sent are more than this, or so many; and
+  /// those behind them of their aggregates are kept up to this.
   static constexpr std::uint64_t k_most_bytes = std::uint64_t{8} << 20U;
-  static constexpr std::size_t k_most_positions = 100'000;
+  static constexpr std::size_t k_most_ready = 2'000;
   static constexpr std::size_t k_failures_in_a_row = 4;  ///< make the sink pause
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
@@ -57,8 +58,8 @@ class sink_sender final : public refused_messages {
   void wrote(std::uint64_t step, std::uint64_t next) { lane_.wrote(step, next); }
   /// Takes in what ended, and sends what may be sent. Does not wait. Errors: of store::outputs().
   [[nodiscard]] result<void> turn(time_point now);
-  /// The lowest rows, all delivered, that are still in the lane; empty where there is none. The caller writes
-  /// it in a step, and calls trimmed().
+  /// The rows, all delivered, that are still in the lane; empty where there is none. The caller writes it in
+  /// a step, and calls trimmed().
   [[nodiscard]] outbox_change trim() const { return lane_.trim(); }
   void trimmed() { lane_.trimmed(); }
 
@@ -68,6 +69,10 @@ class sink_sender final : public refused_messages {
   [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
   /// Everything that was written was delivered.
   [[nodiscard]] bool idle() const noexcept;
+  /// But for what is refused, and what waits behind it.
+  [[nodiscard]] bool settled() const noexcept;
+  /// The next turn finds more to do without anybody's word.
+  [[nodiscard]] bool reads_on() const noexcept { return read_ != lane_.durable_next() && has_room(); }
   /// Since it was made.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
   [[nodiscard]] std::vector<refused_message> refused(time_point now, std::size_t limit) const override;
@@ -79,53 +84,65 @@ class sink_sender final : public refused_messages {
   [[nodiscard]] const std::optional<std::string>& trouble() const noexcept { return trouble_; }
 
  private:
-  struct entry {
-    std::unique_ptr<output_row> row;  ///< none: delivered, or to be read again before it is sent
-    std::uint64_t bytes;              ///< as it is stored
-    bool under_way{false};
-    bool delivered{false};
+  struct held {
+    output_row row;
+    std::uint64_t bytes;  ///< as it is stored
+  };
+  /// What is told of a message that was refused.
+  struct refusal {
+    output_row row;  ///< without its payload
+    std::uint64_t bytes;
+    std::string why;
   };
   using aggregate = std::pair<stream_id, std::string>;
-  /// What of one aggregate is in memory and not delivered.
+  /// What of one aggregate was read and not delivered, behind the first one, which is in heads_.
   struct chain {
-    std::deque<std::uint64_t> positions;
-    std::uint32_t failures{0};        ///< of the first one, in a row
-    bool refused{false};              ///< the last of them was a refusal
-    std::string why;                  ///< of that
-    std::optional<time_point> until;  ///< it waits so long
+    position_queue behind;
+    std::map<std::uint64_t, held> rows;  ///< of these, as far as there was room for them
+    std::uint32_t failures{0};           ///< of the first one, in a row
+    std::unique_ptr<refusal> refused;    ///< the last of them was one
+    std::optional<time_point> until;     ///< it waits so long
   };
   using chains = std::map<aggregate, chain>;
+  /// The first message of an aggregate.
+  struct head {
+    chains::iterator of;
+    std::unique_ptr<held> row;  ///< none: to be read again before it is sent
+    bool under_way{false};
+  };
+  using heads = std::map<std::uint64_t, head>;
 
-  [[nodiscard]] entry& at(std::uint64_t position) {
-    return entries_[static_cast<std::size_t>(position - lane_.first())];
-  }
-  [[nodiscard]] const entry& at(std::uint64_t position) const {
-    return entries_[static_cast<std::size_t>(position - lane_.first())];
-  }
-  [[nodiscard]] chains::iterator chain_of(const output_row&);
   void ended(const delivery&, time_point now);
-  [[nodiscard]] const chain* refused_at(std::uint64_t position) const;
-  void next_of(chains::iterator);
-  void failed(chain&, const output_row&, const delivery&, time_point now);
+  [[nodiscard]] bool is_refused(heads::const_iterator) const;
+  void put_out_of_the_way(heads::iterator, std::uint64_t bytes);
+  void failed(heads::iterator, const delivery&, time_point now);
+  void note_failure(chain&, const held&, const delivery&);
   void pause_sink(time_point until);
   void sink_answers();
   void clear_failures(chain&);
-  void pop_delivered();
   void wake_waiting(time_point now);
+  [[nodiscard]] bool is_away() const noexcept { return failures_in_a_row_ >= k_failures_in_a_row; }
+  [[nodiscard]] bool has_room() const noexcept;
   [[nodiscard]] result<void> send_ready(time_point now);
+  [[nodiscard]] result<void> read_again(heads::iterator);
   [[nodiscard]] result<void> read_more();
-  void hold(entry&, output_row&&);
-  void let_go(entry&);
+  void take(output_row&&);
+  void hold(head&, held&&);
+  void let_go(head&);
+  void let_go_behind(chain&);
+  /// The lowest one that was not delivered is known.
+  void advance() { lane_.advance(heads_.empty() ? read_ : heads_.begin()->first); }
 
   sink_outlet outlet_;
   const store& store_;
   log_ptr log_;
   lane_progress lane_;
-  std::uint64_t read_;  ///< behind the last entry, which are from lane_.first() on
-  std::deque<entry> entries_;
-  std::uint64_t held_bytes_{0};  ///< of the rows in entries_
-  std::size_t under_way_{0};
+  std::uint64_t read_;  ///< behind the last position that was read
   chains chains_;
+  heads heads_;                    ///< of all chains
+  std::uint64_t held_bytes_{0};    ///< of the rows in heads_
+  std::uint64_t behind_bytes_{0};  ///< of those in chains_
+  std::size_t under_way_{0};
   std::set<std::uint64_t> ready_;                           ///< first ones of their aggregates, to be sent
   std::set<std::pair<time_point, std::uint64_t>> waiting_;  ///< first ones whose aggregate has to wait
   std::size_t failing_{0};                                  ///< aggregates whose first message failed

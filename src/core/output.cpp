@@ -61,9 +61,11 @@ void outbox_change::number(const outbox_lanes& before, std::uint64_t epoch) {
 }
 
 void outbox_change::apply_to(outbox_lanes& lanes) const {
-  if (trimmed_rows > 0) {
+  if (trims()) {
     outbox_state& trimmed = lane_at(lanes.by_name, trimmed_lane);
     trimmed.first += trimmed_rows;
+    trimmed.gone -= trimmed_gone;
+    for (const output_range& range : trimmed_behind) trimmed.gone += range.next - range.first;
     trimmed.bytes -= trimmed_bytes;
   }
   if (skipped) {

@@ -57,12 +57,14 @@ struct output_row {
   friend bool operator==(const output_row&, const output_row&) = default;
 };
 
-/// What one lane of the outbox holds: the positions from `first` up to, but without, `next`.
+/// What one lane of the outbox holds: of the positions from `first` up to, but without, `next`, those that
+/// were not delivered.
 struct outbox_state {
   std::uint64_t first{0};
   std::uint64_t next{0};
   std::uint64_t bytes{0};  ///< of all its rows
-  [[nodiscard]] std::uint64_t rows() const noexcept { return next - first; }
+  std::uint64_t gone{0};   ///< so many behind `first` were delivered before others, and have no row any more
+  [[nodiscard]] std::uint64_t rows() const noexcept { return next - first - gone; }
   friend bool operator==(const outbox_state&, const outbox_state&) = default;
 };
 
@@ -90,14 +92,25 @@ struct skipped_output {
 /// Says where the message was and whose, and no more.
 [[nodiscard]] output_row skipped_row(const output_row&);
 
+/// Positions of a lane from `first` up to, but without, `next`.
+struct output_range {
+  std::uint64_t first{0};
+  std::uint64_t next{0};
+  friend bool operator==(const output_range&, const output_range&) = default;
+};
+
 /// What a step changes of the outbox.
 struct outbox_change {
   std::vector<output_row> puts;    ///< from each lane's `next` on, in the order of their positions
-  std::uint64_t trimmed_rows{0};   ///< so many of the lowest go: they were delivered
-  std::uint64_t trimmed_bytes{0};  ///< of these
+  std::uint64_t trimmed_rows{0};   ///< so many of the lowest positions go: they were delivered
+  std::uint64_t trimmed_gone{0};   ///< so many of these have had no row any more
+  std::uint64_t trimmed_bytes{0};  ///< of all rows that go
   std::string trimmed_lane{};      ///< of this lane
+  /// Rows of it that go, too, though one before them stays; none of them is twice here, or gone already.
+  std::vector<output_range> trimmed_behind{};
   std::optional<skipped_output> skipped{};
-  [[nodiscard]] bool empty() const noexcept { return puts.empty() && trimmed_rows == 0 && !skipped; }
+  [[nodiscard]] bool trims() const noexcept { return trimmed_rows > 0 || !trimmed_behind.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return puts.empty() && !trims() && !skipped; }
   /// Gives the messages the positions that are next in their lanes, and published ones {epoch, position} as
   /// their sequence.
   void number(const outbox_lanes& before, std::uint64_t epoch);

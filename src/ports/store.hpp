@@ -195,8 +195,8 @@ class store {
   /// Grows when the store was restored or taken over, so that {epoch, position} of the outbox only grows.
   [[nodiscard]] virtual std::uint64_t outbox_epoch() const = 0;
   /// The rows of a lane from this position up to, but without, `until`, in order, at most `limit` and,
-  /// but for the first, `bytes`. They must be of durable steps, and not be trimmed. Does not wait for a step
-  /// that is being written. Errors: state_damaged, also where one is missing; of the database.
+  /// but for the first, `bytes`. They must be of durable steps; those that were trimmed are left out. Does
+  /// not wait for a step that is being written. Errors: state_damaged; of the database.
   [[nodiscard]] virtual result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
                                                                 std::uint64_t until, std::size_t limit,
                                                                 std::uint64_t bytes) const = 0;

@@ -71,22 +71,20 @@ result<std::vector<output_row>> read_outputs(const database& db, const rocksdb::
                                              std::size_t limit, std::uint64_t bytes) {
   std::vector<output_row> out;
   std::uint64_t sum = 0;
-  std::uint64_t next = from;
+  if (from == until) return out;
   const auto visit = [&](std::string_view key, std::string_view value) -> result<bool> {
-    if (next == until || out.size() == limit) return false;
+    if (out.size() == limit) return false;
     RATCHET_TRY(const layout::output_place at, layout::parse_output_key(key));
-    if (at.position != next) return make_error_code(errc::state_damaged);
+    if (at.position >= until) return false;
     RATCHET_TRY(output_row row, layout::decode_output(at.position, value));
     if (row.lane() != lane) return make_error_code(errc::state_damaged);
     sum += row.bytes();
     if (!out.empty() && sum > bytes) return false;
     out.push_back(std::move(row));
-    ++next;
-    return true;
+    return at.position + 1 < until;
   };
   RATCHET_TRY(db.for_each(options, family::outbox, layout::output_prefix(lane), visit,
                           layout::output_key(from, lane)));
-  if (out.empty() && from < until && limit > 0) return make_error_code(errc::state_damaged);
   return out;
 }
 

@@ -32,7 +32,7 @@ struct catalog {
 /// What the outbox holds. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<outbox_lanes> read_outbox(const database&, const rocksdb::ReadOptions&);
 
-/// As store::outputs(). Errors: state_damaged, also where one is missing; of RocksDB.
+/// As store::outputs(). Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<std::vector<output_row>> read_outputs(const database&, const rocksdb::ReadOptions&,
                                                            std::string_view lane, std::uint64_t from,
                                                            std::uint64_t until, std::size_t limit,

@@ -38,7 +38,9 @@
 ///                                                          In a checkpoint, until it was started: see
 ///                                                          copy_mark.
 ///   outbox epoch    03                                     format, u64 epoch. Absent: 0
-///   outbox          04 lane                                format, u64 first, u64 next, u64 bytes. Absent:
+///   outbox          04 lane                                format, u64 first, u64 next, u64 bytes, and,
+///   where
+///                                                          rows between them are gone, u64 how many. Absent:
 ///                                                          it was never used. A lane is the name of a sink;
 ///                                                          it is empty for Kafka's topics
 ///   stream          10 name                                format, u32 id, bytes hash ("sha256:" and 64 hex

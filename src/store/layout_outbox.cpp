@@ -60,6 +60,7 @@ std::string encode_outbox_state(const outbox_state& state) {
   out.u64(state.first);
   out.u64(state.next);
   out.u64(state.bytes);
+  if (state.gone > 0) out.u64(state.gone);
   return value;
 }
 
@@ -69,7 +70,11 @@ result<outbox_state> decode_outbox_state(std::string_view value) {
   out.first = in.u64();
   out.next = in.u64();
   out.bytes = in.u64();
-  in.expect(out.first <= out.next);
+  if (!in.done()) {
+    out.gone = in.u64();
+    in.expect(out.gone > 0);
+  }
+  in.expect(out.first <= out.next && out.gone <= out.next - out.first);
   if (!in.done()) return damaged();
   return out;
 }

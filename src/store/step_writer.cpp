@@ -76,17 +76,29 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
   return batch_;
 }
 
+/// Whoever reads a memtable sorts all of its range deletions first, so that there must be few of them: one
+/// deletes so many rows that a memtable has no room for the rows of many.
+void step_writer::delete_outputs(std::string_view lane, output_range range) {
+  constexpr std::uint64_t k_one_by_one = 4096;
+  rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
+  if (range.next - range.first > k_one_by_one) {
+    batch_->DeleteRange(family, layout::output_key(range.first, lane), layout::output_key(range.next, lane))
+        .PermitUncheckedError();
+    return;
+  }
+  for (std::uint64_t position = range.first; position < range.next; ++position)
+    batch_->Delete(family, layout::output_key(position, lane)).PermitUncheckedError();
+}
+
 void step_writer::put_outbox(const outbox_change& change, const outbox_lanes& lanes) {
   if (change.empty()) return;
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
   std::set<std::string_view> changed;
-  if (change.trimmed_rows > 0) {
+  if (change.trims()) {
     const std::string_view lane = *changed.insert(change.trimmed_lane).first;
-    const outbox_state after = lanes.of(lane);
-    batch_
-        ->DeleteRange(family, layout::output_key(after.first - change.trimmed_rows, lane),
-                      layout::output_key(after.first, lane))
-        .PermitUncheckedError();
+    const std::uint64_t first = lanes.of(lane).first;
+    if (change.trimmed_rows > 0) delete_outputs(lane, {first - change.trimmed_rows, first});
+    for (const output_range& range : change.trimmed_behind) delete_outputs(lane, range);
   }
   const auto put_row = [&](const output_row& row) {
     changed.insert(row.lane());

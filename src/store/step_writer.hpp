@@ -42,6 +42,7 @@ class step_writer {
                std::optional<timestamp> after);
   void put_tables(const step_part&);
   void put_outbox(const outbox_change&, const outbox_lanes& lanes);
+  void delete_outputs(std::string_view lane, output_range);
   void put_ids(const step_part&, std::uint64_t step, recent_ids&);
   void put_opaque_ids(const step_part&);
 

@@ -48,6 +48,10 @@ TEST(values_on_disk, hold_what_the_outbox_has) {
             "0000000000001000");
   EXPECT_EQ(decode_outbox_state(bytes).value(), (outbox_state{1, 258, 4096}));
   EXPECT_FALSE(decode_outbox_state(encode_outbox_state({2, 1, 0}))) << "it ends before it begins";
+  const std::string holes = encode_outbox_state({1, 258, 4096, 3});
+  EXPECT_EQ(hex(holes), hex(bytes) + "0000000000000003");
+  EXPECT_EQ(decode_outbox_state(holes).value(), (outbox_state{1, 258, 4096, 3}));
+  EXPECT_FALSE(decode_outbox_state(encode_outbox_state({1, 3, 0, 3}))) << "more are gone than there were";
 }
 
 TEST(values_on_disk, hold_a_whole_output) {
