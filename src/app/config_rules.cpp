@@ -128,7 +128,8 @@ class stream_rules_check {
     if (stream_.epoch_change != epoch_change::accept) return;
     if (usable("first") && stream_.first == first_number::any) {
       add("epoch_change", "accept does nothing with first: any",
-          "a new epoch is known by its first number; name it, or leave the change to gap.timeout");
+          "a new epoch is known by its first number; name it, or say park: then each new epoch waits for "
+          "`ratchet waiting replay`");
     }
     if (usable("envelope") && stream_.envelope.epoch.empty() &&
         stream_.envelope.sequence_bits <= k_one_half) {

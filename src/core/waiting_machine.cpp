@@ -201,7 +201,18 @@ bool waiting_machine::may_be_next(sequence s) const {
   const gate_rules& rules = around_.rules.gate;
   if (has_last_) return is_successor(last_, s, rules);
   if (rules.first == first_number::any) return backlog_.adopted == s;
-  return s.number == (rules.first == first_number::one ? 1U : 0U);
+  return s.number == first_of_epoch();
+}
+
+/// Where it is not `any`.
+std::uint64_t waiting_machine::first_of_epoch() const noexcept {
+  return around_.rules.gate.first == first_number::one ? 1 : 0;
+}
+
+/// It is of a higher epoch, which somebody has to let in: no number is missing that could come.
+bool waiting_machine::is_left_to_people(sequence s) const {
+  return is_strict() && has_last_ && s.epoch > last_.epoch &&
+         around_.rules.gate.epoch_change == epoch_change::park;
 }
 
 void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 payload_hash,

@@ -112,6 +112,9 @@ class waiting_machine {
   [[nodiscard]] bool next_is_hidden() const;
   [[nodiscard]] bool next_is_ready() const;
   [[nodiscard]] bool may_be_next(sequence) const;
+  [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
+  [[nodiscard]] bool is_left_to_people(sequence) const;
+  [[nodiscard]] bool begins_an_epoch(entries::iterator) const;
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);
   void keep(const incoming_event&, waiting_state, const reducer_call*);
@@ -122,6 +125,7 @@ class waiting_machine {
   void cascade();
   void skip_gaps(timestamp began);
   void skip_gap();
+  void pass_over_gap(const char* why);
   void retry_latest();
   void supersede_older();
   void look_behind();

@@ -5,6 +5,12 @@
 
 namespace ratchet {
 
+namespace {
+
+constexpr const char* k_decided = " will not come, somebody decided";
+
+}  // namespace
+
 waiting_answer waiting_machine::obey(const waiting_order& order) {
   const auto at = entries_.find(order.sequence);
   if (at == entries_.end()) {
@@ -39,12 +45,13 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
 
 waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order& order) {
   waiting_event& e = at->second.event;
-  if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload)
+  const bool lets_in = !backlog_.held && begins_an_epoch(at);
+  if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
-  audit("waiting_replayed",
-        "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) + ", " +
-            name_of(e.head.state) +
-            (order.payload ? ", is tried again with another payload" : ", is tried again"));
+  audit("waiting_replayed", "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) +
+                                ", " + name_of(e.head.state) +
+                                (lets_in ? ", is let in as the first of its epoch" : ", is tried again") +
+                                (order.payload ? " with another payload" : ""));
   backlog_.held = false;
   around_.room.bytes -= e.bytes();
   if (order.payload) {
@@ -59,8 +66,18 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
     e.due = around_.now;
   }
   around_.room.bytes += e.bytes();
+  if (lets_in) pass_over_gap(k_decided);
   is_latest() ? retry_latest() : cascade();
   return waiting_answer::done;
+}
+
+/// The lowest waits for somebody to let its epoch in, and is the first of it. Of a later one the numbers
+/// before it are missing, too, and may still come.
+bool waiting_machine::begins_an_epoch(entries::iterator at) const {
+  const waiting_head& head = at->second.event.head;
+  const bool is_lowest = at == entries_.begin() && !next_is_hidden();
+  return is_lowest && head.state == waiting_state::parked && is_left_to_people(head.sequence) &&
+         (around_.rules.gate.first == first_number::any || head.sequence.number == first_of_epoch());
 }
 
 /// Gives up numbers of the gap below the lowest event, up to this one.
@@ -69,11 +86,10 @@ waiting_answer waiting_machine::skip_to(sequence to) {
                       to < entries_.begin()->first && (!has_last_ || to > last_) &&
                       (has_last_ || around_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;
-  const std::uint64_t first_ever = around_.rules.gate.first == first_number::one ? 1 : 0;
-  const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_ever};
+  const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_of_epoch()};
   if (to < first) return waiting_answer::none_waits;
   add_range(backlog_.skipped, {first, to});
-  audit_skipped({first, to}, " will not come, somebody decided");
+  audit_skipped({first, to}, k_decided);
   moved_to(to, std::nullopt, {}, time_);
   cascade();
   return waiting_answer::done;

@@ -34,6 +34,7 @@ void waiting_machine::skip_gaps(timestamp began) {
   while (!stopped_ && !backlog_.held && backlog_.events() > 0 && !next_is_hidden()) {
     const waiting_head& next = entries_.begin()->second.event.head;
     if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
+    if (is_left_to_people(next.sequence)) return;
     skip_gap();
     cascade();
   }
@@ -42,18 +43,24 @@ void waiting_machine::skip_gaps(timestamp began) {
 /// Makes the lowest waiting event the next one. Only where it is parked behind a gap.
 void waiting_machine::skip_gap() {
   const sequence next = entries_.begin()->first;
-  const gate_rules& rules = around_.rules.gate;
-  if (!has_last_ && rules.first == first_number::any) {
+  if (!has_last_ && around_.rules.gate.first == first_number::any) {
     backlog_.adopted = next;
     return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " + to_text(next) +
                                       ", the lowest number that came in time");
   }
-  const sequence first =
-      has_last_ ? behind(last_) : sequence{next.epoch, rules.first == first_number::one ? 1U : 0U};
+  pass_over_gap(" did not come in time");
+}
+
+/// The numbers below the lowest waiting event are past, and it is handled unless cascade() is to do so.
+void waiting_machine::pass_over_gap(const char* why) {
+  const sequence next = entries_.begin()->first;
+  const sequence first = has_last_ ? behind(last_) : sequence{next.epoch, first_of_epoch()};
   const sequence to = before(next);
-  add_range(backlog_.skipped, {first, to});
-  moved_to(to, std::nullopt, {}, time_);
-  audit_skipped({first, to}, " did not come in time");
+  if (first <= to) {  // else L is the last number of its epoch already
+    add_range(backlog_.skipped, {first, to});
+    moved_to(to, std::nullopt, {}, time_);
+    audit_skipped({first, to}, why);
+  }
   if (may_be_next(next)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();

@@ -209,6 +209,7 @@ class oracle {
     while (!a.held && !a.waiting.empty()) {
       const auto& [number, w] = *a.waiting.begin();
       if (w.dead || comes_next(a, number) || !w.since) return;
+      if (a.has_last && number.first > a.epoch && !rules_.accepts_epochs) return;  // people let it in
       if (*w.since + *rules_.gap_timeout > *floor + rules_.window) return;
       const place next = number;
       if (!a.has_last && rules_.first < 0) {

@@ -32,7 +32,8 @@ waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int
 
 waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::iterator at, const ruling& r) {
   waiter& w = at->second;
-  if (w.state == fate::parked && !a.held && !r.payload) return waiting_answer::not_in_trouble;
+  const bool lets_in = !a.held && begins_an_epoch(a, at);
+  if (w.state == fate::parked && !a.held && !r.payload && !lets_in) return waiting_answer::not_in_trouble;
   sayings_.push_back({"waiting_replayed", w.of->aggregate, {at->first.second}});
   a.held = false;
   if (r.payload) {
@@ -47,8 +48,19 @@ waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::itera
     w.attempts = 0;
     w.due = now_;
   }
+  if (lets_in) {
+    skip_gap(a);
+    (void)run_lowest(a);
+  }
   setup_->strict || setup_->arrival ? release(a) : retry_latest(a);
   return waiting_answer::done;
+}
+
+/// It waits for nothing but somebody who lets its epoch in.
+bool plain_oracle::begins_an_epoch(const aggregate& a, std::map<place, waiter>::iterator at) const {
+  const std::uint64_t first = setup_->first == first_number::one ? 1 : 0;
+  return at->first == a.waiting.begin()->first && at->second.state == fate::parked &&
+         is_left_to_people(a, at->first) && (setup_->first == first_number::any || at->first.second == first);
 }
 
 /// It goes, and the last-handled number moves past it.

@@ -222,11 +222,17 @@ bool plain_oracle::lowest_has_its_turn(const aggregate& a) const {
   return w.state == fate::parked && comes_next(a, number);
 }
 
+/// Nothing is missing before it: it is of a higher epoch.
+bool plain_oracle::is_left_to_people(const aggregate& a, place p) const {
+  return setup_->strict && a.exists && p.first > a.last.first && !setup_->accepts_epochs;
+}
+
 bool plain_oracle::is_old_gap(const aggregate& a) const {
   if (!setup_->strict || setup_->gap == gap_policy::wait || !floor_ || a.held || a.waiting.empty())
     return false;
   // What is behind deferred events comes to light when they are handled.
   if (setup_->deferred && (lowest_has_its_turn(a) || a.bound == a.waiting.begin()->first)) return false;
+  if (setup_->gap == gap_policy::skip && is_left_to_people(a, a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
   return w.state == fate::parked && w.since && *w.since + setup_->gap_timeout <= *floor_ + setup_->window;
 }
@@ -252,6 +258,7 @@ void plain_oracle::skip_gap(aggregate& a) {
   place from{next.first, setup_->first == first_number::one ? 1 : 0};
   if (a.exists) from = successor(a.last);
   const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
+  if (to < from) return;  // the last number of an epoch was the last one
   a.skipped.emplace_back(from, to);
   a.exists = true;
   a.last = to;

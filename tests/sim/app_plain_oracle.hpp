@@ -194,6 +194,8 @@ class plain_oracle {
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
   [[nodiscard]] bool lowest_has_its_turn(const aggregate&) const;
+  [[nodiscard]] bool is_left_to_people(const aggregate&, place) const;
+  [[nodiscard]] bool begins_an_epoch(const aggregate&, std::map<place, waiter>::iterator) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);

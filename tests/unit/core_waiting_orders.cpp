@@ -194,6 +194,56 @@ TEST(waiting_orders, discard_in_the_order_of_arrival_opens_the_id) {
   EXPECT_EQ(w.snapshot(), "a;");
 }
 
+/// The last event of an epoch, and these of the next one.
+world in_a_new_epoch(first_number first, std::initializer_list<std::uint64_t> numbers) {
+  world w{folding{}, order::strict};
+  w.rules.gate.first = first;
+  if (first == first_number::any) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{0}};
+  std::int64_t offset = 0;
+  const std::uint64_t begin = first == first_number::one ? 1 : 0;
+  w.step({{.sequence = seq(2, begin), .payload = "a", .time = 1000, .offset = offset++}});
+  for (const std::uint64_t number : numbers)
+    w.step({{.sequence = seq(3, number), .payload = "b", .time = 1000, .offset = offset++}});
+  EXPECT_EQ(w.snapshot(), "a;");
+  return w;
+}
+
+TEST(waiting_orders, replay_lets_a_new_epoch_in_by_its_first_number) {
+  for (const auto& [first, number] : {std::pair{first_number::zero, 0U}, std::pair{first_number::one, 1U},
+                                      std::pair{first_number::any, 7U}}) {
+    world w = in_a_new_epoch(first, {number, number + 1});
+    EXPECT_EQ(w.obey(k_replay, seq(3, number + 1)), waiting_answer::not_in_trouble) << "it is not the first";
+    EXPECT_EQ(w.obey(k_replay, seq(3, number)), waiting_answer::done);
+    EXPECT_EQ(w.snapshot(), "a;b;b;") << number;
+    EXPECT_EQ(w.rows.at("a").last, seq(3, number + 1));
+    const auto late = w.step({{.sequence = seq(2, 9), .payload = "late", .time = 1000, .offset = 9}});
+    EXPECT_EQ(late.decisions[0], (decision{verdict::rejected, reject_reason::late}));
+    expect_ledger(w);
+  }
+}
+
+TEST(waiting_orders, replay_leaves_an_epoch_alone_of_which_the_first_numbers_are_missing) {
+  world w = in_a_new_epoch(first_number::one, {2});
+  EXPECT_EQ(w.obey(k_replay, seq(3, 2)), waiting_answer::not_in_trouble) << "1 may still come";
+  EXPECT_TRUE(w.audits.empty());
+  EXPECT_EQ(w.obey(k_skip, seq(3, 1)), waiting_answer::done) << "it will not";
+  EXPECT_EQ(w.snapshot(), "a;b;");
+}
+
+TEST(waiting_orders, replay_of_a_new_epoch_keeps_what_fails_in_front) {
+  world w{folding{}, order::strict};
+  w.rules.gate.first = first_number::zero;
+  w.step({{.sequence = seq(2, 0), .payload = "a", .offset = 0}});
+  w.step({{.sequence = seq(3, 0), .payload = "#", .offset = 1},
+          {.sequence = seq(3, 1), .payload = "c", .offset = 2}});
+  EXPECT_EQ(w.obey(k_replay, seq(3, 0)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;");
+  EXPECT_EQ(w.state.counters.waiting_dead, 1U);
+  EXPECT_EQ(w.obey(k_replay, seq(3, 0), "b"), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "a;b;c;");
+  expect_ledger(w);
+}
+
 TEST(waiting_orders, replay_lets_a_held_aggregate_go_on) {
   world w{folding{}, order::strict};
   w.rules.waiting.per_aggregate = 1;

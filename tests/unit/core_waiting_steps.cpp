@@ -61,6 +61,38 @@ TEST(waiting_steps, judge_a_gap_below_an_event_that_failed_before_the_next_recor
   EXPECT_EQ(w.snapshot(), "b;");
 }
 
+/// No number is missing before a new epoch, so that no time-out answers for the operator.
+TEST(waiting_steps, skip_gaps_inside_an_epoch_and_leave_the_next_epoch_to_an_operator) {
+  for (const first_number first : {first_number::one, first_number::any}) {
+    world w{folding{}, order::strict};
+    w.rules.gate.first = first;
+    w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+    w.step({{.sequence = seq(2, 2), .payload = "a", .time = 10'000, .offset = 0},
+            {.sequence = seq(2, 4), .payload = "b", .time = 10'000, .offset = 1},
+            {.sequence = seq(3, 1), .payload = "c", .time = 10'000, .offset = 2},
+            {.sequence = seq(3, 3), .payload = "d", .time = 10'000, .offset = 3},
+            {.aggregate = "z", .time = 99'000, .offset = 4}});
+    EXPECT_EQ(w.snapshot(), "a;b;");
+    EXPECT_FALSE(w.backlogs.at("a").gap_since) << "it would be due without end";
+    const auto change = w.step({{.sequence = seq(2, 5), .payload = "e", .time = 99'000, .offset = 5}});
+    EXPECT_EQ(verdicts_of(change), verdicts{verdict::applied});
+    EXPECT_EQ(w.obey(waiting_verb::replay, seq(3, 1)), waiting_answer::done);
+    EXPECT_EQ(w.snapshot(), "a;b;e;c;d;") << "3:2 is as old a gap";
+  }
+}
+
+/// Its age was written by a version that skipped it, or under another policy.
+TEST(waiting_steps, forget_the_age_of_a_gap_that_only_people_end) {
+  world w{folding{}, order::strict};
+  w.step({{.sequence = seq(2, 1), .payload = "a", .time = 10'000, .offset = 0},
+          {.sequence = seq(3, 1), .payload = "b", .time = 10'000, .offset = 1}});
+  EXPECT_TRUE(w.backlogs.at("a").gap_since) << "where nothing is skipped it tells how long somebody waits";
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.aggregate = "z", .time = 99'000, .offset = 2}});
+  EXPECT_EQ(w.snapshot(), "a;");
+  EXPECT_FALSE(w.backlogs.at("a").gap_since);
+}
+
 TEST(waiting_steps, keep_the_snapshot_of_an_aggregate_that_begins_to_wait) {
   for (const bool folds : {true, false}) {
     world w{folds ? reducer{folding{}} : reducer{testing::replacing{}}, order::strict};
