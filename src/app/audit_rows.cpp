@@ -74,6 +74,17 @@ audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const
   return row;
 }
 
+audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "stream_started_over";
+  row.stream = s.stream;
+  row.text = "the settings changed before anything was applied: offsets and counters begin anew, of " +
+             counted(s.forgotten.consumed, "record") + ", " + std::to_string(s.forgotten.rejected()) +
+             " of them rejected";
+  return row;
+}
+
 audit_row audit_of_first_opening(const copy_mark& mark, std::uint64_t outbox_epoch, timestamp now) {
   audit_row row;
   row.time = now;

@@ -7,6 +7,7 @@
 #include "core/output.hpp"
 #include "core/resume.hpp"
 #include "core/stream_state.hpp"
+#include "ports/store.hpp"
 
 /// The audit rows that a start leaves: what was found, and what was done about it, in one sentence each.
 namespace ratchet {
@@ -14,6 +15,9 @@ namespace ratchet {
 /// Of one partition. Kind: "resume_" and the row's name. `stream` may be empty.
 [[nodiscard]] audit_row audit_of_resume(const resume_decision&, const resume_facts&, const topic_partition&,
                                         const std::string& stream, timestamp now);
+
+/// "stream_started_over": its meaning changed before it held anything.
+[[nodiscard]] audit_row audit_of_restarted_stream(const restarted_stream&, timestamp now);
 
 /// "copy_opened": the first opening of a checkpoint for writing.
 [[nodiscard]] audit_row audit_of_first_opening(const copy_mark&, std::uint64_t outbox_epoch, timestamp now);

@@ -142,6 +142,7 @@ std::optional<problem> engine::open_store() {
         {}};
   }
   if (auto failed = note_first_opening()) return failed;
+  if (auto failed = note_restarted_streams()) return failed;
   return note_added_tables();
 }
 
@@ -172,6 +173,17 @@ std::optional<problem> engine::note_added_tables() {
     options_.log->warn(
         "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
         added.stream, row.text);
+  }
+  if (batch.audits.empty()) return std::nullopt;
+  return write_at_start(*store_, config_.state.path, std::move(batch));
+}
+
+std::optional<problem> engine::note_restarted_streams() {
+  step_batch batch;
+  for (const restarted_stream& s : store_->restarted_streams()) {
+    if (s.forgotten.consumed == 0) continue;
+    batch.audits.push_back(audit_of_restarted_stream(s, options_.clock->now()));
+    options_.log->warn("stream {}: {}", s.stream, batch.audits.back().text);
   }
   if (batch.audits.empty()) return std::nullopt;
   return write_at_start(*store_, config_.state.path, std::move(batch));

@@ -98,6 +98,7 @@ class engine {
   [[nodiscard]] std::optional<problem> note_first_opening();
   /// Tables that are new to a stream begin empty, which is noted.
   [[nodiscard]] std::optional<problem> note_added_tables();
+  [[nodiscard]] std::optional<problem> note_restarted_streams();
   void close_store();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);

@@ -23,11 +23,12 @@
 namespace ratchet {
 
 /// What a stream's stored state depends on: a list of (config key, value), in a fixed order. A store refuses
-/// a stream whose meaning changed, and lists the lines that differ; a stream that never applied anything
+/// a stream whose meaning changed, and lists the lines that differ; a stream of which nothing would be lost
 /// starts over instead.
 struct stream_meaning {
   std::string name;
   std::vector<std::pair<std::string, std::string>> lines;
+  std::vector<std::string> topics{};  ///< that it reads; they may change, but not over to another stream
 };
 
 /// One stream's part of a step.
@@ -165,6 +166,12 @@ struct added_table {
   std::string table;
 };
 
+/// A stream whose meaning changed before it held anything that could be lost.
+struct restarted_stream {
+  std::string stream;
+  counters forgotten;
+};
+
 /// What a store takes up, and how long its syncs took; zero where it does not know.
 struct store_statistics {
   std::uint64_t memtable_bytes{0};
@@ -255,6 +262,8 @@ class store {
 
   /// Those that the opening of this store added.
   [[nodiscard]] virtual std::vector<added_table> added_tables() const { return {}; }
+  /// Those that started over in the opening of this store.
+  [[nodiscard]] virtual std::vector<restarted_stream> restarted_streams() const { return {}; }
 
   /// Cheap enough for every few seconds.
   [[nodiscard]] virtual store_statistics statistics() const { return {}; }

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "store/holdings.hpp"
 #include "store/layout_tables.hpp"
-#include "store/layout_waiting.hpp"
 #include "store/meaning.hpp"
 #include "store/rocksdb_error.hpp"
 
@@ -25,12 +25,16 @@ problem other_group(const store_options& options, const std::string& stored) {
           {}};
 }
 
-problem changed_meaning(const store_options& options, std::vector<diagnostic> lines) {
+problem changed_meaning(const store_options& options, const std::string& held,
+                        std::vector<diagnostic> lines) {
   return {
       make_error_code(errc::state_foreign),
       "the state in " + options.path.string() +
-          " was made with other settings; what is stored would not mean the same. No file was changed.",
-      "change the settings back; or keep this state and give the new settings a `state.path` and a "
+          " was made with other settings; what is stored would not mean the same: " + held +
+          ". No file was changed.",
+      "change the settings back (a reducer that was mended, and of which the state means the same, keeps its "
+      "name and version: then `ratchet waiting replay` handles again what waits); or keep this state and "
+      "give the new settings a `state.path` and a "
       "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
       "files by moving the directory away and applying them again. What may change at any time: "
       "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
@@ -87,6 +91,7 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     highest = std::max(highest, static_cast<std::uint32_t>(record.id));
   }
   std::vector<diagnostic> differences;
+  std::string held;
   for (const stream_meaning& configured : options.streams) {
     const std::string hash = meaning_hash(configured.lines);
     const auto at = out.known.streams.find(configured.name);
@@ -99,50 +104,45 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     if (at->second.hash == hash) continue;
     const auto state = read_stream_state(*found.db, {}, at->second.id);
     if (!state) return failed_read(options.path, state.error());
-    if (!never_applied(state.assume_value().counters)) {
-      if (const auto added = only_tables_added(at->second, configured)) {
-        for (const std::string& table : *added) out.added_tables.push_back({configured.name, table});
-        at->second = {at->second.id, hash, configured.lines};
-        out.changed = true;
-        continue;
+    const auto holds = holdings_of(*found.db, state.assume_value(), at->second.id);
+    if (!holds) return failed_read(options.path, holds.error());
+    const bool holds_nothing = holds.assume_value().none();
+    if (const auto added = only_tables_added(at->second, configured)) {
+      for (const std::string& table : *added) {
+        if (!holds_nothing) out.added_tables.push_back({configured.name, table});
       }
+    } else if (holds_nothing) {
+      out.restarted.push_back({configured.name, state.assume_value().counters});
+    } else {
       auto lines = meaning_differences(at->second, configured);
       std::move(lines.begin(), lines.end(), std::back_inserter(differences));
+      held += (held.empty() ? "stream \"" : "; stream \"") + configured.name + "\" holds " +
+              describe(holds.assume_value());
       continue;
     }
-    out.starting_over.push_back(at->second.id);
     at->second = {at->second.id, hash, configured.lines};
     out.changed = true;
   }
-  if (!differences.empty()) return changed_meaning(options, std::move(differences));
+  if (!differences.empty()) return changed_meaning(options, held, std::move(differences));
   if (auto taken = find_taken_table(options, out.known)) return std::move(*taken);
   return out;
 }
 
 namespace {
 
-/// Removes every row of a stream that never applied anything.
+/// Removes every row of a stream that holds nothing else.
 result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected_index& rejected,
                         stream_id stream) {
   rejected.clear(batch, db.handle(family::standard), stream);
-  const auto erase_all = [&](family f, const std::string& prefix) {
-    return db.for_each({}, f, prefix, [&](std::string_view key, std::string_view) -> result<bool> {
-      batch.Delete(db.handle(f), key).PermitUncheckedError();
-      return true;
-    });
+  const auto erase_all = [&](const std::string& prefix) {
+    return db.for_each({}, family::standard, prefix,
+                       [&](std::string_view key, std::string_view) -> result<bool> {
+                         batch.Delete(db.handle(family::standard), key).PermitUncheckedError();
+                         return true;
+                       });
   };
-  RATCHET_TRY(erase_all(family::standard, layout::stream_state_key(stream)));
-  RATCHET_TRY(erase_all(family::standard, layout::prefix_of(layout::kind::partition, stream)));
-  for (const family f : {family::sequences, family::snapshots, family::dedup}) {
-    RATCHET_TRY(erase_all(f, layout::stream_prefix(stream)));
-  }
-  RATCHET_TRY(erase_all(family::dedup, layout::opaque_ids_prefix(stream)));
-  using layout::waiting_kind;
-  for (const waiting_kind kind : {waiting_kind::event, waiting_kind::backlog, waiting_kind::wake,
-                                  waiting_kind::gap, waiting_kind::id}) {
-    RATCHET_TRY(erase_all(family::waiting, layout::waiting_prefix(kind, stream)));
-  }
-  RATCHET_TRY(erase_all(family::tables, layout::tables_prefix(stream)));
+  RATCHET_TRY(erase_all(layout::stream_state_key(stream)));
+  RATCHET_TRY(erase_all(layout::prefix_of(layout::kind::partition, stream)));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -156,8 +156,8 @@ result<void> write_adoption(const database& db, const adoption& wanted, rejected
   for (const auto& [name, record] : wanted.known.streams) {
     batch.Put(family, layout::stream_key(name), layout::encode_stream(record)).PermitUncheckedError();
   }
-  for (const stream_id stream : wanted.starting_over) {
-    RATCHET_TRY(start_over(batch, db, rejected, stream));
+  for (const restarted_stream& r : wanted.restarted) {
+    RATCHET_TRY(start_over(batch, db, rejected, wanted.known.streams.at(r.stream).id));
   }
   rocksdb::WriteOptions synced;
   synced.sync = true;

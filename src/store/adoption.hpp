@@ -13,8 +13,8 @@ namespace ratchet {
 /// What a start changes in the catalog, before the first step.
 struct adoption {
   catalog known;
-  std::vector<stream_id> starting_over;
-  std::vector<added_table> added_tables;  ///< to streams that applied something before
+  std::vector<restarted_stream> restarted;
+  std::vector<added_table> added_tables;  ///< to streams that hold something
   bool changed{false};
 };
 

@@ -41,9 +41,4 @@ struct catalog {
 /// The step row of a column family; 0 where there is none. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<std::uint64_t> read_step(const database&, const rocksdb::ReadOptions&, family);
 
-/// Whether nothing of the stream was ever applied, so that its meaning may change.
-[[nodiscard]] constexpr bool never_applied(const counters& c) {
-  return c.applied == 0 && c.superseded == 0;
-}
-
 }  // namespace ratchet

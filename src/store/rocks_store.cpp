@@ -35,7 +35,8 @@ class rocks_store final : public store {
  public:
   rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
               memory_by_stream memory, std::shared_ptr<durable_floors> floors, synced_file synced,
-              std::uint64_t step, write_on where, std::vector<added_table> added_tables)
+              std::uint64_t step, write_on where, std::vector<added_table> added_tables,
+              std::vector<restarted_stream> restarted)
       : lock_{std::move(lock)},
         db_{std::move(db)},
         known_{std::move(known)},
@@ -46,7 +47,8 @@ class rocks_store final : public store {
         sync_{*db_, std::move(synced), std::move(floors), step},
         writes_{*db_, sync_, where},
         lookup_{*db_, writes_, memory_},
-        added_tables_{std::move(added_tables)} {}
+        added_tables_{std::move(added_tables)},
+        restarted_{std::move(restarted)} {}
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override {
     const auto at = known_.streams.find(stream);
@@ -174,6 +176,7 @@ class rocks_store final : public store {
   }
 
   [[nodiscard]] std::vector<added_table> added_tables() const override { return added_tables_; }
+  [[nodiscard]] std::vector<restarted_stream> restarted_streams() const override { return restarted_; }
 
   [[nodiscard]] store_statistics statistics() const override {
     const auto sum = [this](const std::string& property) {
@@ -261,6 +264,7 @@ class rocks_store final : public store {
   write_thread writes_;  ///< and this one before the syncs
   row_lookup lookup_;
   std::vector<added_table> added_tables_;
+  std::vector<restarted_stream> restarted_;
 };
 
 }  // namespace
@@ -371,7 +375,7 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
       std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
       std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step,
-      options.writes, std::move(wanted.added_tables))};
+      options.writes, std::move(wanted.added_tables), std::move(wanted.restarted))};
 }
 
 }  // namespace

@@ -452,5 +452,21 @@ TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
   EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
 }
 
+TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
+  expect_applied({file("in", "no event\n")});
+  reopen();
+  settings_.streams[0].order = order::strict;
+  const auto audits = opened().state().view().value()->audits().value();
+  ASSERT_EQ(audits.size(), 1U);
+  EXPECT_EQ(audits[0].kind, "stream_started_over");
+  EXPECT_EQ(audits[0].stream, "payments");
+  EXPECT_EQ(
+      audits[0].text,
+      "the settings changed before anything was applied: offsets and counters begin anew, of 1 record, 1 "
+      "of them rejected");
+  reopen();
+  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -102,7 +102,7 @@ TEST_F(a_state_directory, with_a_changed_meaning_is_refused_and_every_changed_li
   EXPECT_EQ(open()->last_step(), 1U);
 }
 
-TEST_F(a_state_directory, whose_stream_never_applied_anything_takes_a_changed_meaning_and_starts_over) {
+TEST_F(a_state_directory, whose_stream_holds_nothing_takes_a_changed_meaning_and_starts_over) {
   stream_id id{0};
   std::string uuid;
   const topic_partition where{"payment-status", partition_id{0}};
@@ -132,6 +132,12 @@ TEST_F(a_state_directory, whose_stream_never_applied_anything_takes_a_changed_me
   for (int opens = 0; opens < 2; ++opens) {
     auto s = must(open_store(o));
     EXPECT_EQ(s->id_of("payments"), id);
+    const auto restarted = s->restarted_streams();
+    ASSERT_EQ(restarted.size(), opens == 0 ? 1U : 0U);
+    if (opens == 0) {
+      EXPECT_EQ(restarted[0].stream, "payments");
+      EXPECT_EQ(restarted[0].forgotten.consumed, 1U);
+    }
     EXPECT_EQ(must(s->load(id)), stream_state{}) << "counters, floor and offsets are to go";
     EXPECT_TRUE(must(must(s->view())->rejected(id, 10)).empty());
     EXPECT_EQ(s->uuid(), uuid);

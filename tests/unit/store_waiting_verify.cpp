@@ -238,27 +238,5 @@ TEST_F(verify_of_what_waits_in_strict_order, wants_no_index_of_ids) {
   EXPECT_FALSE(must(database_of(*s).get({}, family::waiting, key)));
 }
 
-TEST_F(verify_of_what_waits, finds_nothing_of_a_stream_that_started_over) {
-  waiting_change change = sound();
-  change.last.reset();
-  EXPECT_THAT(findings(change), IsEmpty());
-  store_options o = options();
-  o.streams[0].lines = {{"order", "latest"}};
-  {
-    auto s = must(open_store(o));
-    const auto view = must(s->view());
-    EXPECT_EQ(must(s->load(k_stream)), stream_state{});
-    EXPECT_EQ(must(view->backlog_of(k_stream, "p1")), std::nullopt);
-    int rows = 0;
-    must(database_of(*s).for_each({}, family::waiting, "", [&](std::string_view, auto) -> result<bool> {
-      ++rows;
-      return true;
-    }));
-    EXPECT_EQ(rows, 1) << "the step's";
-    EXPECT_TRUE(must(s->due(k_stream, at_second(99), at_second(99), 9)).names.empty());
-  }
-  EXPECT_THAT(must(verify_store(path())), IsEmpty());
-}
-
 }  // namespace
 }  // namespace ratchet
