@@ -10,6 +10,7 @@
 
 #include "store/holdings.hpp"
 #include "store/layout_tables.hpp"
+#include "store/left_behind.hpp"
 #include "store/meaning.hpp"
 #include "store/rocksdb_error.hpp"
 
@@ -86,6 +87,7 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
   } else if (out.known.identity->group != options.group) {
     return other_group(options, out.known.identity->group);
   }
+  if (auto left = find_left_behind(options, found)) return std::move(*left);
   std::uint32_t highest = 0;
   for (const auto& [name, record] : out.known.streams) {
     highest = std::max(highest, static_cast<std::uint32_t>(record.id));

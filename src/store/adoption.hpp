@@ -19,7 +19,8 @@ struct adoption {
 };
 
 /// Compares the config with what is stored and says what must be written. Tables may be added to a stream.
-/// Errors: state_foreign, which lists every changed line, and names a table that another stream has;
+/// Errors: state_foreign, which lists every changed line, and names a table that another stream has, and
+/// streams and topics that would be left behind;
 /// state_damaged; of RocksDB.
 [[nodiscard]] reported<adoption> adopt(const store_options&, const inspected&);
 

@@ -61,7 +61,9 @@ bool holdings::none() const noexcept {
 result<holdings> holdings_of(const database& db, const stream_state& state, stream_id stream) {
   holdings out;
   out.counted = state.counters;
-  RATCHET_TRY(out.rows, has_rows(db, stream));
+  if (out.none()) {
+    RATCHET_TRY(out.rows, has_rows(db, stream));
+  }
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace ratchet {
 /// what an operator decided. Offsets, the floor, and records that were rejected or ignored are none of it.
 struct holdings {
   counters counted;
-  bool rows{false};  ///< of aggregates, ids, waiting events or tables, whatever the counters say
+  bool rows{false};  ///< of aggregates, ids, waiting events or tables; looked for where no counter tells
 
   /// Nothing would be lost with the stream.
   [[nodiscard]] bool none() const noexcept;

@@ -23,7 +23,8 @@ enum class write_on : std::uint8_t {
 struct store_options {
   std::filesystem::path path;
   std::string group;
-  /// The streams of the config. One that the store has and the config has not is kept and left alone.
+  /// The streams of the config. One that the store has and the config has not is refused where it holds
+  /// anything, and so is a topic that another stream has read.
   std::vector<stream_meaning> streams;
   /// For memtables and block cache together.
   std::uint64_t database_bytes{std::uint64_t{256} << 20U};

@@ -35,12 +35,14 @@ TEST_F(a_changed_meaning, is_refused_while_anything_waits) {
   }
   const problem p = refusal();
   EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
-  EXPECT_THAT(p.message,
-              HasSubstr(R"(stream "payments" holds 3 events that wait (1 dead, 1 to be tried again, 1 parked))"));
-  EXPECT_THAT(p.hint, AllOf(HasSubstr("`ratchet waiting replay`"), HasSubstr("`ratchet run --resume rebuild`")));
+  EXPECT_THAT(
+      p.message,
+      HasSubstr(R"(stream "payments" holds 3 events that wait (1 dead, 1 to be tried again, 1 parked))"));
+  EXPECT_THAT(p.hint,
+              AllOf(HasSubstr("`ratchet waiting replay`"), HasSubstr("`ratchet run --resume rebuild`")));
   ASSERT_EQ(p.diagnostics.size(), 1U);
-  const stream_state kept = must(open()->load(stream_id{1}));
-  EXPECT_EQ(kept.counters.waiting(), 3U) << "nothing was deleted";
+  const stream_state left = must(open()->load(stream_id{1}));
+  EXPECT_EQ(left.counters.waiting(), 3U) << "nothing was deleted";
   EXPECT_TRUE(must(verify_store(path())).empty());
 }
 
@@ -100,6 +102,117 @@ TEST_F(fixture, that_holds_nothing_takes_a_table_without_starting_over) {
   EXPECT_EQ(must(s->load(s->id_of("payments"))).counters.consumed, 1U);
   EXPECT_TRUE(s->restarted_streams().empty());
   EXPECT_TRUE(s->added_tables().empty()) << "it lacks nothing";
+}
+
+/// What a config may do with the streams and topics of a directory: refused, or taken as it is. What else is
+/// told of it, the log and audit rows say: see the table in README.
+class a_config_of_other_streams : public fixture {
+ protected:
+  using streams = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+  [[nodiscard]] store_options with(const streams& wanted) const {
+    store_options o = options();
+    o.streams.clear();
+    for (const auto& [name, topics] : wanted) o.streams.push_back({name, {{"order", "latest"}}, topics});
+    return o;
+  }
+  /// payments holds what it read of a and b, refunds what it read of c; empty has read d, and holds nothing.
+  void fill() const {
+    auto s = must(open_store(with({{"payments", {"a", "b"}}, {"refunds", {"c"}}, {"empty", {"d"}}})));
+    const auto read = [&](const std::string& stream, const std::vector<put_row>& rows,
+                          const std::vector<std::string>& topics) {
+      write(*s, s->id_of(stream), rows, [&](step_batch&, stream_change& change) {
+        change.after.partitions.clear();
+        change.touched.clear();
+        for (const std::string& topic : topics) {
+          change.touched.push_back({topic, partition_id{0}});
+          change.after.partitions[change.touched.back()].next_offset = 7;
+        }
+      });
+    };
+    read("payments", {{"p1", seq(1), "one"}}, {"a", "b"});
+    read("refunds", {{"r1", seq(1), "one"}}, {"c"});
+    read("empty", {}, {"d"});
+  }
+  using put_row = store_support::put_row;
+};
+
+TEST_F(a_config_of_other_streams, is_refused_where_it_leaves_anything_behind) {
+  const struct {
+    const char* change;
+    streams wanted;
+    std::vector<std::string> refused;  ///< what the diagnostics say, in order; none: it is taken
+  } k_rows[] = {
+      {"nothing", {{"payments", {"a", "b"}}, {"refunds", {"c"}}, {"empty", {"d"}}}, {}},
+      {"their order", {{"refunds", {"c"}}, {"empty", {"d"}}, {"payments", {"b", "a"}}}, {}},
+      {"a stream goes", {{"payments", {"a", "b"}}, {"empty", {"d"}}}, {"refunds: it holds 1 applied"}},
+      {"all but one go", {{"empty", {"d"}}}, {"payments: it holds 1 applied", "refunds: it holds 1 applied"}},
+      {"a stream goes that holds nothing", {{"payments", {"a", "b"}}, {"refunds", {"c"}}}, {}},
+      {"a stream is renamed",
+       {{"payments", {"a", "b"}}, {"returns", {"c"}}, {"empty", {"d"}}},
+       {"refunds: it holds 1 applied"}},
+      {"a stream is renamed that holds nothing",
+       {{"payments", {"a", "b"}}, {"refunds", {"c"}}, {"full", {"d"}}},
+       {}},
+      {"a stream stays without topics", {{"payments", {"a", "b"}}, {"refunds", {}}, {"empty", {"d"}}}, {}},
+      {"a stream loses a topic", {{"payments", {"a"}}, {"refunds", {"c"}}, {"empty", {"d"}}}, {}},
+      {"a stream gets a new topic",
+       {{"payments", {"a", "b", "e"}}, {"refunds", {"c"}}, {"empty", {"d"}}},
+       {}},
+      {"a new stream with a new topic",
+       {{"payments", {"a", "b"}}, {"refunds", {"c"}}, {"empty", {"d"}}, {"new", {"e"}}},
+       {}},
+      {"a stream is split",
+       {{"payments", {"a"}}, {"other", {"b"}}, {"refunds", {"c"}}, {"empty", {"d"}}},
+       {R"(other.topics: stream "payments" has read "b", and holds 1 applied)"}},
+      {"two streams are merged",
+       {{"payments", {"a", "b", "c"}}, {"empty", {"d"}}},
+       {"refunds: it holds 1 applied"}},
+      {"two streams are merged, and the other one stays without topics",
+       {{"payments", {"a", "b", "c"}}, {"refunds", {}}, {"empty", {"d"}}},
+       {R"(payments.topics: stream "refunds" has read "c", and holds 1 applied)"}},
+      {"a topic moves to a stream that there is",
+       {{"payments", {"a"}}, {"refunds", {"c", "b"}}, {"empty", {"d"}}},
+       {R"(refunds.topics: stream "payments" has read "b", and holds 1 applied)"}},
+      {"two streams change places",
+       {{"payments", {"c"}}, {"refunds", {"a", "b"}}, {"empty", {"d"}}},
+       {R"(payments.topics: stream "refunds" has read "c", and holds 1 applied)",
+        R"(refunds.topics: stream "payments" has read "a", and holds 1 applied)",
+        R"(refunds.topics: stream "payments" has read "b", and holds 1 applied)"}},
+      {"a topic moves to a stream that holds nothing",
+       {{"payments", {"a"}}, {"refunds", {"c"}}, {"empty", {"d", "b"}}},
+       {R"(empty.topics: stream "payments" has read "b", and holds 1 applied)"}},
+      {"a topic comes from a stream that holds nothing",
+       {{"payments", {"a", "b", "d"}}, {"refunds", {"c"}}, {"empty", {}}},
+       {}},
+  };
+  for (const auto& row : k_rows) {
+    SCOPED_TRACE(row.change);
+    std::filesystem::remove_all(path());
+    fill();
+    const auto opened = open_store(with(row.wanted));
+    ASSERT_EQ(static_cast<bool>(opened), row.refused.empty());
+    if (opened) continue;
+    const problem& p = opened.error();
+    EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
+    EXPECT_THAT(p.message, HasSubstr("No file was changed."));
+    EXPECT_THAT(p.hint, HasSubstr("`ratchet run --resume rebuild`"));
+    std::vector<std::string> told;
+    for (const diagnostic& d : p.diagnostics) told.push_back(d.path + ": " + d.message);
+    EXPECT_EQ(told, row.refused);
+    EXPECT_EQ(must(open_store_read_only(path()))->streams().size(), 3U) << "no stream was entered";
+  }
+}
+
+TEST_F(a_config_of_other_streams, may_give_a_topic_back) {
+  fill();
+  const streams before{{"payments", {"a", "b"}}, {"refunds", {"c"}}, {"empty", {"d"}}};
+  {
+    auto s = must(open_store(with({{"payments", {}}, {"refunds", {"c"}}})));
+    EXPECT_EQ(must(s->load(s->id_of("payments"))).partitions.size(), 2U) << "the offsets stay";
+  }
+  auto s = must(open_store(with(before)));
+  EXPECT_EQ(must(s->load(s->id_of("payments"))).partitions.at({"b", partition_id{0}}).next_offset, 7);
 }
 
 }  // namespace

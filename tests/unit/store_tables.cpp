@@ -161,6 +161,8 @@ TEST_F(stored_table, keeps_its_encoding_and_its_place) {
   more.streams[0].lines[0].second = "strict";
   EXPECT_THAT(refused(more), HasSubstr("payments.order")) << "a table that is added hides nothing else";
   store_options elsewhere = with({{"renamed", "bytes"}});
+  elsewhere.path = path().parent_path() / "holds-nothing";
+  EXPECT_THAT(refused(elsewhere), HasSubstr("opened"));
   elsewhere.streams[0].name = "refunds";
   EXPECT_THAT(refused(elsewhere), HasSubstr("the table \"renamed\" of stream \"refunds\" is one of stream "
                                             "\"payments\""));
