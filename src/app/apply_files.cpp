@@ -231,6 +231,8 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
 
 std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (auto wrong = choose_stream()) return wrong;
+  if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
+    return write_failed(done.error());
   engine_.board().set_ready(true);
   for (const std::string& path : request_.files) {
     if (stop.load(std::memory_order_relaxed)) break;

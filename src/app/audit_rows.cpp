@@ -35,7 +35,7 @@ std::string reason_of(const resume_decision& d, const resume_facts& f) {
       if (d.new_identity) return "only the other one had met the partition: it is read from its beginning";
       return "the group had the offset " + committed + ", and the state knew nothing of the partition";
     case resume_row::started_over:
-      return "the stream had applied nothing and was given another meaning: it starts over";
+      return "nothing of it was applied before: the stream begins with it anew";
     case resume_row::other_store:
       return "another store's mark was on the group's offset " + committed;
     case resume_row::copied_directory:
@@ -82,6 +82,17 @@ audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
   row.text = "the settings changed before anything was applied: offsets and counters begin anew, of " +
              counted(s.forgotten.consumed, "record") + ", " + std::to_string(s.forgotten.rejected()) +
              " of them rejected";
+  return row;
+}
+
+audit_row audit_of_topic_left(const std::string& stream, const std::string& topic, std::size_t partitions,
+                              timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "topic_left";
+  row.stream = stream;
+  row.text = "the topic `" + topic + "` is not read any more: " + counted(partitions, "partition") +
+             " of it, which held the window back, left out from then on; the offsets are kept";
   return row;
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,11 @@ namespace ratchet {
 
 /// "stream_started_over": its meaning changed before it held anything.
 [[nodiscard]] audit_row audit_of_restarted_stream(const restarted_stream&, timestamp now);
+
+/// "topic_left": a stream's config does not name the topic any more, and so many of its partitions had held
+/// the window back.
+[[nodiscard]] audit_row audit_of_topic_left(const std::string& stream, const std::string& topic,
+                                            std::size_t partitions, timestamp now);
 
 /// "copy_opened": the first opening of a checkpoint for writing.
 [[nodiscard]] audit_row audit_of_first_opening(const copy_mark&, std::uint64_t outbox_epoch, timestamp now);

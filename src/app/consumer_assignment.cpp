@@ -82,6 +82,11 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
       around_.board.set_committed(stream_name(c.where), c.where, c.next_offset);
     if (auto ended = meets_a_copy(claim.size(), first)) return ended;
   }
+  if (first) {
+    // Behind the claim: what the config says is in force from here on, and its topics are there.
+    if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
+      return store_failed(done.error());
+  }
   pipeline_.forget_stops();
   for (const position& p : r.start) around_.board.clear_stopped(stream_name(p.where), p.where);
   reported_stops_.clear();

@@ -89,6 +89,8 @@ std::optional<session_result> consumer_session::start_alone() {
     }
     if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   }
+  if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
+    return store_failed(done.error());
   for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
   around_.board.set_ready(true);
   around_.log->info("no stream has topics: waiting for transactions");

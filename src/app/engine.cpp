@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -142,6 +143,7 @@ std::optional<problem> engine::open_store() {
         {}};
   }
   if (auto failed = note_first_opening()) return failed;
+  tell_unread_topics();
   if (auto failed = note_restarted_streams()) return failed;
   return note_added_tables();
 }
@@ -176,6 +178,22 @@ std::optional<problem> engine::note_added_tables() {
   }
   if (batch.audits.empty()) return std::nullopt;
   return write_at_start(*store_, config_.state.path, std::move(batch));
+}
+
+void engine::tell_unread_topics() const {
+  for (const auto& s : streams_) {
+    std::set<std::string> topics;
+    for (const auto& [where, unused] : s->state.partitions) {
+      if (!where.topic.empty()) topics.insert(where.topic);
+    }
+    for (const std::string& read : s->config.topics) topics.erase(read);
+    for (const std::string& topic : topics) {
+      options_.log->warn(
+          "stream {}: the state has offsets of the topic `{}`, which the config does not name: it is not "
+          "read",
+          s->config.name, topic);
+    }
+  }
 }
 
 std::optional<problem> engine::note_restarted_streams() {

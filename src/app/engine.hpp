@@ -99,6 +99,7 @@ class engine {
   /// Tables that are new to a stream begin empty, which is noted.
   [[nodiscard]] std::optional<problem> note_added_tables();
   [[nodiscard]] std::optional<problem> note_restarted_streams();
+  void tell_unread_topics() const;
   void close_store();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);

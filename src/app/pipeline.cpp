@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "app/audit_rows.hpp"
 #include "app/dead_letters.hpp"
 #include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
@@ -55,6 +56,22 @@ void name_the_worst(const store& from, const stream_runtime* stream, partition_s
     return true;
   });
   if (read && most > 0) stop.what += "; of aggregate `" + worst + "` alone " + std::to_string(most) + " wait";
+}
+
+/// Of the partitions that the floor looks at those that nothing will ever move again.
+[[nodiscard]] std::vector<topic_partition> unread_partitions(const stream_runtime& s,
+                                                             pipeline::plain_files files) {
+  const auto is_read = [&](const topic_partition& where) {
+    if (where == k_transactions) return s.rules.transactions_move_floor;
+    if (where.topic.empty()) return files == pipeline::plain_files::are_read;
+    const auto& topics = s.config.topics;
+    return std::find(topics.begin(), topics.end(), where.topic) != topics.end();
+  };
+  std::vector<topic_partition> unread;
+  for (const auto& [where, partition] : s.state.partitions) {
+    if (!partition.idle && !is_read(where)) unread.push_back(where);
+  }
+  return unread;
 }
 
 }  // namespace
@@ -324,6 +341,30 @@ result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> parti
   RATCHET_TRY(write_states(std::move(changed), {}));
   // Stream time has moved.
   for (const auto& [stream, list] : by_stream) {
+    RATCHET_TRY(settle(*stream));
+  }
+  return success();
+}
+
+result<void> pipeline::leave_out_unread(plain_files files) {
+  std::map<stream_runtime*, stream_state> changed;
+  std::vector<stream_runtime*> moved;
+  std::vector<audit_row> audits;
+  for (const auto& s : streams_) {
+    const std::vector<topic_partition> unread = unread_partitions(*s, files);
+    if (unread.empty()) continue;
+    std::map<std::string, std::size_t> topics;
+    for (const topic_partition& where : unread) {
+      if (!where.topic.empty()) ++topics[where.topic];
+    }
+    for (const auto& [topic, count] : topics)
+      audits.push_back(audit_of_topic_left(s->config.name, topic, count, clock_.now()));
+    changed.emplace(s.get(), leave_out(s->rules, s->state, unread));
+    moved.push_back(s.get());
+  }
+  if (changed.empty()) return success();
+  RATCHET_TRY(write_states(std::move(changed), std::move(audits)));
+  for (stream_runtime* stream : moved) {
     RATCHET_TRY(settle(*stream));
   }
   return success();

@@ -67,6 +67,11 @@ class pipeline {
   [[nodiscard]] result<void> move_to(const topic_partition&, std::int64_t offset);
   /// Leaves these partitions out of their streams' floors.
   [[nodiscard]] result<void> leave_out_of_floor(std::span<const topic_partition>);
+  enum class plain_files : std::uint8_t { are_read, are_not_read };
+  /// Does that with partitions that hold a floor back though nothing moves them any more: of topics that the
+  /// config has not, of plain files where none is read, and of transactions beside topics. Writes nothing
+  /// where there are none.
+  [[nodiscard]] result<void> leave_out_unread(plain_files);
   /// Enters the positions found at assignment (a partition's state is made where there is none), with audit
   /// rows and what changes of the store as a whole, in one step.
   [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>,

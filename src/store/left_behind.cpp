@@ -41,23 +41,25 @@ result<std::vector<holder>> holders_of(const inspected& found) {
 
 problem missing_streams(const store_options& options, std::vector<diagnostic> missing) {
   const std::string names = missing.size() == 1 ? "stream \"" + missing[0].path + "\"" : "streams";
-  return {make_error_code(errc::state_foreign),
-          "the state directory " + options.path.string() + " holds " + names +
-              " that the config does not have. No file was changed.",
-          "name it again under `streams`, as a stream's state goes by its name: with its `topics` it goes on, "
-          "without them it is kept for `get`, `scan` and `waiting`, and read no more; or build the state anew "
-          "from what the config says with `ratchet run --resume rebuild`",
-          std::move(missing)};
+  return {
+      make_error_code(errc::state_foreign),
+      "the state directory " + options.path.string() + " holds " + names +
+          " that the config does not have. No file was changed.",
+      "name it again under `streams`, as a stream's state goes by its name: with its `topics` it goes on, "
+      "without them it is kept for `get`, `scan` and `waiting`, and read no more; or build the state anew "
+      "from what the config says with `ratchet run --resume rebuild`",
+      std::move(missing)};
 }
 
 problem moved_topics(const store_options& options, std::vector<diagnostic> moved) {
-  return {make_error_code(errc::state_foreign),
-          "the config gives a topic to another stream than the one that has read it in the state directory " +
-              options.path.string() + ". No file was changed.",
-          "give it back to that stream; or keep this state and give the other stream a `state.path` and a "
-          "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with "
-          "`ratchet run --resume rebuild`",
-          std::move(moved)};
+  return {
+      make_error_code(errc::state_foreign),
+      "the config gives a topic to another stream than the one that has read it in the state directory " +
+          options.path.string() + ". No file was changed.",
+      "give it back to that stream; or keep this state and give the other stream a `state.path` and a "
+      "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with "
+      "`ratchet run --resume rebuild`",
+      std::move(moved)};
 }
 
 }  // namespace

@@ -468,5 +468,33 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
 }
 
+TEST_F(apply_command, refuses_to_leave_a_stream_or_its_topic_behind) {
+  expect_applied({file("in", kcat("t", 0, 0, "a", 1))}, true);
+  reopen();
+  settings_.streams[0].name = "renamed";
+  const auto renamed = engine::open(settings_, own_, {});
+  ASSERT_FALSE(renamed);
+  EXPECT_EQ(renamed.error().code, make_error_code(errc::state_foreign));
+  settings_.streams.push_back(stream_named("payments", "other"));
+  const auto moved = engine::open(settings_, own_, {});
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().diagnostics.at(0).path, "renamed.topics");
+  engine_options rebuild;
+  rebuild.resume = resume_option::rebuild;
+  EXPECT_TRUE(engine::open(settings_, own_, std::move(rebuild))) << "the way that the refusal names";
+}
+
+TEST_F(apply_command, leaves_a_topic_that_it_does_not_name_out_of_the_floor) {
+  settings_.streams[0].topics = {"t", "u"};
+  expect_applied({file("in", kcat("t", 0, 0, "a", 1) + kcat("u", 0, 0, "b", 1))}, true);
+  EXPECT_FALSE(state().partitions.at({"u", partition_id{0}}).idle);
+  reopen();
+  settings_.streams[0].topics = {"t"};
+  expect_applied({file("none", "")}, true);
+  EXPECT_TRUE(state().partitions.at({"u", partition_id{0}}).idle);
+  EXPECT_FALSE(state().partitions.at({"t", partition_id{0}}).idle);
+  EXPECT_EQ(opened().state().view().value()->audits().value().at(0).kind, "topic_left");
+}
+
 }  // namespace
 }  // namespace ratchet

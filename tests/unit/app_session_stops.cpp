@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app_session_world.hpp"
+#include "core/transactions.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -353,6 +354,59 @@ TEST(session_floor, is_held_back_by_a_partition_that_is_not_at_its_end) {
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_FALSE(w.state_of(k_p0).idle);
   EXPECT_TRUE(w.state_of(k_p1).idle);
+}
+
+TEST(session_floor, is_not_held_back_by_what_nothing_reads_any_more) {
+  floors w;
+  const topic_partition gone = at("gone", 3);
+  const topic_partition file = at("", 0);
+  {
+    const step_plan nothing;
+    stream_change change;
+    for (const topic_partition& where : {gone, file, k_transactions}) {
+      change.after.partitions[where].highest_time = w.early - std::chrono::hours{24 * 30};
+      change.touched.push_back(where);
+    }
+    change.after.partitions[gone].next_offset = 7;
+    step_batch batch;
+    batch.step = 1;
+    batch.parts.push_back(
+        {.stream = w.store.id_of("payments"), .plan = &nothing, .change = &change, .rejected = {}});
+    ASSERT_TRUE(w.store.write(batch));
+  }
+  for (int n = 1; n <= 2; ++n) {
+    w.source.produce(k_p0, event("a", n), w.late + std::chrono::seconds{n});
+    ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+    EXPECT_EQ(w.floor(), w.late + std::chrono::seconds{n} - k_window);
+    for (const topic_partition& where : {gone, file, k_transactions}) EXPECT_TRUE(w.state_of(where).idle);
+    EXPECT_EQ(w.state_of(gone).next_offset, 7) << "there it goes on if the topic comes back";
+    ASSERT_EQ(w.store.audits().size(), 1U) << "once, and of the topic alone";
+    EXPECT_EQ(w.store.audits()[0].kind, "topic_left");
+    EXPECT_EQ(
+        w.store.audits()[0].text,
+        "the topic `gone` is not read any more: 1 partition of it, which held the window back, left out "
+        "from then on; the offsets are kept");
+  }
+}
+
+TEST(session_floor, is_left_alone_before_the_group_is_claimed) {
+  floors w;
+  {
+    const step_plan nothing;
+    stream_change change;
+    change.after.partitions[at("gone", 0)].highest_time = w.early;
+    change.touched.push_back(at("gone", 0));
+    step_batch batch;
+    batch.step = 1;
+    batch.parts.push_back(
+        {.stream = w.store.id_of("payments"), .plan = &nothing, .change = &change, .rejected = {}});
+    ASSERT_TRUE(w.store.write(batch));
+  }
+  w.source.logs[k_p0] = {};
+  w.source.logs[k_p0].committed = 5;
+  w.source.logs[k_p0].metadata = session_world::mark(k_other_uuid, {1, 1});
+  EXPECT_EQ(w.run().end, session_end::refused);
+  EXPECT_FALSE(w.state_of(at("gone", 0)).idle) << "the config may be the wrong one";
 }
 
 }  // namespace
