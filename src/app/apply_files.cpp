@@ -224,8 +224,14 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   if (pipeline_.stopped().empty()) return std::nullopt;
   problem p{make_error_code(errc::partition_stopped), "", "", {}};
-  for (const auto& [where, why] : pipeline_.stopped())
-    p.message += (p.message.empty() ? "" : "\n  ") + describe(why);
+  if (pipeline_.stopped().size() == 1) {
+    p.message = describe(pipeline_.stopped().begin()->second);
+    return p;
+  }
+  p.message = "some partitions are stopped; the rest is handled:";
+  for (const auto& [where, why] : pipeline_.stopped()) {
+    p.diagnostics.push_back({"", 0, 0, "", describe(why), ""});
+  }
   return p;
 }
 

@@ -7,6 +7,7 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/pipeline.hpp"
+#include "core/shown_text.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -42,13 +43,14 @@ std::string as_json(const checkpoint_taken& taken) {
 }
 
 std::string as_text(const checkpoint_taken& taken) {
-  std::string text = taken.path.string() + " is a checkpoint of step " + std::to_string(taken.step) +
-                     ", taken at " + to_rfc3339(taken.taken_at) + ": " + counted(taken.files, "file") + ", " +
-                     counted(taken.bytes, "byte") + "\n";
+  std::string text;
+  append_line(text, taken.path.string() + " is a checkpoint of step " + std::to_string(taken.step) +
+                        ", taken at " + to_rfc3339(taken.taken_at) + ": " + counted(taken.files, "file") +
+                        ", " + counted(taken.bytes, "byte"));
   for (const checkpointed_stream& stream : taken.streams) {
-    text += "  stream " + stream.name + "\n";
+    append_line(text, "  stream " + stream.name);
     for (const auto& [where, next_offset] : stream.next_offsets) {
-      text += "    " + to_string(where) + " up to offset " + std::to_string(next_offset) + "\n";
+      append_line(text, "    " + to_string(where) + " up to offset " + std::to_string(next_offset));
     }
   }
   return text;

@@ -104,9 +104,8 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   const bool few = r.start.size() <= k_most_lines;
   if (!few) around_.log->info("resuming {} partitions; at level debug each is named", r.start.size());
   for (const position& p : r.start) {
-    around_.log->log(few ? spdlog::level::info : spdlog::level::debug, "{}",
-                     located("resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset),
-                             p.where, p.offset));
+    log_at(around_.log, few ? spdlog::level::info : spdlog::level::debug,
+           "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset), p.where, p.offset);
     if (!options_.until_end || end_at_start_.contains(p.where)) continue;
     const auto log = around_.from.bounds(p.where, k_query_timeout);
     end_at_start_[p.where] = log ? log.value().end : p.offset;
@@ -237,7 +236,7 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
     why = resolved.value().stops.front().message;
     hint = resolved.value().stops.front().hint;
   }
-  around_.log->error("{}", located(why + " -> " + hint, where));
+  log_at(around_.log, spdlog::level::err, why + " -> " + hint, where);
   partition_stop stop;
   stop.where = where;
   stop.code = make_error_code(errc::resume_refused);

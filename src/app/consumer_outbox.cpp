@@ -7,6 +7,7 @@
 #include "app/config_values.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet {
 
@@ -77,10 +78,9 @@ std::optional<session_result> consumer_session::trim_outbox() {
   outbox_change trim = sender_->trim();
   std::vector<audit_row> audits;
   for (const auto& [row, why] : sender_->take_given_up()) {
-    around_.log->error(
-        "the topic `{}` does not take the {} of {}: {}; the record is kept: see `ratchet waiting "
-        "list` and `ratchet status --rejected`",
-        row.topic, name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why);
+    around_.log->error("the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}",
+                       row.topic, name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
+                       typed_command("waiting list"), typed_command("status", "--rejected"));
     around_.meter.output_given_up();
     audits.push_back(audit_of_output_given_up(row, stream_name_of(row.stream), why, around_.clock.now()));
   }

@@ -224,7 +224,7 @@ void consumer_session::note_new_stops() {
   for (const auto& [where, stop] : pipeline_.stopped()) {
     if (reported_stops_.contains(where)) continue;
     const std::string why = describe(stop);
-    around_.log->error("{}", located(why, where, stop.offset));
+    log_at(around_.log, spdlog::level::err, why, where, stop.offset);
     stop_partition(where, why);
     // It keeps its place in the assignment; what still comes of it is passed over.
     if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused) {

@@ -11,6 +11,8 @@
 #include "app/line_pages.hpp"
 #include "app/status_report.hpp"
 #include "app/waiting_story.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "decode/json_grammar.hpp"
 
 namespace ratchet {
@@ -238,7 +240,9 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
     const auto listed = list_waiting(context.view, stream, filter, request.json, [&](std::string_view piece) {
       if (piece.empty() || begun) return sink(piece);
       begun = true;
-      return sink("stream " + stream.name + "\n" + std::string{piece});
+      std::string headed;
+      append_line(headed, "stream " + stream.name);
+      return sink(headed.append(piece));
     });
     if (!listed) return of_store(listed.error(), "cannot read what waits of stream \"" + stream.name + "\"");
     const waiting_listed& end = listed.value();
@@ -247,8 +251,10 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
     if (!end.more) continue;
     if (!request.json) {
       const std::string more = filter.rejected ? "more are kept" : "more wait";
-      sink(end.last.empty() ? more + "\n"
-                            : more + ": go on with " + stream.name + " --after " + end.last + "\n");
+      std::string line;
+      append_line(line,
+                  end.last.empty() ? more : more + ": go on with " + stream.name + " --after " + end.last);
+      sink(line);
     }
     break;
   }
@@ -272,7 +278,10 @@ reported<void> answer_waiting_show(const read_context& context, const read_reque
   return problem{errc::not_found,
                  "no event " + sequence_word(request.sequence) + " of \"" + request.aggregate +
                      "\" waits in stream \"" + request.stream + "\"",
-                 "`ratchet waiting list` lists those that do, and `ratchet explain` tells what was handled",
+                 typed_command("waiting list", shell_word(request.stream)) + " lists those that do, and " +
+                     typed_command("explain", shell_word(request.stream) + " --aggregate " +
+                                                  shell_word(request.aggregate)) +
+                     " tells what was handled",
                  {}};
 }
 

@@ -421,17 +421,14 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
 }
 
 std::optional<problem> engine::stopped_partitions() const {
-  std::string list;
+  problem p{
+      make_error_code(errc::partition_stopped), "some partitions are stopped; the rest is handled:", "", {}};
   for (const auto& [name, partitions] : board_.snapshot().streams) {
     for (const auto& [where, live] : partitions) {
-      if (live.stopped) list += "\n  " + *live.stopped;
+      if (live.stopped) p.diagnostics.push_back({"", 0, 0, "", *live.stopped, ""});
     }
   }
-  if (list.empty()) return std::nullopt;
-  return problem{make_error_code(errc::partition_stopped),
-                 "some partitions are stopped; the rest is handled:" + list,
-                 "",
-                 {}};
+  return p.diagnostics.empty() ? std::nullopt : std::optional{std::move(p)};
 }
 
 std::vector<stream_report> engine::reports() const {

@@ -9,6 +9,8 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/row_reports.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 
@@ -22,6 +24,8 @@ constexpr std::size_t k_most_aggregates = 100;
 constexpr std::size_t k_most_waiting = 20;
 /// Of each stream no more are kept.
 constexpr std::size_t k_all_rejected = 100'000;
+
+constexpr const char* k_nothing_handled = "  last handled    nothing: no event was applied";
 
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -168,45 +172,46 @@ void append_backlog(std::string& out, const explained_aggregate& of) {
   if (!of.backlog) return;
   const backlog& b = *of.backlog;
   if (b.events() > 0) {
-    out += "  waiting         " + counted(b.events(), "event");
+    std::string line = "  waiting         " + counted(b.events(), "event");
     if (b.held) {
-      out += ", held: the limit per aggregate was reached, and an operator decides";
+      line += ", held: the limit per aggregate was reached, and an operator decides";
     } else {
-      out += ": " + std::to_string(b.parked) + " parked, " + std::to_string(b.retrying) + " retrying, " +
-             std::to_string(b.dead) + " dead";
+      line += ": " + std::to_string(b.parked) + " parked, " + std::to_string(b.retrying) + " retrying, " +
+              std::to_string(b.dead) + " dead";
     }
-    if (of.missing) out += "; " + missing_text(*of.missing);
-    if (b.gap_since) out += " since " + to_rfc3339(*b.gap_since) + " of stream time";
-    out += '\n';
+    if (of.missing) line += "; " + missing_text(*of.missing);
+    if (b.gap_since) line += " since " + to_rfc3339(*b.gap_since) + " of stream time";
+    append_line(out, line);
   }
-  for (const sequence_range& range : b.skipped) out += "  skipped         " + range_text(range) + "\n";
+  for (const sequence_range& range : b.skipped) append_line(out, "  skipped         " + range_text(range));
+}
+
+std::string last_in_window_text(const explain_report& report, const explained_aggregate& of) {
+  if (const auto in_window = last_event_in_window(report, of)) {
+    return (*in_window ? "the last event's id is inside; " : "the last event's id is older than it; ") +
+           floor_text(report);
+  }
+  if (report.keeps_ids) return "the last event came without an id";
+  return report.ids.kind == id_kind::monotonic
+             ? "none: of ids that grow the last one of each partition is kept"
+             : "none: this stream keeps no event ids";
 }
 
 void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
   if (!of.row) {
-    out += "  last handled    nothing: no event was applied\n";
+    append_line(out, k_nothing_handled);
     return append_backlog(out, of);
   }
   const aggregate_row& row = *of.row;
-  out += "  last handled    sequence " + sequence_word(row.last);
-  if (row.id) out += ", event " + report.ids.text(*row.id);
-  if (row.time) out += ", of " + to_rfc3339(*row.time);
-  out += "\n  payload hash    " + hex(row.payload_hash) + "\n  snapshot        ";
-  out += row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte");
-  out += '\n';
+  std::string last = "  last handled    sequence " + sequence_word(row.last);
+  if (row.id) last += ", event " + report.ids.text(*row.id);
+  if (row.time) last += ", of " + to_rfc3339(*row.time);
+  append_line(out, last);
+  append_line(out, "  payload hash    " + hex(row.payload_hash));
+  append_line(out, "  snapshot        " +
+                       (row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte")));
   append_backlog(out, of);
-  if (report.event) return;
-  const auto in_window = last_event_in_window(report, of);
-  out += "  window          ";
-  if (!in_window) {
-    out += report.keeps_ids ? "the last event came without an id\n"
-           : report.ids.kind == id_kind::monotonic
-               ? "none: of ids that grow the last one of each partition is kept\n"
-               : "none: this stream keeps no event ids\n";
-  } else {
-    out += (*in_window ? "the last event's id is inside; " : "the last event's id is older than it; ") +
-           floor_text(report) + "\n";
-  }
+  if (!report.event) append_line(out, "  window          " + last_in_window_text(report, of));
 }
 
 }  // namespace
@@ -368,34 +373,35 @@ std::string explain_json(const explain_report& report) {
 }
 
 std::string explain_text(const explain_report& report) {
-  std::string out = "stream " + report.stream;
+  std::string out;
   if (report.event) {
-    out += ", event " + text_of_event(report);
-    if (report.event_time) out += ", of " + to_rfc3339(*report.event_time);
-    out += "\n  window          " + window_text(report) + "\n";
+    append_line(out, "stream " + report.stream + ", event " + text_of_event(report) +
+                         (report.event_time ? ", of " + to_rfc3339(*report.event_time) : ""));
+    append_line(out, "  window          " + window_text(report));
   } else {
-    out += ", aggregate " + *report.aggregate + "\n";
+    append_line(out, "stream " + report.stream + ", aggregate " + *report.aggregate);
   }
   for (const explained_aggregate& of : report.aggregates) {
     if (report.event) {
-      out += "  aggregate       " + of.aggregate +
-             (of.row && of.row->id == report.event ? ", of which it is the event handled last\n"
-                                                   : ", which has:\n");
+      const bool is_last = of.row && of.row->id == report.event;
+      append_line(out, "  aggregate       " + of.aggregate +
+                           (is_last ? ", of which it is the event handled last" : ", which has:"));
     }
     append_aggregate(out, report, of);
   }
-  if (report.aggregates.empty() && report.aggregate)
-    out += "  last handled    nothing: no event was applied\n";
-  if (report.more_aggregates) out += "  aggregate       and more\n";
-  if (!report.waiting.empty()) out += "  waiting events:\n";
+  if (report.aggregates.empty() && report.aggregate) append_line(out, k_nothing_handled);
+  if (report.more_aggregates) append_line(out, "  aggregate       and more");
+  if (!report.waiting.empty()) append_line(out, "  waiting events:");
   for (const explained_event& one : report.waiting) {
-    out += "    " + waiting_line(report.ids, one.aggregate, one.event, one.story) + "\n";
+    append_line(out, "    " + waiting_line(report.ids, one.aggregate, one.event, one.story));
   }
-  if (report.more_waiting) out += "    and more: `ratchet waiting list` lists them all\n";
-  if (!report.rejected.empty()) out += "  rejected records that are kept, newest first:\n";
-  for (const rejected_row& row : report.rejected) out += "    " + rejected_line(row) + "\n";
-  if (!report.audits.empty()) out += "  audit rows of the stream:\n";
-  for (const audit_row& row : report.audits) out += "    " + audit_line(row) + "\n";
+  if (report.more_waiting)
+    append_line(
+        out, "    and more: " + typed_command("waiting list", shell_word(report.stream)) + " lists them all");
+  if (!report.rejected.empty()) append_line(out, "  rejected records that are kept, newest first:");
+  for (const rejected_row& row : report.rejected) append_line(out, "    " + rejected_line(row));
+  if (!report.audits.empty()) append_line(out, "  audit rows of the stream:");
+  for (const audit_row& row : report.audits) append_line(out, "    " + audit_line(row));
   return out;
 }
 
@@ -405,21 +411,21 @@ problem nothing_known(const explain_report& report) {
     p.message =
         "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
         "\": no event of it was ever applied, none waits, and no rejected record that is kept names it";
-    p.hint = "ids are compared byte by byte; `ratchet scan` lists those that are there";
+    p.hint = "ids are compared byte by byte; " + typed_command("scan", shell_word(report.stream)) +
+             " lists those that are there";
     return p;
   }
+  const std::string of_aggregate = typed_command("explain", shell_word(report.stream) + " --aggregate A");
   p.message = "nothing is known of event " + text_of_event(report) + " in stream \"" + report.stream + "\": ";
   switch (report.place) {
     case id_place::off:
       p.message += "this stream keeps no event ids (`dedup: off`)";
-      p.hint = "ask for its aggregate: `ratchet explain ... --aggregate`";
+      p.hint = "ask for its aggregate: " + of_aggregate;
       break;
     case id_place::before_floor:
       p.message += "its own time, " + to_rfc3339(*report.event_time) + ", lies before the window's floor, " +
                    to_rfc3339(*report.floor) + ", so that nobody can tell whether it was handled";
-      p.hint =
-          "ask for its aggregate, whose last handled sequence is never forgotten: `ratchet explain ... "
-          "--aggregate`";
+      p.hint = "ask for its aggregate, whose last handled sequence is never forgotten: " + of_aggregate;
       break;
     case id_place::inside:
     case id_place::not_seen:

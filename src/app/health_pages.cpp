@@ -2,6 +2,7 @@
 #include "app/health_pages.hpp"
 
 #include "app/metrics.hpp"
+#include "core/shown_text.hpp"
 
 namespace ratchet {
 
@@ -10,10 +11,18 @@ namespace {
 constexpr unsigned k_not_found = 404;
 constexpr unsigned k_unavailable = 503;
 
-http_answer text(unsigned status, std::string body) {
+http_answer line(unsigned status, std::string_view body) {
   http_answer made;
   made.status = status;
-  made.body = std::move(body) + "\n";
+  append_line(made.body, body);
+  return made;
+}
+
+http_answer directory() {
+  http_answer made;
+  append_line(made.body, "/livez    200 while this instance makes progress, else 503 and what it hangs in");
+  append_line(made.body, "/readyz   200 while it reads every partition, else 503 and why not");
+  append_line(made.body, "/metrics  for Prometheus");
   return made;
 }
 
@@ -22,20 +31,15 @@ http_answer text(unsigned status, std::string body) {
 http_answer health_pages::answer(std::string_view path) const {
   if (path == "/livez") {
     const auto stalled = meter_.stalled();
-    return stalled ? text(k_unavailable, *stalled) : text(200, "ok");
+    return stalled ? line(k_unavailable, *stalled) : line(200, "ok");
   }
   if (path == "/readyz") {
     const live_status live = board_.snapshot();
-    return live.ready ? text(200, "ok") : text(k_unavailable, "not ready: " + live.ready_reason);
+    return live.ready ? line(200, "ok") : line(k_unavailable, "not ready: " + live.ready_reason);
   }
   if (path == "/metrics") return metrics();
-  if (path == "/") {
-    return text(200,
-                "/livez    200 while this instance makes progress, else 503 and what it hangs in\n"
-                "/readyz   200 while it reads every partition, else 503 and why not\n"
-                "/metrics  for Prometheus");
-  }
-  return text(k_not_found, "there are /livez, /readyz and /metrics");
+  if (path == "/") return directory();
+  return line(k_not_found, "there are /livez, /readyz and /metrics");
 }
 
 http_answer health_pages::metrics() const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/shown_text.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 
@@ -18,32 +19,10 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// The length of the UTF-8 sequence at `at`, or 0 where there is none (RFC 3629, section 4).
-std::size_t utf8_length(std::string_view text, std::size_t at) noexcept {
-  const unsigned char lead = byte_at(text, at);
-  if (lead < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned char low = 0x80;
-  unsigned char high = 0xBF;
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead <= 0xEF) {
-    length = 3;
-    if (lead == 0xE0) low = 0xA0;   // overlong
-    if (lead == 0xED) high = 0x9F;  // surrogates
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    length = 4;
-    if (lead == 0xF0) low = 0x90;   // overlong
-    if (lead == 0xF4) high = 0x8F;  // above U+10FFFF
-  } else {
-    return 0;
-  }
-  if (text.size() - at < length) return 0;
-  if (byte_at(text, at + 1) < low || byte_at(text, at + 1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xC0U) != 0x80U) return 0;
-  }
-  return length;
+void append_escaped(std::string& out, char32_t value) {
+  constexpr char k_hex[] = "0123456789abcdef";
+  out += "\\u";
+  for (unsigned shift = 16; shift > 0; shift -= 4) out += k_hex[(value >> (shift - 4U)) & 0x0FU];
 }
 
 void append_escaped_control(std::string& out, char c) {
@@ -66,11 +45,23 @@ void append_escaped_control(std::string& out, char c) {
     default:
       break;
   }
-  constexpr char k_hex[] = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(c);
-  out += "\\u00";
-  out += k_hex[value >> 4];
-  out += k_hex[value & 0x0F];
+  append_escaped(out, static_cast<unsigned char>(c));
+}
+
+/// Control characters between values are white space; all others stand in strings, where they may be escaped.
+void append_on_one_line(std::string& out, std::string_view document) {
+  for (std::size_t at = 0; at < document.size();) {
+    const std::size_t length = harmful_length(document, at);
+    if (length == 0) {
+      out += document[at++];
+    } else if (byte_at(document, at) < ' ') {
+      out += ' ';
+      ++at;
+    } else {
+      append_escaped(out, code_point(document.substr(at)));
+      at += length;
+    }
+  }
 }
 
 }  // namespace
@@ -90,6 +81,8 @@ void append_json_string(std::string& out, std::string_view text) {
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
       append_escaped_control(out, c);
+    } else if (harmful_length(text, at) > 0) {
+      append_escaped(out, code_point(text.substr(at)));
     } else {
       out.append(text, at, length);
     }
@@ -176,12 +169,10 @@ json_writer& json_writer::time(const std::optional<timestamp>& value) {
 
 json_writer& json_writer::raw(std::string_view document, raw_layout layout) {
   separate();
-  const std::size_t from = out_.size();
-  out_.append(document);
   if (layout == raw_layout::one_line) {
-    std::replace_if(
-        out_.begin() + static_cast<std::ptrdiff_t>(from), out_.end(),
-        [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    append_on_one_line(out_, document);
+  } else {
+    out_.append(document);
   }
   return *this;
 }

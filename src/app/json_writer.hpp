@@ -12,7 +12,8 @@
 namespace ratchet {
 
 /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7). Bytes that are not UTF-8 become
-/// U+FFFD, so that the output is valid whatever goes in; where bytes must survive, use base64.
+/// U+FFFD, so that the output is valid whatever goes in; where bytes must survive, use base64. What must not
+/// be shown as it is (core/shown_text.hpp) is escaped: a line of JSON may be read on a terminal, too.
 void append_json_string(std::string& out, std::string_view text);
 
 /// Appends `bytes` in base64 (RFC 4648, section 4), padded, without quotes.
@@ -21,7 +22,7 @@ void append_base64(std::string& out, std::string_view bytes);
 /// How a JSON document stands inside another.
 enum class raw_layout : std::uint8_t {
   as_it_stands,  ///< byte for byte
-  one_line,      ///< line feeds and carriage returns as spaces: valid JSON has them only outside strings
+  one_line,  ///< control characters as spaces (valid JSON has them only outside strings), and none that harm
 };
 
 /// Writes one JSON text, front to back, into a string. It sets the commas; that keys and values alternate and

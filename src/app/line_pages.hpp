@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/waiting_list.hpp"
+#include "core/shown_text.hpp"
 
 namespace ratchet {
 
@@ -25,7 +26,7 @@ class line_pages {
   }
   /// `place`: where a list goes on behind this line. False: no more is wanted.
   [[nodiscard]] bool add(std::string_view line, std::string place) {
-    piece_.append(line).push_back('\n');
+    append_line(piece_, line);
     ++listed_.shown;
     listed_.last = std::move(place);
     if (piece_.size() < k_piece_bytes) return true;

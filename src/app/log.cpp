@@ -4,10 +4,10 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/null_sink.h>
 
-#include <charconv>
 #include <utility>
 
 #include "app/json_writer.hpp"
+#include "core/shown_text.hpp"
 
 namespace ratchet {
 
@@ -19,8 +19,13 @@ constexpr std::chrono::seconds k_log_interval{10};
 constexpr std::size_t k_most_warnings = 32;
 constexpr int k_syslog_error = 3;
 
-/// Between a message and the place that it speaks of; no message has one of its own.
-constexpr char k_field = '\x1f';
+/// Travels beside the message: in it, whoever chose a part of its text could choose the place as well. A line
+/// is formatted on the thread that writes it; a logger that formats elsewhere leaves the place out.
+struct message_place {
+  const topic_partition& where;
+  std::optional<std::int64_t> offset;
+};
+thread_local const message_place* place_of_message = nullptr;
 
 std::string_view level_name(spdlog::level::level_enum level) noexcept {
   switch (level) {
@@ -44,39 +49,20 @@ std::string_view payload_of(const spdlog::details::log_msg& message) {
   return {message.payload.data(), message.payload.size()};
 }
 
-/// A message and its place, apart again.
-struct message_parts {
-  explicit message_parts(std::string_view payload) {
-    std::string_view* const parts[] = {&text, &topic, &partition, &offset};
-    for (std::string_view* part : parts) {
-      const std::size_t end = payload.find(k_field);
-      *part = payload.substr(0, end);
-      if (end == std::string_view::npos) break;
-      payload.remove_prefix(end + 1);
-    }
-  }
-  std::string_view text;
-  std::string_view topic;
-  std::string_view partition;
-  std::string_view offset;
-};
-
-/// On one line, and with nothing that a terminal would act on.
-void append_one_line(std::string& out, std::string_view text) {
-  constexpr char k_hex[] = "0123456789abcdef";
+/// The lines of a message as one.
+std::string joined_lines(std::string_view text) {
+  std::string out;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    if (c == '\n') {
-      const bool led_up_to = out.ends_with(':') || out.ends_with(';');
-      while (at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == '\n')) ++at;
-      out += led_up_to ? " " : "; ";
-    } else if (c < 0x20 || c == 0x7f) {
-      out += {'\\', 'x', k_hex[c >> 4U], k_hex[c & 0x0fU]};
-    } else {
+    if (text[at] != '\n') {
       out += text[at];
+      continue;
     }
+    const bool led_up_to = out.ends_with(':') || out.ends_with(';');
+    while (at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == '\n')) ++at;
+    out += led_up_to ? " " : "; ";
   }
+  return out;
 }
 
 class level_flag final : public spdlog::custom_flag_formatter {
@@ -98,8 +84,7 @@ class level_flag final : public spdlog::custom_flag_formatter {
 class text_flag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
-    std::string line;
-    append_one_line(line, message_parts{payload_of(message)}.text);
+    const std::string line = shown_text(joined_lines(payload_of(message)));
     to.append(line.data(), line.data() + line.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -111,15 +96,15 @@ class text_flag final : public spdlog::custom_flag_formatter {
 class json_flag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
-    const message_parts parts{payload_of(message)};
     std::string members;
-    append_json_string(members, parts.text);
-    if (!parts.topic.empty()) {
+    append_json_string(members, payload_of(message));
+    if (place_of_message != nullptr) {
+      const auto& [where, offset] = *place_of_message;
       members += ",\"topic\":";
-      append_json_string(members, parts.topic);
-      members.append(",\"partition\":").append(parts.partition);
+      append_json_string(members, where.topic);
+      members += ",\"partition\":" + std::to_string(static_cast<std::int32_t>(where.partition));
+      if (offset) members += ",\"offset\":" + std::to_string(*offset);
     }
-    if (!parts.offset.empty()) members.append(",\"offset\":").append(parts.offset);
     to.append(members.data(), members.data() + members.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -147,16 +132,12 @@ std::unique_ptr<spdlog::formatter> make_log_formatter(log_format format) {
   return made;
 }
 
-std::string located(std::string_view message, const topic_partition& where) {
-  std::string all{message};
-  all += k_field;
-  all += where.topic;
-  all += k_field;
-  return all + std::to_string(static_cast<std::int32_t>(where.partition));
-}
-
-std::string located(std::string_view message, const topic_partition& where, std::int64_t offset) {
-  return located(message, where) + k_field + std::to_string(offset);
+void log_at(const log_ptr& log, spdlog::level::level_enum level, std::string_view message,
+            const topic_partition& where, std::optional<std::int64_t> offset) {
+  const message_place place{where, offset};
+  place_of_message = &place;
+  log->log(level, "{}", message);
+  place_of_message = nullptr;
 }
 
 bool log_pace::due(std::chrono::steady_clock::time_point now) {

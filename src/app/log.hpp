@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,17 +25,19 @@ using log_ptr = std::shared_ptr<spdlog::logger>;
 
 enum class log_format : std::uint8_t { text, json };
 
-/// One event a line, whatever the message holds: in text, line feeds become `; ` and other control characters
-/// \xNN, so that nothing out of a record can forge a line or steer a terminal; in JSON they are escaped.
+/// One event a line, whatever the message holds: in text, line feeds become `; `, and the rest of what must
+/// not be shown (core/shown_text.hpp) \xNN or \u{N}, so that nothing out of a record can forge a line or
+/// steer a terminal; in JSON it is escaped.
 ///     2026-11-20T16:00:00.000Z info  resuming payment-status/3 at offset 17
 ///     {"time":"2026-11-20T16:00:00.000Z","level":"info","message":"resuming payment-status/3 at offset 17",
 ///      "topic":"payment-status","partition":3,"offset":17}
 /// Levels are debug, info, warn and error.
 [[nodiscard]] std::unique_ptr<spdlog::formatter> make_log_formatter(log_format);
 
-/// The message with the place that it speaks of, which becomes members of a JSON line; in text it stays out.
-[[nodiscard]] std::string located(std::string_view message, const topic_partition&);
-[[nodiscard]] std::string located(std::string_view message, const topic_partition&, std::int64_t offset);
+/// Writes a message with the place that it speaks of, which becomes members of a JSON line; text leaves it to
+/// the message.
+void log_at(const log_ptr&, spdlog::level::level_enum, std::string_view message, const topic_partition&,
+            std::optional<std::int64_t> offset = std::nullopt);
 
 /// Lets one line through in a while, of those that an outage repeats, and counts what it held back.
 class log_pace {

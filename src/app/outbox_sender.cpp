@@ -6,6 +6,7 @@
 
 #include "app/dead_letters.hpp"
 #include "app/published_rows.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet {
 
@@ -115,11 +116,12 @@ void outbox_sender::hold_back(entry& e, const std::string& why, time_point now) 
   refusal& of = refused_[e.row.position];
   ++of.attempts;
   of.why = why;
-  note_trouble(
-      e, "does not take a message of `" + e.row.aggregate + "`: " + why,
+  const std::string what_now =
       "it is kept and tried again, and what its aggregate published behind it waits: see what the topic "
-      "allows (max.message.bytes), and `ratchet sinks list`",
-      now);
+      "allows "
+      "(max.message.bytes), and " +
+      typed_command("sinks list");
+  note_trouble(e, "does not take a message of `" + e.row.aggregate + "`: " + why, what_now.c_str(), now);
 }
 
 std::vector<refused_message> outbox_sender::refused(time_point now, std::size_t limit) const {

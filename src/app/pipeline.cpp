@@ -9,6 +9,7 @@
 #include "app/dead_letters.hpp"
 #include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
+#include "core/typed_command.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -118,10 +119,9 @@ std::string describe(const partition_stop& stop) {
       return text +
              "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
     }
-    return text +
-           "most likely the envelope of the config does not fit the topic; see `ratchet status --rejected`; "
-           "correct "
-           "the config, or set `poison: off` for the stream to pass over such records";
+    return text + "most likely the envelope of the config does not fit the topic; see " +
+           typed_command("status", "--rejected") +
+           "; correct the config, or set `poison: off` for the stream to pass over such records";
   }
   if (stop.code == make_error_code(errc::reducer_failed)) {
     std::string text = place + ": stopped before this event of aggregate `" + stop.aggregate + "`: ";
@@ -131,15 +131,13 @@ std::string describe(const partition_stop& stop) {
   if (stop.code == make_error_code(errc::waiting_full)) {
     return place + ": stopped before this event of aggregate `" + stop.aggregate +
            "`, which has to wait, as no more may wait than `waiting` of the config allows (" + stop.what +
-           "); nothing is lost: see `ratchet waiting list`, let the gaps close or decide about the events, "
-           "or "
-           "raise the limit, and start again";
+           "); nothing is lost: see " + typed_command("waiting list") +
+           ", let the gaps close or decide about the events, or raise the limit, and start again";
   }
   if (stop.code == make_error_code(errc::gap_too_old)) {
     return place + ": stopped, as numbers of aggregate `" + stop.aggregate +
-           "` did not come within `gap.timeout` and `gap.policy` is stop; nothing is lost: see `ratchet "
-           "explain "
-           "--aggregate`, have the missing events sent, or skip them, and start again";
+           "` did not come within `gap.timeout` and `gap.policy` is stop; nothing is lost: see " +
+           typed_command("waiting list") + ", have the missing events sent, or skip them, and start again";
   }
   return place + ": stopped: " + stop.code.message();
 }

@@ -55,10 +55,10 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
 }
 
 std::string text_of(const id_spelling& ids, const rejected_row& row) {
-  std::string out = is_malformed(row) ? "-" : on_one_line(row.detail);
+  std::string out = is_malformed(row) ? "-" : row.detail;
   if (row.sequence) out += "/" + sequence_word(*row.sequence);
   out += std::string{"  "} + k_state + "  " + name_of(row.reason);
-  if (is_malformed(row)) out += ": " + on_one_line(fault_text(row));
+  if (is_malformed(row)) out += ": " + fault_text(row);
   out += "  since " + to_rfc3339(row.at);
   if (row.id) out += "  event " + ids.text(*row.id);
   return out + "  " +

@@ -14,6 +14,8 @@
 #include "app/pipeline.hpp"
 #include "app/refused_messages.hpp"
 #include "app/waiting_story.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_text.hpp"
 
@@ -102,7 +104,7 @@ class sink_errand {
     if (const auto written = of_.way.skip_output(*skipped, std::move(audit)); !written) {
       return problem{written.error(),
                      "a step could not be written: " + written.error().message(),
-                     "look at the disk; `ratchet sinks list` shows what was done",
+                     "look at the disk; " + typed_command("sinks list") + " shows what was done",
                      {}};
     }
     sender.skipped(*skipped);
@@ -127,24 +129,24 @@ class sink_errand {
       return;
     }
     const std::string to = m.row.lane().empty() ? " to " + m.row.topic : "";
-    text_ += sink + " " + std::to_string(m.row.position) + to + "  " + m.row.aggregate + " of " +
-             streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) + ", ";
+    append_line(text_, sink + " " + std::to_string(m.row.position) + to + "  " + m.row.aggregate + " of " +
+                           streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) + ", " +
+                           what_is_done(m, a) + ": " + m.why);
+  }
+
+  [[nodiscard]] std::string what_is_done(const refused_message& m, answer a) const {
     switch (a) {
       case answer::none:
-        text_ += "refused " + (m.attempts == 1 ? "once" : counted(m.attempts, "time")) + ", " +
-                 (m.next_try.count() == 0 ? "sent again now" : "next try in " + age_text(m.next_try));
-        break;
+        return "refused " + (m.attempts == 1 ? "once" : counted(m.attempts, "time")) + ", " +
+               (m.next_try.count() == 0 ? "sent again now" : "next try in " + age_text(m.next_try));
       case answer::would:
-        text_ += "would be skipped";
-        break;
+        return "would be skipped";
       case answer::done:
-        text_ += request_.verb == sink_verb::skip ? "skipped" : "is sent again now";
-        break;
+        return request_.verb == sink_verb::skip ? "skipped" : "is sent again now";
       case answer::under_way:
-        text_ += "left alone: it is being sent just now; ask again";
-        break;
+        return "left alone: it is being sent just now; ask again";
     }
-    text_ += ": " + m.why + "\n";
+    return {};
   }
 
   [[nodiscard]] reported<std::string> end() {
@@ -155,7 +157,7 @@ class sink_errand {
     if (found_ == 0) {
       return problem{errc::not_found,
                      "no message that is refused fits",
-                     "`ratchet sinks list` shows those that are",
+                     typed_command("sinks list") + " shows those that are",
                      {}};
     }
     if (request_.verb == sink_verb::skip && !request_.act && !request_.json)

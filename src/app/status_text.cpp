@@ -6,6 +6,8 @@
 #include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {
@@ -38,11 +40,11 @@ std::string breakdown(const Counts& counts) {
 }
 
 void count_line(std::string& out, std::string_view name, std::uint64_t value, const std::string& more = {}) {
-  out += "  ";
-  left(out, name, k_name_width);
-  right(out, std::to_string(value), k_number_width);
-  if (!more.empty()) out += "   " + more;
-  out += '\n';
+  std::string line = "  ";
+  left(line, name, k_name_width);
+  right(line, std::to_string(value), k_number_width);
+  if (!more.empty()) line += "   " + more;
+  append_line(out, line);
 }
 
 void append_counters(std::string& out, const counters& c) {
@@ -65,11 +67,11 @@ void append_counters(std::string& out, const counters& c) {
 void append_gap(std::string& out, const stream_report& stream) {
   if (!stream.oldest_gap) return;
   const gap_report& gap = *stream.oldest_gap;
-  out += "  ";
-  left(out, "oldest gap", k_name_width);
-  out += "   " + gap.aggregate + ": ";
-  out += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
-  out += ", for " + age_text(age_of(gap, stream.state)) + " of stream time\n";
+  std::string line = "  ";
+  left(line, "oldest gap", k_name_width);
+  line += "   " + gap.aggregate + ": ";
+  line += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
+  append_line(out, line + ", for " + age_text(age_of(gap, stream.state)) + " of stream time");
 }
 
 std::string optional_text(const std::optional<std::int64_t>& value) {
@@ -80,46 +82,65 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
   if (partitions.empty()) return;
   std::size_t width = std::string_view{"partition"}.size();
   for (const auto& p : partitions) width = std::max(width, to_string(p.where).size());
-  out += "  ";
-  left(out, "partition", width);
-  right(out, "next offset", k_number_width);
-  right(out, "committed", k_number_width);
-  right(out, "lag", k_number_width);
-  out += '\n';
+  std::string head = "  ";
+  left(head, "partition", width);
+  right(head, "next offset", k_number_width);
+  right(head, "committed", k_number_width);
+  right(head, "lag", k_number_width);
+  append_line(out, head);
   for (const auto& p : partitions) {
-    out += "  ";
-    left(out, to_string(p.where), width);
-    right(out, optional_text(p.next_offset), k_number_width);
-    right(out, optional_text(p.live ? p.live->committed : std::nullopt), k_number_width);
-    right(out, optional_text(p.lag), k_number_width);
+    std::string line = "  ";
+    left(line, to_string(p.where), width);
+    right(line, optional_text(p.next_offset), k_number_width);
+    right(line, optional_text(p.live ? p.live->committed : std::nullopt), k_number_width);
+    right(line, optional_text(p.lag), k_number_width);
     if (p.live && p.live->stopped) {
-      out += "   stopped: " + *p.live->stopped;
+      line += "   stopped: " + *p.live->stopped;
     } else if (p.live && !p.live->assigned) {
-      out += "   not assigned";
+      line += "   not assigned";
     }
-    out += '\n';
+    append_line(out, line);
   }
 }
 
 void append_rejected(std::string& out, const std::vector<rejected_row>& rows) {
-  out += rows.empty() ? "  no rejected records are kept\n" : "  rejected records, newest first:\n";
-  for (const rejected_row& row : rows) out += "    " + rejected_line(row) + "\n";
+  append_line(out, rows.empty() ? "  no rejected records are kept" : "  rejected records, newest first:");
+  for (const rejected_row& row : rows) append_line(out, "    " + rejected_line(row));
 }
 
 void append_copy(std::string& out, const store_identity& store) {
   if (!store.copy) return;
-  out += "a checkpoint of the store " + store.uuid + ", of its step " + std::to_string(store.copy->step) +
-         ", taken at " + to_rfc3339(store.copy->taken_at) + "\n";
+  append_line(out, "a checkpoint of the store " + store.uuid + ", of its step " +
+                       std::to_string(store.copy->step) + ", taken at " + to_rfc3339(store.copy->taken_at));
 }
 
 void append_head(std::string& out, const status_report& report) {
   if (report.source == report_source::directory) {
-    out += "no instance is running; this is what the state directory holds\n";
+    append_line(out, "no instance is running; this is what the state directory holds");
   }
   if (report.source != report_source::instance) return;
-  out += report.live.ready ? "ready" : "NOT READY";
-  if (!report.live.ready_reason.empty()) out += ": " + report.live.ready_reason;
-  out += "; running since " + to_rfc3339(report.live.started_at) + "\n";
+  std::string line = report.live.ready ? "ready" : "NOT READY";
+  if (!report.live.ready_reason.empty()) line += ": " + report.live.ready_reason;
+  append_line(out, line + "; running since " + to_rfc3339(report.live.started_at));
+}
+
+void append_outboxes(std::string& out, const status_report& report) {
+  if (report.outbox.rows() > 0) {
+    const std::string& trouble = report.live.outbox_trouble;
+    append_line(out, "outbox: " + counted(report.outbox.rows(), "message") + " not sent yet; " +
+                         counted(report.outbox.bytes, "byte") + (trouble.empty() ? "" : ": " + trouble));
+  }
+  for (const auto& [name, waiting] : report.sinks) {
+    if (waiting.rows() == 0) continue;
+    const auto live = report.live.sinks.find(name);
+    const bool well = live == report.live.sinks.end() || live->second.trouble.empty();
+    append_line(out, "sink " + name + ": " + counted(waiting.rows(), "message") + " not sent yet; " +
+                         counted(waiting.bytes, "byte") + (well ? "" : ": " + live->second.trouble));
+    if (live == report.live.sinks.end() || live->second.refused == 0) continue;
+    append_line(out, "  " + counted(live->second.refused, "message") +
+                         " refused, and what their aggregates published behind them waits: " +
+                         typed_command("sinks list"));
+  }
 }
 
 }  // namespace
@@ -129,34 +150,18 @@ std::string status_text(const status_report& report) {
   append_head(out, report);
   if (report.store) append_copy(out, *report.store);
   for (const stream_report& stream : report.streams) {
-    out += "stream " + stream.name;
-    if (stream.state.floor) out += ", window floor " + to_rfc3339(*stream.state.floor);
-    out += '\n';
+    append_line(out, "stream " + stream.name +
+                         (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
     append_gap(out, stream);
     append_partitions(out, partitions_of(stream));
     if (report.lists_rejected) append_rejected(out, stream.rejected);
   }
-  if (report.streams.empty()) out += "no streams\n";
-  if (report.outbox.rows() > 0) {
-    out += "outbox: " + counted(report.outbox.rows(), "message") + " not sent yet; " +
-           counted(report.outbox.bytes, "byte");
-    const std::string& trouble = report.live.outbox_trouble;
-    out += (trouble.empty() ? "" : ": " + trouble) + "\n";
-  }
-  for (const auto& [name, waiting] : report.sinks) {
-    if (waiting.rows() == 0) continue;
-    const auto live = report.live.sinks.find(name);
-    const bool well = live == report.live.sinks.end() || live->second.trouble.empty();
-    out += "sink " + name + ": " + counted(waiting.rows(), "message") + " not sent yet; " +
-           counted(waiting.bytes, "byte") + (well ? "" : ": " + live->second.trouble) + "\n";
-    if (live == report.live.sinks.end() || live->second.refused == 0) continue;
-    out += "  " + counted(live->second.refused, "message") +
-           " refused, and what their aggregates published behind them waits: `ratchet sinks list`\n";
-  }
+  if (report.streams.empty()) append_line(out, "no streams");
+  append_outboxes(out, report);
   if (!report.audits) return out;
-  out += report.audits->empty() ? "no audit rows\n" : "audit:\n";
-  for (const audit_row& row : *report.audits) out += "  " + audit_line(row) + "\n";
+  append_line(out, report.audits->empty() ? "no audit rows" : "audit:");
+  for (const audit_row& row : *report.audits) append_line(out, "  " + audit_line(row));
   return out;
 }
 

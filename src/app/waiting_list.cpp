@@ -135,13 +135,14 @@ std::string shown_json(const named_stream& stream, const std::string& aggregate,
 
 std::string shown_text(const named_stream& stream, const std::string& aggregate, const waiting_event& event,
                        const wait_story& story) {
-  std::string out =
-      "stream " + stream.name + "\n" + waiting_line(id_spelling::of(stream), aggregate, event, story) + "\n";
+  std::string out;
+  append_line(out, "stream " + stream.name);
+  append_line(out, waiting_line(id_spelling::of(stream), aggregate, event, story));
   const auto line = [&out](std::string_view name, const std::string& text) {
     constexpr std::size_t k_width = 16;
-    out += "  " + std::string{name};
-    out.append(k_width - std::min(k_width, name.size()), ' ');
-    out += text + "\n";
+    std::string made = "  " + std::string{name};
+    made.append(k_width - std::min(k_width, name.size()), ' ');
+    append_line(out, made + text);
   };
   if (!event.type.empty()) line("type", event.type);
   if (const auto time = time_of(event)) line("time", to_rfc3339(*time));

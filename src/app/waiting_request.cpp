@@ -13,6 +13,8 @@
 #include "app/json_writer.hpp"
 #include "app/rejected_list.hpp"
 #include "app/waiting_story.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet {
 
@@ -115,7 +117,7 @@ class errand_of_request {
     for (std::size_t i = 0; i < page_.size(); ++i) {
       const auto answer = request_.act ? std::optional{answers.at(i)} : std::nullopt;
       if (answer == waiting_answer::done) ++done_;
-      piece += line(page_[i], answer) + "\n";
+      append_line(piece, line(page_[i], answer));
     }
     page_.clear();
     wanted_ = sink_(piece);
@@ -149,7 +151,7 @@ class errand_of_request {
   [[nodiscard]] problem nothing_fits() const {
     problem p{make_error_code(errc::not_found),
               "no event that waits fits",
-              "`ratchet waiting list` shows what waits",
+              typed_command("waiting list") + " shows what waits",
               {}};
     if (request_.filter.state) return p;
     const auto rejected = count_rejected(view_, stream_, request_.filter);
@@ -185,7 +187,7 @@ class errand_of_request {
   if (done) return std::move(done).value();
   return problem{done.error(),
                  "a step could not be written: " + done.error().message(),
-                 "look at the disk; `ratchet waiting list` shows what was done",
+                 "look at the disk; " + typed_command("waiting list") + " shows what was done",
                  {}};
 }
 

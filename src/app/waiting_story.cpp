@@ -248,19 +248,12 @@ void write_position(json_writer& json, const topic_partition& where, std::int64_
   json.key("offset").number(offset).end_object();
 }
 
-std::string on_one_line(std::string_view text) {
-  std::string out{text};
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return out;
-}
-
 std::string waiting_line(const id_spelling& ids, std::string_view aggregate, const waiting_event& event,
                          const wait_story& story) {
-  std::string out = on_one_line(aggregate) + "/" + sequence_word(event.head.sequence) + "  " +
+  std::string out = std::string{aggregate} + "/" + sequence_word(event.head.sequence) + "  " +
                     name_of(story.state) + "  " + name_of(story.reason);
   if (story.missing) out += ": " + missing_text(*story.missing);
-  if (!event.error.empty()) out += ": " + on_one_line(event.error);
+  if (!event.error.empty()) out += ": " + event.error;
   if (event.attempts > 0) out += "  attempts " + std::to_string(event.attempts);
   if (story.state == waiting_state::retrying && event.due) out += "  due " + to_rfc3339(*event.due);
   out += "  since " + to_rfc3339(event.first_seen);

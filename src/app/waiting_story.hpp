@@ -99,9 +99,7 @@ void write_waiting_members(json_writer&, std::string_view stream, const id_spell
                            std::string_view aggregate, const waiting_event&, const wait_story&);
 /// The value of the key "position": null for a plain file's.
 void write_position(json_writer&, const topic_partition&, std::int64_t offset);
-/// Ids and errors may hold line feeds: control characters are spaces.
-[[nodiscard]] std::string on_one_line(std::string_view text);
-/// One line for people, without its line feed.
+/// What one line for people tells; whoever prints it does so by append_line().
 [[nodiscard]] std::string waiting_line(const id_spelling&, std::string_view aggregate, const waiting_event&,
                                        const wait_story&);
 

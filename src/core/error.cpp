@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "core/shown_text.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -170,18 +172,19 @@ int exit_code(const std::error_code& code) noexcept {
 }
 
 std::string to_text(const problem& p) {
-  std::string text = "ratchet: " + (p.message.empty() ? p.code.message() : p.message) + "\n";
+  std::string text;
+  append_line(text, "ratchet: " + (p.message.empty() ? p.code.message() : p.message));
   for (const diagnostic& d : p.diagnostics) {
-    text += "  ";
-    if (!d.file.empty()) text += d.file + ":";
-    if (d.line > 0) text += std::to_string(d.line) + ":" + std::to_string(d.column) + ":";
-    if (!d.file.empty() || d.line > 0) text += " ";
-    if (!d.path.empty()) text += d.path + ": ";
-    text += d.message;
-    if (!d.hint.empty()) text += "; " + d.hint;
-    text += "\n";
+    std::string line = "  ";
+    if (!d.file.empty()) line += d.file + ":";
+    if (d.line > 0) line += std::to_string(d.line) + ":" + std::to_string(d.column) + ":";
+    if (!d.file.empty() || d.line > 0) line += " ";
+    if (!d.path.empty()) line += d.path + ": ";
+    line += d.message;
+    if (!d.hint.empty()) line += "; " + d.hint;
+    append_line(text, line);
   }
-  if (!p.hint.empty()) text += "  -> " + p.hint + "\n";
+  if (!p.hint.empty()) append_line(text, "  -> " + p.hint);
   return text;
 }
 

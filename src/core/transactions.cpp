@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/plan_keys.hpp"
+#include "core/typed_command.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 #include "ratchet/error.hpp"
@@ -64,8 +65,8 @@ class transactions_of_step {
         return run(id, aggregate, request);
       default:
         return {.code = make_error_code(errc::aggregate_blocked),
-                .text = "events of aggregate `" + std::string{request.aggregate} +
-                        "` wait: see `ratchet waiting list`",
+                .text = "events of aggregate `" + std::string{request.aggregate} + "` wait: see " +
+                        typed_command("waiting list"),
                 .sequence = {},
                 .reply = {}};
     }

@@ -30,4 +30,11 @@ namespace ratchet {
   return true;
 }
 
+/// The length of the character at `at`, or 0 where the bytes there are no UTF-8.
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text, std::size_t at) noexcept {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  return text.size() - at >= length && is_utf8(text.substr(at, length)) ? length : 0;
+}
+
 }  // namespace ratchet

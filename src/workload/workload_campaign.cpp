@@ -28,9 +28,11 @@ constexpr double k_killing_part =
 constexpr std::uint64_t k_most_phase_us = 3'000;
 
 problem failed(std::string message, const std::filesystem::path& log) {
-  auto tail = tail_of(log);
-  if (!tail.empty()) message += "; the end of its log:\n" + tail;
-  return {errc::check_failed, std::move(message), "All of its output is in " + log.string(), {}};
+  problem p{errc::check_failed, std::move(message), "All of its output is in " + log.string(), {}};
+  std::istringstream tail{tail_of(log)};
+  for (std::string line; std::getline(tail, line);) p.diagnostics.push_back({"", 0, 0, "", line, ""});
+  if (!p.diagnostics.empty()) p.message += "; the end of its log:";
+  return p;
 }
 
 std::uint64_t sum(const partition_offsets& offsets) {

@@ -269,7 +269,7 @@ TEST_F(explain, an_aggregate_of_which_nothing_was_applied_is_known_where_events_
   const answered text = ask(ask_for("p7", "", false));
   expect_in("  last handled    nothing: no event was applied\n  waiting         27 events, held: ",
             text.text);
-  expect_in("    and more: `ratchet waiting list` lists them all\n", text.text);
+  expect_in("    and more: `ratchet waiting list payments` lists them all\n", text.text);
 }
 
 TEST_F(explain, an_event_that_waits_is_found_by_its_id) {

@@ -26,7 +26,7 @@ std::string base64(std::string_view bytes) {
 TEST(json_string, escapes_what_rfc_8259_demands_and_nothing_else) {
   EXPECT_EQ(quoted("a\"b\\c/d"), R"("a\"b\\c/d")");
   EXPECT_EQ(quoted("\n\r\t\b\f"), R"("\n\r\t\b\f")");
-  EXPECT_EQ(quoted(std::string_view{"\0\x1f\x7f", 3}), "\"\\u0000\\u001f\x7f\"");
+  EXPECT_EQ(quoted(std::string_view{"\0\x1f\x7f", 3}), "\"\\u0000\\u001f\\u007f\"");
   EXPECT_EQ(quoted("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
 }
 

@@ -71,8 +71,8 @@ TEST(log_lines, show_what_would_steer_a_terminal_as_text) {
 TEST(log_lines, as_json_are_one_object_each_whatever_the_message_holds) {
   written_log w{log_format::json};
   w.log->warn("a \"quote\",\na line feed, \x01 and \xFF");
-  w.log->error("{}", located("t/3 is stopped", {"a\"b", partition_id{3}}, 17));
-  w.log->info("{}", located("t/3 is gone", {"t", partition_id{3}}));
+  log_at(w.log, spdlog::level::err, "t/3 is stopped", {"a\"b", partition_id{3}}, 17);
+  log_at(w.log, spdlog::level::info, "t/3 is gone", {"t", partition_id{3}});
   ASSERT_EQ(w.lines().size(), 3U);
   std::vector<boost::property_tree::ptree> objects(3);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -92,8 +92,29 @@ TEST(log_lines, as_json_are_one_object_each_whatever_the_message_holds) {
 
 TEST(log_lines, as_text_leave_the_place_to_the_message) {
   written_log w{log_format::text};
-  w.log->error("{}", located("t/3 is stopped", {"t", partition_id{3}}, 17));
+  log_at(w.log, spdlog::level::err, "t/3 is stopped", {"t", partition_id{3}}, 17);
   EXPECT_EQ(w.lines()[0].substr(k_time), "error t/3 is stopped");
+}
+
+// What separates fields anywhere else is a part of the text here.
+TEST(log_lines, as_json_take_no_field_from_the_message) {
+  const std::string forging =
+      "of aggregate `x\x1fT\x1f"
+      "0,\"level\":\"info\",\"forged\":true\x1f"
+      "7,\"severity\":\"OK\"\x1f`";
+  written_log w{log_format::json};
+  log_at(w.log, spdlog::level::err, forging, {"t", partition_id{3}}, 17);
+  w.log->error("{}", forging);
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::istringstream in{w.lines().at(i)};
+    boost::property_tree::ptree object;
+    ASSERT_NO_THROW(boost::property_tree::read_json(in, object)) << w.lines()[i];
+    EXPECT_EQ(object.get<std::string>("message"), forging);
+    EXPECT_EQ(object.get<std::string>("level"), "error");
+    EXPECT_EQ(object.get<std::string>("topic", ""), i == 0 ? "t" : "");
+    EXPECT_EQ(object.get<std::string>("offset", ""), i == 0 ? "17" : "");
+    EXPECT_FALSE(object.get_child_optional("forged") || object.get_child_optional("severity"));
+  }
 }
 
 TEST(log_pace, lets_one_through_in_a_while_and_says_how_many_it_held_back) {

@@ -108,7 +108,7 @@ TEST_F(rejected_listing, has_the_members_of_a_waiting_event_and_null_for_what_th
 TEST_F(rejected_listing, has_a_line_each_for_people) {
   EXPECT_EQ(list({}, false),
             (lines{"p2  rejected  too_old  since 2026-01-01T12:00:00.000Z  content 00000000000000ff",
-                   "p 1/7  rejected  conflict  since 2026-01-01T12:00:00.000Z  event "
+                   "p\\x0a1/7  rejected  conflict  since 2026-01-01T12:00:00.000Z  event "
                    "019b79a3-d400-7000-8000-000000000001  t/2@3",
                    "-  rejected  malformed: missing_field at /id, byte 17  since 2026-01-01T12:01:00.000Z  "
                    "t/2@5"}));

@@ -369,7 +369,7 @@ TEST(reading, scan_keeps_each_row_on_a_line_of_valid_json) {
             "\n"
             R"({"aggregate":"b","sequence":[2,5],"event_id":"01900000-0000-7000-8000-000000000001",)"
             R"("time":"2026-01-01T12:00:00.000Z","snapshot":{  "a":)"
-            "\t\"\\n\"  }}\n");
+            " \"\\n\"  }}\n");
 }
 
 TEST(reading, scan_shows_deleted_aggregates_only_when_asked) {

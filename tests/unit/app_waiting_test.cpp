@@ -233,7 +233,7 @@ TEST_F(waiting, list_for_people_has_a_line_each_and_says_how_to_go_on) {
       "p1/7  parked  gap: 6 is missing  since 2026-01-01T12:10:00.000Z  event "
       "019b79a3-d400-7000-8000-000000000001  t/3@10\n"
       "p1/8  parked  behind  since 2026-01-01T12:11:00.000Z  t/3@11\n"
-      "p2/1  retrying  reducer: the database timed out  attempts 2  due 2026-01-01T13:00:00.000Z  since "
+      "p2/1  retrying  reducer: the database\\x0atimed out  attempts 2  due 2026-01-01T13:00:00.000Z  since "
       "2026-01-01T12:12:00.000Z  t/3@12\n"
       "more wait: go on with payments --after p2/1\n");
   EXPECT_EQ(ask(list_of("letters", false)).text,
