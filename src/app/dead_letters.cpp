@@ -5,8 +5,10 @@
 
 #include "app/json_writer.hpp"
 #include "app/output_id.hpp"
+#include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "decode/event_id_text.hpp"
+#include "decode/sequence_text.hpp"
 #include "store/byte_io.hpp"
 
 namespace ratchet {
@@ -178,19 +180,29 @@ void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, cons
 
 namespace {
 
+/// Tells the letters of two events with one id apart: under another number, or in another record, which may
+/// be a better one behind a discarded one. In arrival order the number is ours, and another one in a rebuild.
+std::string purpose_of(const stream_runtime& stream, const waiting_event& event) {
+  const kept_record& from = event.record;
+  std::string text = "dead_letter";
+  if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
+  return text + " of " + to_string(from.where) + "@" + std::to_string(from.offset);
+}
+
 void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, const waiting_event& event,
                   std::vector<output_row>& out) {
   const kept_record& from = event.record;
+  const std::string purpose = purpose_of(stream, event);
   const output_cause cause{.group = stream.group,
                            .stream = stream.config.name,
                            .aggregate = aggregate,
                            .id = event.head.id,
                            .id_has_time = has_own_time(stream.config.dedup.ids),
-                           .sequence = event.head.sequence,
+                           .sequence = {},
                            .where = &from.where,
                            .offset = from.offset,
                            .time = from.time,
-                           .purpose = "dead_letter"};
+                           .purpose = purpose};
   output_row row = begin_row(stream, output_kind::dead_letter, cause, stream.config.dead_letter);
   row.key = from.key;
   row.value = from.value;
