@@ -12,6 +12,11 @@ namespace ratchet {
 
 namespace {
 
+using std::chrono::milliseconds;
+
+/// Where one partition's brokers did not answer, the next ones are not waited for as long.
+constexpr milliseconds k_hurried_timeout{500};
+
 [[nodiscard]] commit_owner owner_of(const store& s, const committed_offset& c) {
   if (!c.offset) return commit_owner::none;
   const std::optional<commit_mark> mark = parse_metadata(c.metadata);
@@ -47,15 +52,29 @@ namespace {
 /// Compares the record at the last handled offset with what the store remembers of it.
 [[nodiscard]] result<resume_facts::last_record> check_last_record(source& from, const partition_state& state,
                                                                   const topic_partition& where,
-                                                                  const log_bounds& log) {
+                                                                  const log_bounds& log,
+                                                                  milliseconds timeout) {
   using last_record = resume_facts::last_record;
   if (!state.last_record_hash || state.next_offset <= 0) return last_record::not_checked;
   if (state.next_offset < log.start || state.next_offset > log.end) return last_record::not_checked;
   if (state.next_offset - 1 < log.start) return last_record::absent;
-  RATCHET_TRY(const auto found, from.read_at(where, state.next_offset - 1, k_query_timeout));
+  RATCHET_TRY(const auto found, from.read_at(where, state.next_offset - 1, timeout));
   if (!found) return last_record::absent;
   return record_hash(found->key, found->value) == *state.last_record_hash ? last_record::same
                                                                           : last_record::other;
+}
+
+/// Fills in what the log itself says.
+[[nodiscard]] result<log_bounds> look_at_log(source& from, const partition_state* state,
+                                             const topic_partition& where, resume_facts& f,
+                                             milliseconds timeout) {
+  RATCHET_TRY(const log_bounds log, from.bounds(where, timeout));
+  f.log_start = log.start;
+  f.log_end = log.end;
+  if (state != nullptr) {
+    RATCHET_TRY(f.last, check_last_record(from, *state, where, log, timeout));
+  }
+  return log;
 }
 
 void note_takeover(resolved_assignment& out, const committed_offset& c, const store& s) {
@@ -117,12 +136,14 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
     resume_facts f = facts_without_log(s, p, c, wish.option);
-    RATCHET_TRY(const log_bounds log, from.bounds(c.where, k_query_timeout));
-    f.log_start = log.start;
-    f.log_end = log.end;
-    if (const partition_state* state = p.find(c.where)) {
-      RATCHET_TRY(f.last, check_last_record(from, *state, c.where, log));
+    const auto looked = look_at_log(from, p.find(c.where), c.where, f,
+                                    out.held.empty() ? k_query_timeout : k_hurried_timeout);
+    if (!looked) {
+      if (!is_passing(looked.error())) return looked.error();
+      out.held.emplace_back(c.where, looked.error());
+      continue;
     }
+    out.logs[c.where] = looked.value();
     const resume_decision d = resolve_resume(f);
     out.option_used = out.option_used || d != resolve_resume(without_option(f));
     enter(out, d, c, f, p, s, now);

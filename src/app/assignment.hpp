@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,11 @@ namespace ratchet {
 /// How long one question to the brokers may take.
 inline constexpr std::chrono::milliseconds k_query_timeout{10'000};
 
+/// Of a question about one partition: that its brokers do not answer for it, or not yet know it, passes.
+[[nodiscard]] inline bool is_passing(const std::error_code& code) noexcept {
+  return code == make_error_code(errc::source_unavailable) || code == make_error_code(errc::topic_missing);
+}
+
 /// What the operator said with `--resume`, and what this process has made of it.
 struct resume_wish {
   resume_option option{resume_option::none};
@@ -32,6 +38,9 @@ struct resolved_assignment {
   std::vector<audit_row> audits;
   std::vector<problem> stops;  ///< one a stopped partition, for the log
   std::vector<std::pair<topic_partition, std::string>> stopped;
+  /// What the brokers did not say enough of, and why: to be asked about again. The others need not wait.
+  std::vector<std::pair<topic_partition, std::error_code>> held;
+  std::map<topic_partition, log_bounds> logs;  ///< of those that they answered for
   std::vector<std::string> warnings;
   std::optional<problem> refused;  ///< do not start at all; who has claimed stops that partition instead
   bool rebuild{false};             ///< put the directory aside and start over
@@ -50,7 +59,8 @@ struct joining_check {
 };
 
 /// Looks up the facts of each partition (stored and committed offset, bounds of the log, the last record) and
-/// applies the resume rules. Changes nothing. Errors: source_unavailable; topic_missing.
+/// applies the resume rules. Changes nothing. Errors: source_unavailable, where the group's offsets cannot be
+/// had.
 [[nodiscard]] result<resolved_assignment> resolve_assignment(source&, const store&, const pipeline&,
                                                              std::span<const topic_partition>,
                                                              const resume_wish&, timestamp now);

@@ -10,7 +10,15 @@ committer::committer(std::string store_uuid, incarnation i)
 
 void committer::assigned(std::span<const position> positions) {
   unassigned();
-  for (const position& p : positions) durable_[p.where] = committed_[p.where] = p.offset;
+  also_assigned(positions);
+}
+
+void committer::also_assigned(std::span<const position> positions) {
+  for (const position& p : positions) {
+    durable_[p.where] = committed_[p.where] = p.offset;
+    for (moved_at& before : waiting_)
+      std::erase_if(before.positions, [&](const position& old) { return old.where == p.where; });
+  }
 }
 
 void committer::unassigned() {

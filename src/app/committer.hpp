@@ -25,6 +25,8 @@ class committer {
   /// that is still under way: its end will come, and there is one at a time.
   void assigned(std::span<const position>);
   void unassigned();
+  /// These come to the assignment, or are read anew from another position.
+  void also_assigned(std::span<const position>);
 
   /// The step moved these partitions' next offsets. Partitions that are not assigned are passed over.
   void moved(std::uint64_t step, std::span<const position>);

@@ -17,6 +17,10 @@ constexpr std::chrono::milliseconds k_connect_attempt{1'000};
 /// Another broker of the list may still take what one refuses; after so many attempts none will.
 constexpr int k_refused_attempts = 3;
 constexpr std::chrono::milliseconds k_topic_timeout{5'000};
+constexpr std::chrono::milliseconds k_topics_timeout{30'000};
+/// Brokers hear of a topic one after the other.
+constexpr std::chrono::milliseconds k_topic_patience{3'000};
+constexpr std::chrono::milliseconds k_look_again{500};
 constexpr const char* k_obstacle = "access";
 
 }  // namespace
@@ -53,6 +57,16 @@ std::optional<session_result> consumer_session::check_cluster() {
                   ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
               "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this one",
               {}}};
+}
+
+result<std::vector<topic_partition>> consumer_session::look_up(std::span<const std::string> topics) {
+  const time_point deadline = around_.clock.steady() + k_topic_patience;
+  for (;;) {
+    auto found = around_.from.partitions(topics, k_topics_timeout);
+    const bool may_come = !found && found.error() == make_error_code(errc::topic_missing);
+    if (!may_come || stop_requested() || around_.clock.steady() >= deadline) return found;
+    RATCHET_TRY(around_.from.poll(1, k_look_again));
+  }
 }
 
 session_result consumer_session::topics_failed(std::error_code code, const std::vector<std::string>& topics,

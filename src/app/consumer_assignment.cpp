@@ -7,6 +7,7 @@
 #include "app/audit_rows.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "kafka/kafka_error.hpp"
 
 namespace ratchet {
 
@@ -21,6 +22,7 @@ constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 
 std::optional<session_result> consumer_session::on_assigned(const notice::assigned& a) {
   if (!times_.assigned) times_.assigned = around_.clock.steady();
+  note_answer();
   // Partitions may have been added to a topic since the start.
   for (const topic_partition& where : a.partitions) {
     const auto at = std::lower_bound(all_partitions_.begin(), all_partitions_.end(), where);
@@ -31,19 +33,45 @@ std::optional<session_result> consumer_session::on_assigned(const notice::assign
     if (!leave) return questions_failed(leave.error());
     if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
   }
+  held_.clear();
+  return take_up(a.partitions, false);
+}
+
+std::optional<session_result> consumer_session::take_up(std::span<const topic_partition> partitions,
+                                                        bool more) {
   // What the operator said holds for the first assignment of this start, and only there.
   const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
   auto resolved =
-      resolve_assignment(around_.from, around_.to, pipeline_, a.partitions, wish, around_.clock.now());
-  if (!resolved) return questions_failed(resolved.error());
+      resolve_assignment(around_.from, around_.to, pipeline_, partitions, wish, around_.clock.now());
+  if (!resolved) {
+    if (more && is_passing(resolved.error())) return std::nullopt;  // they are asked about again
+    return questions_failed(resolved.error());
+  }
   resolved_assignment& r = resolved.value();
   // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
   if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
   if (r.rebuild) return session_result{session_end::rebuild, std::nullopt};
+  const bool none_is_known = r.start.empty() && r.stops.empty();
+  if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
+    return hold_all(r, partitions, more);
   if (r.takeover) {
     if (auto failed = draw(r.takeover_counter)) return failed;
   }
-  return start_reading(std::move(r), !assigned_once_);
+  return start_reading(std::move(r), more);
+}
+
+/// Nothing is claimed yet: what has to be known first is not known.
+std::optional<session_result> consumer_session::hold_all(const resolved_assignment& r,
+                                                         std::span<const topic_partition> partitions,
+                                                         bool more) {
+  const std::string why = r.held.front().second.message();
+  for (const topic_partition& where : partitions) hold(where, why);
+  tell_of_held();
+  if (more) return std::nullopt;
+  unassigned_since_.reset();
+  around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
+  if (const auto answered = around_.from.assign({}); !answered) return questions_failed(answered.error());
+  return std::nullopt;
 }
 
 store_change consumer_session::change_of_store(resolved_assignment& r) const {
@@ -63,7 +91,8 @@ store_change consumer_session::change_of_store(resolved_assignment& r) const {
   return change;
 }
 
-std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool first) {
+std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool more) {
+  const bool first = !assigned_once_;
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
   store_change change = change_of_store(r);
   if (const auto entered = pipeline_.enter_positions(r.start, std::move(r.audits), std::move(change));
@@ -75,6 +104,8 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   if (!r.only_claimed.empty()) {
     const auto claim = committer_->claim(r.only_claimed, around_.to.durable_step());
     if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
+      const std::error_code why = claimed.error();
+      if (more && (is_passing(why) || is_not_a_member(why))) return std::nullopt;  // they are held on
       return claim_failed(claimed.error());
     }
     note_allowed();
@@ -87,38 +118,64 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
     if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
       return store_failed(done.error());
   }
+  if (!more) forget_assignment();
+  for (const position& p : r.start) {
+    around_.board.clear_stopped(stream_name(p.where), p.where);
+    assigned_[p.where] = p.offset;
+    held_.erase(p.where);
+  }
+  committer_->also_assigned(r.start);
+  for (const auto& [where, why] : r.held) hold(where, why.message());
+  for (const auto& [where, why] : r.stopped) {
+    held_.erase(where);
+    stop_partition(where, why);
+  }
+  for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.end);
+  tell_of_held();
+  show_assignment();
+  tell_resumed(r, first);
+  assigned_once_ = true;
+  assigned_at_ = around_.clock.steady();
+  around_.meter.assigned();
+  if (const auto begun = around_.from.assign(more ? positions_to_read() : r.start); !begun) {
+    return session_result{
+        session_end::client_lost,
+        problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
+  }
+  return std::nullopt;
+}
+
+void consumer_session::forget_assignment() {
   pipeline_.forget_stops();
-  for (const position& p : r.start) around_.board.clear_stopped(stream_name(p.where), p.where);
   reported_stops_.clear();
   read_again_.clear();
   unassigned_since_.reset();
   at_end_.clear();
+  asked_ends_.clear();
   assigned_.clear();
-  for (const position& p : r.start) assigned_[p.where] = p.offset;
-  committer_->assigned(r.start);
-  show_assignment();
+  committer_->unassigned();
+}
+
+std::vector<position> consumer_session::positions_to_read() const {
+  std::vector<position> positions;
+  for (const auto& [where, unused] : assigned_) {
+    if (!reported_stops_.contains(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
+  }
+  return positions;
+}
+
+void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
   if (first) tell_of_option(r);
   for (const std::string& warning : r.warnings) around_.log->warn("{}", warning);
   for (const problem& stop : r.stops) around_.log->error("{} -> {}", stop.message, stop.hint);
-  for (const auto& [where, why] : r.stopped) stop_partition(where, why);
   const bool few = r.start.size() <= k_most_lines;
   if (!few) around_.log->info("resuming {} partitions; at level debug each is named", r.start.size());
   for (const position& p : r.start) {
     log_at(around_.log, few ? spdlog::level::info : spdlog::level::debug,
            "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset), p.where, p.offset);
     if (!options_.until_end || end_at_start_.contains(p.where)) continue;
-    const auto log = around_.from.bounds(p.where, k_query_timeout);
-    end_at_start_[p.where] = log ? log.value().end : p.offset;
+    end_at_start_[p.where] = r.logs.at(p.where).end;
   }
-  assigned_once_ = true;
-  assigned_at_ = around_.clock.steady();
-  around_.meter.assigned();
-  if (const auto begun = around_.from.assign(r.start); !begun) {
-    return session_result{
-        session_end::client_lost,
-        problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
-  }
-  return std::nullopt;
 }
 
 /// Two copies of one directory that start at the same moment find only the claims that they share, and get a
@@ -132,10 +189,10 @@ std::optional<session_result> consumer_session::meets_a_copy(std::size_t claimed
   return session_result{session_end::refused, std::move(*met.value())};
 }
 
-void consumer_session::tell_what_is_held() {
+void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
   for (const auto& s : around_.streams) {
     std::vector<topic_partition> held;
-    for (const auto& [where, unused] : assigned_) {
+    for (const topic_partition& where : all) {
       if (pipeline_.stream_of(where.topic) == s.get()) held.push_back(where);
     }
     around_.board.set_assigned(s->config.name, held);
@@ -143,7 +200,10 @@ void consumer_session::tell_what_is_held() {
 }
 
 void consumer_session::show_assignment() {
-  tell_what_is_held();
+  std::set<topic_partition> all = reported_stops_;
+  for (const auto& [where, unused] : assigned_) all.insert(where);
+  for (const auto& [where, unused] : held_) all.insert(where);
+  tell_what_is_held(all);
   const std::size_t missing = all_partitions_.size() - assigned_.size();  // it holds every assigned one
   if (missing == 0) {
     around_.board.set_ready(true);
@@ -169,7 +229,9 @@ std::optional<session_result> consumer_session::on_revoked(const notice::revoked
   }
   committer_->unassigned();
   assigned_.clear();
-  tell_what_is_held();
+  held_.clear();
+  tell_of_held();
+  tell_what_is_held({});
   at_end_.clear();
   unassigned_since_ = around_.clock.steady();
   if (const auto done = around_.from.unassign(); !done) {
@@ -201,6 +263,13 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
   const auto before = read_again_.find(o.where);
   // The same offset twice: the log and its bounds contradict each other, and it would never end.
   const bool again = before != read_again_.end() && before->second == offset;
+  const bool is_answered = resolved ? resolved.value().held.empty() : !is_passing(resolved.error());
+  if (!is_answered) {
+    hold(o.where, o.text);
+    tell_of_held();
+    show_assignment();
+    return std::nullopt;
+  }
   if (!resolved || !resolved.value().stops.empty() || again) {
     on_dead_partition(o.where, o.text, resolved);
     return std::nullopt;
@@ -208,11 +277,8 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
   read_again_[o.where] = offset;
   around_.log->warn("{} was out of range ({}); the log has its offset {}, and it is read again from there",
                     to_string(o.where), o.text, offset);
-  std::vector<position> positions;
-  for (const auto& [where, unused] : assigned_) {
-    if (!reported_stops_.contains(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
-  }
-  if (const auto begun = around_.from.assign(positions); !begun) return questions_failed(begun.error());
+  if (const auto begun = around_.from.assign(positions_to_read()); !begun)
+    return questions_failed(begun.error());
   return std::nullopt;
 }
 
@@ -223,9 +289,10 @@ void consumer_session::on_topic_gone(const notice::topic_gone& g) {
     return;
   }
   if (reported_stops_.contains(g.where)) return;
-  on_dead_partition(g.where, g.text,
-                    resolve_assignment(around_.from, around_.to, pipeline_, std::span{&g.where, 1},
-                                       resume_wish{}, around_.clock.now()));
+  // Brokers that have just come back say so too. It is looked at once they know its log again.
+  hold(g.where, g.text);
+  tell_of_held();
+  show_assignment();
 }
 
 void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text,

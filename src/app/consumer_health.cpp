@@ -10,7 +10,8 @@ namespace ratchet {
 
 namespace {
 
-/// How often the ends of the logs are looked up (in the client's memory), and what the process holds.
+/// How often the ends of the logs that are read are looked up (in the client's memory), and what the process
+/// holds.
 constexpr std::chrono::seconds k_log_end_interval{1};
 constexpr std::chrono::seconds k_resource_interval{5};
 constexpr const char* k_clock_obstacle = "clock";
@@ -26,6 +27,7 @@ void consumer_session::tell_health(time_point now) {
     last_log_ends_ = now;
     tell_log_ends();
   }
+  ask_brokers(now);
   if (!last_resources_ || now - *last_resources_ >= k_resource_interval) {
     last_resources_ = now;
     tell_resources();
@@ -34,10 +36,13 @@ void consumer_session::tell_health(time_point now) {
 
 void consumer_session::tell_log_ends() {
   for (const auto& [where, unused] : assigned_) {
+    if (!is_fetched(where)) continue;  // what the client knows is of its last fetch
+    const auto asked = asked_ends_.find(where);
     const auto end = around_.from.known_end(where);
     // An end that was told with all that came before it is not taken back by an older answer.
     const partition_state* state = pipeline_.find(where);
     if (!end || state == nullptr || *end < state->next_offset) continue;
+    if (asked != asked_ends_.end() && *end < asked->second) continue;
     around_.board.set_log_end(stream_name(where), where, *end);
   }
 }

@@ -22,14 +22,13 @@ constexpr const char* k_full_obstacle = "outbox";
 constexpr std::chrono::milliseconds k_last_sending{10'000};
 constexpr std::chrono::milliseconds k_longest_last_sending{30'000};
 constexpr std::chrono::milliseconds k_slice{50};
-constexpr std::chrono::milliseconds k_topics_timeout{30'000};
 
 }  // namespace
 
 std::optional<session_result> consumer_session::check_output_topics() {
   const std::vector<std::string> wanted = output_topics(around_.streams);
   if (wanted.empty()) return std::nullopt;
-  const auto found = around_.from.partitions(wanted, k_topics_timeout);
+  const auto found = look_up(wanted);
   if (found) return std::nullopt;
   return topics_failed(found.error(), wanted, topic_use::written);
 }

@@ -14,7 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds k_connect_timeout{30'000};
 /// The longest wait for records; bounds how late a stop is seen.
 constexpr milliseconds k_poll_timeout{100};
 constexpr milliseconds k_last_commit_timeout{10'000};
@@ -30,9 +29,10 @@ constexpr seconds k_sync_patience{10};
 constexpr std::chrono::minutes k_unassigned_limit{5};
 
 /// Whether it happened behind records, which must be handled first. The end of a commit, several times a
-/// second, did not; to wait for the batches under way each time would be to decode beside nothing.
+/// second, did not, nor did the answer to a question; to wait for the batches under way each time would be to
+/// decode beside nothing.
 [[nodiscard]] bool is_about_records(const source_notice& n) noexcept {
-  return !std::holds_alternative<notice::commit_done>(n);
+  return !std::holds_alternative<notice::commit_done>(n) && !std::holds_alternative<notice::bounds_told>(n);
 }
 
 }  // namespace
@@ -79,6 +79,7 @@ session_result consumer_session::run() {
   if (stop_requested()) return finish(session_end::drained);
   around_.board.clear_obstacle(space_guard::k_obstacle);  // of the session before; this one looks for itself
   around_.board.set_ready(false, "connecting");
+  tell_of_held();
   watch_clock();
   {
     const run_meter::long_work connecting{around_.meter, "connecting"};
@@ -99,7 +100,8 @@ std::optional<session_result> consumer_session::draw(std::uint64_t past_counter)
 std::optional<session_result> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
   if (auto refused = check_cluster()) return refused;
-  auto all = around_.from.partitions(topics_, k_connect_timeout);
+  note_answer();
+  auto all = look_up(topics_);
   if (!all) return topics_failed(all.error(), topics_, topic_use::read);
   if (auto refused = check_output_topics()) return refused;
   all_partitions_ = std::move(all.value());
@@ -127,6 +129,7 @@ std::optional<session_result> consumer_session::turn() {
   decoded_input* ready =
       worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
   if (got.value().batch) {
+    note_answer();
     if (!times_.first_record) times_.first_record = around_.clock.steady();
     if (std::exchange(in_trouble_, false)) around_.log->info("records flow again");
     trace_.note(got.value().batch->records());
@@ -237,6 +240,7 @@ std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
   if (auto failed = resume_waiting()) return failed;
   if (auto failed = transact()) return failed;
+  if (auto ended = take_up_held(now)) return ended;
   if (auto failed = publish(now)) return failed;
   if (auto failed = let_sender_catch_up()) return failed;
   if (auto failed = keep_durable(now)) return failed;
@@ -315,7 +319,7 @@ bool consumer_session::stop_requested() const {
 }
 
 bool consumer_session::caught_up() const {
-  if (!assigned_once_) return false;
+  if (!assigned_once_ || !held_.empty()) return false;
   const bool holds_all =
       std::all_of(all_partitions_.begin(), all_partitions_.end(), [&](const topic_partition& where) {
         return end_at_start_.contains(where) || reported_stops_.contains(where);
@@ -378,10 +382,10 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
                             describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
     }
     note_denied(*t->access, t->text);
-  } else if (t != nullptr && troubles_.due(around_.clock.steady())) {
-    in_trouble_ = true;
-    around_.log->warn("brokers: {}; it goes on by itself{}", t->text, troubles_.held_back());
+  } else if (t != nullptr) {
+    note_trouble(*t);
   }
+  if (const auto* b = std::get_if<notice::bounds_told>(&n)) on_bounds_told(*b);
   if (const auto* f = std::get_if<notice::fatal>(&n)) {
     return session_result{session_end::client_lost,
                           problem{f->code, "the Kafka client gave up: " + f->text, "", {}}};
@@ -400,6 +404,7 @@ void consumer_session::on_commit_done(const notice::commit_done& c) {
                         commit_failures_.held_back());
     return;
   }
+  note_answer();
   for (const committed_offset& o : c.offsets) {
     if (o.offset) around_.board.set_committed(stream_name(o.where), o.where, *o.offset);
   }

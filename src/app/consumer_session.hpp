@@ -172,6 +172,8 @@ class consumer_session {
   [[nodiscard]] std::chrono::milliseconds longest_absence() const;
   void tell_health(time_point now);
   void tell_log_ends();
+  /// Topics that brokers may not have heard of yet are asked for again.
+  [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
   void tell_resources();
   [[nodiscard]] std::optional<session_result> serve_others();
   void note_moves();
@@ -180,7 +182,14 @@ class consumer_session {
   // Notices.
   [[nodiscard]] std::optional<session_result> on_notice(const source_notice&);
   [[nodiscard]] std::optional<session_result> on_assigned(const notice::assigned&);
-  [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool first);
+  /// Decides where to resume these, and reads them. `more`: beside what is read already.
+  [[nodiscard]] std::optional<session_result> take_up(std::span<const topic_partition>, bool more);
+  [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool more);
+  [[nodiscard]] std::optional<session_result> hold_all(const resolved_assignment&,
+                                                       std::span<const topic_partition>, bool more);
+  void forget_assignment();
+  void tell_resumed(const resolved_assignment&, bool first);
+  [[nodiscard]] std::vector<position> positions_to_read() const;
   /// Another copy of this directory has just claimed what this instance did not get.
   [[nodiscard]] std::optional<session_result> meets_a_copy(std::size_t claimed, bool first);
   /// What an assignment changes of the store as a whole; adds its audit rows.
@@ -193,6 +202,22 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] std::optional<session_result> on_out_of_range(const notice::out_of_range&);
   void on_topic_gone(const notice::topic_gone&);
+  void on_bounds_told(const notice::bounds_told&);
+  void note_trouble(const notice::trouble&);
+  /// Brokers answer.
+  void note_answer();
+
+  // What is held and not read.
+  /// It is asked about until its brokers answer; nothing else waits for that.
+  void hold(const topic_partition&, const std::string& why);
+  void tell_of_held();
+  /// Reads those that the brokers have answered for.
+  [[nodiscard]] std::optional<session_result> take_up_held(time_point now);
+  /// What the operator said answers for the directory as a whole, so that all partitions are looked at first.
+  [[nodiscard]] bool needs_all_answers() const;
+  /// False: no fetch tells the end of its log.
+  [[nodiscard]] bool is_fetched(const topic_partition&) const;
+  void ask_brokers(time_point now);
   void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
   void on_commit_done(const notice::commit_done&);
   /// The brokers refuse this user since it reads: not ready until a commit is taken again.
@@ -201,7 +226,7 @@ class consumer_session {
   /// Says what is wrong with the clock, and when that is over.
   void watch_clock();
   void show_assignment();
-  void tell_what_is_held();
+  void tell_what_is_held(const std::set<topic_partition>&);
   void stop_partition(const topic_partition&, const std::string& why);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
 
@@ -232,6 +257,15 @@ class consumer_session {
   };
   std::map<topic_partition, at_end> at_end_;
   std::set<topic_partition> reported_stops_;
+  struct held_partition {
+    std::string why;
+    time_point since;
+    bool answered{false};  ///< the brokers have, since it was looked at last
+  };
+  std::map<topic_partition, held_partition> held_;      ///< given by the group, and not read
+  std::map<topic_partition, std::int64_t> asked_ends_;  ///< of logs, as brokers said when asked
+  std::optional<time_point> last_asked_;
+  bool are_away_{true};  ///< no broker answers, or nothing is known of that yet
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
@@ -250,6 +284,7 @@ class consumer_session {
   std::optional<std::string> denied_;  ///< why the brokers refuse this user, while they do
   log_pace denials_;
   log_pace troubles_;
+  log_pace held_lines_;
   log_pace commit_failures_;
   log_pace topic_troubles_;
   flow_times times_;

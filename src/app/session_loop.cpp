@@ -13,9 +13,10 @@ constexpr int k_reopen_limit = 5;
 constexpr int k_lost_limit = 10;
 
 /// True for what an instance that has claimed the group sits out, as it never leaves by itself: an outage,
-/// and rights that were taken away and may be given back.
+/// rights that were taken away and may be given back, and a topic that brokers do not know, or not yet again.
 [[nodiscard]] bool passes(const std::error_code& code) {
-  return code == make_error_code(errc::source_unavailable) || code == make_error_code(errc::access_denied);
+  return code == make_error_code(errc::source_unavailable) || code == make_error_code(errc::access_denied) ||
+         code == make_error_code(errc::topic_missing);
 }
 
 }  // namespace

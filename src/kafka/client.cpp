@@ -68,6 +68,24 @@ reported<kafka_handle<rd_kafka_conf_t>> make_conf(rd_kafka_type_t type, const ka
   return conf;
 }
 
+/// librdkafka calls a partition unknown that has no leader, too. Whether it exists stands in the metadata;
+/// where these cannot be had, nothing is known.
+std::error_code meaning_of_unknown(const kafka_client& client, const topic_partition& where,
+                                   std::chrono::milliseconds timeout) {
+  const kafka_handle<rd_kafka_topic_t> topic{rd_kafka_topic_new(client.get(), where.topic.c_str(), nullptr)};
+  const rd_kafka_metadata_t* raw = nullptr;
+  if (topic == nullptr ||
+      rd_kafka_metadata(client.get(), 0, topic.get(), &raw, to_ms(timeout)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return errc::source_unavailable;
+  }
+  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+  if (metadata->topic_cnt != 1) return errc::source_unavailable;
+  const rd_kafka_metadata_topic& found = metadata->topics[0];
+  const bool exists = static_cast<std::int32_t>(where.partition) < found.partition_cnt;
+  if (exists || is_retriable(kafka_error(found.err))) return errc::source_unavailable;
+  return errc::topic_missing;
+}
+
 }  // namespace
 
 void client_callbacks::log(int level, std::string_view text) const noexcept {
@@ -151,7 +169,7 @@ bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noe
 result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>& client, const topic_partition& where,
                                 std::chrono::milliseconds timeout) {
   struct answer {
-    rd_kafka_resp_err_t code{RD_KAFKA_RESP_ERR__TIMED_OUT};
+    std::error_code code;
     log_bounds found;
   };
   auto shared = std::make_shared<answer>();
@@ -159,13 +177,16 @@ result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>& client, con
   // connected and does not answer holds it for socket.timeout.ms, and again for each retry.
   const bool in_time = run_bounded(
       [client, where, shared, timeout] {
-        shared->code = rd_kafka_query_watermark_offsets(
+        const auto code = rd_kafka_query_watermark_offsets(
             client->get(), where.topic.c_str(), static_cast<std::int32_t>(where.partition),
             &shared->found.start, &shared->found.end, to_ms(timeout));
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+        shared->code = to_port_error(kafka_error(code));
+        if (shared->code == errc::topic_missing) shared->code = meaning_of_unknown(*client, where, timeout);
       },
       timeout);
   if (!in_time) return errc::source_unavailable;
-  if (shared->code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(shared->code));
+  if (shared->code) return shared->code;
   return shared->found;
 }
 

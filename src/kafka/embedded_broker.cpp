@@ -4,6 +4,8 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
+#include <vector>
+
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 
@@ -50,6 +52,23 @@ result<void> embedded_broker::create_topic(const std::string& topic, int partiti
   const auto code = rd_kafka_mock_topic_create(self_->mock, topic.c_str(), partitions, 1);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka_error(code);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> embedded_broker::set_led(const std::string& topic, int partition, bool is_led) {
+  constexpr std::int32_t k_nobody = -1;
+  const auto code =
+      rd_kafka_mock_partition_set_leader(self_->mock, topic.c_str(), partition, is_led ? 1 : k_nobody);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka_error(code);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void embedded_broker::answer_with(std::int16_t api, int error, std::size_t count) {
+  const std::vector<rd_kafka_resp_err_t> errors(count, static_cast<rd_kafka_resp_err_t>(error));
+  rd_kafka_mock_push_request_errors_array(self_->mock, api, errors.size(), errors.data());
+}
+
+void embedded_broker::answer_truly(std::int16_t api) {
+  rd_kafka_mock_clear_request_errors(self_->mock, api);
 }
 
 result<void> embedded_broker::set_down() {

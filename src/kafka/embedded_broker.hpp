@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,6 +29,13 @@ class embedded_broker {
   /// "127.0.0.1:PORT", with commas between several.
   [[nodiscard]] std::string bootstrap() const;
   [[nodiscard]] result<void> create_topic(const std::string& topic, int partitions);
+
+  /// The partition has no leader, as where its only broker is away; `true`: it has one again.
+  [[nodiscard]] result<void> set_led(const std::string& topic, int partition, bool is_led);
+  /// The next `count` requests of this kind (Kafka's number of it) are answered with this error of Kafka's.
+  void answer_with(std::int16_t api, int error, std::size_t count);
+  /// What answer_with() left over is forgotten.
+  void answer_truly(std::int16_t api);
 
   /// Takes the brokers down, or up again: connections are closed and refused meanwhile.
   [[nodiscard]] result<void> set_down();

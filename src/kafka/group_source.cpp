@@ -138,6 +138,7 @@ void group_source::close(std::chrono::milliseconds deadline) noexcept {
   if (client == nullptr) return;
   const bool owes_answer = events_->wanted() != source_events::answer::none;
   events_->start_closing();
+  asker_.stop();
   run_bounded(
       [client = std::move(client), reader = std::shared_ptr<record_probe>{std::move(reader_)},
        owes_answer]() mutable {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kafka/batch.hpp"
+#include "kafka/bounds_asker.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_source.hpp"
 #include "kafka/record_probe.hpp"
@@ -50,6 +51,7 @@ class group_source final : public source {
   result<void> commit_and_wait(std::span<const commit_request>, std::chrono::milliseconds timeout) override;
 
   [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition&) const override;
+  void ask_bounds(std::span<const topic_partition>) override;
   std::optional<complaint> take_complaint() override;
   [[nodiscard]] std::size_t queued_bytes() const noexcept override;
   void close(std::chrono::milliseconds deadline) noexcept override;
@@ -60,6 +62,8 @@ class group_source final : public source {
   [[nodiscard]] result<void> usable() const;
   /// Notes the code for take_complaint(), and returns it as the port's.
   [[nodiscard]] std::error_code failed(int code) const;
+  /// The same of a question about the group, whose offsets are there whether or not a topic is.
+  [[nodiscard]] std::error_code group_failed(int code) const;
   [[nodiscard]] result<partition_list> commit_list(std::span<const commit_request>) const;
   [[nodiscard]] result<int> partition_count(const std::string& topic,
                                             std::chrono::milliseconds timeout) const;
@@ -75,6 +79,7 @@ class group_source final : public source {
   std::shared_ptr<kafka_client> client_;  ///< null once closed
   std::shared_ptr<partition_table> table_{std::make_shared<partition_table>()};
   std::unique_ptr<record_probe> reader_;  ///< made for the first read_at(), dropped at assign()
+  bounds_asker asker_;
   bool joined_{false};
 
   /// What is read at the moment: the lowest offset that may still be given out, per partition. Guards against

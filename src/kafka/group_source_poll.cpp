@@ -57,6 +57,7 @@ result<polled> group_source::poll(std::size_t max_records, std::chrono::millisec
   events_->clear_barrier();
   polled out;
   out.notices = events_->take();
+  for (notice::bounds_told& told : asker_.take()) out.notices.emplace_back(std::move(told));
   if (batch != nullptr) {
     batch->finish();
     note_size(*batch);

@@ -28,6 +28,11 @@ std::error_code group_source::failed(int code) const {
   return to_port_error(kafka_error(code));
 }
 
+std::error_code group_source::group_failed(int code) const {
+  const std::error_code meant = failed(code);
+  return meant == errc::topic_missing ? make_error_code(errc::source_unavailable) : meant;
+}
+
 std::optional<complaint> group_source::take_complaint() {
   // Errors are told to whoever polls. Nothing is assigned as long as questions are asked before it joins, so
   // that no record can come; later the session polls by itself.
@@ -86,11 +91,11 @@ result<std::vector<committed_offset>> group_source::committed(std::span<const to
   const partition_list list{client_, partitions.size()};
   for (const topic_partition& where : partitions) list.add(where);
   const auto code = rd_kafka_committed(client_->get(), list.get(), to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(code);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return group_failed(code);
   std::vector<committed_offset> all;
   for (int i = 0; i < list.get()->cnt; ++i) {
     const rd_kafka_topic_partition_t& entry = list.get()->elems[i];
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(entry.err);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return group_failed(entry.err);
     committed_offset found{to_topic_partition(entry), std::nullopt, {}};
     if (entry.offset >= 0) {
       found.offset = entry.offset;
@@ -136,6 +141,10 @@ result<std::vector<group_member>> group_source::members(std::chrono::millisecond
 result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
   return query_bounds(client_, where, timeout);
+}
+
+void group_source::ask_bounds(std::span<const topic_partition> of) {
+  if (client_ != nullptr) asker_.ask(client_, of);
 }
 
 std::optional<std::int64_t> group_source::known_end(const topic_partition& where) const {
@@ -201,7 +210,7 @@ result<void> group_source::commit_and_wait(std::span<const commit_request> reque
   if (event == nullptr) return errc::source_unavailable;  // it may still land
   const commit_result done =
       read_commit(rd_kafka_event_error(event.get()), rd_kafka_event_topic_partition_list(event.get()));
-  if (done.code) return failed(done.code.value());
+  if (done.code) return group_failed(done.code.value());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

@@ -75,7 +75,14 @@ bool is_retriable(const std::error_code& code) noexcept {
     case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
     case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
     case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_NOT_CONTROLLER:
     case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+    case RD_KAFKA_RESP_ERR_LISTENER_NOT_FOUND:
+    case RD_KAFKA_RESP_ERR_STALE_BROKER_EPOCH:
+    case RD_KAFKA_RESP_ERR_PREFERRED_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_ELIGIBLE_LEADERS_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED:
     case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
     case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
     case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
@@ -85,6 +92,10 @@ bool is_retriable(const std::error_code& code) noexcept {
     default:
       return false;
   }
+}
+
+bool is_all_brokers_down(const std::error_code& code) noexcept {
+  return code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
 }
 
 bool is_not_a_member(const std::error_code& code) noexcept {

@@ -20,6 +20,9 @@ namespace ratchet {
 /// The brokers are away or busy; the same call may succeed later.
 [[nodiscard]] bool is_retriable(const std::error_code&) noexcept;
 
+/// No connection is left. The client goes on trying.
+[[nodiscard]] bool is_all_brokers_down(const std::error_code&) noexcept;
+
 /// The group no longer knows this member (or never did): what it tried to commit was refused. A commit is the
 /// gate that tells a zombie; a revoke follows.
 [[nodiscard]] bool is_not_a_member(const std::error_code&) noexcept;

@@ -76,7 +76,8 @@ result<std::optional<owned_record>> record_probe::first_from(rd_kafka_topic_t* t
           return std::nullopt;
         default: {
           const std::error_code code = to_port_error(kafka_error(message->err));
-          if (code != errc::source_unavailable) return code;
+          // The bounds of this log were had a moment ago: that it is unknown passes, too.
+          if (code != errc::source_unavailable && code != errc::topic_missing) return code;
         }
       }
     }

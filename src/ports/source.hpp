@@ -106,14 +106,19 @@ struct trouble {
   std::string text;
   std::optional<access_kind> access{};  ///< the brokers refuse this client: somebody has to act
 };                                      ///< brokers unreachable and the like; it goes on
+struct bounds_told {
+  topic_partition where;
+  log_bounds found;
+  std::error_code code;  ///< why there is no answer; none: there is
+};                       ///< of ask_bounds()
 struct fatal {
   std::error_code code;
   std::string text;
 };  ///< this client cannot go on
 }  // namespace notice
-using source_notice =
-    std::variant<notice::assigned, notice::revoked, notice::end_of_partition, notice::out_of_range,
-                 notice::topic_gone, notice::commit_done, notice::trouble, notice::fatal>;
+using source_notice = std::variant<notice::assigned, notice::revoked, notice::end_of_partition,
+                                   notice::out_of_range, notice::topic_gone, notice::commit_done,
+                                   notice::trouble, notice::bounds_told, notice::fatal>;
 
 struct polled {
   std::unique_ptr<record_batch> batch;  ///< null where there are no records
@@ -178,6 +183,10 @@ class source {
   [[nodiscard]] virtual std::optional<std::int64_t> known_end(const topic_partition&) const {
     return std::nullopt;
   }
+
+  /// Asks the brokers for these bounds and does not wait: each answer comes as bounds_told. Passed over while
+  /// an earlier question is under way.
+  virtual void ask_bounds(std::span<const topic_partition>) {}
 
   /// What the client last complained of since the last call, of access before anything else; none where it
   /// did not. For the words of an error that a question ended with.

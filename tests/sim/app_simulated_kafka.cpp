@@ -284,7 +284,15 @@ result<polled> simulated_source::poll(std::size_t max_records, std::chrono::mill
   out.notices.insert(out.notices.end(), std::make_move_iterator(notices_.begin()),
                      std::make_move_iterator(notices_.end()));
   notices_.clear();
+  for (const topic_partition& where : std::exchange(asked_, {})) {
+    const partition_log& log = cluster_.logs[cluster_.index_of(where)];
+    out.notices.emplace_back(notice::bounds_told{where, {log.start, log.end}, {}});
+  }
   return out;
+}
+
+void simulated_source::ask_bounds(std::span<const topic_partition> partitions) {
+  if (asked_.empty()) asked_.assign(partitions.begin(), partitions.end());
 }
 
 bool simulated_source::deliverable(std::size_t i, std::vector<source_notice>& notices) {

@@ -109,6 +109,7 @@ class simulated_source final : public source {
   result<void> commit(std::span<const commit_request>) override;
   result<void> commit_and_wait(std::span<const commit_request>, std::chrono::milliseconds) override;
   [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition&) const override;
+  void ask_bounds(std::span<const topic_partition>) override;
   [[nodiscard]] std::size_t queued_bytes() const noexcept override { return 0; }
   void close(std::chrono::milliseconds) noexcept override {}
 
@@ -144,6 +145,7 @@ class simulated_source final : public source {
   std::uint32_t assigned_in_{0};            ///< turns until an assignment comes; 0: none is due
   std::optional<std::uint32_t> learns_in_;  ///< turns until it learns that its membership was lost
   std::vector<source_notice> notices_;
+  std::vector<topic_partition> asked_;  ///< whose bounds are told at the next poll that is answered
   std::vector<reading> reading_;
   struct pending {
     std::vector<commit_request> requests;

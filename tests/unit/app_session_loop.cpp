@@ -19,7 +19,7 @@ TEST(session_loop, ends_where_all_is_done) {
 }
 
 TEST(session_loop, rides_out_only_what_passes_and_only_once_it_has_claimed) {
-  for (const errc passing : {errc::source_unavailable, errc::access_denied}) {
+  for (const errc passing : {errc::source_unavailable, errc::access_denied, errc::topic_missing}) {
     session_loop loop;
     EXPECT_EQ(loop.after(ended(session_end::refused, passing), false, 1), next_move::give_up);
     EXPECT_EQ(loop.after(ended(session_end::client_lost), true, 1), next_move::make_client);

@@ -211,28 +211,6 @@ TEST(session_stops, leaves_stopped_partitions_out_when_it_assigns_again) {
   EXPECT_EQ(w.calls.count("assign t[0]"), 1U) << "the first assignment only";
 }
 
-TEST(session_stops, stops_a_partition_whose_topic_is_gone) {
-  session_world w{{payments("payments", "t"), payments("refunds", "u")}};
-  produce(w, at("t", 0), 1, 3);
-  produce(w, at("u", 0), 1, 3);
-  w.source.script = {[&] {
-                       w.source.say(notice::topic_gone{{"t", partition_id{-1}}, "unknown topic"});
-                     },
-                     [&] { EXPECT_TRUE(w.board.snapshot().ready) << "that named no partition"; },
-                     [&] {
-                       w.source.say(notice::topic_gone{at("t", 0), "unknown topic"});
-                     },
-                     [&] {
-                       w.source.say(notice::topic_gone{at("t", 0), "unknown topic"});
-                     },
-                     [&] { produce(w, at("u", 0), 4, 5); }};
-  ASSERT_EQ(w.run().end, session_end::drained);
-  ASSERT_TRUE(w.stop_of(at("t", 0)));
-  EXPECT_NE(w.stop_of(at("t", 0))->find("cannot be read any more"), std::string::npos);
-  EXPECT_EQ(w.logged("t/0 cannot be read any more"), 1U) << "it is told once";
-  EXPECT_EQ(w.counted("refunds").consumed, 5U);
-}
-
 TEST(session_end, moves_past_transaction_markers_so_that_the_lag_is_0) {
   session_world w;
   produce(w, k_p0, 1, 3);

@@ -116,6 +116,9 @@ class fake_source final : public source {
   int failing_committed_queries{0};  ///< so many answers of committed() are errors
   std::error_code wait_error{make_error_code(errc::source_unavailable)};  ///< of commit_and_wait()
   std::error_code query_error{make_error_code(errc::source_unavailable)};
+  std::map<topic_partition, std::error_code> unanswered;  ///< what bounds() says of these
+  std::map<topic_partition, std::error_code> unreadable;  ///< what read_at() says of these
+  std::set<topic_partition> asked;                        ///< by ask_bounds()
 
   /// Called with every commit before it counts.
   std::function<void(const commit_request&)> on_commit;
@@ -180,12 +183,14 @@ class fake_source final : public source {
     return others;
   }
   result<log_bounds> bounds(const topic_partition& where, std::chrono::milliseconds) override {
+    if (const auto failing = unanswered.find(where); failing != unanswered.end()) return failing->second;
     const auto known = logs.find(where);
     if (known == logs.end()) return make_error_code(errc::topic_missing);
     return log_bounds{known->second.start, known->second.end};
   }
   result<std::optional<owned_record>> read_at(const topic_partition& where, std::int64_t offset,
                                               std::chrono::milliseconds) override {
+    if (const auto failing = unreadable.find(where); failing != unreadable.end()) return failing->second;
     for (const fake_record& r : logs.at(where).records) {
       if (r.offset == offset) return std::optional{owned_record{std::nullopt, r.value}};
     }
@@ -275,6 +280,14 @@ class fake_source final : public source {
   [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition& where) const override {
     const auto known = logs.find(where);
     return tells_known_ends && known != logs.end() ? std::optional{known->second.end} : std::nullopt;
+  }
+  void ask_bounds(std::span<const topic_partition> partitions) override {
+    for (const topic_partition& where : partitions) {
+      asked.insert(where);
+      const auto found = bounds(where, std::chrono::milliseconds{0});
+      notices_.emplace_back(notice::bounds_told{where, found ? found.value() : log_bounds{},
+                                                found ? std::error_code{} : found.error()});
+    }
   }
   [[nodiscard]] std::size_t queued_bytes() const noexcept override { return 0; }
   void close(std::chrono::milliseconds) noexcept override { calls_.add("close"); }

@@ -1,0 +1,35 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kafka/client.hpp"
+#include "ports/source.hpp"
+
+namespace ratchet {
+
+/// Asks brokers for the bounds of logs on a thread of its own, one partition after the other, so that one
+/// whose broker does not answer holds up neither the owner nor, for longer than a second, the others.
+/// Thread-safety: one owner thread.
+class bounds_asker {
+ public:
+  bounds_asker();
+  ~bounds_asker() { stop(); }
+  bounds_asker(const bounds_asker&) = delete;
+  bounds_asker& operator=(const bounds_asker&) = delete;
+
+  /// Passed over while the round before is under way: whoever wants to know asks again.
+  void ask(std::shared_ptr<kafka_client>, std::span<const topic_partition>);
+  /// The answers since the last call.
+  [[nodiscard]] std::vector<notice::bounds_told> take();
+  /// The round under way ends with the question that it is at; nobody waits for it.
+  void stop() noexcept;
+
+ private:
+  struct round;
+  std::shared_ptr<round> round_;
+};
+
+}  // namespace ratchet
