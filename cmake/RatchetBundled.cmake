@@ -53,8 +53,8 @@ function(ratchet_bundled_build name optimized)
   set(CMAKE_C_VISIBILITY_PRESET hidden)
   set(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT OFF)  # else RocksDB moves where all of the project is installed to
   string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
-  set(CMAKE_C_FLAGS_${config} ${optimized})  # in every kind of build of ours
-  set(CMAKE_CXX_FLAGS_${config} ${optimized})
+  set(CMAKE_C_FLAGS_${config} "${optimized} ${ratchet_fortify}")  # in every kind of build of ours
+  set(CMAKE_CXX_FLAGS_${config} "${optimized} ${ratchet_fortify}")
   foreach(setting ${ARGN})
     string(REGEX MATCH "^([^=]+)=(.*)$" setting ${setting})
     set(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})

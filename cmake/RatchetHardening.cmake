@@ -1,0 +1,26 @@
+# Hardened as a distribution hardens what reads foreign bytes: a stack canary, probes of large frames, checked sizes of
+# copies, landing pads for indirect branches, a position independent program, and relocations that are read-only before main() begins.
+# In CMAKE_*_FLAGS, so that bundled libraries have it, too. Sanitizers bring checks of their own, and bear no other.
+option(RATCHET_HARDENED "Compile and link with the usual hardening" ON)
+set(ratchet_fortify "")
+if(RATCHET_HARDENED AND NOT RATCHET_SANITIZE)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES CXX)
+  set(hardening -fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    list(APPEND hardening -fcf-protection)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    list(APPEND hardening -mbranch-protection=standard)
+  endif()
+  list(JOIN hardening " " hardening)
+  string(APPEND CMAKE_CXX_FLAGS " ${hardening}")
+  string(APPEND CMAKE_C_FLAGS " ${hardening}")
+  # It needs the optimiser, and says so in a warning without it. Some distributions' compilers define it themselves.
+  set(ratchet_fortify "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
+  foreach(config RELWITHDEBINFO RELEASE MINSIZEREL)
+    string(APPEND CMAKE_CXX_FLAGS_${config} " ${ratchet_fortify}")
+  endforeach()
+  foreach(kind EXE SHARED MODULE)
+    string(APPEND CMAKE_${kind}_LINKER_FLAGS " -Wl,-z,relro,-z,now")
+  endforeach()
+endif()
