@@ -317,19 +317,14 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   return stop_of(stop_at(e, make_error_code(errc::reducer_failed)), ended);
 }
 
-/// What waits at the end of the step was counted by the backlogs.
+/// But for events of aggregates that wait, which were counted by what became of them.
 void pass::count_all() {
   counters& counts = change_.after.counters;
   for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
     const decision d = change_.decisions[i];
-    const bool waits =
-        d.verdict == verdict::parked || d.verdict == verdict::retrying || d.verdict == verdict::dead;
-    if (waits) {
-      ++counts.consumed;
-    } else {
-      counts.count(d);
-    }
     if (d.verdict == verdict::rejected) change_.rejected.push_back(i);
+    const bool was_counted = any_wait_ && reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits;
+    if (!was_counted) counts.count(d);
   }
   for (const aggregate_in_step& a : aggregates_) {
     if (!a.waits) counts.ids_ahead += a.ids_ahead;

@@ -141,10 +141,12 @@ struct stream_change {
   std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
   std::vector<table_change> tables;        ///< in the order of events: the last one of a row counts
   std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
-  std::vector<decision> decisions;         ///< per event of the batch
-  std::size_t looked_at{0};                ///< events; those behind are for the next step
-  std::vector<audit_row> audits;           ///< step and time are the caller's
-  std::vector<topic_partition> touched;    ///< partitions whose state differs from before
+  /// Per event of the batch: what is said of it when its record comes. One that waits may have been applied
+  /// or superseded by the end of the step, and is counted as that.
+  std::vector<decision> decisions;
+  std::size_t looked_at{0};              ///< events; those behind are for the next step
+  std::vector<audit_row> audits;         ///< step and time are the caller's
+  std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
 };

@@ -115,6 +115,7 @@ class pass {
   [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
   [[nodiscard]] std::optional<pass_failure> handle_waiting();
   [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
+  void count_settled(decision);
   void count_all();
   [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
 

@@ -39,6 +39,18 @@ std::optional<pass_failure> pass::handle_waiting() {
   return std::nullopt;
 }
 
+/// What waits at the end of the step was counted by its backlog.
+void pass::count_settled(decision d) {
+  counters& counts = change_.after.counters;
+  const bool waits =
+      d.verdict == verdict::parked || d.verdict == verdict::retrying || d.verdict == verdict::dead;
+  if (waits) {
+    ++counts.consumed;
+  } else {
+    counts.count(d);
+  }
+}
+
 std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events) {
   const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
   const auto& row = rows_.aggregates[aggregate];
@@ -70,7 +82,8 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
   }
   std::vector<settled_event> settled;
   machine.finish(aggregate, settled, change_);
-  for (const settled_event& s : settled) change_.decisions[s.index] = s.decision;
+  for (const settled_event& s : machine.said()) change_.decisions[s.index] = s.decision;
+  for (const settled_event& s : settled) count_settled(s.decision);
   return std::nullopt;
 }
 

@@ -115,9 +115,9 @@ bool waiting_machine::take(const incoming_event& in) {
   if (d.verdict == verdict::applied && !around_.rules.deferred) {
     run_incoming(in);
   } else if (d.verdict == verdict::applied || d.verdict == verdict::parked) {
-    keep(in, waiting_state::parked, nullptr);
+    wait(in, waiting_state::parked, nullptr);
   } else {
-    settled_.push_back({in.index, d});
+    decide_now(in, d);
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
@@ -265,16 +265,26 @@ void waiting_machine::run_incoming(const incoming_event& in) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
       if (with_id) file(e.id, in.id_time, e.record_time);
-      settled_.push_back({in.index, {verdict::applied, reject_reason::none}});
+      decide_now(in, {verdict::applied, reject_reason::none});
       return settle();
     case ending::retry:
-      return keep(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
+      return wait(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
                   &ended);
     case ending::give_up:
-      return keep(in, waiting_state::dead, &ended);
+      return wait(in, waiting_state::dead, &ended);
     case ending::stop:
       stopped_ = stop{in.event, std::move(ended)};
   }
+}
+
+void waiting_machine::decide_now(const incoming_event& in, decision d) {
+  said_.push_back({in.index, d});
+  settled_.push_back({in.index, d});
+}
+
+void waiting_machine::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
+  keep(in, as, failure);
+  said_.push_back({in.index, {verdict_of(as, backlog_.held), reject_reason::none}});
 }
 
 void waiting_machine::keep(const incoming_event& in, waiting_state as, const reducer_call* failure) {

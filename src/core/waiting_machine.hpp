@@ -48,7 +48,10 @@ struct incoming_event {
   std::optional<timestamp> stream_time;  ///< behind it
 };
 
-/// What became of an event of the batch.
+/// Of an event that waits, alone or in an aggregate that is held.
+[[nodiscard]] verdict verdict_of(waiting_state, bool held) noexcept;
+
+/// What is said of an event of the batch, or became of it.
 struct settled_event {
   std::uint32_t index{0};
   ratchet::decision decision;
@@ -90,7 +93,12 @@ class waiting_machine {
   };
   [[nodiscard]] const std::optional<stop>& stopped() const noexcept { return stopped_; }
 
-  /// What became of the events that were taken, each once, and the changes of the aggregate.
+  /// What is said of the events that were taken, each once: what the gate and its own run came to. What the
+  /// events behind it made of it is not in there, as they may as well come in another step.
+  [[nodiscard]] const std::vector<settled_event>& said() const noexcept { return said_; }
+
+  /// What became of the events that were taken by the end of the step, each once, and the changes of the
+  /// aggregate.
   void finish(std::uint32_t aggregate, std::vector<settled_event>&, stream_change&);
 
  private:
@@ -117,6 +125,8 @@ class waiting_machine {
   [[nodiscard]] bool begins_an_epoch(entries::iterator) const;
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);
+  void decide_now(const incoming_event&, decision);
+  void wait(const incoming_event&, waiting_state, const reducer_call*);
   void keep(const incoming_event&, waiting_state, const reducer_call*);
   void note_failure(waiting_event&, const reducer_call&) const;
   [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
@@ -164,6 +174,7 @@ class waiting_machine {
   std::vector<table_change> tables_;
   std::uint32_t at_{0};  ///< the event of the batch that is taken; 0 in steps without a batch
   std::vector<waiting_head> removed_;
+  std::vector<settled_event> said_;
   std::vector<settled_event> settled_;
   std::vector<audit_row> audits_;
   std::vector<partition_stop> stops_;  ///< of events that waited

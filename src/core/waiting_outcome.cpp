@@ -8,6 +8,11 @@
 
 namespace ratchet {
 
+verdict verdict_of(waiting_state state, bool held) noexcept {
+  if (held || state == waiting_state::dead) return verdict::dead;
+  return state == waiting_state::parked ? verdict::parked : verdict::retrying;
+}
+
 void waiting_machine::audit_skipped(const sequence_range& r, const char* why) {
   audit("gap_skipped",
         "aggregate `" + std::string{aggregate_} + "`: " +
@@ -81,10 +86,7 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   count_of(after, 1);
   for (auto& [number, e] : entries_) {
     if (e.index) {
-      const verdict waits = after.held || e.event.head.state == waiting_state::dead ? verdict::dead
-                            : e.event.head.state == waiting_state::parked           ? verdict::parked
-                                                                                    : verdict::retrying;
-      settled_.push_back({*e.index, {waits, reject_reason::none}});
+      settled_.push_back({*e.index, {verdict_of(e.event.head.state, after.held), reject_reason::none}});
     }
     if (e.changed) change.puts.push_back(std::move(e.event));
   }

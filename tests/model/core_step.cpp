@@ -51,6 +51,9 @@ class runner {
     return world_;
   }
 
+  /// By position: the verdicts.
+  [[nodiscard]] const std::map<std::string, std::string>& said() const { return said_; }
+
  private:
   void deliver(std::size_t size) {
     std::vector<spec> batch;
@@ -61,9 +64,19 @@ class runner {
       if (resumed != resumed_.end() && e.offset < resumed->second.next_offset) continue;
       batch.push_back(e);
     }
-    for (const partition_stop& stop : world_.step(batch).stops) {
+    const stream_change change = world_.step(batch);
+    for (const partition_stop& stop : change.stops) {
       stopped_.insert(static_cast<int>(stop.where.partition));
     }
+    for (std::size_t i = 0; i < batch.size(); ++i) note(batch[i], change.decisions[i]);
+  }
+
+  /// Which events a newer one of their step made needless depends on the cut.
+  void note(const spec& e, decision d) {
+    if (d.verdict == verdict::unhandled) return;
+    if (d.verdict == verdict::superseded) d.verdict = verdict::applied;
+    const std::string reason = d.reason == reject_reason::none ? "" : std::string{" "} + name_of(d.reason);
+    said_[std::to_string(e.partition) + "@" + std::to_string(e.offset)] += name_of(d.verdict) + reason + ";";
   }
 
   void crash() {
@@ -73,6 +86,7 @@ class runner {
     at_ = 0;
   }
 
+  std::map<std::string, std::string> said_;
   world world_;
   world durable_;
   const std::vector<spec>& history_;
@@ -324,6 +338,18 @@ TEST_P(step_model, is_the_oracles_state_for_any_cut_into_steps) {
     RC_ASSERT(state_of(got) == state_of(want));
     RC_ASSERT(counts_of(got) == counts_of(want));
     RC_ASSERT(got.state.counters.accounted() == got.state.counters.consumed);
+  }));
+}
+
+TEST_P(step_model, says_the_same_of_each_record_for_any_cut_into_steps) {
+  const setting& s = GetParam();
+  EXPECT_TRUE(rc::check("verdicts", [&s] {
+    const auto history = history_for(s, some_history(), true);
+    runner one_by_one{fresh(s), history};
+    one_by_one.run({{1}, {}, {}});
+    runner cut{fresh(s), history};
+    cut.run({some_ints(1, 12, "cuts"), {}, {}});
+    RC_ASSERT(cut.said() == one_by_one.said());
   }));
 }
 

@@ -21,6 +21,7 @@ bool plain_oracle::aggregate::was_skipped(place p) const {
 
 void plain_oracle::begin_step() {
   tickets_.clear();
+  first_fates_.clear();
   sayings_.clear();
   published_.clear();
   stopped_.clear();
@@ -44,6 +45,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   now_ = now;
   const std::size_t ticket = tickets_.size();
   tickets_.push_back(fate::repeated);
+  first_fates_.push_back(fate::repeated);
   if (p.known && offset < p.next) {
     ++counts_[static_cast<std::size_t>(fate::repeated)];
     return ticket;
@@ -59,6 +61,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     ++counts_[static_cast<std::size_t>(f)];
     if (f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
   }
+  first_fates_.back() = fate_of(ticket);
   p.known = true;
   p.next = offset + 1;
   if (m.time) {

@@ -127,12 +127,13 @@ class plain_oracle {
   void begin_step();
   /// From now on the reducer is as it is then.
   void set_mended(bool mended) { mended_ = mended; }
-  /// One record at `offset`, handled when the wall clock said `now`. What has become of it at the end of the
-  /// step, fate_of() tells.
+  /// One record at `offset`, handled when the wall clock said `now`. What has become of it since,
+  /// fate_of() tells; what was said of it when it came, said_of().
   /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
   /// others needless; so nobody learns which of them would have failed.
   std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
+  [[nodiscard]] fate said_of(std::size_t ticket) const { return first_fates_.at(ticket); }
   /// Why the record that was taken last should not have been: its partition stops before it. Whoever may
   /// meet that takes it on a copy first.
   [[nodiscard]] refusal refused() const { return refused_; }
@@ -233,6 +234,7 @@ class plain_oracle {
   std::uint64_t taken_{0};
   std::int64_t now_{0};
   std::vector<fate> tickets_;
+  std::vector<fate> first_fates_;  ///< by ticket
   std::vector<said> sayings_;
   messages published_;
   tables_of tables_;

@@ -355,7 +355,7 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
   check_stops(stream, change, std::move(stops), c);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const decision d = decisions[i];
-    const fate wanted = oracles_[stream].fate_of(taken[i].first);
+    const fate wanted = oracles_[stream].said_of(taken[i].first);
     if (fate_of(d) == wanted) continue;
     throw broken(place(c.logs[taken[i].second.log].where) + " at offset " +
                  std::to_string(taken[i].second.entry.offset) + " was " + name_of(d.verdict) +

@@ -24,8 +24,29 @@ TEST(waiting_steps, let_a_held_aggregate_go_once_a_newer_event_made_all_of_it_ne
                               {.sequence = seq(3), .payload = "c", .offset = 2},
                               {.sequence = seq(4), .payload = "?9", .offset = 3}});
   EXPECT_EQ(verdicts_of(change),
-            (verdicts{verdict::superseded, verdict::superseded, verdict::applied, verdict::retrying}));
+            (verdicts{verdict::retrying, verdict::dead, verdict::applied, verdict::retrying}));
+  EXPECT_EQ(w.state.counters.superseded, 2U);
   EXPECT_FALSE(w.backlogs.at("a").held);
+}
+
+/// What came of it later is counted, and not said of its record, as it may as well be in another step.
+TEST(waiting_steps, say_of_a_record_what_they_would_if_it_were_the_last_of_its_step) {
+  const std::vector<spec> all{{.sequence = seq(1), .payload = "a", .offset = 0},
+                              {.sequence = seq(3), .payload = "c", .offset = 1},
+                              {.sequence = seq(3), .payload = "c", .offset = 2},
+                              {.sequence = seq(2), .payload = "b", .offset = 3}};
+  const verdicts wanted{verdict::applied, verdict::parked, verdict::duplicate, verdict::applied};
+  world at_once{folding{}, order::strict};
+  EXPECT_EQ(verdicts_of(at_once.step(all)), wanted);
+  EXPECT_EQ(at_once.snapshot(), "a;b;c;");
+  EXPECT_EQ(at_once.state.counters.applied, 3U);
+  EXPECT_EQ(at_once.state.counters.consumed, 4U);
+  EXPECT_EQ(at_once.state.counters.waiting(), 0U);
+  world one_by_one{folding{}, order::strict};
+  verdicts got;
+  for (const spec& e : all) got.push_back(one_by_one.step({e}).decisions.at(0).verdict);
+  EXPECT_EQ(got, wanted);
+  EXPECT_EQ(one_by_one.state.counters, at_once.state.counters);
 }
 
 /// While a partition has shown no time, events are dated by their own record, so that a gap that lies behind
