@@ -86,7 +86,8 @@ bool consumer_session::is_fetched(const topic_partition& where) const {
 }
 
 void consumer_session::ask_brokers(time_point now) {
-  if (last_asked_ && now - *last_asked_ < (held_.empty() ? seconds{k_ask_ends} : seconds{k_ask_again})) return;
+  if (last_asked_ && now - *last_asked_ < (held_.empty() ? seconds{k_ask_ends} : seconds{k_ask_again}))
+    return;
   last_asked_ = now;
   std::vector<topic_partition> wanted;
   for (const auto& [where, unused] : held_) wanted.push_back(where);

@@ -30,8 +30,8 @@ std::string bytes_of(const http_request& r) {
     boost::system::error_code failed;
     from.next(failed, [&](boost::system::error_code&, const auto& buffers) {
       std::size_t size = 0;
-      for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers);
-           ++at) {
+      for (auto at = boost::asio::buffer_sequence_begin(buffers);
+           at != boost::asio::buffer_sequence_end(buffers); ++at) {
         const boost::asio::const_buffer piece{*at};
         out.append(static_cast<const char*>(piece.data()), piece.size());
         size += piece.size();

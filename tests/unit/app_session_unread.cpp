@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// What an instance holds and does not read: partitions whose brokers do not answer, and how far their logs go.
+// What an instance holds and does not read: partitions whose brokers do not answer, and how far their logs
+// go.
 #include <gtest/gtest.h>
 
 #include "app_session_world.hpp"
@@ -129,8 +130,12 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
                        w.source.say(notice::topic_gone{{"t", partition_id{-1}}, "unknown topic"});
                      },
                      [&] { EXPECT_TRUE(w.board.snapshot().ready) << "that named no partition"; },
-                     [&] { w.source.say(notice::topic_gone{k_p0, "unknown topic"}); },
-                     [&] { w.source.say(notice::topic_gone{k_p0, "unknown topic"}); },
+                     [&] {
+                       w.source.say(notice::topic_gone{k_p0, "unknown topic"});
+                     },
+                     [&] {
+                       w.source.say(notice::topic_gone{k_p0, "unknown topic"});
+                     },
                      [&] { produce(w, at("u", 0), 4, 5); },
                      [&] {
                        EXPECT_EQ(w.counted("refunds").consumed, 5U);

@@ -1,6 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// What passes by itself (an election, a coordinator that loads, a broker that has just come back) is never taken
-// for something that a person must mend: every such answer against every question.
+// What passes by itself (an election, a coordinator that loads, a broker that has just come back) is never
+// taken for something that a person must mend: every such answer against every question.
 #include <gtest/gtest.h>
 
 #include <functional>
