@@ -97,7 +97,8 @@ TEST_F(campaign_parts, a_campaign_ends_where_its_program_fails_and_shows_the_log
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, errc::check_failed);
   EXPECT_NE(outcome.error().message.find("exit code 69"), std::string::npos) << outcome.error().message;
-  EXPECT_NE(outcome.error().message.find("no such topic"), std::string::npos) << outcome.error().message;
+  ASSERT_EQ(outcome.error().diagnostics.size(), 1U);
+  EXPECT_EQ(outcome.error().diagnostics.front().message, "no such topic");
 }
 
 TEST(workload_kafka, takes_properties_as_name_and_value_alone) {
