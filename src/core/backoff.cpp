@@ -9,14 +9,17 @@ namespace ratchet {
 
 std::chrono::milliseconds backoff(const retry_config& retry, std::string_view aggregate, sequence s,
                                   std::uint32_t attempt) {
-  std::chrono::milliseconds full = std::min(retry.backoff, retry.most);
-  for (std::uint32_t doubled = 1; doubled < attempt && full < retry.most; ++doubled) {
-    full = full > retry.most / 2 ? retry.most : full * 2;
-  }
+  const std::chrono::milliseconds low = std::min(retry.backoff, retry.most);
+  const auto doubled = [&retry](std::chrono::milliseconds pause) {
+    return pause > retry.most / 2 ? retry.most : pause * 2;
+  };
+  std::chrono::milliseconds longest = doubled(low);
+  for (std::uint32_t i = 1; i < attempt && longest < retry.most; ++i) longest = doubled(longest);
+  const std::chrono::milliseconds shortest = std::max(low, longest / 2);
   const std::uint64_t seed = s.number + attempt * 0x9E3779B97F4A7C15U + s.epoch;
   const std::uint64_t drawn = XXH3_64bits_withSeed(aggregate.data(), aggregate.size(), seed);
-  const auto half = static_cast<std::uint64_t>(full.count() / 2);
-  return full - std::chrono::milliseconds{half == 0 ? 0 : static_cast<std::int64_t>(drawn % (half + 1))};
+  const auto spread = static_cast<std::uint64_t>((longest - shortest).count());
+  return shortest + std::chrono::milliseconds{static_cast<std::int64_t>(drawn % (spread + 1))};
 }
 
 }  // namespace ratchet

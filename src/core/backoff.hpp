@@ -10,9 +10,10 @@
 
 namespace ratchet {
 
-/// How long to wait behind the attempt of this number (the first is 1): retry.backoff doubled with each, at
-/// most retry.most, less up to a half of it. How much less, a hash of its arguments decides: so a step that
-/// is played again comes to the same times, and events that failed together are not tried together.
+/// How long to wait behind the attempt of this number (the first is 1): between a half and the whole of
+/// retry.backoff doubled with each attempt, never below retry.backoff nor above retry.most. Where in there, a
+/// hash of its arguments decides: so a step that is played again comes to the same times, and events that
+/// failed together are not tried together.
 [[nodiscard]] std::chrono::milliseconds backoff(const retry_config&, std::string_view aggregate, sequence,
                                                 std::uint32_t attempt);
 
