@@ -18,6 +18,10 @@ namespace {
 /// The bytes of one batch at most, so that lines of 64 MiB do not add up.
 constexpr std::size_t k_batch_bytes = std::size_t{64} << 20U;
 
+/// The longest line of `kcat -J` that can hold a record which is not too large: it may write each byte of the
+/// value as an escape of six, and has room for a key and headers.
+constexpr std::uint64_t k_kcat_line_bytes = 6 * k_apply_value_bytes + (std::uint64_t{16} << 20);
+
 /// Where the lines of plain files come from: one partition, without positions.
 const topic_partition k_plain{"", partition_id{0}};
 
@@ -120,15 +124,16 @@ void applying::add_line(file_batch& batch, const input_line& line) {
   r.value = line.text;
   batch.records_.push_back(r);
   malformed_detail fault;
-  if (line.too_large) fault = {malformed_reason::too_large, {}, k_max_line_bytes};
+  if (line.too_large) fault = {malformed_reason::too_large, {}, k_apply_value_bytes};
   batch.faults.push_back(fault);
 }
 
 void applying::add_kcat_line(file_batch& batch, const input_line& line) {
-  if (line.too_large) return add_line(batch, line);
   file_batch::parsed_line& owned = batch.parsed.emplace_back();
   kcat_record& parsed = owned.line;
-  malformed_detail fault = kcat_reader_.read(line.text, parsed);
+  if (line.too_large && !kcat_reader_.read_beginning(line.text, parsed)) return add_line(batch, line);
+  malformed_detail fault;
+  if (!line.too_large) fault = kcat_reader_.read(line.text, parsed);
   const stream_runtime* stream =
       fault.reason == malformed_reason::none ? pipeline_.stream_of(parsed.topic) : nullptr;
   const bool ours = stream != nullptr && (request_.stream.empty() || stream->config.name == request_.stream);
@@ -145,6 +150,10 @@ void applying::add_kcat_line(file_batch& batch, const input_line& line) {
   r.time = parsed.time;
   if (parsed.key) r.key = *parsed.key;
   if (parsed.payload) r.value = *parsed.payload;
+  if (line.too_large) {
+    r.value = line.text;
+    fault = {malformed_reason::too_large, {}, k_apply_value_bytes};
+  }
   for (const auto& [name, value] : parsed.headers) owned.headers.push_back({name, value});
   r.headers = owned.headers;
   batch.records_.push_back(r);
@@ -172,6 +181,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     const record* from = e.from;
     e = decoded_event{};
     e.from = from;
+    e.record_time = from->time;
     e.malformed = lines.faults[i];
   }
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
@@ -188,6 +198,7 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   auto opened = line_reader::open(path);
   if (!opened) return std::move(opened.error());
   line_reader reader = std::move(opened.value());
+  if (request_.records) reader.set_longest_line(k_kcat_line_bytes);
   std::uint64_t lines = 0;
   while (!stop.load(std::memory_order_relaxed)) {
     engine_.serve_others(pipeline_);

@@ -65,6 +65,7 @@ line_reader& line_reader::operator=(line_reader&& other) noexcept {
   fd_ = std::exchange(other.fd_, -1);
   owned_ = std::exchange(other.owned_, false);
   interrupt_ = other.interrupt_;
+  longest_line_ = other.longest_line_;
   regular_ = other.regular_;
   ended_ = other.ended_;
   name_ = std::move(other.name_);
@@ -126,7 +127,7 @@ void line_reader::take_line(line_batch& out, std::size_t from, std::size_t lengt
   ++line_number_;
   const std::uint64_t size = dropped_ + length;
   const std::uint64_t offset = line_offset_;
-  const bool too_large = size > k_max_line_bytes;
+  const bool too_large = size > longest_line_;
   line_offset_ += size + 1;
   dropped_ = 0;
   if (!too_large && is_blank(std::string_view{out.bytes}.substr(from, length))) return;
@@ -142,7 +143,7 @@ void line_reader::take_line(line_batch& out, std::size_t from, std::size_t lengt
 /// Keeps the first bytes of a line that has grown too large, so that memory stays bounded.
 void line_reader::drop_middle_of_long_line(std::string& bytes, std::size_t from) {
   const std::size_t held = bytes.size() - from;
-  if (held + dropped_ <= k_max_line_bytes) return;
+  if (held + dropped_ <= longest_line_) return;
   if (held <= k_too_large_prefix_bytes) return;
   dropped_ += held - k_too_large_prefix_bytes;
   bytes.resize(from + k_too_large_prefix_bytes);

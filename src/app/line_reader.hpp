@@ -12,7 +12,7 @@
 
 namespace ratchet {
 
-/// The longest line that is handed out whole.
+/// The longest line that is handed out whole, unless set_longest_line() says otherwise.
 constexpr std::size_t k_max_line_bytes = std::size_t{64} << 20;
 /// How much of a longer line is kept, to show it and to tell it from others.
 constexpr std::size_t k_too_large_prefix_bytes = 4096;
@@ -23,7 +23,7 @@ struct input_line {
   std::uint64_t number{0};       ///< in its file, from 1, blank lines counted
   std::uint64_t byte_offset{0};  ///< of its first byte in its file
   std::uint64_t size{0};         ///< in bytes; equal to text.size() unless it is too large
-  bool too_large{false};         ///< above k_max_line_bytes; it was read past and not held
+  bool too_large{false};         ///< above the longest; it was read past and not held
 };
 
 /// Some lines and the memory that their text points into. Reuse it: next_batch() keeps its memory.
@@ -51,6 +51,9 @@ class line_reader {
   /// While this descriptor is readable a waiting next_batch() returns errc::aborted. -1: none.
   void set_interrupt(int fd) noexcept { interrupt_ = fd; }
 
+  /// At least k_too_large_prefix_bytes.
+  void set_longest_line(std::uint64_t bytes) noexcept { longest_line_ = bytes; }
+
   /// Fills `out` with the next lines: at most `max_lines`, and no further one once they hold `max_bytes`.
   /// Waits for at least one; returns what there is rather than waiting for more, so that a slow pipe is
   /// handled as it flows. False at the end of the input, with `out` empty.
@@ -77,6 +80,7 @@ class line_reader {
   bool owned_{false};
   bool regular_{false};
   int interrupt_{-1};
+  std::uint64_t longest_line_{k_max_line_bytes};
   bool ended_{false};
   std::string name_;
   std::string carry_;                ///< the bytes behind the last line handed out

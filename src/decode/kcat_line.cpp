@@ -198,6 +198,44 @@ kcat_line_reader::~kcat_line_reader() = default;
 kcat_line_reader::kcat_line_reader(kcat_line_reader&&) noexcept = default;
 kcat_line_reader& kcat_line_reader::operator=(kcat_line_reader&&) noexcept = default;
 
+namespace {
+
+/// The members that are whole, as an object of their own; empty where none is.
+std::string whole_members(std::string_view begins) {
+  std::size_t end = 0;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const char c = begins[i];
+    if (c == '\\' && in_string) {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '{' || c == '[')) {
+      ++depth;
+    } else if (!in_string && (c == '}' || c == ']')) {
+      --depth;
+    } else if (!in_string && c == ',' && depth == 1) {
+      end = i;
+    }
+  }
+  return end == 0 ? std::string{} : std::string{begins.substr(0, end)} + '}';
+}
+
+}  // namespace
+
+bool kcat_line_reader::read_beginning(std::string_view begins, kcat_record& to) {
+  to = kcat_record{};
+  implementation& self = *self_;
+  const std::string members = whole_members(begins);
+  self.line = members;
+  if (self.walker.walk(members).reason != malformed_reason::none) return false;
+  for (const member which : {topic, partition, offset, tstype, ts}) {
+    if (self.at(which).duplicate != nullptr) return false;
+  }
+  return self.read_position(to).reason == malformed_reason::none;
+}
+
 malformed_detail kcat_line_reader::read(std::string_view line, kcat_record& to) {
   to = kcat_record{};
   implementation& self = *self_;

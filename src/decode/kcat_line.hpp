@@ -40,6 +40,10 @@ class kcat_line_reader {
   /// prints; `pointer` names it (a literal), `byte_offset` is in the line.
   [[nodiscard]] malformed_detail read(std::string_view line, kcat_record& to);
 
+  /// Fills `to` with the position and the time of a line of which these are the first bytes, and with nothing
+  /// else. False where they do not say the position, as kcat prints it before the rest.
+  [[nodiscard]] bool read_beginning(std::string_view begins, kcat_record& to);
+
  private:
   struct implementation;
   std::unique_ptr<implementation> self_;

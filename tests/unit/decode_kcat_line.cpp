@@ -170,5 +170,37 @@ TEST(kcat_line_reader, leaves_nothing_of_the_line_before) {
   EXPECT_TRUE(to.headers.empty());
 }
 
+TEST(kcat_line, tells_its_position_and_time_by_its_beginning) {
+  kcat_line_reader reader;
+  kcat_record to;
+  const std::string begins = R"({"topic":"a,\"b\\","partition":3,"offset":42,"tstype":"create","ts":1000,)";
+  for (const char* rest : {R"("payload":"x)", R"("headers":["n","1",)",
+                           R"("headers":{"n":"1"},"payload":"{\"topic\":)", R"("pay)"}) {
+    ASSERT_TRUE(reader.read_beginning(begins + rest, to)) << rest;
+    EXPECT_EQ(to.topic, R"(a,"b\)");
+    EXPECT_EQ(to.partition, partition_id{3});
+    EXPECT_EQ(to.offset, 42);
+    EXPECT_EQ(to.time, timestamp{std::chrono::milliseconds{1000}});
+    EXPECT_TRUE(to.headers.empty());
+    EXPECT_FALSE(to.payload);
+  }
+  ASSERT_TRUE(
+      reader.read_beginning(R"({"topic":"t","partition":3,"offset":42,"tstype":"create","ts":10)", to));
+  EXPECT_FALSE(to.time) << "a number that is cut off is another one";
+}
+
+TEST(kcat_line, tells_nothing_by_a_beginning_that_does_not_say_its_position) {
+  kcat_line_reader reader;
+  kcat_record to;
+  for (const char* begins :
+       {"", "xxx", "[1,2,3", "{", R"({"topic":"t","partition":3,"offset":4)", R"({"payload":"x)",
+        R"({"topic":"t","topic":"t","partition":3,"offset":42,"payload":"x)",
+        R"({"topic":7,"partition":3,"offset":42,"payload":"x)",
+        R"({"topic":"t","partition":3,"offset":4x,"payload":"x)",
+        R"({"topic":"t"}},"partition":3,"offset":42,)"}) {
+    EXPECT_FALSE(reader.read_beginning(begins, to)) << begins;
+  }
+}
+
 }  // namespace
 }  // namespace ratchet
