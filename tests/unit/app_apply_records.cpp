@@ -38,7 +38,8 @@ class apply_records : public apply_command {
       const std::string where = e.from->where->topic.empty() ? "line" : e.from->where->topic + "/0";
       told_ += where + "@" + std::to_string(e.from->offset) + " " + name_of(d.verdict);
       if (d.verdict == verdict::rejected) {
-        told_ += std::string{" "} + name_of(e.malformed.reason) + " " + std::to_string(e.malformed.byte_offset);
+        told_ +=
+            std::string{" "} + name_of(e.malformed.reason) + " " + std::to_string(e.malformed.byte_offset);
       }
       told_ += "; ";
     };
@@ -59,8 +60,7 @@ TEST_F(apply_records, are_bounded_by_themselves_and_not_by_their_line) {
 }
 
 TEST_F(apply_records, keep_their_position_where_they_are_too_large) {
-  const std::string input =
-      file("in", large(0, k_apply_value_bytes + 1) + kcat("t", 0, 1, "a", 1));
+  const std::string input = file("in", large(0, k_apply_value_bytes + 1) + kcat("t", 0, 1, "a", 1));
   expect_applied({input}, true);
   EXPECT_EQ(told(), "t/0@0 rejected too_large 67108864; t/0@1 applied; ");
   EXPECT_EQ(state().partitions.at(k_topic).next_offset, 2);
@@ -88,7 +88,8 @@ TEST_F(apply_records, keep_their_position_where_their_line_is_not_held) {
                                     : "line@1 rejected too_large 67108864; t/0@1 duplicate; ");
     EXPECT_EQ(state().partitions.at(k_topic).next_offset, 2);
     if (says_position) {
-      EXPECT_EQ(state().floor, k_noon_time + std::chrono::minutes{1} - opened().streams()[0]->rules.window) << "its time counts, too";
+      EXPECT_EQ(state().floor, k_noon_time + std::chrono::minutes{1} - opened().streams()[0]->rules.window)
+          << "its time counts, too";
     }
   }
 }

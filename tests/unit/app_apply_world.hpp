@@ -27,7 +27,8 @@ inline std::string line(const std::string& aggregate, int n, const std::string& 
 }
 
 /// The same as `kcat -C -J` prints it.
-inline std::string kcat(const std::string& topic, int partition, int offset, const std::string& aggregate, int n) {
+inline std::string kcat(const std::string& topic, int partition, int offset, const std::string& aggregate,
+                        int n) {
   std::string payload;
   for (const char c : line(aggregate, n)) {
     if (c == '"') payload += '\\';
