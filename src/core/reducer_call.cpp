@@ -28,6 +28,14 @@ void failed_by_exception(reducer_call& call, const char* text) {
   call.thrown = text;
 }
 
+/// A reducer may end with a code that is none, or one whose text is empty: that is a failure all the same,
+/// and whoever reads of it must not read "Success", or nothing.
+void name_the_unnamed(reducer_call& call) {
+  if (call.how == ending::done || !call.thrown.empty()) return;
+  if (!call.cause || call.cause.message().empty()) call.thrown = "the reducer gave no reason";
+  if (!call.cause) call.cause = make_error_code(errc::reducer_failed);
+}
+
 /// The beginning of a key that may be long, or no text.
 std::string shown(std::string_view key) {
   constexpr std::size_t k_most = 64;
@@ -144,6 +152,7 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
   take_reply(out, rules, allowed, fx);
   take_outputs(out, reduce, rules, e, std::move(fx));
   if (out.how != ending::done) out.tables.clear();
+  name_the_unnamed(out);
   return out;
 }
 

@@ -131,7 +131,6 @@ class transactions_of_step {
     reducer_call ended = call_reducer(reducer{k_traits, called_function{request.function}}, rules_.outputs,
                                       view, after, replies::allowed);
     if (ended.how != ending::done) {
-      if (!ended.cause) ended.cause = make_error_code(errc::reducer_failed);
       return {.code = ended.cause, .text = ended.thrown, .sequence = {}, .reply = {}};
     }
     after.keep();  // what a caller lent may go with its call

@@ -189,6 +189,7 @@ TEST_F(transactions, that_fail_change_nothing_and_leave_the_others_alone) {
   EXPECT_EQ(got[4].code, make_error_code(errc::reducer_failed));
   EXPECT_EQ(got[4].text, "no funds");
   EXPECT_EQ(got[5].code, make_error_code(errc::reducer_failed)) << "an error without a code is one";
+  EXPECT_EQ(got[5].text, "the reducer gave no reason");
   EXPECT_EQ(got[6].sequence, seq(2));
   EXPECT_EQ(got[7].code, make_error_code(errc::reducer_failed)) << "an exception without a text is one";
   EXPECT_EQ(stored("p1"), "ab");
