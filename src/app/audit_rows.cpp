@@ -49,6 +49,11 @@ std::string reason_of(const resume_decision& d, const resume_facts& f) {
   return {};
 }
 
+/// Rows that say nothing but that the offsets fit; what there is to tell of them is then the takeover.
+bool fits_as_it_is(resume_row row) noexcept {
+  return row == resume_row::behind_or_absent || row == resume_row::power_loss || row == resume_row::fresh;
+}
+
 std::string name_of(const copy_mark& mark) {
   return "the checkpoint of step " + std::to_string(mark.step) + ", taken at " + to_rfc3339(mark.taken_at);
 }
@@ -59,7 +64,8 @@ audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const
                           const std::string& stream, timestamp now) {
   audit_row row;
   row.time = now;
-  row.kind = std::string{"resume_"} + ratchet::name_of(d.row);
+  row.kind = std::string{"resume_"} +
+             (d.new_identity && fits_as_it_is(d.row) ? "takeover" : ratchet::name_of(d.row));
   row.stream = stream;
   row.where = where;
   const bool resumed = d.action == resume_action::resume;

@@ -13,7 +13,8 @@
 /// The audit rows that a start leaves: what was found, and what was done about it, in one sentence each.
 namespace ratchet {
 
-/// Of one partition. Kind: "resume_" and the row's name. `stream` may be empty.
+/// Of one partition. Kind: "resume_" and the row's name, or "resume_takeover" where the row has nothing to
+/// tell of a directory that took over. `stream` may be empty.
 [[nodiscard]] audit_row audit_of_resume(const resume_decision&, const resume_facts&, const topic_partition&,
                                         const std::string& stream, timestamp now);
 

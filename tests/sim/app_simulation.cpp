@@ -46,7 +46,7 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   for (const errc why : {errc::aggregate_blocked, errc::reducer_failed, errc::key_reused})
     EXPECT_TRUE(calls.refused.contains(make_error_code(why).message())) << make_error_code(why).message();
   for (const char* kind : {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead",
-                           "resume_equal_foreign", "resume_store_lost", "resume_behind_or_absent"}) {
+                           "resume_equal_foreign", "resume_store_lost", "resume_takeover"}) {
     EXPECT_TRUE(found.met.audits.contains(kind)) << kind;
   }
 }

@@ -78,7 +78,7 @@ TEST(session_copy, takes_over_at_its_own_offset_and_is_then_a_store_of_its_own) 
   EXPECT_GT(w.store.incarnations().back().counter, w.original.counter);
   EXPECT_GT(w.store.under().view().value()->identity().value().outbox_epoch, epoch);
   EXPECT_TRUE(w.has_audit("copy_taken_over", "the checkpoint of step"));
-  EXPECT_TRUE(w.has_audit("resume_power_loss", "took over"));
+  EXPECT_TRUE(w.has_audit("resume_takeover", "took over"));
   // The one that it was taken of does not know the incarnation that holds the group now.
   const auto holder = parse_metadata(w.source.logs[k_p0].metadata);
   ASSERT_TRUE(holder);

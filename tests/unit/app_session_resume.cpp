@@ -104,7 +104,7 @@ TEST(session_resume, takes_over_from_a_copy_with_an_incarnation_past_its_own) {
   ASSERT_EQ(w.run_to_end_with(resume_option::takeover).end, session_end::caught_up);
   EXPECT_EQ(w.store.incarnations().back().counter, 10U);
   w.expect_start_at(3);
-  w.expect_audit("resume_behind_or_absent", "took over");
+  w.expect_audit("resume_takeover", "took over");
   EXPECT_EQ(w.counted().consumed, 6U);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up) << "from now on it is ours";
 }
