@@ -87,6 +87,7 @@ struct control_server::implementation {
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
   reported<void> decide_about(const waiting_request&, const byte_sink&);
   reported<void> act_on_sinks(const sink_request&, const byte_sink&);
+  reported<std::unique_ptr<store_view>> durable_view();
   reported<void> wait_until_durable(std::uint64_t step);
 };
 
@@ -178,11 +179,16 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
   if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, sink);
   if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, sink);
   RATCHET_TRY(const auto request, parse_words(words));
-  const auto view = from.view();
+  RATCHET_TRY(const auto view, durable_view());
+  const live_status live = board.snapshot();
+  return answer_request({*view, streams, &live}, request, sink);
+}
+
+reported<std::unique_ptr<store_view>> control_server::implementation::durable_view() {
+  auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
   RATCHET_TRY(wait_until_durable(view.value()->step()));
-  const live_status live = board.snapshot();
-  return answer_request({*view.value(), streams, &live}, request, sink);
+  return std::move(view).value();
 }
 
 reported<void> control_server::implementation::take_checkpoint(const checkpoint_request& request,
@@ -202,7 +208,13 @@ reported<void> control_server::implementation::decide_about(const waiting_reques
   if (!actor) return problem{errc::usage, "this instance takes no decisions", "stop it, and ask again", {}};
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
-  return answer_waiting(*view.value(), streams, request, actor, sink);
+  waiting_desk desk;
+  desk.act = actor;
+  desk.look = [this] { return durable_view(); };
+  desk.pause = [this](std::chrono::milliseconds pause) {
+    return !stopped_before(steady_clock::now() + pause, stop.get());
+  };
+  return answer_waiting(*view.value(), streams, request, desk, sink);
 }
 
 reported<void> control_server::implementation::act_on_sinks(const sink_request& request,

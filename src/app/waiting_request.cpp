@@ -12,6 +12,7 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/rejected_list.hpp"
+#include "app/replay_outcome.hpp"
 #include "app/waiting_story.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
@@ -27,6 +28,7 @@ constexpr const char* k_of_rejected =
     "mended and the event sent again, under a fresh id where it is too old";
 constexpr std::size_t k_at_a_time = 256;
 constexpr std::chrono::seconds k_owner_patience{10};
+constexpr std::chrono::milliseconds k_look_again{20};
 constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
 
 [[nodiscard]] const char* word_of(waiting_answer answer) {
@@ -65,12 +67,16 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
   return {make_error_code(errc::source_unavailable), std::move(message), std::move(hint), {}};
 }
 
+[[nodiscard]] problem cannot_read(std::error_code code) {
+  return {code, "cannot read what waits: " + code.message(), "", {}};
+}
+
 /// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
 class errand_of_request {
  public:
   errand_of_request(const store_view& view, const named_stream& stream, const waiting_request& request,
-                    const waiting_actor& actor, const byte_sink& sink)
-      : view_{view}, stream_{stream}, request_{request}, actor_{actor}, sink_{sink} {}
+                    const waiting_desk& desk, const byte_sink& sink)
+      : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
     const auto walked =
@@ -78,8 +84,7 @@ class errand_of_request {
                      [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
                        return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence);
                      });
-    if (!walked)
-      return problem{walked.error(), "cannot read what waits: " + walked.error().message(), "", {}};
+    if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();
     if (failed_) return std::move(*failed_);
@@ -104,35 +109,77 @@ class errand_of_request {
 
   void carry_out() {
     if (page_.empty()) return;
-    std::vector<waiting_answer> answers;
-    if (request_.act) {
-      auto done = actor_(request_.stream, page_);
-      if (!done) {
-        failed_ = std::move(done.error());
-        return;
-      }
-      answers = std::move(done.value());
+    auto said = said_of_page();
+    if (!said) {
+      failed_ = std::move(said.error());
+      return;
     }
     std::string piece;
     for (std::size_t i = 0; i < page_.size(); ++i) {
-      const auto answer = request_.act ? std::optional{answers.at(i)} : std::nullopt;
-      if (answer == waiting_answer::done) ++done_;
-      append_line(piece, line(page_[i], answer));
+      if (said.value()[i].done) ++done_;
+      append_line(piece, line(page_[i], said.value()[i]));
     }
     page_.clear();
     wanted_ = sink_(piece);
   }
 
-  [[nodiscard]] std::string line(const pipeline::decided& d, std::optional<waiting_answer> answer) const {
+  /// What is said of one event.
+  struct saying {
+    std::string word;
+    std::string meaning;
+    bool done{false};
+    std::string error{};
+  };
+
+  [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
+    std::vector<saying> out(page_.size(), {"would", "would be done"});
+    if (!request_.act) return out;
+    RATCHET_TRY(const auto answers, desk_.act(request_.stream, page_));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const waiting_answer a = answers.at(i);
+      out[i] = {word_of(a), meaning_of(a), a == waiting_answer::done};
+    }
+    if (is_replay()) {
+      RATCHET_TRY(tell_what_came_of(answers, out));
+    }
+    return out;
+  }
+
+  /// Nearly all are tried in the very step that takes the decision; others need steps behind it.
+  [[nodiscard]] reported<void> tell_what_came_of(std::span<const waiting_answer> answers,
+                                                 std::vector<saying>& out) const {
+    const auto until = std::chrono::steady_clock::now() + desk_.patience;
+    for (;;) {
+      RATCHET_TRY(const auto now, desk_.look());
+      bool all_tried = true;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        // One that does not wait any more went with an earlier one of the page.
+        if (answers[i] != waiting_answer::done && answers[i] != waiting_answer::none_waits) continue;
+        auto came = outcome_of_replay(*now, stream_, page_[i].aggregate, page_[i].sequence);
+        if (!came) return cannot_read(came.error());
+        replay_outcome& o = came.value();
+        all_tried = all_tried && o.end != replay_end::waiting;
+        const bool applied = o.end == replay_end::applied || o.end == replay_end::superseded;
+        out[i] = {name_of(o.end), std::move(o.told), applied, std::move(o.error)};
+      }
+      const bool goes_on = !all_tried && std::chrono::steady_clock::now() < until;
+      if (!goes_on || !desk_.pause(k_look_again)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    }
+  }
+
+  [[nodiscard]] bool is_replay() const { return request_.verb == waiting_verb::replay; }
+
+  [[nodiscard]] std::string line(const pipeline::decided& d, const saying& said) const {
     if (request_.json) {
       json_writer json;
       json.begin_object().key("stream").string(request_.stream).key("aggregate").string(d.aggregate);
       json.key("sequence").sequence(d.sequence).key("verb").string(name_of(d.verb));
-      json.key("answer").string(answer ? word_of(*answer) : "would").end_object();
-      return json.take();
+      json.key("answer").string(said.word);
+      if (is_replay() && request_.act)
+        said.error.empty() ? json.key("error").null() : json.key("error").string(said.error);
+      return json.end_object().take();
     }
-    return d.aggregate + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " +
-           (answer ? meaning_of(*answer) : "would be done");
+    return d.aggregate + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " + said.meaning;
   }
 
   [[nodiscard]] reported<void> end() {
@@ -140,12 +187,22 @@ class errand_of_request {
     if (!request_.json && !request_.act) {
       sink_(counted(found_, "event") + "; nothing was changed: say --yes to do it\n");
     } else if (!request_.json) {
-      sink_(std::to_string(done_) + " of " + counted(found_, "event") + " done\n");
+      sink_(std::to_string(done_) + " of " + counted(found_, "event") +
+            (is_replay() ? " applied\n" : " done\n"));
     }
+    if (request_.act && is_replay() && done_ < found_) return not_applied();
     if (request_.act && done_ == 0) {
       return problem{make_error_code(errc::check_failed), "not one of them could be done", "", {}};
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] problem not_applied() const {
+    const std::uint64_t others = found_ - done_;
+    return {make_error_code(errc::check_failed),
+            counted(others, "event") + (others == 1 ? " was" : " were") + " not applied",
+            typed_command("waiting list", shell_word(request_.stream)) + " shows what waits, and why",
+            {}};
   }
 
   [[nodiscard]] problem nothing_fits() const {
@@ -165,7 +222,7 @@ class errand_of_request {
   const store_view& view_;
   const named_stream& stream_;
   const waiting_request& request_;
-  const waiting_actor& actor_;
+  const waiting_desk& desk_;
   const byte_sink& sink_;
   std::vector<pipeline::decided> page_;
   std::optional<problem> failed_;
@@ -230,7 +287,7 @@ std::optional<waiting_request> parse_waiting_words(std::span<const std::string> 
 }
 
 reported<void> answer_waiting(const store_view& view, std::span<const std::string> streams,
-                              const waiting_request& request, const waiting_actor& actor,
+                              const waiting_request& request, const waiting_desk& desk,
                               const byte_sink& sink) {
   if (request.filter.rejected) {
     return problem{
@@ -244,7 +301,7 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
     return problem{
         make_error_code(errc::not_found), "nothing of stream `" + request.stream + "` waits", "", {}};
   }
-  return errand_of_request{view, *stream, request, actor, sink}.run();
+  return errand_of_request{view, *stream, request, desk, sink}.run();
 }
 
 waiting_actor actor_of(owner_errands& owner, store& state) {

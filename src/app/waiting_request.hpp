@@ -1,7 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +19,9 @@
 /// each event, and one for all. As JSON a line is
 ///
 ///     {"stream": S, "aggregate": A, "sequence": N, "verb": V, "answer": "would" | "done" | WHY_NOT}
+///
+/// Of a replay that was carried out the answer is what came of the event, in place of "done" (see
+/// replay_outcome.hpp), and "error": TEXT | null stands behind it.
 namespace ratchet {
 
 struct waiting_request {
@@ -39,11 +44,22 @@ struct waiting_request {
 using waiting_actor = std::function<reported<std::vector<waiting_answer>>(
     const std::string& stream, std::span<const pipeline::decided>)>;
 
-/// Finds the events of the view that fit, has the actor do what is wanted with them, and tells. An event that
-/// moved meanwhile is answered as it is found then. Errors: usage; check_failed, where not one could be done;
-/// the actor's; of the store.
+/// Whom a request is put to.
+struct waiting_desk {
+  waiting_actor act;
+  /// A view of what is durable now: what was done is in it. Errors: of the store; source_unavailable.
+  std::function<reported<std::unique_ptr<store_view>>()> look;
+  /// Lets the owner go on for a while. False: nobody does, or the instance is being stopped.
+  std::function<bool(std::chrono::milliseconds)> pause;
+  std::chrono::milliseconds patience{10'000};  ///< with what is to be tried again
+};
+
+/// Finds the events of the view that fit, has done what is wanted with them, and tells; of those that are to
+/// be tried again what came of it, as far as it is known before the patience ends. An event that moved
+/// meanwhile is answered as it is found then. Errors: usage; check_failed, where not one could be done, or
+/// where one was not applied that is tried again; the desk's; of the store.
 [[nodiscard]] reported<void> answer_waiting(const store_view&, std::span<const std::string> streams,
-                                            const waiting_request&, const waiting_actor&, const byte_sink&);
+                                            const waiting_request&, const waiting_desk&, const byte_sink&);
 
 /// Has the owner of a pipeline carry them out; it must come by within 10 s. Borrows both.
 [[nodiscard]] waiting_actor actor_of(owner_errands&, store&);

@@ -218,7 +218,15 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   pipeline way{e.streams(), e.state(), e.clock()};
   const auto view = e.state().view();
   if (!view) return problem{view.error(), "cannot read the state: " + view.error().message(), "", {}};
-  return answer_waiting(*view.value(), names, o.request, actor_of(way, e.state()), sink);
+  waiting_desk desk;
+  desk.act = actor_of(way, e.state());
+  desk.look = [&e]() -> reported<std::unique_ptr<store_view>> {
+    auto now = e.state().view();
+    if (!now) return problem{now.error(), "cannot read the state: " + now.error().message(), "", {}};
+    return std::move(now).value();
+  };
+  desk.pause = [](std::chrono::milliseconds) { return false; };  // what others are due for is the instance's
+  return answer_waiting(*view.value(), names, o.request, desk, sink);
 }
 
 /// The corrected payload. Errors: io; usage.
@@ -259,6 +267,7 @@ struct verb_texts {
 constexpr verb_texts k_verbs[] = {
     {waiting_verb::replay, "Try events again, now, as if for the first time",
      "Retrying and dead ones; an aggregate that is held goes on. What waits behind them follows in order.\n"
+     "Says of each what came of the attempt; exit code 1 where one was not applied.\n"
      "--with gives one dead event another payload (what the reducer is given), which the audit rows tell.\n"
      "Example:\n  ratchet waiting replay -c ratchet.yaml payments --state-is dead --reason timeout --yes"},
     {waiting_verb::skip, "Pass over events, or over the missing numbers of a gap",

@@ -75,13 +75,12 @@ class rejected_listing : public ::testing::Test {
     request.stream = "payments";
     request.filter = filter;
     request.act = true;
-    const auto done = answer_waiting(
-        view, streams, request,
-        [](const std::string&, std::span<const pipeline::decided>) {
-          ADD_FAILURE() << "nothing is to be done";
-          return std::vector<waiting_answer>{};
-        },
-        [](std::string_view) { return true; });
+    waiting_desk desk;
+    desk.act = [](const std::string&, std::span<const pipeline::decided>) {
+      ADD_FAILURE() << "nothing is to be done";
+      return std::vector<waiting_answer>{};
+    };
+    const auto done = answer_waiting(view, streams, request, desk, [](std::string_view) { return true; });
     return done ? problem{} : done.error();
   }
 

@@ -75,6 +75,9 @@ streams:
   [[nodiscard]] std::string get(const std::string& aggregate) const {
     return ratchet({"get", "-c", config_file(), "pay", aggregate}).out;
   }
+  static void expect_in(const std::string& part, const std::string& text) {
+    EXPECT_NE(text.find(part), std::string::npos) << "not said: " << part << "\nin: " << text;
+  }
   void expect_clean() const {
     const ended verified = ratchet({"verify", "--state", (directory_ / "state").string()});
     EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
@@ -92,11 +95,16 @@ TEST_F(waiting_decisions, change_nothing_without_yes) {
 }
 
 TEST_F(waiting_decisions, replay_what_died_once_the_cause_is_mended) {
-  EXPECT_EQ(decide("replay", {"--state-is", "dead", "--yes"}).status, 0);
-  EXPECT_NE(list().find("p2/1  dead"), std::string::npos) << "it failed again";
+  const ended failed = decide("replay", {"--state-is", "dead", "--yes"});
+  EXPECT_EQ(failed.status, 1) << "it failed again";
+  EXPECT_TRUE(failed.out.starts_with("p2  1  replay: tried, and dead again: ")) << failed.out;
+  EXPECT_TRUE(failed.out.ends_with("\n0 of 1 event applied\n")) << failed.out;
+  EXPECT_NE(failed.err.find("1 event was not applied"), std::string::npos) << failed.err;
+  EXPECT_NE(list().find("p2/1  dead"), std::string::npos);
   write_config("nothing");
   const ended done = decide("replay", {"--state-is", "dead", "--yes"});
-  EXPECT_EQ(done.out, "p2  1  replay: done\n1 of 1 event done\n") << done.err;
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "p2  1  replay: applied\n1 of 1 event applied\n") << done.err;
   EXPECT_EQ(list().find("p2"), std::string::npos) << "and what waited behind it went, too";
   EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);
   expect_clean();
@@ -111,11 +119,27 @@ TEST_F(waiting_decisions, replay_with_a_corrected_payload) {
   ASSERT_EQ(decide("replay", {"--aggregate", "p2", "--sequence", "1", "--with", file, "--yes"}).status, 0);
   EXPECT_EQ(get("p2"), "{\"fixed\": true}");
   const ended told = ratchet({"status", "-c", config_file(), "--audit"});
-  EXPECT_NE(told.out.find(
-                "waiting_replayed  pay  aggregate `p2`: event 1, dead, is tried again with another payload"),
-            std::string::npos)
-      << told.out;
+  expect_in("waiting_replayed  pay  aggregate `p2`: event 1, dead, is tried again with another payload",
+            told.out);
   EXPECT_NE(told.out.find("waiting_discarded"), std::string::npos);
+  expect_clean();
+}
+
+TEST_F(waiting_decisions, replay_tells_of_each_what_came_of_it) {
+  std::ofstream{directory_ / "more"} << event("p3", 1, "bad") << event("p4", 1, "worse");
+  ASSERT_EQ(ratchet({"apply", "-c", config_file(), (directory_ / "more").string()}).status, 0);
+  write_config("worse");
+  std::ofstream{directory_ / "worse"} << event("p4", 2, "worse");
+  ASSERT_EQ(ratchet({"apply", "-c", config_file(), (directory_ / "worse").string()}).status, 0);
+  const ended all = decide("replay", {"--state-is", "dead", "--yes", "--output", "json"});
+  EXPECT_EQ(all.status, 1) << "one of them is dead again";
+  const auto line = [](const char* aggregate, int number, const std::string& rest) {
+    return R"({"stream":"pay","aggregate":")" + std::string{aggregate} + R"(","sequence":)" +
+           std::to_string(number) + R"(,"verb":"replay","answer":)" + rest;
+  };
+  EXPECT_NE(all.out.find(line("p2", 1, R"("applied","error":null})")), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find(line("p3", 1, R"("applied","error":null})")), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find(line("p4", 2, R"("dead","error":")")), std::string::npos) << all.out;
   expect_clean();
 }
 
@@ -186,7 +210,7 @@ TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
     }
   }};
   const ended done = decide("replay", {"--state-is", "dead", "--yes"});
-  EXPECT_EQ(done.out, "p2  1  replay: done\n1 of 1 event done\n") << done.err;
+  EXPECT_EQ(done.out, "p2  1  replay: applied\n1 of 1 event applied\n") << done.err;
   EXPECT_EQ(running.state().durable_step(), running.state().last_step()) << "answered behind the sync";
   EXPECT_EQ(running.streams().front()->state.counters.applied, 3U);
   EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);
