@@ -9,5 +9,6 @@ int main(int argc, char** argv) {
   if (!config) return ratchet::report(config.error());
   auto app = ratchet::app::open(*config, ratchet::reducers{}.add("payments", payment_view{}));
   if (!app) return ratchet::report(app.error());
-  return ratchet::exit_code(app->run(ratchet::until_signal()));
+  const auto ended = app->run(ratchet::until_signal());
+  return ended ? 0 : ratchet::report(ended.error());  // what stopped it, and what can be done
 }

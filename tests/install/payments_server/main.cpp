@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
                          [&](const http_door::request& r) { return handle(here, r); }};
     std::printf("listening on 127.0.0.1:%u\n", static_cast<unsigned>(door.port()));
     std::fflush(stdout);
-    return ratchet::exit_code(app->run(ratchet::until_signal()));
+    const auto ended = app->run(ratchet::until_signal());
+    return ended ? 0 : ratchet::report(ended.error());
   } catch (const std::exception& e) {
     std::fprintf(stderr, "payments_server: %s\n", e.what());
     return EXIT_FAILURE;
