@@ -218,6 +218,9 @@ class consumer_session {
   /// False: no fetch tells the end of its log.
   [[nodiscard]] bool is_fetched(const topic_partition&) const;
   void ask_brokers(time_point now);
+  /// One more each time, to see whether brokers answer; none where there is none.
+  [[nodiscard]] std::optional<topic_partition> next_to_ask();
+  void tell_of_silence(time_point now);
   void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
   void on_commit_done(const notice::commit_done&);
   /// The brokers refuse this user since it reads: not ready until a commit is taken again.
@@ -265,7 +268,10 @@ class consumer_session {
   std::map<topic_partition, held_partition> held_;      ///< given by the group, and not read
   std::map<topic_partition, std::int64_t> asked_ends_;  ///< of logs, as brokers said when asked
   std::optional<time_point> last_asked_;
-  bool are_away_{true};  ///< no broker answers, or nothing is known of that yet
+  std::optional<topic_partition> asked_last_;   ///< only to see whether brokers answer
+  std::optional<time_point> last_answer_;       ///< of any broker
+  std::optional<time_point> unanswered_since_;  ///< when the first question since the last answer was asked
+  bool are_away_{true};                         ///< no broker answers, or nothing is known of that yet
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;

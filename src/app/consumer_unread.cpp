@@ -17,6 +17,8 @@ using std::chrono::seconds;
 /// How often the brokers are asked about partitions that wait for their answer, and about the others.
 constexpr seconds k_ask_again{1};
 constexpr seconds k_ask_ends{5};
+/// No answer to any question for so long: the brokers are away.
+constexpr seconds k_silence{5};
 /// `until_end` waits for the brokers of a partition so long; then it is told that this one was not read.
 constexpr seconds k_end_patience{60};
 constexpr std::size_t k_most_names = 5;
@@ -86,23 +88,51 @@ bool consumer_session::is_fetched(const topic_partition& where) const {
 }
 
 void consumer_session::ask_brokers(time_point now) {
-  if (last_asked_ && now - *last_asked_ < (held_.empty() ? seconds{k_ask_ends} : seconds{k_ask_again}))
-    return;
+  tell_of_silence(now);
+  const bool waits = !held_.empty() || unanswered_since_;
+  if (last_asked_ && now - *last_asked_ < (waits ? seconds{k_ask_again} : seconds{k_ask_ends})) return;
   last_asked_ = now;
   std::vector<topic_partition> wanted;
+  if (are_away_ || !last_answer_ || now - *last_answer_ >= k_ask_ends) {
+    // First of all: those behind it may be the ones whose brokers are away.
+    if (const auto any = next_to_ask()) wanted.push_back(*any);
+  }
   for (const auto& [where, unused] : held_) wanted.push_back(where);
   for (const topic_partition& where : reported_stops_) wanted.push_back(where);
   for (const auto& [where, unused] : assigned_) {
-    const bool is_stopped = reported_stops_.contains(where);
-    // While no broker answers, one partition is asked about, only to see when they do.
-    if (!is_stopped && (!is_fetched(where) || (are_away_ && wanted.empty()))) wanted.push_back(where);
+    if (!reported_stops_.contains(where) && !is_fetched(where)) wanted.push_back(where);
   }
-  if (!wanted.empty()) around_.from.ask_bounds(wanted);
+  if (wanted.empty()) return;
+  if (!unanswered_since_) unanswered_since_ = now;
+  around_.from.ask_bounds(wanted);
+}
+
+std::optional<topic_partition> consumer_session::next_to_ask() {
+  if (assigned_.empty() && all_partitions_.empty()) return std::nullopt;
+  if (assigned_.empty()) {
+    const auto next = asked_last_
+                          ? std::upper_bound(all_partitions_.begin(), all_partitions_.end(), *asked_last_)
+                          : all_partitions_.begin();
+    asked_last_ = next == all_partitions_.end() ? all_partitions_.front() : *next;
+  } else {
+    const auto next = asked_last_ ? assigned_.upper_bound(*asked_last_) : assigned_.begin();
+    asked_last_ = next == assigned_.end() ? assigned_.begin()->first : next->first;
+  }
+  return asked_last_;
+}
+
+/// A connection that hangs says nothing by itself.
+void consumer_session::tell_of_silence(time_point now) {
+  if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
+  are_away_ = true;
+  around_.log->warn("no broker has answered for {} seconds; it goes on by itself", k_silence.count());
+  around_.board.set_obstacle(k_away_obstacle, "no broker answers");
 }
 
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
   const auto held = held_.find(told.where);
   if (told.code) {
+    if (told.code == make_error_code(errc::topic_missing)) note_answer();  // somebody says so
     if (held != held_.end()) held->second.why = told.code.message();
     return;
   }
@@ -126,6 +156,8 @@ void consumer_session::note_trouble(const notice::trouble& t) {
 }
 
 void consumer_session::note_answer() {
+  last_answer_ = around_.clock.steady();
+  unanswered_since_.reset();
   if (std::exchange(are_away_, false)) around_.board.clear_obstacle(k_away_obstacle);
 }
 

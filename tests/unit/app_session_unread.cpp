@@ -3,6 +3,9 @@
 // go.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
+
 #include "app_session_world.hpp"
 #include "kafka/kafka_error.hpp"
 
@@ -195,6 +198,65 @@ TEST(brokers_that_are_all_away, make_it_not_ready_until_one_answers) {
   wait_for(w, 30);
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_TRUE(w.live_at_stop.ready) << w.live_at_stop.ready_reason;
+}
+
+/// Empty polls for at least so long.
+void wait_seconds(session_world& w, int seconds) {
+  wait_for(w, static_cast<int>(std::chrono::seconds{seconds} / w.source.tick));
+}
+
+TEST(brokers_that_are_all_away, and_say_nothing_make_it_not_ready_within_seconds) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  produce(w, k_p1, 1, 3);
+  std::optional<std::chrono::steady_clock::time_point> silent_since;
+  std::optional<std::chrono::steady_clock::duration> told_after;
+  w.source.script = {[&] {
+    EXPECT_TRUE(w.board.snapshot().ready);
+    w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable;
+    silent_since = w.clock.steady();
+  }};
+  w.source.on_poll = [&](int) {
+    if (silent_since && !told_after && !w.board.snapshot().ready)
+      told_after = w.clock.steady() - *silent_since;
+  };
+  wait_seconds(w, 16);
+  w.source.script.emplace_back([&] {
+    EXPECT_FALSE(w.board.snapshot().ready);
+    EXPECT_NE(w.board.snapshot().ready_reason.find("no broker answers"), std::string::npos);
+    EXPECT_EQ(w.logged("no broker has answered for 5 seconds"), 1U);
+    w.source.unanswered.erase(k_p1);
+  });
+  wait_seconds(w, 3);
+  ASSERT_EQ(w.run().end, session_end::drained);
+  ASSERT_TRUE(told_after);
+  EXPECT_GE(*told_after, std::chrono::seconds{5}) << "it may pass yet";
+  EXPECT_LE(*told_after, std::chrono::seconds{15});
+  EXPECT_TRUE(w.live_at_stop.ready) << "one of them answers: " << w.live_at_stop.ready_reason;
+}
+
+TEST(brokers_that_are_all_away, are_not_so_while_one_of_them_answers) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  produce(w, k_p1, 1, 3);
+  produce(w, k_p2, 1, 3);
+  w.source.script = {[&] { w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable; }};
+  for (int i = 0; i < 60; ++i) {
+    wait_seconds(w, 1);
+    w.source.script.emplace_back([&] { EXPECT_TRUE(w.board.snapshot().ready); });
+  }
+  ASSERT_EQ(w.run().end, session_end::drained);
+}
+
+TEST(brokers_that_are_all_away, are_not_asked_anything_while_records_come) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  for (int i = 0; i < 200; ++i) {
+    wait_for(w, 3);
+    w.source.script.emplace_back([&w, i] { produce(w, k_p0, 4 + i, 4 + i); });
+  }
+  w.source.script.emplace_back([&] { EXPECT_TRUE(w.source.asked.empty()); });
+  ASSERT_EQ(w.run().end, session_end::drained);
 }
 
 }  // namespace
