@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/state_sampler.hpp"
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -27,36 +26,20 @@ state_sample sample_of(const stream_list& streams, std::uint64_t step, const out
   return sample;
 }
 
-namespace {
-
-/// When the stream's oldest gap began. What cannot be read is left out: this decides nothing, and whoever
-/// writes next will say so.
-std::optional<timestamp> oldest_gap(const store_view& view, stream_id stream) {
-  const auto aggregate = view.oldest_gap(stream);
-  if (!aggregate || !aggregate.value()) return std::nullopt;
-  const auto found = view.backlog_of(stream, *aggregate.value());
-  return found && found.value() ? found.value()->gap_since : std::nullopt;
-}
-
-}  // namespace
-
-state_sampler::state_sampler(const stream_list& streams, const store& from, run_meter& meter)
+state_sampler::state_sampler(const stream_list& streams, store& from, run_meter& meter)
     : streams_{streams}, store_{from}, meter_{meter}, taken_{from.durable_step()} {
   // An open store's streams are as of its last step; at its opening that one is durable.
   if (from.last_step() == taken_) meter_.publish(sample());
 }
 
-state_sample state_sampler::sample() const {
+/// The store knows before which time no gap is left, so that those of long ago, which are closed, cost
+/// nothing. What cannot be read is left out: this decides nothing, and whoever writes next will say so.
+state_sample state_sampler::sample() {
   state_sample taken = sample_of(streams_, taken_, store_.outboxes());
-  std::unique_ptr<store_view> view;  // most streams park nothing, and a view is not free
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (streams_[i]->state.counters.waiting_parked == 0) continue;
-    if (!view) {
-      auto opened = store_.view();
-      if (!opened) break;
-      view = std::move(opened).value();
-    }
-    taken.streams[i].gap_since = oldest_gap(*view, streams_[i]->id);
+    if (const auto due = store_.due(streams_[i]->id, timestamp::min(), std::nullopt, 0))
+      taken.streams[i].gap_since = due.value().next_gap;
   }
   return taken;
 }

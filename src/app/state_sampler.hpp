@@ -15,16 +15,16 @@ namespace ratchet {
 /// One owner thread.
 class state_sampler {
  public:
-  state_sampler(const stream_list&, const store&, run_meter&);
+  state_sampler(const stream_list&, store&, run_meter&);
 
   /// Call it in every turn. Takes a sample at most once in `interval`.
   void turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval);
 
  private:
-  [[nodiscard]] state_sample sample() const;
+  [[nodiscard]] state_sample sample();
 
   const stream_list& streams_;
-  const store& store_;
+  store& store_;
   run_meter& meter_;
   std::optional<state_sample> waiting_;  ///< for its step to become durable
   std::uint64_t taken_;                  ///< the step of the last sample

@@ -156,12 +156,22 @@ class fake_store final : public store {
   std::atomic<std::uint64_t> durable{1};
   std::atomic<bool> sync_works{true};
   std::atomic<int> syncs_requested{0};
+  mutable std::atomic<int> views{0};  ///< that were opened
 
   stream_id id_of(std::string_view) const override { return stream_id{0}; }
   result<stream_state> load(stream_id) const override { return stream_state{}; }
   result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
-  result<due_aggregates> due(stream_id, timestamp, std::optional<timestamp>, std::size_t) override {
-    return make_error_code(errc::internal);
+  /// Of nobody's name, whatever is due.
+  result<due_aggregates> due(stream_id id, timestamp, std::optional<timestamp>, std::size_t) override {
+    due_aggregates next;
+    const auto lower = [](std::optional<timestamp>& to, std::optional<timestamp> time) {
+      if (time && (!to || *time < *to)) to = time;
+    };
+    for (const auto& [name, b] : content.streams.at(static_cast<std::uint32_t>(id)).backlogs) {
+      lower(next.next_wake, b.wake);
+      lower(next.next_gap, b.gap_since);
+    }
+    return next;
   }
   outbox_lanes outboxes() const override { return {}; }
   std::uint64_t outbox_epoch() const override { return 0; }
@@ -190,6 +200,7 @@ class fake_store final : public store {
     return std::make_error_code(std::errc::operation_not_supported);
   }
   result<std::unique_ptr<store_view>> view() const override {
+    ++views;
     return std::unique_ptr<store_view>{std::make_unique<fake_view>(content, written)};
   }
 

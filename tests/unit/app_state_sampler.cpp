@@ -42,6 +42,7 @@ class a_state_sampler : public ::testing::Test {
 TEST_F(a_state_sampler, shows_the_age_of_the_oldest_gap_in_stream_time) {
   const state_sampler sampler{streams_, store_, meter_};
   EXPECT_EQ(shown(), 20min) << "the floor and the window, less when it began";
+  EXPECT_EQ(store_.views, 0) << "a view finds it behind all that are closed";
 }
 
 TEST_F(a_state_sampler, shows_a_gap_once_the_step_that_it_was_seen_at_is_durable) {

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <rocksdb/perf_context.h>
 
 #include <algorithm>
 #include <random>
@@ -116,6 +117,27 @@ TEST_F(what_is_due, may_lie_before_1970_and_at_the_ends_of_time) {
   EXPECT_EQ(due(*s, timestamp{}, nullopt).names, (names{"p1", "p2", "p3"}));
   EXPECT_EQ(due(*s, timestamp{}, nullopt, 1).next_wake, timestamp{std::chrono::milliseconds{-1}});
   EXPECT_EQ(due(*s, timestamp::max(), timestamp::max()).names, (names{"p1", "p2", "p3", "p4"}));
+}
+
+TEST_F(what_is_due, costs_the_same_however_many_were_due_before) {
+  auto s = open();
+  times(*s, "oldest", at_second(1), at_second(1));
+  for (int i = 0; i < 500; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    times(*s, name, at_second(10 + i), at_second(10 + i));
+    write(*s, {{name, {}, {seq(5)}}});
+  }
+  write(*s, {{"oldest", {}, {seq(5)}}});
+  times(*s, "newest", at_second(1000), at_second(1000));
+  const auto walked_over = [&] {
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::get_perf_context()->Reset();
+    EXPECT_EQ(due(*s, timestamp::min(), nullopt, 0).next_gap, at_second(1000));
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+    return rocksdb::get_perf_context()->internal_delete_skipped_count;
+  };
+  EXPECT_GT(walked_over(), 900U) << "once";
+  EXPECT_LT(walked_over(), 10U);
 }
 
 TEST_F(what_is_due, is_of_one_stream) {
