@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -44,6 +45,30 @@ bool keeps_ids(const named_stream& stream) {
   const auto at = std::find_if(stream.meaning.begin(), stream.meaning.end(),
                                [](const auto& line) { return line.first == "dedup.ids"; });
   return at == stream.meaning.end() || (at->second != "none" && at->second != "monotonic");
+}
+
+/// False for a row about single aggregates, none of which is among `own`. Rows name theirs in their text.
+bool concerns(const audit_row& row, const std::vector<std::string>& own) {
+  constexpr std::string_view k_of_aggregates[] = {"gap_skipped",      "first_adopted",   "aggregate_held",
+                                                  "waiting_replayed", "waiting_skipped", "waiting_discarded",
+                                                  "output_skipped",   "output_given_up"};
+  const auto end = std::end(k_of_aggregates);
+  if (std::find(std::begin(k_of_aggregates), end, row.kind) == end) return true;
+  return std::any_of(own.begin(), own.end(), [&row](const std::string& aggregate) {
+    return row.text.find("aggregate `" + aggregate + "`") != std::string::npos;
+  });
+}
+
+/// Leaves out what was decided about other aggregates.
+void keep_own_audits(explain_report& report) {
+  std::vector<std::string> own;
+  if (report.aggregate) own.push_back(*report.aggregate);
+  for (const explained_aggregate& of : report.aggregates) own.push_back(of.aggregate);
+  for (const explained_event& of : report.waiting) own.push_back(of.aggregate);
+  for (const rejected_row& of : report.rejected) {
+    if (of.reason != reject_reason::malformed) own.push_back(of.detail);
+  }
+  std::erase_if(report.audits, [&](const audit_row& row) { return !concerns(row, own); });
 }
 
 /// What both questions have in common.
@@ -285,6 +310,7 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
                 return mentions(row.key, aggregate, false) || mentions(row.value, aggregate, false);
               }));
   report.aggregate = aggregate;
+  keep_own_audits(report);
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
   RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report.ids));
   if (found.row || found.backlog) report.aggregates.push_back(std::move(found));
@@ -331,6 +357,7 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
     report.aggregates.push_back(std::move(found));
   }
   RATCHET_TRY(add_waiting_with(view, stream, id, report));
+  keep_own_audits(report);
   return report;
 }
 
@@ -400,7 +427,7 @@ std::string explain_text(const explain_report& report) {
         out, "    and more: " + typed_command("waiting list", shell_word(report.stream)) + " lists them all");
   if (!report.rejected.empty()) append_line(out, "  rejected records that are kept, newest first:");
   for (const rejected_row& row : report.rejected) append_line(out, "    " + rejected_line(row));
-  if (!report.audits.empty()) append_line(out, "  audit rows of the stream:");
+  if (!report.audits.empty()) append_line(out, "  audit rows, of it and of its stream as a whole:");
   for (const audit_row& row : report.audits) append_line(out, "    " + audit_line(row));
   return out;
 }

@@ -36,9 +36,10 @@
 /// Q is a number, or [epoch, number]. `aggregates` of an event are those for which it was applied or
 /// superseded: identity is (aggregate, id). `rejected_records` are the kept ones that name the aggregate or
 /// the id: by what was decoded of them, or, of those that cannot be decoded, by their bytes. In which
-/// partition an aggregate's events come is not stored, so that `audit` has every row of the stream, and those
-/// of the whole store. `waiting` are the aggregate's lowest waiting events, or those with the id, as
-/// `ratchet waiting list` prints them; of a backlog that is held all count as dead.
+/// partition an aggregate's events come is not stored, so that `audit` has, beside the rows about those
+/// aggregates, every row about the stream or the store as a whole. `waiting` are the aggregate's lowest
+/// waiting events, or those with the id, as `ratchet waiting list` prints them; of a backlog that is held all
+/// count as dead.
 namespace ratchet {
 
 struct explained_aggregate {

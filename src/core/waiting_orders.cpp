@@ -1,5 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What an operator decides about waiting events.
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "core/sequence_range.hpp"
 #include "core/waiting_machine.hpp"
 
@@ -8,6 +12,28 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_decided = " will not come, somebody decided";
+
+/// By which it can be told again which bytes a decision was about.
+std::string payload_text(std::size_t size, const hash128& hash) {
+  constexpr std::string_view k_digits = "0123456789abcdef";
+  std::string text = std::to_string(size) + (size == 1 ? " byte" : " bytes") + ", hash ";
+  for (const std::uint64_t half : {hash.high, hash.low}) {
+    for (unsigned shift = 64; shift > 0; shift -= 4) text += k_digits[(half >> (shift - 4)) & 0xFU];
+  }
+  return text;
+}
+
+/// The event, where its record lies, and its payload.
+std::string told_of(std::string_view aggregate, const waiting_event& e) {
+  std::string text = "aggregate `" + std::string{aggregate} + "`: event " + to_text(e.head.sequence) + ", " +
+                     name_of(e.head.state) + " (";
+  const topic_partition& where = e.record.where;
+  if (!where.topic.empty()) {
+    text += where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition)) + "@" +
+            std::to_string(e.record.offset) + ", ";
+  }
+  return text + (e.tombstone ? "no payload" : payload_text(e.payload().size(), e.head.payload_hash)) + ")";
+}
 
 }  // namespace
 
@@ -18,8 +44,7 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
   }
   if (!at->second.whole) return waiting_answer::out_of_reach;
-  const std::string told = "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) +
-                           ", " + name_of(at->second.event.head.state);
+  const std::string told = told_of(aggregate_, at->second.event);
   switch (order.verb) {
     case waiting_verb::replay:
       return replay(at, order);
@@ -48,10 +73,11 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
   const bool lets_in = !backlog_.held && begins_an_epoch(at);
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
-  audit("waiting_replayed", "aggregate `" + std::string{aggregate_} + "`: event " + to_text(order.sequence) +
-                                ", " + name_of(e.head.state) +
-                                (lets_in ? ", is let in as the first of its epoch" : ", is tried again") +
-                                (order.payload ? " with another payload" : ""));
+  std::string told =
+      told_of(aggregate_, e) + (lets_in ? ", is let in as the first of its epoch" : ", is tried again");
+  if (order.payload)
+    told += " with another payload (" + payload_text(order.payload->size(), order.payload_hash) + ")";
+  audit("waiting_replayed", std::move(told));
   backlog_.held = false;
   around_.room.bytes -= e.bytes();
   if (order.payload) {

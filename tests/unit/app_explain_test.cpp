@@ -71,7 +71,10 @@ class explain : public ::testing::Test {
     content_.audits = {{4, k_floor, "resume_skipped_ahead", "payments", "t[1]: resumed",
                         topic_partition{"t", partition_id{1}}, offset_range{5, 9}},
                        {5, k_floor, "resume_store_lost", "refunds", "another stream's"},
-                       {6, k_floor, "copy_opened", "", "the whole store's"}};
+                       {6, k_floor, "copy_opened", "", "the whole store's"},
+                       {7, k_floor, "waiting_skipped", "payments", "aggregate `p1`: event 3, was skipped"},
+                       {8, k_floor, "gap_skipped", "payments", "aggregate `p10`: number 5"},
+                       {9, k_floor, "output_skipped", "payments", "message 0 of aggregate `p2`"}};
   }
   static read_request ask_for(std::string aggregate, std::string event = {}, bool json = true) {
     read_request request;
@@ -129,6 +132,9 @@ TEST_F(explain, an_aggregate_tells_what_was_handled_last_and_what_was_rejected_o
             R"("stream":"payments","topic":"t","partition":1,"not_handled":{"from":5,"to":9},)"
             R"("text":"t[1]: resumed"},{"step":6,)",
             got.text);
+  expect_in("aggregate `p1`: event 3, was skipped", got.text);
+  EXPECT_EQ(got.text.find("number 5"), std::string::npos) << "what was decided about another aggregate";
+  EXPECT_EQ(got.text.find("of aggregate `p2`"), std::string::npos);
   EXPECT_EQ(got.text.find("another stream's"), std::string::npos);
 }
 

@@ -119,8 +119,8 @@ TEST_F(waiting_decisions, replay_with_a_corrected_payload) {
   ASSERT_EQ(decide("replay", {"--aggregate", "p2", "--sequence", "1", "--with", file, "--yes"}).status, 0);
   EXPECT_EQ(get("p2"), "{\"fixed\": true}");
   const ended told = ratchet({"status", "-c", config_file(), "--audit"});
-  expect_in("waiting_replayed  pay  aggregate `p2`: event 1, dead, is tried again with another payload",
-            told.out);
+  expect_in("waiting_replayed  pay  aggregate `p2`: event 1, dead (", told.out);
+  expect_in("), is tried again with another payload (15 bytes, hash ", told.out);
   EXPECT_NE(told.out.find("waiting_discarded"), std::string::npos);
   expect_clean();
 }

@@ -66,6 +66,23 @@ TEST(waiting_orders, give_a_corrected_payload_the_hash_of_its_own) {
   EXPECT_EQ(w.rows.at("a").payload_hash, (hash128{std::hash<std::string>{}("mended"), 1}));
 }
 
+TEST(waiting_orders, leave_audit_rows_that_say_which_bytes_they_were_about) {
+  const auto said = [](waiting_verb verb, std::optional<std::string> payload) {
+    world w = with(order::strict, {{1, "#"}});
+    EXPECT_EQ(w.obey(verb, seq(1), std::move(payload)), waiting_answer::done);
+    return w.audits.at(0).text;
+  };
+  const std::string begin = "aggregate `a`: event 1, dead (t/0@0, 1 byte, hash ";
+  for (const waiting_verb verb : {k_replay, k_skip, k_discard})
+    EXPECT_TRUE(said(verb, {}).starts_with(begin)) << said(verb, {});
+  const std::string mended = said(k_replay, "mended");
+  EXPECT_TRUE(mended.starts_with(begin)) << mended;
+  const std::size_t other = mended.find(", is tried again with another payload (6 bytes, hash ");
+  ASSERT_NE(other, std::string::npos) << mended;
+  EXPECT_NE(mended.substr(begin.size(), 32), mended.substr(mended.size() - 33, 32)) << "two hashes";
+  EXPECT_TRUE(mended.ends_with("0000000000000001)")) << "of 128 bits, the lower half last";
+}
+
 TEST(waiting_orders, leave_parked_events_to_their_order) {
   world w = with(order::strict, {{2, "b"}, {3, "c"}});
   EXPECT_EQ(w.obey(k_replay, seq(2)), waiting_answer::not_in_trouble);
