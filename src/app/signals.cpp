@@ -14,14 +14,20 @@ std::atomic<bool> requested_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr int k_exit_aborted = 69;  // exit_code(errc::aborted), which a handler may not call
 
+std::string_view words_at_abort;  // written while no handler of ours is set
+
 void on_signal(int) {
-  if (requested_stop.exchange(true)) ::_exit(k_exit_aborted);
+  if (!requested_stop.exchange(true)) return;
+  // Nobody is left who could hear that it failed.
+  static_cast<void>(!::write(STDERR_FILENO, words_at_abort.data(), words_at_abort.size()));
+  ::_exit(k_exit_aborted);
 }
 
 }  // namespace
 
-stop_signals::stop_signals() {
+stop_signals::stop_signals(std::string_view last_words) {
   requested_stop = false;
+  words_at_abort = last_words;
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

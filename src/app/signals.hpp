@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <string_view>
 
 namespace ratchet {
 
@@ -12,7 +13,8 @@ namespace ratchet {
 /// (exit code 69). The handlers of before come back with its end. At most one at a time in a process.
 class stop_signals {
  public:
-  stop_signals();
+  /// `last_words` go to standard error before the second signal ends the process; they must not go away.
+  explicit stop_signals(std::string_view last_words = {});
   ~stop_signals();
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;

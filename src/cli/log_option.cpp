@@ -44,4 +44,13 @@ int report(const log_option& option, const problem& p) {
   return exit_code(p.code);
 }
 
+std::string_view words_at_abort(const log_option& option) noexcept {
+  if (option.format == "json") {
+    return R"({"level":"error","message":"aborted by a second signal; nothing is lost: the next start goes on )"
+           "from what is durable\"}\n";
+  }
+  return "ratchet: aborted by a second signal; nothing is lost: the next start goes on from what is "
+         "durable\n";
+}
+
 }  // namespace ratchet::cli

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 
 #include "app/log.hpp"
 #include "ratchet/error.hpp"
@@ -23,5 +24,8 @@ void add_log_option(CLI::App& command, log_option&);
 /// Says on standard error why the command ends, as its log is written: as report() does, or as one JSON
 /// object more. Returns the exit code.
 int report(const log_option&, const problem&);
+
+/// What a second signal has the process say before it ends, in the form of the log.
+[[nodiscard]] std::string_view words_at_abort(const log_option&) noexcept;
 
 }  // namespace ratchet::cli
