@@ -12,6 +12,7 @@
 
 #include "app/audit_rows.hpp"
 #include "app/descriptors.hpp"
+#include "app/life_lines.hpp"
 #include "app/memory_budget.hpp"
 #include "app/quiet_source.hpp"
 #include "app/sink_outlets.hpp"
@@ -378,9 +379,11 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   if (auto failed = serve_http()) return failed;
   meter_.publish(sample_of(streams_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
+  tell_start(options_.log, config_, *store_);
   transactions_.open();
   auto failed = run_sessions(until_end, stop);
   transactions_.close();
+  if (store_) tell_end(options_.log, *store_, streams_);
   return failed;
 }
 

@@ -8,6 +8,7 @@
 #include "app/json_writer.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "core/shown_text.hpp"
 #include "kafka/settings.hpp"
 
 namespace ratchet::cli {
@@ -62,15 +63,17 @@ std::string summary_as_json(const config& c) {
 }
 
 std::string summary_as_text(const config& c) {
-  std::string text = c.file.string() + " is valid; state in " + c.state.path.string() + ", memory up to " +
-                     format_size(c.memory_limit) + "\n";
+  std::string text;
+  append_line(text, c.file.string() + " is valid; state in " + c.state.path.string() + ", memory up to " +
+                        format_size(c.memory_limit));
   for (const stream_config& stream : c.streams) {
-    text += "  " + describe(stream) + "\n";
-    for (const std::string& limit : limits_of(stream)) text += "    mind: " + limit + "\n";
+    append_line(text, "  " + describe(stream));
+    for (const std::string& limit : limits_of(stream)) append_line(text, "    mind: " + limit);
   }
-  if (c.http) text += "  http on " + to_text(*c.http) + ": /livez, /readyz, /metrics\n";
-  for (const diagnostic& d : c.warnings)
-    text += "  mind: " + d.path + ": " + d.message + "; " + d.hint + "\n";
+  if (c.http) append_line(text, "  http on " + to_text(*c.http) + ": /livez, /readyz, /metrics");
+  for (const diagnostic& d : c.warnings) {
+    append_line(text, "  mind: " + d.path + ": " + d.message + "; " + d.hint);
+  }
   return text;
 }
 

@@ -24,10 +24,14 @@ enum class config_need : std::uint8_t { required, optional };
 CLI::Option* add_config_option(CLI::App& command, config_option& option,
                                config_need need = config_need::required);
 
+/// Where no file was given: what the environment names.
+void take_config_of_environment(config_option&);
+
 /// Adds --output text|json to a command.
 void add_output_option(CLI::App& command, output_format& output);
 
-/// Loads what the options name. Errors: as load_config().
+/// Loads what the options name, which is also what commands in messages name from then on. Errors: as
+/// load_config().
 [[nodiscard]] reported<config> load(const config_option&, config_use = config_use::everything);
 
 }  // namespace ratchet::cli

@@ -3,6 +3,7 @@
 
 #include "app/json_writer.hpp"
 #include "app/pipeline.hpp"
+#include "core/shown_text.hpp"
 
 namespace ratchet::cli {
 
@@ -26,20 +27,6 @@ namespace {
   text += std::string{" "} + name_of(e.malformed.reason);
   if (!e.malformed.pointer.empty()) text += " " + std::string{e.malformed.pointer};
   return text + " byte " + std::to_string(e.malformed.byte_offset);
-}
-
-/// Ids are anybody's bytes: a tab or a line feed in one must not break the line.
-[[nodiscard]] std::string one_field(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr char k_digits[] = "0123456789abcdef";
-      text += std::string{"\\x"} + k_digits[(c >> 4) & 0xF] + k_digits[c & 0xF];
-    } else {
-      text.push_back(c);
-    }
-  }
-  return text.empty() ? "-" : text;
 }
 
 [[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d) {
@@ -72,8 +59,13 @@ namespace {
 
 std::string explain_line(const stream_runtime& s, const decoded_event& e, decision d, output_format output) {
   if (output == output_format::json) return json_line(s, e, d);
-  return position_text(*e.from) + "\t" + one_field(e.aggregate) + "\t" + sequence_text(e) + "\t" +
-         name_of(d.verdict) + "\t" + reason_text(e, d) + "\n";
+  const std::string aggregate{e.aggregate.empty() ? std::string_view{"-"} : e.aggregate};
+  std::string line;  // the tabs between the fields are its own
+  for (const std::string& field : {position_text(*e.from), aggregate, sequence_text(e),
+                                   std::string{name_of(d.verdict)}, reason_text(e, d)}) {
+    line += (line.empty() ? "" : "\t") + shown_text(field);
+  }
+  return line + "\n";
 }
 
 }  // namespace ratchet::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "core/shown_text.hpp"
 #include "ratchet/error.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
   const std::string what = command.empty() && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr
                                ? "a command is required"
                                : e.what();
-  return "ratchet: " + what + "\n  -> see ratchet" + command + " --help\n";
+  return "ratchet: " + ratchet::shown_text(what) + "\n  -> see ratchet" + command + " --help\n";
 }
 
 /// `status`, or the exit code of an output that could not be written. A reader that has gone is no error.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/control_client.hpp"
+#include "core/typed_command.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet::cli {
@@ -46,12 +47,16 @@ void add_source_options(CLI::App& command, source_option& option) {
       ->excludes(file);
 }
 
-void require_source(const source_option& option) {
+void require_source(source_option& option) {
+  if (option.state.empty()) take_config_of_environment(option.config);
   if (option.config.file.empty() && option.state.empty()) throw CLI::RequiredError{"-c FILE or --state DIR"};
 }
 
 reported<directory_to_read> directory_of(const source_option& option) {
-  if (!option.state.empty()) return directory_to_read{option.state, {}};
+  if (!option.state.empty()) {
+    set_command_source("--state " + shell_word(option.state.string()));
+    return directory_to_read{option.state, {}};
+  }
   RATCHET_TRY(const config loaded, load(option.config, config_use::state_only));
   directory_to_read found{loaded.state.path, {}};
   for (const stream_config& stream : loaded.streams) found.streams.push_back(stream.name);
@@ -68,6 +73,7 @@ standard_output::standard_output() {
 }
 
 bool standard_output::write(std::string_view bytes) {
+  if (!bytes.empty()) last_ = bytes.back();
   while (!bytes.empty()) {
     const ssize_t count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
@@ -78,6 +84,10 @@ bool standard_output::write(std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return true;
+}
+
+void standard_output::end_line_at_terminal() {
+  if (last_ != '\n' && ::isatty(STDOUT_FILENO) == 1) write("\n");
 }
 
 int standard_output::end() const {
@@ -91,7 +101,9 @@ int answer(const source_option& source, const read_request& request) {
   standard_output out;
   const auto done =
       read_either(directory.value(), request, [&](std::string_view piece) { return out.write(piece); });
-  return done ? out.end() : report(done.error());
+  if (!done) return report(done.error());
+  out.end_line_at_terminal();
+  return out.end();
 }
 
 }  // namespace ratchet::cli

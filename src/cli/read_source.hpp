@@ -28,8 +28,9 @@ struct directory_to_read {
 
 /// -c with its overrides, or --state; one of them. `option` must outlive the command's callback.
 void add_source_options(CLI::App& command, source_option& option);
-/// To be called first in a command's callback. Throws CLI::RequiredError where neither was given.
-void require_source(const source_option&);
+/// To be called first in a command's callback. Without either the environment may name a config; where it
+/// does not, throws CLI::RequiredError.
+void require_source(source_option&);
 
 /// Errors: as load_config().
 [[nodiscard]] reported<directory_to_read> directory_of(const source_option&);
@@ -40,11 +41,14 @@ class standard_output {
   standard_output();
   /// False where no more is wanted.
   bool write(std::string_view bytes);
+  /// Bytes that are no text of ours may end within a line; a terminal's prompt begins one.
+  void end_line_at_terminal();
   /// The exit code of a command that has written all it had to.
   [[nodiscard]] int end() const;
 
  private:
   int error_{0};
+  char last_{'\n'};
 };
 
 /// Asks the instance that runs on the directory; where none does, reads the directory. Prints the answer, and

@@ -17,6 +17,7 @@
 #include "cli/explain_line.hpp"
 #include "cli/log_option.hpp"
 #include "cli/progress_bar.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet::cli {
 
@@ -76,7 +77,7 @@ void print_report(const engine& e, output_format output) {
                           {}});
   }
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
-  const stop_signals signals;
+  const stop_signals signals{words_at_abort(a.log)};
   const auto failed = e.run(a.until_end, signals.requested());
   const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
   if (a.until_end && ended_well) print_report(e, a.output);
@@ -101,7 +102,7 @@ void print_report(const engine& e, output_format output) {
       bar->update(bytes);
     };
   }
-  const stop_signals signals;
+  const stop_signals signals{words_at_abort(a.log)};
   const auto failed = apply_files(e, a.request, signals.requested());
   bar.reset();
   const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
@@ -113,7 +114,7 @@ void print_report(const engine& e, output_format output) {
   return report(a.log,
                 {make_error_code(errc::check_failed),
                  counted(rejected, "record") + (rejected == 1 ? " was" : " were") + " rejected (--strict)",
-                 "`ratchet status -c " + a.config.file.string() + " --rejected` lists them",
+                 typed_command("status", "--rejected") + " lists them",
                  {}});
 }
 

@@ -7,6 +7,7 @@
 #include "app/control_client.hpp"
 #include "app/sink_request.hpp"
 #include "cli/read_source.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet::cli {
 
@@ -23,12 +24,11 @@ reported<void> ask(const sinks_options& o, const byte_sink& sink) {
   RATCHET_TRY(const auto directory, directory_of(o.source));
   RATCHET_TRY(auto client, control_client::connect(directory.path));
   if (!client) {
-    return problem{
-        errc::source_unavailable,
-        "no instance is running on " + directory.path.string(),
-        "which messages a sink does not take only a running one knows; `ratchet status` counts what "
-        "is not sent",
-        {}};
+    return problem{errc::source_unavailable,
+                   "no instance is running on " + directory.path.string(),
+                   "which messages a sink does not take only a running one knows; " +
+                       typed_command("status") + " counts what is not sent",
+                   {}};
   }
   constexpr std::chrono::minutes k_patience{1};
   client->wait_longer({k_patience, k_patience});

@@ -8,6 +8,7 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "cli/read_source.hpp"
+#include "core/shown_text.hpp"
 #include "store/rocks_store.hpp"
 
 namespace ratchet::cli {
@@ -92,14 +93,14 @@ std::string verified_as_json(const verified& v) {
 
 std::string verified_as_text(const std::filesystem::path& path, const verified& v) {
   std::string text;
-  for (const std::string& finding : v.findings) text += finding + "\n";
+  for (const std::string& finding : v.findings) append_line(text, finding);
   if (!v.findings.empty()) return text;
-  text = path.string() + " is clean at step " + std::to_string(v.step) + "\n";
+  append_line(text, path.string() + " is clean at step " + std::to_string(v.step));
   for (const verified_stream& stream : v.streams) {
-    text += "  stream " + stream.name + ": " + counted(stream.consumed, "record") + " consumed, " +
-            counted(stream.aggregates, "aggregate");
-    if (stream.deleted != 0) text += ", " + std::to_string(stream.deleted) + " deleted";
-    text += "\n";
+    std::string line = "  stream " + stream.name + ": " + counted(stream.consumed, "record") + " consumed, " +
+                       counted(stream.aggregates, "aggregate");
+    if (stream.deleted != 0) line += ", " + std::to_string(stream.deleted) + " deleted";
+    append_line(text, line);
   }
   return text;
 }

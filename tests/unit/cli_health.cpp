@@ -90,6 +90,12 @@ TEST_F(health_command, lives_and_is_not_ready_while_no_broker_answers) {
   EXPECT_EQ(log().find("no authentication"), std::string::npos) << "only this machine can reach it";
   ASSERT_TRUE(process.signal(SIGTERM));
   EXPECT_EQ(process.wait(k_patience), 0) << log();
+  const std::string said = log();
+  EXPECT_NE(said.find(", config " + (dir / "ratchet.yaml").string() + ", state " + (dir / "state").string() +
+                      ", store "),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("the run has ended; store "), std::string::npos) << said;
 }
 
 TEST_F(health_command, refuses_a_port_that_is_taken_and_says_what_to_type) {
