@@ -12,6 +12,7 @@
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
+#include "ratchet/log.hpp"
 #include "ratchet/reducer.hpp"
 #include "ratchet/sinks.hpp"
 #include "ratchet/table.hpp"
@@ -70,14 +71,16 @@ struct transacted {
 };
 
 /// Ratchet inside a program: one open state directory, and the streams that feed it. Never prints, never
-/// exits, logs nothing. Thread-safety: run() on one thread; read() on any, also while run() lasts; transact()
-/// on any other.
+/// exits, logs to the program's logger alone. Thread-safety: run() on one thread; read() on any, also while
+/// run() lasts; transact() on any other.
 class RATCHET_EXPORT app {
  public:
   /// Opens or makes the state directory. `own` are the program's reducers; other streams use the config's.
   /// `to` are the callbacks of the sinks that the config names `callback: true`, all of them and no others.
+  /// `log` is told what happens, from here on until the app's end; without it nothing is logged.
   /// Errors: config_invalid; sink_missing; state_busy, state_foreign, state_newer_schema, state_damaged; io.
-  [[nodiscard]] static reported<app> open(const config&, const reducers& own = {}, const sinks& to = {});
+  [[nodiscard]] static reported<app> open(const config&, const reducers& own = {}, const sinks& to = {},
+                                          const logger& log = {});
   ~app();
   app(app&&) noexcept;
   app& operator=(app&&) noexcept;

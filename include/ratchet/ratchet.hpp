@@ -9,6 +9,7 @@
 #include "ratchet/event.hpp"        // IWYU pragma: export
 #include "ratchet/export.hpp"       // IWYU pragma: export
 #include "ratchet/gate.hpp"         // IWYU pragma: export
+#include "ratchet/log.hpp"          // IWYU pragma: export
 #include "ratchet/reducer.hpp"      // IWYU pragma: export
 #include "ratchet/sinks.hpp"        // IWYU pragma: export
 #include "ratchet/table.hpp"        // IWYU pragma: export

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/engine.hpp"
+#include "app/program_log.hpp"
 #include "app/signals.hpp"
 
 namespace ratchet {
@@ -27,8 +28,9 @@ app::~app() = default;
 app::app(app&&) noexcept = default;
 app& app::operator=(app&&) noexcept = default;
 
-reported<app> app::open(const config& c, const reducers& own, const sinks& to) {
+reported<app> app::open(const config& c, const reducers& own, const sinks& to, const logger& log) {
   engine_options options;
+  options.log = make_program_log(log);
   options.sinks = to;
   RATCHET_TRY(auto opened, engine::open(c, own, std::move(options)));
   return app{std::make_unique<implementation>(implementation{std::move(opened)})};

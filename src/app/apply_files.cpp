@@ -235,14 +235,17 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   if (pipeline_.stopped().empty()) return std::nullopt;
   problem p{make_error_code(errc::partition_stopped), "", "", {}};
-  if (pipeline_.stopped().size() == 1) {
-    p.message = describe(pipeline_.stopped().begin()->second);
-    return p;
-  }
-  p.message = "some partitions are stopped; the rest is handled:";
+  std::vector<std::string> to_do;
   for (const auto& [where, why] : pipeline_.stopped()) {
-    p.diagnostics.push_back({"", 0, 0, "", describe(why), ""});
+    const std::string stopped = describe(why);
+    p.diagnostics.push_back({"", 0, 0, "", std::string{words_of_stop(stopped).what}, ""});
+    add_new(to_do, stopped);
   }
+  p.hint = joined(to_do);
+  p.message = "some partitions are stopped; the rest is handled:";
+  if (p.diagnostics.size() > 1) return p;
+  p.message = std::move(p.diagnostics.front().message);
+  p.diagnostics.clear();
   return p;
 }
 

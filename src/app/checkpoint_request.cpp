@@ -107,10 +107,12 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   }
   auto taken = progress.finish(linked.value(), taken_at, cancelled);
   if (taken) {
-    log_->info("the checkpoint {} of step {} was taken; handling paused for {} ms", target.string(),
-               linked.value(), held.count());
+    tell(log_, log_kind::checkpoint_taken,
+         "the checkpoint {} of step {} was taken; handling paused for {} ms", target.string(), linked.value(),
+         held.count());
   } else {
-    log_->warn("no checkpoint {} was made: {}", target.string(), taken.error().message);
+    tell(log_, log_kind::checkpoint_failed, "no checkpoint {} was made: {}", target.string(),
+         taken.error().message);
   }
   return taken;
 }

@@ -128,15 +128,16 @@ void consumer_session::note_denied(access_kind kind, const std::string& text) {
   denied_ = why.message;
   around_.board.set_obstacle(k_obstacle, why.message);
   if (!denials_.due(around_.clock.steady())) return;
-  around_.log->error("{} -> {}; nothing is lost, and it goes on by itself once that is allowed{}",
-                     why.message, why.hint, denials_.held_back());
+  tell(around_.log, log_kind::access_denied,
+       "{} -> {}; nothing is lost, and it goes on by itself once that is allowed{}", why.message, why.hint,
+       denials_.held_back());
 }
 
 void consumer_session::note_allowed() {
   around_.board.clear_obstacle(k_obstacle);  // also what an earlier session met
   if (!denied_) return;
   denied_.reset();
-  around_.log->info("the brokers take this user's commits again");
+  tell(around_.log, log_kind::access_given, "the brokers take this user's commits again");
 }
 
 }  // namespace ratchet

@@ -128,6 +128,7 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   for (const auto& [where, why] : r.held) hold(where, why.message());
   for (const auto& [where, why] : r.stopped) {
     held_.erase(where);
+    tell_of_stop(where, why);
     stop_partition(where, why);
   }
   for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.end);
@@ -166,13 +167,15 @@ std::vector<position> consumer_session::positions_to_read() const {
 
 void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
   if (first) tell_of_option(r);
-  for (const std::string& warning : r.warnings) around_.log->warn("{}", warning);
-  for (const problem& stop : r.stops) around_.log->error("{} -> {}", stop.message, stop.hint);
+  for (const std::string& warning : r.warnings) tell(around_.log, log_kind::resume_told, "{}", warning);
   const bool few = r.start.size() <= k_most_lines;
-  if (!few) around_.log->info("resuming {} partitions; at level debug each is named", r.start.size());
+  if (!few)
+    tell(around_.log, log_kind::resumed, "resuming {} partitions; at level debug each is named",
+         r.start.size());
   for (const position& p : r.start) {
-    log_at(around_.log, few ? spdlog::level::info : spdlog::level::debug,
-           "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset), p.where, p.offset);
+    tell_of(around_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
+            {.stream = stream_name(p.where), .where = &p.where, .offset = p.offset},
+            "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
     if (!options_.until_end || end_at_start_.contains(p.where)) continue;
     end_at_start_[p.where] = r.logs.at(p.where).end;
   }
@@ -211,19 +214,21 @@ void consumer_session::show_assignment() {
   }
   around_.board.set_ready(false, std::to_string(missing) + " of " + std::to_string(all_partitions_.size()) +
                                      " partitions are not read by this instance");
-  around_.log->warn("{} of {} partitions are not read by this instance", missing, all_partitions_.size());
+  tell(around_.log, log_kind::partitions_elsewhere, "{} of {} partitions are not read by this instance",
+       missing, all_partitions_.size());
 }
 
 std::optional<session_result> consumer_session::on_revoked(const notice::revoked& r) {
-  around_.log->info("{} {} {}", counted(r.partitions.size(), "partition"),
-                    r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
+  tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
+       r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !assigned_.empty()) {
     if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
     const auto requests = committer_->all_due(around_.to.durable_step());
     if (!requests.empty()) {
       if (const auto done = around_.from.commit_and_wait(requests, k_revoke_commit_timeout); !done) {
-        around_.log->warn("offsets were not committed before the rebalance: {}", done.error().message());
+        tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
+             done.error().message());
       }
     }
   }
@@ -275,8 +280,9 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
     return std::nullopt;
   }
   read_again_[o.where] = offset;
-  around_.log->warn("{} was out of range ({}); the log has its offset {}, and it is read again from there",
-                    to_string(o.where), o.text, offset);
+  tell(around_.log, log_kind::partition_read_again,
+       "{} was out of range ({}); the log has its offset {}, and it is read again from there",
+       to_string(o.where), o.text, offset);
   if (const auto begun = around_.from.assign(positions_to_read()); !begun)
     return questions_failed(begun.error());
   return std::nullopt;
@@ -285,7 +291,8 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
 void consumer_session::on_topic_gone(const notice::topic_gone& g) {
   if (!assigned_.contains(g.where)) {  // a notice of a whole topic names none of its partitions
     if (topic_troubles_.due(around_.clock.steady()))
-      around_.log->warn("{} cannot be read: {}{}", g.where.topic, g.text, topic_troubles_.held_back());
+      tell(around_.log, log_kind::topic_unreadable, "{} cannot be read: {}{}", g.where.topic, g.text,
+           topic_troubles_.held_back());
     return;
   }
   if (reported_stops_.contains(g.where)) return;
@@ -303,7 +310,8 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
     why = resolved.value().stops.front().message;
     hint = resolved.value().stops.front().hint;
   }
-  log_at(around_.log, spdlog::level::err, why + " -> " + hint, where);
+  why += "\n" + hint;
+  tell_of_stop(where, why);
   partition_stop stop;
   stop.where = where;
   stop.code = make_error_code(errc::resume_refused);

@@ -60,10 +60,11 @@ void consumer_session::watch_clock() {
   const auto fault = clock_watch_.fault(around_.clock.now());
   if (fault) {
     around_.board.set_obstacle(k_clock_obstacle, *fault);
-    if (!clock_is_wrong_) around_.log->error("{}", *fault);
+    if (!clock_is_wrong_) tell(around_.log, log_kind::clock_wrong, "{}", *fault);
   } else {
     around_.board.clear_obstacle(k_clock_obstacle);  // also what an earlier session met
-    if (clock_is_wrong_) around_.log->info("the clock is past what the state has seen again");
+    if (clock_is_wrong_)
+      tell(around_.log, log_kind::clock_right, "the clock is past what the state has seen again");
   }
   clock_is_wrong_ = fault.has_value();
 }

@@ -16,13 +16,14 @@ void consumer_session::look_at_deferred() {
     const std::string waits = counted(s->state.counters.waiting(), "deferred event");
     if (was_full) {
       full_streams_.erase(s->id);
-      around_.log->info("stream `{}`: {} left; reading goes on", s->config.name, waits);
+      tell(around_.log, log_kind::reading_resumed, "stream `{}`: {} left; reading goes on", s->config.name,
+           waits);
     } else {
       full_streams_.insert(s->id);
-      around_.log->warn(
-          "stream `{}`: {} wait, nearly as many as `waiting` allows: its reducer is slower than what comes, "
-          "so that reading pauses until half as many may come",
-          s->config.name, waits);
+      tell(around_.log, log_kind::reading_paused,
+           "stream `{}`: {} wait, nearly as many as `waiting` allows: its reducer is slower than what comes, "
+           "so that reading pauses until half as many may come",
+           s->config.name, waits);
     }
   }
 }
@@ -58,10 +59,12 @@ void consumer_session::hold_streams() {
   }
   held_streams_ = std::move(held);
   if (const auto done = around_.from.pause(paused); !done)
-    around_.log->warn("the partitions could not be paused: {}", done.error().message());
+    tell(around_.log, log_kind::pause_failed, "the partitions could not be paused: {}",
+         done.error().message());
   if (going_on.empty()) return;
   if (const auto done = around_.from.resume(going_on); !done)
-    around_.log->warn("the partitions could not be resumed: {}", done.error().message());
+    tell(around_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
+         done.error().message());
 }
 
 }  // namespace ratchet

@@ -84,11 +84,11 @@ std::optional<session_result> consumer_session::wait_until_alone(const committed
                   {}}};
     }
     if (first) {
-      around_.log->warn(
-          "group `{}` has members ({}); waiting up to {} s for them to go: one that was killed is listed "
-          "until "
-          "its session ends",
-          group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
+      tell(around_.log, log_kind::group_busy,
+           "group `{}` has members ({}); waiting up to {} s for them to go: one that was killed is listed "
+           "until "
+           "its session ends",
+           group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
       around_.board.set_ready(false, "waiting for the group's other members to go");
     }
     if (const auto idle = around_.from.poll(1, k_look_again); !idle) return questions_failed(idle.error());
@@ -121,8 +121,8 @@ session_result consumer_session::questions_failed(std::error_code code) {
 /// An assignment that is not answered blocks the member, and one without a claim must not be read.
 std::optional<session_result> consumer_session::claim_failed(std::error_code code) {
   if (is_not_a_member(code)) {
-    around_.log->info("the group moved on before it was claimed ({}); waiting for its next assignment",
-                      code.message());
+    tell(around_.log, log_kind::group_moved_on,
+         "the group moved on before it was claimed ({}); waiting for its next assignment", code.message());
     const auto answered = around_.from.assign({});
     return answered ? std::nullopt : std::optional{questions_failed(answered.error())};
   }
@@ -131,14 +131,30 @@ std::optional<session_result> consumer_session::claim_failed(std::error_code cod
       session_end::client_lost);
 }
 
+void consumer_session::tell_of_waiting(time_point now) {
+  constexpr std::chrono::seconds k_long{5};
+  if (!unassigned_since_ || now - *unassigned_since_ < k_long || told_of_waiting_ == unassigned_since_)
+    return;
+  told_of_waiting_ = unassigned_since_;
+  const std::string why =
+      "waiting for the group to assign partitions: it first waits for its other members, and for one that "
+      "was killed "
+      "until its session ends, up to " +
+      std::to_string(
+          std::chrono::ceil<std::chrono::seconds>(session_timeout(around_.settings.kafka)).count()) +
+      " s";
+  tell(around_.log, log_kind::group_waiting, "group `{}`: {}", around_.settings.kafka.group, why);
+  around_.board.set_ready(false, why);
+}
+
 void consumer_session::tell_of_option(const resolved_assignment& r) const {
   const resume_option option = options_.resume.option;
   if (option == resume_option::none || r.option_used) return;
   if (r.stops.empty()) {
-    around_.log->info("`--resume {}` had nothing to do: the state and the group's offsets fit",
-                      name_of(option));
+    tell(around_.log, log_kind::resume_option_unused,
+         "`--resume {}` had nothing to do: the state and the group's offsets fit", name_of(option));
   } else {
-    around_.log->warn("`--resume {}` is no answer to what was found", name_of(option));
+    tell(around_.log, log_kind::resume_told, "`--resume {}` is no answer to what was found", name_of(option));
   }
 }
 

@@ -77,9 +77,10 @@ std::optional<session_result> consumer_session::trim_outbox() {
   outbox_change trim = sender_->trim();
   std::vector<audit_row> audits;
   for (const auto& [row, why] : sender_->take_given_up()) {
-    around_.log->error("the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}",
-                       row.topic, name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
-                       typed_command("waiting list"), typed_command("status", "--rejected"));
+    tell(around_.log, log_kind::message_given_up,
+         "the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}", row.topic,
+         name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
+         typed_command("waiting list"), typed_command("status", "--rejected"));
     around_.meter.output_given_up();
     audits.push_back(audit_of_output_given_up(row, stream_name_of(row.stream), why, around_.clock.now()));
   }
@@ -120,9 +121,10 @@ std::optional<session_result> consumer_session::send_the_rest() {
   }
   tell_of_unsent_for_sinks();
   if (sender_ && !sender_->idle()) {
-    around_.log->warn("{} of the outbox not sent yet; the next start sends them{}{}",
-                      counted(around_.to.outbox().rows(), "message"), sender_->trouble() ? ": " : "",
-                      sender_->trouble().value_or(""));
+    tell(around_.log, log_kind::messages_unsent,
+         "{} of the outbox not sent yet; the next start sends them{}{}",
+         counted(around_.to.outbox().rows(), "message"), sender_->trouble() ? ": " : "",
+         sender_->trouble().value_or(""));
   }
   if (auto failed = trim_outbox()) return failed;
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
@@ -139,7 +141,7 @@ void consumer_session::look_at_outbox() {
   const std::string why = "more than outbox.bytes (" + format_size(limit) +
                           ") waits to be sent, so that nothing more is read" +
                           (sender_ && sender_->trouble() ? ": " + *sender_->trouble() : "");
-  around_.log->error("{}", why);
+  tell(around_.log, log_kind::outbox_full, "{}", why);
   around_.board.set_obstacle(k_full_obstacle, why);
 }
 

@@ -43,6 +43,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
       pipeline_{around_.streams, around_.to, around_.clock},
       sampler_{around_.streams, around_.to, around_.meter},
       space_{around_.settings, around_.space},
+      lines_{around_.log, around_.streams},
       clock_watch_{around_.streams},
       trace_{around_.settings.state.path},
       worker_{around_.streams, options_.decoding} {
@@ -59,6 +60,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
     around_.board.set_outbox_trouble({});
     around_.publish_to->on_progress([this] { around_.from.wake(); });
   }
+  pipeline_.on_written([this](const step_batch& step) { lines_.tell(step, around_.clock.steady()); });
   if (sender_) refusals_.push_back({k_topics_name, &*sender_});
   open_sinks();
   listen_for_transactions();
@@ -69,6 +71,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
 }
 
 consumer_session::~consumer_session() {
+  lines_.end();
   around_.to.on_durable({});
   if (around_.transactions != nullptr) around_.transactions->on_asked({});
   if (sender_) around_.publish_to->on_progress({});
@@ -111,8 +114,8 @@ std::optional<session_result> consumer_session::connect() {
     return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
                            session_end::refused);
   }
-  around_.log->info("joining group `{}` for {} of {}", around_.settings.kafka.group,
-                    counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
+  tell(around_.log, log_kind::group_joining, "joining group `{}` for {} of {}", around_.settings.kafka.group,
+       counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
   unassigned_since_ = around_.clock.steady();
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   return std::nullopt;
@@ -131,7 +134,7 @@ std::optional<session_result> consumer_session::turn() {
   if (got.value().batch) {
     note_answer();
     if (!times_.first_record) times_.first_record = around_.clock.steady();
-    if (std::exchange(in_trouble_, false)) around_.log->info("records flow again");
+    if (std::exchange(in_trouble_, false)) tell(around_.log, log_kind::brokers_back, "records flow again");
     trace_.note(got.value().batch->records());
     clock_watch_.look_at(got.value().batch->records(), around_.clock.now());
     worker_.submit(std::move(got.value().batch));
@@ -223,15 +226,27 @@ void consumer_session::stop_partition(const topic_partition& where, const std::s
   around_.board.set_stopped(stream_name(where), where, why);
 }
 
+void consumer_session::tell_of_stop(const topic_partition& where, const std::string& stopped,
+                                    log_facts facts) {
+  facts.stream = stream_name(where);
+  facts.where = &where;
+  const std::size_t known = told_to_do_.size();
+  add_new(told_to_do_, stopped);
+  const bool is_new = told_to_do_.size() > known;
+  tell_of(around_.log, log_kind::partition_stopped, facts,
+          is_new ? std::string_view{stopped} : words_of_stop(stopped).what);
+}
+
 void consumer_session::note_new_stops() {
   for (const auto& [where, stop] : pipeline_.stopped()) {
     if (reported_stops_.contains(where)) continue;
     const std::string why = describe(stop);
-    log_at(around_.log, spdlog::level::err, why, where, stop.offset);
+    tell_of_stop(where, why, {.aggregate = stop.aggregate, .offset = stop.offset});
     stop_partition(where, why);
     // It keeps its place in the assignment; what still comes of it is passed over.
     if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused) {
-      around_.log->warn("{} could not be paused: {}", to_string(where), paused.error().message());
+      tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
+           paused.error().message());
     }
   }
 }
@@ -246,6 +261,8 @@ std::optional<session_result> consumer_session::on_timers() {
   if (auto failed = keep_durable(now)) return failed;
   if (auto ended = watch_space(now)) return ended;
   commit_due(now);
+  lines_.turn(now);
+  tell_of_waiting(now);
   tell_health(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
     return session_result{
@@ -292,8 +309,8 @@ void consumer_session::commit_due(time_point now) {
   if (begun) return committer_->started();
   around_.meter.commit_ended(false);
   if (commit_failures_.due(now)) {
-    around_.log->warn("offsets were not committed and will be tried again: {}{}", begun.error().message(),
-                      commit_failures_.held_back());
+    tell(around_.log, log_kind::commit_failed, "offsets were not committed and will be tried again: {}{}",
+         begun.error().message(), commit_failures_.held_back());
   }
 }
 
@@ -345,10 +362,10 @@ session_result consumer_session::finish(session_end how) {
     const auto requests = committer_->all_due(around_.to.durable_step());
     if (!requests.empty()) {
       if (const auto done = around_.from.commit_and_wait(requests, k_last_commit_timeout); !done) {
-        around_.log->warn(
-            "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
-            "state",
-            done.error().message());
+        tell(around_.log, log_kind::commit_failed,
+             "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
+             "state",
+             done.error().message());
       } else {
         for (const commit_request& r : requests)
           around_.board.set_committed(stream_name(r.where), r.where, r.next_offset);
@@ -400,8 +417,8 @@ void consumer_session::on_commit_done(const notice::commit_done& c) {
   if (!c.code) note_allowed();
   if (c.code) {
     if (commit_failures_.due(around_.clock.steady()))
-      around_.log->warn("a commit of offsets failed and will be tried again: {}{}", c.code.message(),
-                        commit_failures_.held_back());
+      tell(around_.log, log_kind::commit_failed, "a commit of offsets failed and will be tried again: {}{}",
+           c.code.message(), commit_failures_.held_back());
     return;
   }
   note_answer();

@@ -26,6 +26,7 @@
 #include "app/sink_sender.hpp"
 #include "app/space_guard.hpp"
 #include "app/state_sampler.hpp"
+#include "app/step_lines.hpp"
 #include "app/transaction_queue.hpp"
 #include "ports/clock.hpp"
 #include "ports/publisher.hpp"
@@ -178,6 +179,10 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> serve_others();
   void note_moves();
   void note_new_stops();
+  /// Says what the wait for an assignment may be, once it lasts.
+  void tell_of_waiting(time_point now);
+  /// Logs a stop, as live_partition::stopped has it.
+  void tell_of_stop(const topic_partition&, const std::string& stopped, log_facts = {});
 
   // Notices.
   [[nodiscard]] std::optional<session_result> on_notice(const source_notice&);
@@ -239,6 +244,8 @@ class consumer_session {
   state_sampler sampler_;
   space_guard space_;
   log_pace space_lines_;
+  step_lines lines_;
+  std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::optional<committer> committer_;
   std::optional<outbox_sender> sender_;
   std::optional<std::string> told_trouble_;  ///< of the sender, as the board has it
@@ -275,7 +282,8 @@ class consumer_session {
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
-  time_point assigned_at_;  ///< last
+  std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
+  time_point assigned_at_;                     ///< last
   time_point last_sync_;
   time_point durable_moved_;
   std::uint64_t durable_seen_{0};

@@ -68,9 +68,10 @@ std::uint64_t consumer_session::sent_to_sinks() const {
 void consumer_session::tell_of_unsent_for_sinks() const {
   for (const sink_sender& sink : sinks_) {
     if (sink.idle()) continue;
-    around_.log->warn("{} for the sink `{}` not sent yet; the next start sends them{}{}",
-                      counted(around_.to.outboxes().of(sink.name()).rows(), "message"), sink.name(),
-                      sink.trouble() ? ": " : "", sink.trouble().value_or(""));
+    tell(around_.log, log_kind::messages_unsent,
+         "{} for the sink `{}` not sent yet; the next start sends them{}{}",
+         counted(around_.to.outboxes().of(sink.name()).rows(), "message"), sink.name(),
+         sink.trouble() ? ": " : "", sink.trouble().value_or(""));
   }
 }
 
@@ -91,7 +92,7 @@ void consumer_session::look_at_sinks() {
     const std::string why = "more than outbox.bytes (" + format_size(limit) + ") waits for the sink `" +
                             sink.name() + "`, so that no stream is read that publishes there" +
                             (sink.trouble() ? ": " + *sink.trouble() : "");
-    around_.log->error("{}", why);
+    tell(around_.log, log_kind::outbox_full, "{}", why);
     around_.board.set_obstacle(obstacle_of(sink.name()), why);
   }
 }

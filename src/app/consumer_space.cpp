@@ -25,7 +25,8 @@ std::optional<session_result> consumer_session::watch_space(time_point now) {
   std::vector<topic_partition> read;
   for (const auto& [where, unused] : assigned_) read.push_back(where);
   if (const auto paused = around_.from.pause(read); !paused) {
-    around_.log->warn("the partitions could not be paused: {}", paused.error().message());
+    tell(around_.log, log_kind::pause_failed, "the partitions could not be paused: {}",
+         paused.error().message());
   }
   return std::nullopt;
 }
@@ -38,13 +39,14 @@ std::optional<session_result> consumer_session::tell_of_space(time_point now) {
     if (ended.end == session_end::refused) ended.why = space_.refusal();
     return ended;
   }
-  if (space_lines_.due(now)) around_.log->warn("{}; reading is paused until there is room", space_.text());
+  if (space_lines_.due(now))
+    tell(around_.log, log_kind::disk_low, "{}; reading is paused until there is room", space_.text());
   around_.board.set_obstacle(space_guard::k_obstacle, space_.text());
   return std::nullopt;
 }
 
 void consumer_session::read_on() {
-  around_.log->info("there is room again; reading goes on");
+  tell(around_.log, log_kind::disk_has_room, "there is room again; reading goes on");
   around_.board.clear_obstacle(space_guard::k_obstacle);
   space_lines_ = log_pace{};
   // What was at its end may have more to read by now: it says so anew.
@@ -54,7 +56,8 @@ void consumer_session::read_on() {
     if (!reported_stops_.contains(where)) going_on.push_back(where);
   }
   if (const auto resumed = around_.from.resume(going_on); !resumed) {
-    around_.log->warn("the partitions could not be resumed: {}", resumed.error().message());
+    tell(around_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
+         resumed.error().message());
   }
 }
 

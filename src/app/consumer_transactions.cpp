@@ -70,10 +70,10 @@ std::optional<session_result> consumer_session::start_alone() {
   if (const std::vector<std::string> wanted = output_topics(around_.streams); !wanted.empty()) {
     const auto found = around_.from.partitions(wanted, k_topics_patience);
     if (!found && found.error() == make_error_code(errc::source_unavailable)) {
-      around_.log->warn(
-          "the topics that are published to could not be checked: {}; what is published waits "
-          "until the brokers are there",
-          found.error().message());
+      tell(around_.log, log_kind::brokers_away,
+           "the topics that are published to could not be checked: {}; what is published waits "
+           "until the brokers are there",
+           found.error().message());
     } else if (!found) {
       return topics_failed(found.error(), wanted, topic_use::written);
     }
@@ -93,7 +93,7 @@ std::optional<session_result> consumer_session::start_alone() {
     return store_failed(done.error());
   for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
   around_.board.set_ready(true);
-  around_.log->info("no stream has topics: waiting for transactions");
+  tell(around_.log, log_kind::waiting_for_transactions, "no stream has topics: waiting for transactions");
   assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();

@@ -31,12 +31,14 @@ void consumer_session::hold(const topic_partition& where, const std::string& why
   const auto [at, is_new] = held_.try_emplace(where, held_partition{why, around_.clock.steady(), false});
   if (!is_new) at->second.answered = false;
   if (is_new && held_lines_.due(around_.clock.steady())) {
-    around_.log->warn("{} cannot be read now: {}; it is asked about again, and the others are read{}",
-                      to_string(where), why, held_lines_.held_back());
+    tell(around_.log, log_kind::partition_held,
+         "{} cannot be read now: {}; it is asked about again, and the others are read{}", to_string(where),
+         why, held_lines_.held_back());
   }
   if (assigned_.erase(where) != 0) {
     if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused)
-      around_.log->warn("{} could not be paused: {}", to_string(where), paused.error().message());
+      tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
+           paused.error().message());
   }
   at_end_.erase(where);
 }
@@ -125,7 +127,8 @@ std::optional<topic_partition> consumer_session::next_to_ask() {
 void consumer_session::tell_of_silence(time_point now) {
   if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
   are_away_ = true;
-  around_.log->warn("no broker has answered for {} seconds; it goes on by itself", k_silence.count());
+  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; it goes on by itself",
+       k_silence.count());
   around_.board.set_obstacle(k_away_obstacle, "no broker answers");
 }
 
@@ -152,7 +155,8 @@ void consumer_session::note_trouble(const notice::trouble& t) {
   }
   if (!troubles_.due(around_.clock.steady())) return;
   in_trouble_ = true;
-  around_.log->warn("brokers: {}; it goes on by itself{}", t.text, troubles_.held_back());
+  tell(around_.log, log_kind::brokers_away, "brokers: {}; it goes on by itself{}", t.text,
+       troubles_.held_back());
 }
 
 void consumer_session::note_answer() {

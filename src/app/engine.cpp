@@ -19,6 +19,7 @@
 #include "app/start_step.hpp"
 #include "app/state_sampler.hpp"
 #include "app/table_reading.hpp"
+#include "core/typed_command.hpp"
 #include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
@@ -31,6 +32,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds k_close_deadline{10'000};
+/// While a member joins, its coordinator answers nothing else, a farewell neither: to wait for it is vain.
+constexpr std::chrono::milliseconds k_close_unjoined{1'000};
 constexpr std::chrono::milliseconds k_new_client_pause{1'000};
 constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
@@ -61,7 +64,9 @@ void wait(std::chrono::milliseconds time, const std::atomic<bool>& stop) {
 class open_source_guard {
  public:
   explicit open_source_guard(std::unique_ptr<source> s) : source_{std::move(s)} {}
-  ~open_source_guard() { source_->close(k_close_deadline); }
+  ~open_source_guard() { source_->close(deadline_); }
+  /// It holds partitions, which others are to get without waiting for its session to end.
+  void has_joined() noexcept { deadline_ = k_close_deadline; }
   open_source_guard(const open_source_guard&) = delete;
   open_source_guard& operator=(const open_source_guard&) = delete;
   open_source_guard(open_source_guard&&) = delete;
@@ -70,6 +75,7 @@ class open_source_guard {
 
  private:
   std::unique_ptr<source> source_;
+  std::chrono::milliseconds deadline_{k_close_unjoined};
 };
 
 }  // namespace
@@ -92,7 +98,8 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   if (!options.log) options.log = silent_log();
   if (options.clock == nullptr) options.clock = &k_system_clock;
   for (const diagnostic& w : c.warnings) {
-    options.log->warn("{}: {}{}{}", w.path, w.message, w.hint.empty() ? "" : "; ", w.hint);
+    tell(options.log, log_kind::config_warning, "{}: {}{}{}", w.path, w.message, w.hint.empty() ? "" : "; ",
+         w.hint);
   }
   if (auto too_few = refusal_of_descriptors(descriptor_limit())) return std::move(*too_few);
   RATCHET_TRY(auto streams, make_streams(c, own));
@@ -100,7 +107,7 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   auto failed = made->open_store();
   if (failed && made->options_.resume == resume_option::rebuild && rebuild_mends(*failed)) {
-    made->options_.log->warn("{}", failed->message);
+    tell(made->options_.log, log_kind::state_put_aside, "{}", failed->message);
     failed = made->move_aside();
     if (!failed) failed = made->open_store();
   }
@@ -115,9 +122,10 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
 /// mode.
 void engine::tell_of_mode(const std::string& before) {
   const auto now = mode_open_to_others(config_.state.path);
-  options_.log->warn("the state directory {} had the mode {}{}", config_.state.path.string(), before,
-                     now ? ", and keeps it: other users of this machine may read the state"
-                         : ": it is for its owner alone now (700)");
+  tell(options_.log, log_kind::state_mode, "the state directory {} had the mode {}{}",
+       config_.state.path.string(), before,
+       now ? ", and keeps it: other users of this machine may read the state"
+           : ": it is for its owner alone now (700)");
 }
 
 std::optional<problem> engine::open_store() {
@@ -140,7 +148,7 @@ std::optional<problem> engine::open_store() {
     return problem{
         loaded.error(),
         "the state in " + config_.state.path.string() + " cannot be read: " + loaded.error().message(),
-        "run `ratchet verify --state " + config_.state.path.string() + "`",
+        "run `ratchet verify --state " + shell_word(config_.state.path.string()) + "`",
         {}};
   }
   if (auto failed = note_first_opening()) return failed;
@@ -161,7 +169,7 @@ std::optional<problem> engine::note_first_opening() {
   batch.change.outbox_epoch = epoch;
   batch.change.note_copy_opened = true;
   if (auto failed = write_at_start(*store_, config_.state.path, batch)) return failed;
-  options_.log->warn("{}", batch.audits.back().text);
+  tell(options_.log, log_kind::copy_opened, "{}", batch.audits.back().text);
   return std::nullopt;
 }
 
@@ -173,9 +181,9 @@ std::optional<problem> engine::note_added_tables() {
     row.stream = added.stream;
     row.time = options_.clock->now();
     row.text = "the table `" + added.table + "` begins empty: events that were handled before are not in it";
-    options_.log->warn(
-        "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
-        added.stream, row.text);
+    tell(options_.log, log_kind::table_added,
+         "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
+         added.stream, row.text);
   }
   if (batch.audits.empty()) return std::nullopt;
   return write_at_start(*store_, config_.state.path, std::move(batch));
@@ -189,10 +197,10 @@ void engine::tell_unread_topics() const {
     }
     for (const std::string& read : s->config.topics) topics.erase(read);
     for (const std::string& topic : topics) {
-      options_.log->warn(
-          "stream {}: the state has offsets of the topic `{}`, which the config does not name: it is not "
-          "read",
-          s->config.name, topic);
+      tell(options_.log, log_kind::topic_unread,
+           "stream {}: the state has offsets of the topic `{}`, which the config does not name: it is not "
+           "read",
+           s->config.name, topic);
     }
   }
 }
@@ -202,7 +210,7 @@ std::optional<problem> engine::note_restarted_streams() {
   for (const restarted_stream& s : store_->restarted_streams()) {
     if (s.forgotten.consumed == 0) continue;
     batch.audits.push_back(audit_of_restarted_stream(s, options_.clock->now()));
-    options_.log->warn("stream {}: {}", s.stream, batch.audits.back().text);
+    tell(options_.log, log_kind::stream_started_over, "stream {}: {}", s.stream, batch.audits.back().text);
   }
   if (batch.audits.empty()) return std::nullopt;
   return write_at_start(*store_, config_.state.path, std::move(batch));
@@ -263,7 +271,7 @@ std::optional<problem> engine::serve_http() {
                                     [this](std::string_view path) { return pages_.answer(path); });
   if (!started) return std::move(started.error());
   http_ = std::move(started.value());
-  options_.log->info("/livez, /readyz and /metrics on http://{}", http_->address());
+  tell(options_.log, log_kind::http_listening, "/livez, /readyz and /metrics on http://{}", http_->address());
   return std::nullopt;
 }
 
@@ -272,8 +280,9 @@ std::optional<problem> engine::reopen_store(const problem& why) {
   board_.set_ready(false, "opening the state directory again, as a write to it failed");
   meter_.store_opened_again();
   if (lost_stores_.due(options_.clock->steady()))
-    options_.log->error("{}; the store is opened again, and what it holds is taken for the truth{}",
-                        why.message, lost_stores_.held_back());
+    tell(options_.log, log_kind::store_reopened,
+         "{}; the store is opened again, and what it holds is taken for the truth{}", why.message,
+         lost_stores_.held_back());
   std::vector<stream_state> starts;
   for (const auto& s : streams_) starts.push_back(s->at_start);
   close_store();
@@ -299,7 +308,8 @@ std::optional<problem> engine::move_aside() {
                    "move it away by hand, and start again with `--resume rebuild`",
                    {}};
   }
-  options_.log->warn("the old state is kept in {}; building a new one from the log's start", old.string());
+  tell(options_.log, log_kind::state_put_aside,
+       "the old state is kept in {}; building a new one from the log's start", old.string());
   // A rebuild begins at the log's start, also where a new stream would begin at its end.
   for (const auto& s : streams_) s->config.start = start_position::earliest;
   return std::nullopt;
@@ -353,6 +363,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
        options_.space, outlet.value().get(), &transactions_, sinks.value().outlets},
       {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
   session_result ended = session.run();
+  if (session.was_assigned()) from.has_joined();
   times_ = session.times();
   if (session.was_assigned()) options_.resume = resume_option::none;  // it holds for the first assignment
   return {std::move(ended), session.was_assigned()};
@@ -400,7 +411,8 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
         return std::move(ended.why);
       case next_move::ride_out:
         if (outages_.due(options_.clock->steady()))
-          options_.log->warn("{}; it is tried again{}", ended.why->message, outages_.held_back());
+          tell(options_.log, log_kind::brokers_away, "{}; it is tried again{}", ended.why->message,
+               outages_.held_back());
         wait(ended.why->code == make_error_code(errc::access_denied) ? k_denied_pause : k_new_client_pause,
              stop);
         break;
@@ -414,8 +426,8 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
       case next_move::make_client:
         meter_.client_made_anew();
         if (lost_clients_.due(options_.clock->steady()))
-          options_.log->error("{} ({}); a new client goes on from the state{}", ended.why->message,
-                              ended.why->code.message(), lost_clients_.held_back());
+          tell(options_.log, log_kind::client_renewed, "{} ({}); a new client goes on from the state{}",
+               ended.why->message, ended.why->code.message(), lost_clients_.held_back());
         std::this_thread::sleep_for(k_new_client_pause);
         break;
     }
@@ -426,11 +438,15 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
 std::optional<problem> engine::stopped_partitions() const {
   problem p{
       make_error_code(errc::partition_stopped), "some partitions are stopped; the rest is handled:", "", {}};
+  std::vector<std::string> to_do;
   for (const auto& [name, partitions] : board_.snapshot().streams) {
     for (const auto& [where, live] : partitions) {
-      if (live.stopped) p.diagnostics.push_back({"", 0, 0, "", *live.stopped, ""});
+      if (!live.stopped) continue;
+      p.diagnostics.push_back({"", 0, 0, "", std::string{words_of_stop(*live.stopped).what}, ""});
+      add_new(to_do, *live.stopped);
     }
   }
+  p.hint = joined(to_do);
   return p.diagnostics.empty() ? std::nullopt : std::optional{std::move(p)};
 }
 

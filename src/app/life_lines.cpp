@@ -30,15 +30,14 @@ std::string partitions_text(const stream_list& streams) {
 }  // namespace
 
 void tell_start(const log_ptr& log, const config& c, const store& to) {
-  log->info("ratchet " RATCHET_VERSION "{}{}, state {}, store {} at step {}",
-            c.file.empty() ? "" : ", config ", c.file.string(), c.state.path.string(), to.uuid(),
-            to.last_step());
+  tell(log, log_kind::run_started, "ratchet " RATCHET_VERSION "{}{}, state {}, store {} at step {}",
+       c.file.empty() ? "" : ", config ", c.file.string(), c.state.path.string(), to.uuid(), to.last_step());
 }
 
 void tell_end(const log_ptr& log, const store& to, const stream_list& streams) {
   const bool all = to.durable_step() >= to.last_step();
-  log->info("the run has ended; store {} is durable to step {}{}", to.uuid(), to.durable_step(),
-            all ? partitions_text(streams) : " of " + std::to_string(to.last_step()));
+  tell(log, log_kind::run_ended, "the run has ended; store {} is durable to step {}{}", to.uuid(),
+       to.durable_step(), all ? partitions_text(streams) : " of " + std::to_string(to.last_step()));
 }
 
 }  // namespace ratchet

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/live_board.hpp"
 
+#include <algorithm>
+
 namespace ratchet {
 
 live_board::live_board(timestamp started_at) {
@@ -54,6 +56,22 @@ void live_board::set_log_end(std::string_view stream, const topic_partition& whe
   at(stream, where).log_end = offset;
 }
 
+stop_words words_of_stop(std::string_view stopped) noexcept {
+  const std::size_t end = std::min(stopped.find('\n'), stopped.size());
+  return {stopped.substr(0, end), stopped.substr(std::min(end + 1, stopped.size()))};
+}
+
+void add_new(std::vector<std::string>& to_do, std::string_view stopped) {
+  const std::string_view one = words_of_stop(stopped).to_do;
+  if (!one.empty() && std::find(to_do.begin(), to_do.end(), one) == to_do.end()) to_do.emplace_back(one);
+}
+
+std::string joined(const std::vector<std::string>& to_do) {
+  std::string text;
+  for (const std::string& one : to_do) text += (text.empty() ? "" : "; ") + one;
+  return text;
+}
+
 void live_board::set_stopped(std::string_view stream, const topic_partition& where, std::string_view reason) {
   const std::scoped_lock lock{mutex_};
   at(stream, where).stopped = reason;
@@ -73,11 +91,15 @@ live_status live_board::snapshot() const {
     all.ready = false;
   };
   for (const auto& [name, reason] : obstacles_) add(reason);
+  std::vector<std::string> to_do;
   for (const auto& [stream, partitions] : all.streams) {
     for (const auto& [where, partition] : partitions) {
-      if (partition.stopped) add(*partition.stopped);
+      if (!partition.stopped) continue;
+      add(words_of_stop(*partition.stopped).what);
+      add_new(to_do, *partition.stopped);
     }
   }
+  for (const std::string& one : to_do) add(one);
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ratchet/types.hpp"
 
@@ -18,9 +19,20 @@ struct live_partition {
   bool assigned{false};
   std::optional<std::int64_t> committed;  ///< the group's offset in Kafka, as last confirmed
   std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen
-  std::optional<std::string> stopped;     ///< why it is stopped
+  std::optional<std::string> stopped;     ///< why it is stopped, and behind a line feed what to do
   friend bool operator==(const live_partition&, const live_partition&) = default;
 };
+
+/// The two parts of live_partition::stopped. Many partitions stop for one cause: what to do is said once.
+struct stop_words {
+  std::string_view what;
+  std::string_view to_do;  ///< may be empty
+};
+[[nodiscard]] stop_words words_of_stop(std::string_view stopped) noexcept;
+/// Adds what is new of what to do.
+void add_new(std::vector<std::string>& to_do, std::string_view stopped);
+/// As one text.
+[[nodiscard]] std::string joined(const std::vector<std::string>& to_do);
 
 using live_partitions = std::map<topic_partition, live_partition>;
 

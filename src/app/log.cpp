@@ -19,13 +19,8 @@ constexpr std::chrono::seconds k_log_interval{10};
 constexpr std::size_t k_most_warnings = 32;
 constexpr int k_syslog_error = 3;
 
-/// Travels beside the message: in it, whoever chose a part of its text could choose the place as well. A line
-/// is formatted on the thread that writes it; a logger that formats elsewhere leaves the place out.
-struct message_place {
-  const topic_partition& where;
-  std::optional<std::int64_t> offset;
-};
-thread_local const message_place* place_of_message = nullptr;
+/// Travels beside the message: in it, whoever chose a part of its text could choose the facts as well.
+thread_local const told_line* being_told = nullptr;
 
 std::string_view level_name(spdlog::level::level_enum level) noexcept {
   switch (level) {
@@ -84,7 +79,7 @@ class level_flag final : public spdlog::custom_flag_formatter {
 class text_flag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
-    const std::string line = shown_text(joined_lines(payload_of(message)));
+    const std::string line = as_one_line(payload_of(message));
     to.append(line.data(), line.data() + line.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -92,20 +87,32 @@ class text_flag final : public spdlog::custom_flag_formatter {
   }
 };
 
-/// "MESSAGE", and the members of its place.
+void append_fact(std::string& to, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  to.append(",\"").append(name).append("\":");
+  append_json_string(to, value);
+}
+
+/// The members behind the level.
 class json_flag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
     std::string members;
+    if (being_told != nullptr) append_fact(members, "code", rule_of(being_told->kind).code);
+    members += ",\"message\":";
     append_json_string(members, payload_of(message));
-    if (place_of_message != nullptr) {
-      const auto& [where, offset] = *place_of_message;
-      members += ",\"topic\":";
-      append_json_string(members, where.topic);
-      members += ",\"partition\":" + std::to_string(static_cast<std::int32_t>(where.partition));
-      if (offset) members += ",\"offset\":" + std::to_string(*offset);
-    }
+    if (being_told != nullptr) append_facts(members, being_told->facts);
     to.append(members.data(), members.data() + members.size());
+  }
+  static void append_facts(std::string& to, const log_facts& facts) {
+    append_fact(to, "stream", facts.stream);
+    append_fact(to, "aggregate", facts.aggregate);
+    if (facts.where != nullptr) {
+      to += ",\"topic\":";
+      append_json_string(to, facts.where->topic);
+      to += ",\"partition\":" + std::to_string(static_cast<std::int32_t>(facts.where->partition));
+    }
+    if (facts.offset) to += ",\"offset\":" + std::to_string(*facts.offset);
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
     return std::make_unique<json_flag>();
@@ -122,7 +129,7 @@ std::unique_ptr<spdlog::formatter> make_log_formatter(log_format format) {
   auto made = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
   if (format == log_format::json) {
     made->add_flag<level_flag>('*', 0U).add_flag<json_flag>('?').set_pattern(
-        R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*","message":%?})");
+        R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*"%?})");
   } else {
     constexpr std::size_t k_widest = 5;
     made->add_flag<level_flag>('*', k_widest)
@@ -132,12 +139,19 @@ std::unique_ptr<spdlog::formatter> make_log_formatter(log_format format) {
   return made;
 }
 
-void log_at(const log_ptr& log, spdlog::level::level_enum level, std::string_view message,
-            const topic_partition& where, std::optional<std::int64_t> offset) {
-  const message_place place{where, offset};
-  place_of_message = &place;
-  log->log(level, "{}", message);
-  place_of_message = nullptr;
+void tell_of(const log_ptr& log, log_kind kind, const log_facts& facts, std::string_view message) {
+  const told_line told{kind, facts};
+  being_told = &told;
+  log->log(rule_of(kind).level, "{}", message);
+  being_told = nullptr;
+}
+
+const told_line* line_being_told() noexcept {
+  return being_told;
+}
+
+std::string as_one_line(std::string_view message) {
+  return shown_text(joined_lines(message));
 }
 
 bool log_pace::due(std::chrono::steady_clock::time_point now) {
@@ -169,7 +183,7 @@ void client_log::write(int level, std::string_view text) {
       if (shown) more = errors_.held_back();
     }
   }
-  log_->log(shown ? spdlog::level::warn : spdlog::level::debug, "librdkafka: {}{}", text, more);
+  tell(log_, shown ? log_kind::client : log_kind::client_detail, "librdkafka: {}{}", text, more);
 }
 
 }  // namespace ratchet

@@ -12,7 +12,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "app/log_lines.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -29,15 +31,39 @@ enum class log_format : std::uint8_t { text, json };
 /// not be shown (core/shown_text.hpp) \xNN or \u{N}, so that nothing out of a record can forge a line or
 /// steer a terminal; in JSON it is escaped.
 ///     2026-11-20T16:00:00.000Z info  resuming payment-status/3 at offset 17
-///     {"time":"2026-11-20T16:00:00.000Z","level":"info","message":"resuming payment-status/3 at offset 17",
-///      "topic":"payment-status","partition":3,"offset":17}
+///     {"time":"2026-11-20T16:00:00.000Z","level":"info","code":"resumed",
+///      "message":"resuming payment-status/3 at offset
+///      17","topic":"payment-status","partition":3,"offset":17}
 /// Levels are debug, info, warn and error.
 [[nodiscard]] std::unique_ptr<spdlog::formatter> make_log_formatter(log_format);
 
-/// Writes a message with the place that it speaks of, which becomes members of a JSON line; text leaves it to
-/// the message.
-void log_at(const log_ptr&, spdlog::level::level_enum, std::string_view message, const topic_partition&,
-            std::optional<std::int64_t> offset = std::nullopt);
+/// What a line speaks of, for programs: members of a JSON line; text leaves it to the message. Borrowed.
+struct log_facts {
+  std::string_view stream{};
+  std::string_view aggregate{};
+  const topic_partition* where{nullptr};
+  std::optional<std::int64_t> offset{};
+};
+
+/// Writes a line with the level of its kind.
+void tell_of(const log_ptr&, log_kind, const log_facts&, std::string_view message);
+
+template <class... Args>
+void tell(const log_ptr& log, log_kind kind, spdlog::format_string_t<Args...> text, Args&&... args) {
+  if (!log->should_log(rule_of(kind).level)) return;
+  tell_of(log, kind, {}, spdlog::fmt_lib::format(text, std::forward<Args>(args)...));
+}
+
+/// The line that this thread is writing, for sinks and formatters; null where it came past tell(). A logger
+/// that formats on another thread does without.
+struct told_line {
+  log_kind kind;
+  const log_facts& facts;
+};
+[[nodiscard]] const told_line* line_being_told() noexcept;
+
+/// A message as one line, with nothing in it that would steer a terminal.
+[[nodiscard]] std::string as_one_line(std::string_view message);
 
 /// Lets one line through in a while, of those that an outage repeats, and counts what it held back.
 class log_pace {

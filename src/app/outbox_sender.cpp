@@ -175,7 +175,8 @@ void outbox_sender::note_trouble(const entry& e, const std::string& why, const c
                                  time_point now) {
   trouble_to_ = std::max(trouble_to_, e.row.position + 1);
   trouble_ = "the topic `" + e.row.topic + "` " + why;
-  if (troubles_.due(now)) log_->error("{}; {}{}", *trouble_, what_now, troubles_.held_back());
+  if (troubles_.due(now))
+    tell(log_, log_kind::messages_in_trouble, "{}; {}{}", *trouble_, what_now, troubles_.held_back());
 }
 
 bool outbox_sender::is_behind_stuck(const entry& e) const {
@@ -201,7 +202,7 @@ void outbox_sender::pop_delivered() {
   if (!trouble_ || lane_.first() < trouble_to_) return;
   trouble_.reset();
   pause_ = {};
-  log_->info("the messages of the outbox get through again");
+  tell(log_, log_kind::messages_get_through, "the messages of the outbox get through again");
 }
 
 bool outbox_sender::hand_over(output_row& row) {

@@ -9,6 +9,7 @@
 #include "app/dead_letters.hpp"
 #include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
+#include "app/row_reports.hpp"
 #include "core/typed_command.hpp"
 #include "decode/record_hash.hpp"
 
@@ -106,37 +107,45 @@ std::string to_string(const topic_partition& where) {
   return where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition));
 }
 
+namespace {
+
+std::string what_is_poisoned(const partition_stop& stop) {
+  std::string text = "stopped, as too many records in a row are malformed; this one is " +
+                     std::string{name_of(stop.malformed.reason)};
+  if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
+  text += " (byte " + std::to_string(stop.malformed.byte_offset) + ")\n";
+  if (stop.malformed.reason == malformed_reason::position_invalid) {
+    return text +
+           "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
+  }
+  const std::string hint = hint_on_fault(name_of(stop.malformed.reason), std::nullopt);
+  return text + (hint.empty() ? "most likely the envelope of the config does not fit the topic" : hint) +
+         "; see " + typed_command("status", "--rejected") +
+         "; correct the config, or set `poison: off` for the stream to pass over such records";
+}
+
+}  // namespace
+
 std::string describe(const partition_stop& stop) {
   const std::string offset = std::to_string(stop.offset);
   const std::string place =
       stop.where.topic.empty() ? "line " + offset : to_string(stop.where) + " at offset " + offset;
-  if (stop.code == make_error_code(errc::poisoned)) {
-    std::string text = place + ": stopped, as too many records in a row are malformed; this one is " +
-                       name_of(stop.malformed.reason);
-    if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
-    text += " (byte " + std::to_string(stop.malformed.byte_offset) + "): ";
-    if (stop.malformed.reason == malformed_reason::position_invalid) {
-      return text +
-             "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
-    }
-    return text + "most likely the envelope of the config does not fit the topic; see " +
-           typed_command("status", "--rejected") +
-           "; correct the config, or set `poison: off` for the stream to pass over such records";
-  }
+  const std::string before = "stopped before this event of aggregate `" + stop.aggregate + "`";
+  if (stop.code == make_error_code(errc::poisoned)) return place + ": " + what_is_poisoned(stop);
   if (stop.code == make_error_code(errc::reducer_failed)) {
-    std::string text = place + ": stopped before this event of aggregate `" + stop.aggregate + "`: ";
-    text += "the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what);
-    return text + "; nothing is lost: mend the reducer and start again";
+    return place + ": " + before +
+           ": the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what) +
+           "\nnothing is lost: mend the reducer and start again";
   }
   if (stop.code == make_error_code(errc::waiting_full)) {
-    return place + ": stopped before this event of aggregate `" + stop.aggregate +
-           "`, which has to wait, as no more may wait than `waiting` of the config allows (" + stop.what +
-           "); nothing is lost: see " + typed_command("waiting list") +
+    return place + ": " + before +
+           ", which has to wait, as no more may wait than `waiting` of the config allows (" + stop.what +
+           ")\nnothing is lost: see " + typed_command("waiting list") +
            ", let the gaps close or decide about the events, or raise the limit, and start again";
   }
   if (stop.code == make_error_code(errc::gap_too_old)) {
     return place + ": stopped, as numbers of aggregate `" + stop.aggregate +
-           "` did not come within `gap.timeout` and `gap.policy` is stop; nothing is lost: see " +
+           "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
            typed_command("waiting list") + ", have the missing events sent, or skip them, and start again";
   }
   return place + ": stopped: " + stop.code.message();
@@ -275,6 +284,7 @@ result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row
   if (!outbox.puts.empty()) outbox.number(store_.outboxes(), store_.outbox_epoch());
   batch.outbox = std::move(outbox);
   RATCHET_TRY(store_.write(batch));
+  if (look_at_step_) look_at_step_(batch);
   if (take_outputs_ && !batch.outbox.puts.empty()) take_outputs_(std::move(batch.outbox.puts));
   return success();
 }

@@ -105,6 +105,10 @@ class pipeline {
   using take_outputs = std::function<void(std::vector<output_row>&&)>;
   void on_outputs(take_outputs take) { take_outputs_ = std::move(take); }
 
+  /// Has `look` called with each step, behind its write().
+  using look_at_step = std::function<void(const step_batch&)>;
+  void on_written(look_at_step look) { look_at_step_ = std::move(look); }
+
  private:
   enum class look_for : std::uint8_t { all, gaps };
   /// One stream's part of a batch, while it goes through its steps.
@@ -155,13 +159,14 @@ class pipeline {
   std::map<topic_partition, partition_stop> stopped_;
   explain_record explain_;
   take_outputs take_outputs_;
+  look_at_step look_at_step_;
   stream_runtime* plain_stream_{nullptr};
 };
 
 /// "topic/3", as logs, messages and status spell it.
 [[nodiscard]] std::string to_string(const topic_partition&);
 
-/// What happened to a stopped partition, where, and what to do: for logs and status.
+/// What happened to a stopped partition, and where, and behind a line feed what to do: for logs and status.
 [[nodiscard]] std::string describe(const partition_stop&);
 
 }  // namespace ratchet

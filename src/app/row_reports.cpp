@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/decoded_event.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 
@@ -90,6 +91,8 @@ std::string rejected_line(const rejected_row& row) {
     if (!row.detail.empty()) out += " " + row.detail;
     if (!row.pointer.empty()) out += " at " + row.pointer + ",";
     out += " byte " + std::to_string(row.byte_offset);
+    if (const std::string hint = hint_on_fault(row.detail, row.value); !hint.empty())
+      out += " (" + hint + ")";
   } else if (!row.detail.empty()) {
     out += " of " + row.detail;
   }
@@ -103,6 +106,19 @@ std::string fault_text(const rejected_row& row) {
   if (row.reason != reject_reason::malformed) return {};
   return row.detail + (row.pointer.empty() ? "" : " at " + row.pointer) + ", byte " +
          std::to_string(row.byte_offset);
+}
+
+std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value) {
+  constexpr std::size_t k_schema_header = 5;  // a byte 0 and four of the schema's number
+  if (fault == name_of(malformed_reason::id_invalid)) {
+    return "not an id as `dedup.ids` names them, a UUIDv7 where it names none; `dedup: {ids: opaque}` takes "
+           "any "
+           "text";
+  }
+  const bool is_framed = value && value->size() >= k_schema_header && value->front() == '\0';
+  if (is_framed && fault == name_of(malformed_reason::invalid_json))
+    return "as Confluent's serializers frame it: a byte 0 and a schema's number; Ratchet reads plain JSON";
+  return {};
 }
 
 std::string content_hash_text(const rejected_row& row) {

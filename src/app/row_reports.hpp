@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/json_writer.hpp"
@@ -38,6 +39,8 @@ void write_rejected(json_writer&, const rejected_row&);
 [[nodiscard]] std::string rejected_line(const rejected_row&);
 /// What is wrong with what cannot be decoded, and where: "NAME at POINTER, byte N"; empty: it could be.
 [[nodiscard]] std::string fault_text(const rejected_row&);
+/// What is most likely the matter, where the name of the fault and the record tell; else empty.
+[[nodiscard]] std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value);
 /// What stands for the position of a record of a plain file: 16 hexadecimal digits.
 [[nodiscard]] std::string content_hash_text(const rejected_row&);
 

@@ -85,7 +85,7 @@ std::optional<problem> discard_lanes(const config& c, store& from, timestamp now
     batch.outbox.trimmed_gone = waiting.gone;
     batch.outbox.trimmed_bytes = waiting.bytes;
     if (auto failed = write_at_start(from, c.state.path, std::move(batch))) return failed;
-    log->warn("{}", told.text);
+    tell(log, log_kind::sink_discarded, "{}", told.text);
   }
   return std::nullopt;
 }

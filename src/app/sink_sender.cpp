@@ -102,10 +102,10 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
                       : "takes no messages: ") +
              d.text;
   if (!troubles_.due(now)) return;
-  log_->error("{}; {}{}", *trouble_,
-              refused ? "it is kept and tried again, and what its aggregate published there behind it waits"
-                      : "they are kept, and sent again",
-              troubles_.held_back());
+  tell(log_, log_kind::messages_in_trouble, "{}; {}{}", *trouble_,
+       refused ? "it is kept and tried again, and what its aggregate published there behind it waits"
+               : "they are kept, and sent again",
+       troubles_.held_back());
 }
 
 void sink_sender::note_failure(chain& of, const held& message, const delivery& d) {
@@ -200,7 +200,7 @@ void sink_sender::clear_failures(chain& of) {
   of.until.reset();
   if (--failing_ > 0) return;
   trouble_.reset();
-  log_->info("the messages of the sink `{}` get through again", outlet_.name);
+  tell(log_, log_kind::messages_get_through, "the messages of the sink `{}` get through again", outlet_.name);
 }
 
 void sink_sender::wake_waiting(time_point now) {

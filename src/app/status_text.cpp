@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "app/counted.hpp"
 #include "app/pipeline.hpp"
@@ -78,6 +79,16 @@ std::string optional_text(const std::optional<std::int64_t>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
+/// What happened, without the place, which begins the line already.
+std::string stop_text(const topic_partition& where, std::string_view stopped) {
+  std::string_view what = words_of_stop(stopped).what;
+  const std::string place = to_string(where);
+  if (!what.starts_with(place)) return "   stopped: " + std::string{what};
+  what.remove_prefix(place.size());
+  while (what.starts_with(':') || what.starts_with(' ')) what.remove_prefix(1);
+  return (what.find("stopped") == std::string_view::npos ? "   stopped: " : "   ") + std::string{what};
+}
+
 void append_partitions(std::string& out, const std::vector<partition_report>& partitions) {
   if (partitions.empty()) return;
   std::size_t width = std::string_view{"partition"}.size();
@@ -88,6 +99,7 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
   right(head, "committed", k_number_width);
   right(head, "lag", k_number_width);
   append_line(out, head);
+  std::vector<std::string> to_do;  // of many partitions it is the same
   for (const auto& p : partitions) {
     std::string line = "  ";
     left(line, to_string(p.where), width);
@@ -95,12 +107,14 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
     right(line, optional_text(p.live ? p.live->committed : std::nullopt), k_number_width);
     right(line, optional_text(p.lag), k_number_width);
     if (p.live && p.live->stopped) {
-      line += "   stopped: " + *p.live->stopped;
+      line += stop_text(p.where, *p.live->stopped);
+      add_new(to_do, *p.live->stopped);
     } else if (p.live && !p.live->assigned) {
       line += "   not assigned";
     }
     append_line(out, line);
   }
+  for (const std::string& one : to_do) append_line(out, "  -> " + one);
 }
 
 void append_rejected(std::string& out, const std::vector<rejected_row>& rows) {
@@ -116,7 +130,11 @@ void append_copy(std::string& out, const store_identity& store) {
 
 void append_head(std::string& out, const status_report& report) {
   if (report.source == report_source::directory) {
-    append_line(out, "no instance is running; this is what the state directory holds");
+    const bool is_empty = std::all_of(
+        report.streams.begin(), report.streams.end(),
+        [](const stream_report& s) { return s.state.counters.consumed == 0 && s.state.partitions.empty(); });
+    append_line(out, std::string{"no instance is running; this is what the state directory holds"} +
+                         (is_empty ? ": nothing yet, as no run has got as far as reading" : ""));
   }
   if (report.source != report_source::instance) return;
   std::string line = report.live.ready ? "ready" : "NOT READY";

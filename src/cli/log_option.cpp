@@ -40,13 +40,14 @@ int report(const log_option& option, const problem& p) {
   std::string text = to_text(p);
   text.pop_back();  // the log ends the line
   const std::string_view self = "ratchet: ";
-  make_log(option)->error("{}", std::string_view{text}.substr(text.starts_with(self) ? self.size() : 0));
+  tell(make_log(option), log_kind::run_failed, "{}",
+       std::string_view{text}.substr(text.starts_with(self) ? self.size() : 0));
   return exit_code(p.code);
 }
 
 std::string_view words_at_abort(const log_option& option) noexcept {
   if (option.format == "json") {
-    return R"({"level":"error","message":"aborted by a second signal; nothing is lost: the next start goes on )"
+    return R"({"level":"error","code":"run_aborted","message":"aborted by a second signal; nothing is lost: the next start goes on )"
            "from what is durable\"}\n";
   }
   return "ratchet: aborted by a second signal; nothing is lost: the next start goes on from what is "

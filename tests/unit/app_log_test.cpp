@@ -37,6 +37,11 @@ class written_log {
   log_ptr log;
 };
 
+void tell_at(const written_log& w, const topic_partition& where, std::optional<std::int64_t> offset,
+             std::string_view text) {
+  tell_of(w.log, log_kind::partition_stopped, {.where = &where, .offset = offset}, text);
+}
+
 constexpr std::size_t k_time = std::string_view{"2026-11-20T16:00:00.000Z "}.size();
 
 TEST(log_lines, name_the_four_levels_as_the_option_does) {
@@ -71,8 +76,8 @@ TEST(log_lines, show_what_would_steer_a_terminal_as_text) {
 TEST(log_lines, as_json_are_one_object_each_whatever_the_message_holds) {
   written_log w{log_format::json};
   w.log->warn("a \"quote\",\na line feed, \x01 and \xFF");
-  log_at(w.log, spdlog::level::err, "t/3 is stopped", {"a\"b", partition_id{3}}, 17);
-  log_at(w.log, spdlog::level::info, "t/3 is gone", {"t", partition_id{3}});
+  tell_at(w, {"a\"b", partition_id{3}}, 17, "t/3 is stopped");
+  tell_at(w, {"t", partition_id{3}}, std::nullopt, "t/3 is gone");
   ASSERT_EQ(w.lines().size(), 3U);
   std::vector<boost::property_tree::ptree> objects(3);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -82,7 +87,9 @@ TEST(log_lines, as_json_are_one_object_each_whatever_the_message_holds) {
   EXPECT_EQ(objects[0].get<std::string>("level"), "warn");
   EXPECT_EQ(objects[0].get<std::string>("message"), "a \"quote\",\na line feed, \x01 and \xEF\xBF\xBD");
   EXPECT_FALSE(objects[0].get_optional<std::string>("topic"));
+  EXPECT_FALSE(objects[0].get_optional<std::string>("code"));
   EXPECT_EQ(objects[1].get<std::string>("message"), "t/3 is stopped");
+  EXPECT_EQ(objects[1].get<std::string>("code"), "partition_stopped");
   EXPECT_EQ(objects[1].get<std::string>("topic"), "a\"b");
   EXPECT_EQ(objects[1].get<int>("partition"), 3);
   EXPECT_EQ(objects[1].get<int>("offset"), 17);
@@ -92,7 +99,7 @@ TEST(log_lines, as_json_are_one_object_each_whatever_the_message_holds) {
 
 TEST(log_lines, as_text_leave_the_place_to_the_message) {
   written_log w{log_format::text};
-  log_at(w.log, spdlog::level::err, "t/3 is stopped", {"t", partition_id{3}}, 17);
+  tell_at(w, {"t", partition_id{3}}, 17, "t/3 is stopped");
   EXPECT_EQ(w.lines()[0].substr(k_time), "error t/3 is stopped");
 }
 
@@ -103,7 +110,7 @@ TEST(log_lines, as_json_take_no_field_from_the_message) {
       "0,\"level\":\"info\",\"forged\":true\x1f"
       "7,\"severity\":\"OK\"\x1f`";
   written_log w{log_format::json};
-  log_at(w.log, spdlog::level::err, forging, {"t", partition_id{3}}, 17);
+  tell_at(w, {"t", partition_id{3}}, 17, forging);
   w.log->error("{}", forging);
   for (std::size_t i = 0; i < 2; ++i) {
     std::istringstream in{w.lines().at(i)};

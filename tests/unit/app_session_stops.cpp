@@ -57,6 +57,16 @@ TEST(session_stops, stops_a_poisoned_partition_before_the_record_that_reaches_th
   EXPECT_NE(w.calls.find("pause t[0]"), journal::npos);
 }
 
+TEST(session_stops, says_once_what_to_do_where_many_partitions_stop_for_one_cause) {
+  session_world w{{poisoned_at(3)}};
+  for (const topic_partition& where : {k_p0, k_p1}) {
+    for (int i = 0; i < 4; ++i) w.source.produce(where, "not json");
+  }
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("stopped, as too many records in a row are malformed"), 2U) << w.logged();
+  EXPECT_EQ(w.logged("set `poison: off`"), 1U) << w.logged();
+}
+
 TEST(session_stops, stops_again_at_the_same_record_after_a_restart) {
   session_world w{{poisoned_at(3)}};
   for (int i = 0; i < 4; ++i) w.source.produce(k_p0, "not json");

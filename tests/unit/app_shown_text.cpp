@@ -158,7 +158,8 @@ std::string logged(log_format format, const std::string& text) {
   sink->set_formatter(make_log_formatter(format));
   const auto log = std::make_shared<spdlog::logger>("test", std::move(sink));
   log->warn("it failed: {}", text);
-  log_at(log, spdlog::level::err, "stopped at `" + text + "`", {text, partition_id{3}}, 17);
+  const topic_partition where{text, partition_id{3}};
+  tell_of(log, log_kind::partition_stopped, {.where = &where, .offset = 17}, "stopped at `" + text + "`");
   client_log{log}.write(3, text);
   return out.str();
 }

@@ -421,5 +421,27 @@ TEST(live_board, says_what_it_was_told_last) {
   EXPECT_EQ(status.streams.at("s"), want);
 }
 
+TEST(live_board, says_once_what_to_do_about_partitions_that_stopped_for_one_cause) {
+  live_board board{k_noon};
+  const topic_partition zero{"t", partition_id{0}};
+  const topic_partition one{"t", partition_id{1}};
+  board.set_ready(true);
+  board.set_assigned("s", std::vector{zero, one});
+  board.set_stopped("s", zero, "t/0 at offset 3: stopped, as it fails\nmend it");
+  board.set_stopped("s", one, "t/1 at offset 4: stopped, as it fails\nmend it");
+  EXPECT_EQ(board.snapshot().ready_reason,
+            "t/0 at offset 3: stopped, as it fails; t/1 at offset 4: stopped, as it fails; mend it");
+  status_report report;
+  report.source = report_source::instance;
+  report.live = board.snapshot();
+  stream_report& stream = report.streams.emplace_back();
+  stream.name = "s";
+  stream.live = report.live.streams.at("s");
+  const std::string text = status_text(report);
+  EXPECT_NE(text.find("   at offset 3: stopped, as it fails\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("   at offset 4: stopped, as it fails\n  -> mend it\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("mend it", text.find("  -> mend it") + 5), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace ratchet

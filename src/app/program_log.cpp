@@ -1,0 +1,69 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "app/program_log.hpp"
+
+#include <spdlog/sinks/base_sink.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ratchet {
+
+namespace {
+
+log_level level_of(spdlog::level::level_enum level) noexcept {
+  if (level <= spdlog::level::debug) return log_level::debug;
+  if (level == spdlog::level::info) return log_level::info;
+  return level == spdlog::level::warn ? log_level::warn : log_level::error;
+}
+
+std::vector<log_field> fields_of(const log_facts& facts) {
+  std::vector<log_field> fields;
+  if (!facts.stream.empty()) fields.push_back({"stream", facts.stream});
+  if (!facts.aggregate.empty()) fields.push_back({"aggregate", facts.aggregate});
+  if (facts.where != nullptr) {
+    fields.push_back({"topic", std::string_view{facts.where->topic}});
+    fields.push_back({"partition", std::int64_t{static_cast<std::int32_t>(facts.where->partition)}});
+  }
+  if (facts.offset) fields.push_back({"offset", *facts.offset});
+  return fields;
+}
+
+class program_sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit program_sink(logger to) : to_{std::move(to)} {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const std::string text = as_one_line({message.payload.data(), message.payload.size()});
+    log_entry entry;
+    entry.level = level_of(message.level);
+    entry.text = text;
+    std::vector<log_field> fields;
+    if (const told_line* told = line_being_told()) {
+      entry.code = rule_of(told->kind).code;
+      fields = fields_of(told->facts);
+    }
+    entry.fields = fields;
+    to_(entry);
+  }
+  void flush_() override {}
+
+ private:
+  logger to_;
+};
+
+}  // namespace
+
+log_ptr make_program_log(const logger& to) {
+  if (!to) return silent_log();
+  auto log = std::make_shared<spdlog::logger>("ratchet", std::make_shared<program_sink>(to));
+  log->set_level(spdlog::level::debug);
+  // Left to itself it would print what the program's function throws.
+  log->set_error_handler([](const std::string&) {});
+  return log;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,12 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/log.hpp"
+#include "ratchet/log.hpp"
+
+namespace ratchet {
+
+/// A log that goes to a program's own logger; one that drops everything where there is none.
+[[nodiscard]] log_ptr make_program_log(const logger&);
+
+}  // namespace ratchet
