@@ -137,6 +137,11 @@ bool is_topic_name(std::string_view name) noexcept {
 
 bool is_broker_address(std::string_view address) noexcept {
   if (const std::size_t protocol = address.find("://"); protocol != std::string_view::npos) {
+    constexpr std::string_view k_protocols[] = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT",
+                                                "SASL_SSL"};  // librdkafka's
+    const std::string_view named = address.substr(0, protocol);
+    if (std::find(std::begin(k_protocols), std::end(k_protocols), named) == std::end(k_protocols))
+      return false;
     address.remove_prefix(protocol + 3);
   }
   const bool bracketed = address.starts_with('[');

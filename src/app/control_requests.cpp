@@ -14,6 +14,7 @@
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/json_grammar.hpp"
+#include "decode/sequence_text.hpp"
 
 namespace ratchet {
 
@@ -21,6 +22,8 @@ namespace {
 
 constexpr const char* k_get = "get";
 constexpr const char* k_scan = "scan";
+constexpr std::string_view k_prefix = "prefix=";  // of scan
+constexpr std::string_view k_limit = "limit=";
 constexpr const char* k_status = "status";
 constexpr const char* k_explain = "explain";
 constexpr const char* k_waiting_list = "waiting_list";
@@ -118,9 +121,13 @@ reported<void> answer_scan(const read_context& context, const read_request& requ
   RATCHET_TRY(const auto stream, find_named_stream(context.view, context.streams, request.stream));
   if (!stream) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const id_spelling ids = id_spelling::of(*stream);
-  line_pages pages{std::nullopt, sink};
+  const std::string& prefix = request.table.prefix;
+  line_pages pages{request.table.limit, sink};
   const auto scanned = context.view.scan(stream->id, [&](const scanned_row& scanned_one) {
-    if (scanned_one.row.deleted && !request.deleted) return pages.pass_over();
+    const bool is_wanted = std::string_view{scanned_one.aggregate}.starts_with(prefix);
+    if (!is_wanted && scanned_one.aggregate > prefix) return false;  // behind the last one
+    if (!is_wanted || (scanned_one.row.deleted && !request.deleted)) return pages.pass_over();
+    if (pages.is_full()) return false;
     json_writer json;
     write_row(json, ids, scanned_one.aggregate, scanned_one.row, raw_layout::one_line);
     return pages.add(json.text(), {});
@@ -343,14 +350,44 @@ reported<std::optional<named_stream>> find_named_stream(const store_view& view,
                  {}};
 }
 
+namespace {
+
+std::vector<std::string> scan_words(const read_request& request) {
+  std::vector<std::string> words{k_scan, request.stream};
+  if (request.deleted) words.emplace_back(k_deleted);
+  if (!request.table.prefix.empty()) words.push_back(std::string{k_prefix} + request.table.prefix);
+  if (request.table.limit) words.push_back(std::string{k_limit} + std::to_string(*request.table.limit));
+  return words;
+}
+
+reported<read_request> parse_scan_words(std::span<const std::string> words) {
+  read_request request;
+  request.kind = read_request::kind_of::scan;
+  request.stream = words[1];
+  for (const std::string& word : words.subspan(2)) {
+    if (word == k_deleted) {
+      request.deleted = true;
+    } else if (word.starts_with(k_prefix)) {
+      request.table.prefix = word.substr(k_prefix.size());
+    } else if (word.starts_with(k_limit)) {
+      request.table.limit = parse_u64(std::string_view{word}.substr(k_limit.size()));
+      if (!request.table.limit) return not_understood();
+    } else {
+      return not_understood();
+    }
+  }
+  return request;
+}
+
+}  // namespace
+
 std::vector<std::string> to_words(const read_request& request) {
   const std::string form = k_json_or_text.of(request.json);
   switch (request.kind) {
     case read_request::kind_of::get:
       return {k_get, request.stream, request.aggregate, form};
     case read_request::kind_of::scan:
-      if (request.deleted) return {k_scan, request.stream, k_deleted};
-      return {k_scan, request.stream};
+      return scan_words(request);
     case read_request::kind_of::explain:
       if (!request.event.empty()) return {k_explain, request.stream, k_event, request.event, form};
       return {k_explain, request.stream, k_aggregate, request.aggregate, form};
@@ -381,13 +418,7 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     request.json = *k_json_or_text.read(words[3]);
     return request;
   }
-  if (!words.empty() && words[0] == k_scan &&
-      (words.size() == 2 || (words.size() == 3 && words[2] == k_deleted))) {
-    request.kind = read_request::kind_of::scan;
-    request.stream = words[1];
-    request.deleted = words.size() == 3;
-    return request;
-  }
+  if (words.size() >= 2 && words[0] == k_scan) return parse_scan_words(words);
   if (words.size() == 5 && words[0] == k_explain && k_json_or_text.read(words[4]) &&
       (words[2] == k_event || words[2] == k_aggregate)) {
     request.kind = read_request::kind_of::explain;

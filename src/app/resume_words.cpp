@@ -85,10 +85,12 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
       return "start with `--resume store` to handle " + range(f.stored.value_or(0), f.committed.value_or(0)) +
              " after all, or with `--resume kafka` to skip them (an audit row is kept)";
     case resume_row::store_lost:
-      return "put the right state directory back; or, when you are sure that no instance with another "
-             "directory runs in this group, start with `--resume rebuild` to build the state anew from the "
-             "log's start, or with `--resume kafka` to accept the loss and go on at " +
-             number(f.committed) + "; or use another `kafka.group`";
+      return "instances do not share a group: where another one runs in it, leave it to that one (in a group "
+             "of "
+             "its own this one would handle and publish everything once more, under other ids); where none "
+             "does, put the right state directory back, or start with `--resume rebuild` to build the state "
+             "anew from the log's start, or with `--resume kafka` to accept the loss and go on at " +
+             number(f.committed);
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:
     case resume_row::power_loss:

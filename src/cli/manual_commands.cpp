@@ -22,7 +22,9 @@ void add_manual_commands(CLI::App& root, command_line&) {
   completion->add_option("SHELL", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
   completion->footer(
       "Packages install it. By hand:\n  ratchet completion bash > "
-      "~/.local/share/bash-completion/completions/ratchet");
+      "~/.local/share/bash-completion/completions/ratchet\n"
+      "zsh takes the same script: autoload -U +X bashcompinit && bashcompinit && source <(ratchet completion "
+      "bash)");
   completion->callback([&root, shell] { print(bash_completion(root)); });
 
   CLI::App* manual = root.add_subcommand("manual", "Print the manual page, in the language of man(7)");

@@ -84,13 +84,12 @@ void add_scan(CLI::App& root, command_line& line) {
   CLI::Option* table = add_table_option(*command, range, "Print the rows of this read model")
                            ->excludes(stream)
                            ->excludes(deleted);
-  command->add_option("--prefix", range.prefix, "With --table: only keys that begin so")->needs(table);
+  command->add_option("--prefix", range.prefix, "Only aggregates, or keys, that begin so");
   command->add_option("--from", range.from, "With --table: from this key on")->needs(table);
-  command->add_option("--limit", range.limit, "With --table: at most so many rows")
-      ->needs(table)
-      ->type_name("N");
+  command->add_option("--limit", range.limit, "At most so many")->type_name("N");
   command->footer(
       "In byte order of the aggregate id, as of one moment. Each line is JSON, whatever --output says.\n"
+      "With --prefix aggregates before it are passed over one by one; rows of a table are found at once.\n"
       "With --table {key, value} a line, in the order of keys.\n"
       "Example:\n  ratchet scan -c ratchet.yaml payments | head\n"
       "  ratchet scan -c ratchet.yaml --table by-customer --prefix c-7/ --limit 20");

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/typed_command.hpp"
 #include "store/holdings.hpp"
 #include "store/layout_tables.hpp"
 #include "store/left_behind.hpp"
@@ -36,13 +37,15 @@ problem changed_meaning(const store_options& options, const std::string& held,
       "change the settings back (a reducer that was mended, and of which the state means the same, keeps its "
       "name and version: then `ratchet waiting replay` handles again what waits); or keep this state and "
       "give the new settings a `state.path` and a "
-      "`kafka.group` of their own; or build it anew: from Kafka with `ratchet run --resume rebuild`, from "
-      "files by moving the directory away and applying them again. What may change at any time: "
-      "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
-      "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
-      "`state.sync`, "
-      "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`; and tables may be "
-      "added to `tables`",
+      "`kafka.group` of their own; or build it anew: from Kafka with " +
+          typed_command("run", "--resume rebuild") +
+          ", from files by moving the directory away and applying them again. What may change at any time: "
+          "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
+          "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
+          "`state.sync`, "
+          "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`; and tables may "
+          "be "
+          "added to `tables`",
       std::move(lines)};
 }
 
@@ -55,7 +58,8 @@ problem taken_table(const store_options& options, const std::string& table, cons
           "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
               "\" in the state directory " + options.path.string() + ". No file was changed.",
           "give it another name: a table belongs to one stream, also where the config has that no more; "
-          "or build the state anew with `ratchet run --resume rebuild`",
+          "or build the state anew with " +
+              typed_command("run", "--resume rebuild"),
           {std::move(difference)}};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/typed_command.hpp"
 #include "store/holdings.hpp"
 
 namespace ratchet {
@@ -47,7 +48,8 @@ problem missing_streams(const store_options& options, std::vector<diagnostic> mi
           " that the config does not have. No file was changed.",
       "name it again under `streams`, as a stream's state goes by its name: with its `topics` it goes on, "
       "without them it is kept for `get`, `scan` and `waiting`, and read no more; or build the state anew "
-      "from what the config says with `ratchet run --resume rebuild`",
+      "from what the config says with " +
+          typed_command("run", "--resume rebuild"),
       std::move(missing)};
 }
 
@@ -57,8 +59,8 @@ problem moved_topics(const store_options& options, std::vector<diagnostic> moved
       "the config gives a topic to another stream than the one that has read it in the state directory " +
           options.path.string() + ". No file was changed.",
       "give it back to that stream; or keep this state and give the other stream a `state.path` and a "
-      "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with "
-      "`ratchet run --resume rebuild`",
+      "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with " +
+          typed_command("run", "--resume rebuild"),
       std::move(moved)};
 }
 

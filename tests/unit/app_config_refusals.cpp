@@ -98,6 +98,8 @@ constexpr refusal k_required[] = {
     {"state_path_missing", "path: /var/lib/ratchet", "sync: interval", 3, 8, "state.path", "is missing",
      "/var/lib/ratchet"},
     {"state_path_empty", "/var/lib/ratchet", "''", 3, 15, "state.path", "is empty", "/var/lib/ratchet"},
+    {"state_path_of_a_shell", "/var/lib/ratchet", "~/ratchet", 3, 15, "state.path",
+     "begins with ~, which only a shell replaces", "/home/me/ratchet"},
     {"state_path_null", "{path: /var/lib/ratchet}", "{path: }", 3, 9, "state.path", "has no value",
      "it wants text"},
     {"kafka_missing", "kafka: {brokers: [localhost:9092], group: g}\n", "", 1, 1, "kafka", "is missing",
@@ -121,6 +123,8 @@ constexpr refusal k_required[] = {
 
 constexpr refusal k_values[] = {
     {"broker_with_a_space", "localhost:9092", "\"localhost 9092\"", 2, 19, "kafka.brokers[0]",
+     "is not a broker's address", "as in localhost:9092"},
+    {"broker_of_another_protocol", "localhost:9092", "\"http://localhost:9092\"", 2, 19, "kafka.brokers[0]",
      "is not a broker's address", "as in localhost:9092"},
     {"broker_port_out_of_range", "localhost:9092", "localhost:90920", 2, 19, "kafka.brokers[0]",
      "is not a broker's address", "as in localhost:9092"},

@@ -431,6 +431,8 @@ TEST(control_requests, are_the_same_after_their_way_over_the_socket) {
   requests[2].stream = "s";
   requests[3] = requests[2];
   requests[3].deleted = true;
+  requests[3].table.prefix = "a b";
+  requests[3].table.limit = 7;
   requests[4].json = true;
   requests[5].rejected = 20;
   requests[5].audit = true;

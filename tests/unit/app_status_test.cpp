@@ -440,7 +440,7 @@ TEST(live_board, says_once_what_to_do_about_partitions_that_stopped_for_one_caus
   const std::string text = status_text(report);
   EXPECT_NE(text.find("   at offset 3: stopped, as it fails\n"), std::string::npos) << text;
   EXPECT_NE(text.find("   at offset 4: stopped, as it fails\n  -> mend it\n"), std::string::npos) << text;
-  EXPECT_EQ(text.find("mend it", text.find("  -> mend it") + 5), std::string::npos) << text;
+  EXPECT_EQ(text.find("mend it", text.find("  -> mend it") + 6), std::string::npos) << text;
 }
 
 }  // namespace

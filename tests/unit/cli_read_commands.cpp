@@ -86,6 +86,17 @@ TEST_F(read_commands, an_unknown_stream_is_a_usage_error_that_names_the_others) 
   EXPECT_NE(got.err.find("there are: payments"), std::string::npos) << got.err;
 }
 
+TEST_F(read_commands, scan_prints_those_that_begin_so_and_at_most_so_many) {
+  const ended all = ratchet({"scan", "--state", state(), "payments"});
+  const std::string first = all.out.substr(0, all.out.find('\n') + 1);
+  EXPECT_EQ(ratchet({"scan", "--state", state(), "payments", "--limit", "1"}).out, first);
+  EXPECT_EQ(ratchet({"scan", "--state", state(), "payments", "--prefix", "no such"}).out, "");
+  const std::size_t at = first.find(R"("aggregate":")") + 13;
+  const std::string id = first.substr(at, first.find('"', at) - at);
+  const ended begun = ratchet({"scan", "--state", state(), "payments", "--prefix", id});
+  EXPECT_EQ(begun.out.substr(0, first.size()), first) << begun.err;
+}
+
 TEST_F(read_commands, scan_prints_a_line_an_aggregate_in_byte_order) {
   const ended got = ratchet({"scan", "--state", state(), "payments"});
   EXPECT_EQ(got.status, 0) << got.err;
