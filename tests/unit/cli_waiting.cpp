@@ -9,6 +9,7 @@
 
 #include "app/control_server.hpp"
 #include "cli_command.hpp"
+#include "core/typed_command.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {
@@ -183,12 +184,15 @@ TEST_F(waiting_command, answers_the_same_from_a_running_instance_as_from_its_dir
   const auto running = open_strict();
   const live_board board{timestamp{}};
   const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  // An instance names in commands what it was started with.
+  set_command_source("--state " + shell_word(state));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const ended got = ratchet(commands[i]);
     EXPECT_EQ(got.status, from_directory[i].status);
     EXPECT_EQ(got.out, from_directory[i].out);
     EXPECT_EQ(got.err, from_directory[i].err);
   }
+  set_command_source({});
 }
 
 }  // namespace
