@@ -48,6 +48,7 @@ class applying {
         pipeline_{e.streams(), e.state(), e.clock()},
         space_{e.settings(), e.space()} {
     pipeline_.on_record(request.explain);
+    pipeline_.on_fate(request.explain_fate);
   }
 
   [[nodiscard]] std::optional<problem> run(const std::atomic<bool>& stop);

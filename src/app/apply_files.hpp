@@ -18,6 +18,7 @@ struct apply_request {
   std::string stream;              ///< may be empty where there is one stream, or with `records`
   bool records{false};             ///< lines as `kcat -C -J` prints them, with positions that count
   explain_record explain;          ///< may be empty
+  explain_waited explain_fate;     ///< may be empty
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress;  ///< may be empty; total 0: unknown
 };
 

@@ -238,12 +238,22 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   return out;
 }
 
+void pipeline::explain(const work& w) const {
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < w.change.looked_at; ++i) {
+    if (explain_) explain_(*w.stream, w.events[i], w.change.decisions[i]);
+    while (told < w.change.fates.size() && w.change.fates[told].behind == i)
+      explain(*w.stream, *w.plan, w.change.fates[told++]);
+  }
+}
+
+void pipeline::explain(const stream_runtime& stream, const step_plan& plan, const waiting_fate& fate) const {
+  if (explain_fate_) explain_fate_(stream, plan.aggregates[fate.aggregate], fate);
+}
+
 /// What follows from a step that is written.
 void pipeline::finish(work& w) {
-  if (explain_) {
-    for (std::size_t i = 0; i < w.change.looked_at; ++i)
-      explain_(*w.stream, w.events[i], w.change.decisions[i]);
-  }
+  if (explain_ || explain_fate_) explain(w);
   note_backlogs(*w.stream, *w.plan, w.change);
   std::size_t& pace = w.stream->pace;
   if (w.change.looked_at < w.taken.size()) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace ratchet {
 
 /// Called for every record of a batch in the order of its stream, after the step is written.
 using explain_record = std::function<void(const stream_runtime&, const decoded_event&, decision)>;
+/// Called for every waiting event that something came of, behind the record that brought it about.
+using explain_waited =
+    std::function<void(const stream_runtime&, std::string_view aggregate, const waiting_fate&)>;
 
 /// From decoded events to one atomic write: looks up, decides, applies, writes. One owner thread.
 /// After an error of any call nothing is known of the last step: drop the pipeline and its store, and open
@@ -100,6 +104,7 @@ class pipeline {
   void set_plain_stream(stream_runtime* stream) noexcept { plain_stream_ = stream; }
 
   void on_record(explain_record explain) { explain_ = std::move(explain); }
+  void on_fate(explain_waited explain) { explain_fate_ = std::move(explain); }
 
   /// Has `take` called with the rows that each step has put into the outbox, behind its write().
   using take_outputs = std::function<void(std::vector<output_row>&&)>;
@@ -126,6 +131,8 @@ class pipeline {
   /// Adds to `outputs` what the step has to tell others.
   [[nodiscard]] result<step_part> decide(work&, std::vector<output_row>& outputs);
   void finish(work&);
+  void explain(const work&) const;
+  void explain(const stream_runtime&, const step_plan&, const waiting_fate&) const;
   [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
   /// Once a minute: in a stream that goes on, each step lets them go.
@@ -161,6 +168,7 @@ class pipeline {
   take_outputs take_outputs_;
   look_at_step look_at_step_;
   stream_runtime* plain_stream_{nullptr};
+  explain_waited explain_fate_;
 };
 
 /// "topic/3", as logs, messages and status spell it.

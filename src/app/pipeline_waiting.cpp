@@ -194,6 +194,7 @@ result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan
   tell_of_dead_ones(stream, plan, change, outbox.puts);
   add_published(origin_of(stream), plan, std::move(change.outputs), outbox.puts);
   RATCHET_TRY(write({part}, std::move(audits), {}, std::move(outbox)));
+  for (const waiting_fate& fate : change.fates) explain(stream, plan, fate);
   note_backlogs(stream, plan, change);
   stream.state = std::move(change.after);
   enter_stops(change.stops);

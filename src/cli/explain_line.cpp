@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/explain_line.hpp"
 
+#include <initializer_list>
+
 #include "app/json_writer.hpp"
 #include "app/pipeline.hpp"
 #include "core/shown_text.hpp"
@@ -9,15 +11,14 @@ namespace ratchet::cli {
 
 namespace {
 
-[[nodiscard]] std::string position_text(const record& r) {
-  if (r.where->topic.empty()) return "line:" + std::to_string(r.offset);
-  return to_string(*r.where) + "@" + std::to_string(r.offset);
+[[nodiscard]] std::string position_text(const topic_partition& where, std::int64_t offset) {
+  if (where.topic.empty()) return "line:" + std::to_string(offset);
+  return to_string(where) + "@" + std::to_string(offset);
 }
 
-[[nodiscard]] std::string sequence_text(const decoded_event& e) {
-  if (!e.has_sequence) return "-";
-  const std::string number = std::to_string(e.sequence.number);
-  return e.sequence.epoch == 0 ? number : std::to_string(e.sequence.epoch) + "." + number;
+[[nodiscard]] std::string sequence_text(sequence s) {
+  const std::string number = std::to_string(s.number);
+  return s.epoch == 0 ? number : std::to_string(s.epoch) + "." + number;
 }
 
 [[nodiscard]] std::string reason_text(const decoded_event& e, decision d) {
@@ -29,19 +30,21 @@ namespace {
   return text + " byte " + std::to_string(e.malformed.byte_offset);
 }
 
-[[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d) {
-  const record& r = *e.from;
-  json_writer out;
+/// Begins an object.
+void add_position(json_writer& out, const stream_runtime& s, const topic_partition& where,
+                  std::int64_t offset) {
   out.begin_object().key("stream").string(s.config.name);
-  if (r.where->topic.empty()) {
-    out.key("line").number(r.offset);
-  } else {
-    out.key("topic")
-        .string(r.where->topic)
-        .key("partition")
-        .number(static_cast<std::int32_t>(r.where->partition));
-    out.key("offset").number(r.offset);
+  if (where.topic.empty()) {
+    out.key("line").number(offset);
+    return;
   }
+  out.key("topic").string(where.topic);
+  out.key("partition").number(static_cast<std::int32_t>(where.partition)).key("offset").number(offset);
+}
+
+[[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d) {
+  json_writer out;
+  add_position(out, s, *e.from->where, e.from->offset);
   out.key("aggregate");
   e.aggregate.empty() ? out.null() : out.string(e.aggregate);
   out.key("sequence");
@@ -55,17 +58,35 @@ namespace {
   return out.end_object().take() + "\n";
 }
 
+[[nodiscard]] std::string text_line(std::initializer_list<std::string> fields) {
+  std::string line;  // the tabs between the fields are its own
+  for (const std::string& field : fields) line += (line.empty() ? "" : "\t") + shown_text(field);
+  return line + "\n";
+}
+
 }  // namespace
 
 std::string explain_line(const stream_runtime& s, const decoded_event& e, decision d, output_format output) {
   if (output == output_format::json) return json_line(s, e, d);
-  const std::string aggregate{e.aggregate.empty() ? std::string_view{"-"} : e.aggregate};
-  std::string line;  // the tabs between the fields are its own
-  for (const std::string& field : {position_text(*e.from), aggregate, sequence_text(e),
-                                   std::string{name_of(d.verdict)}, reason_text(e, d)}) {
-    line += (line.empty() ? "" : "\t") + shown_text(field);
+  const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
+  return text_line({position_text(*e.from->where, e.from->offset), std::string{aggregate},
+                    e.has_sequence ? sequence_text(e.sequence) : "-", name_of(d.verdict), reason_text(e, d)});
+}
+
+std::string explain_line(const stream_runtime& s, std::string_view aggregate, const waiting_fate& fate,
+                         output_format output) {
+  // In the order of arrival a record has no number: the one that it was given is none of its own.
+  const bool has_number = s.rules.gate.order != order::arrival;
+  if (output == output_format::text) {
+    return text_line({position_text(fate.where, fate.offset), std::string{aggregate},
+                      has_number ? sequence_text(fate.sequence) : "-", name_of(fate.end), "-"});
   }
-  return line + "\n";
+  json_writer out;
+  add_position(out, s, fate.where, fate.offset);
+  out.key("aggregate").string(aggregate).key("sequence");
+  has_number ? out.sequence(fate.sequence) : out.null();
+  out.key("verdict").string(name_of(fate.end)).key("reason").null();
+  return out.end_object().take() + "\n";
 }
 
 }  // namespace ratchet::cli

@@ -2,15 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "app/stream_runtime.hpp"
 #include "cli/command.hpp"
 #include "core/decoded_event.hpp"
+#include "core/step.hpp"
 
 namespace ratchet::cli {
 
-/// One line that tells what became of a record, ending in a line feed: tab-separated position, aggregate,
-/// sequence, verdict and reason, or the same as a JSON object.
+/// One line that tells what the gate said of a record, ending in a line feed: tab-separated position,
+/// aggregate, sequence, verdict and reason, or the same as a JSON object.
 [[nodiscard]] std::string explain_line(const stream_runtime&, const decoded_event&, decision, output_format);
+
+/// The same of an event that waited, and what came of it: its position is that of its own record.
+[[nodiscard]] std::string explain_line(const stream_runtime&, std::string_view aggregate, const waiting_fate&,
+                                       output_format);
 
 }  // namespace ratchet::cli

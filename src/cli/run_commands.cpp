@@ -95,6 +95,11 @@ void print_report(const engine& e, output_format output) {
       const std::string line = explain_line(s, event, d, output);
       std::fwrite(line.data(), 1, line.size(), stdout);
     };
+    a.request.explain_fate = [output = a.output](const stream_runtime& s, std::string_view aggregate,
+                                                 const waiting_fate& fate) {
+      const std::string line = explain_line(s, aggregate, fate, output);
+      std::fwrite(line.data(), 1, line.size(), stdout);
+    };
   } else if (is_terminal()) {
     a.request.progress = [&bar](std::uint64_t bytes, std::uint64_t total) {
       if (total == 0) return;
@@ -151,8 +156,10 @@ void add_apply(CLI::App& root, command_line& line) {
                       "The stream that they belong to, where there are several");
   command->add_flag("--records", a->request.records,
                     "Lines are what `kcat -C -J` prints; their positions count as Kafka's");
-  command->add_flag("--explain", a->explain,
-                    "Print a line for each record: position, aggregate, sequence, verdict, reason");
+  command->add_flag(
+      "--explain", a->explain,
+      "Print a line for each record: position, aggregate, sequence, verdict, reason; and one for each "
+      "event that waited, when something comes of it: released, superseded, skipped, discarded, dead");
   command->add_flag("--strict", a->strict, "Exit 1 where a record was rejected");
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);

@@ -130,6 +130,16 @@ struct published_outputs {
   std::vector<owned_output> outputs;
 };
 
+/// What came of one waiting event; in an aggregate that is held the others are told of by its audit row.
+struct waiting_fate {
+  std::uint32_t aggregate{0};  ///< index into the plan
+  std::uint32_t behind{0};  ///< the event of the batch whose record brought it about; 0 in steps without one
+  ratchet::sequence sequence;
+  waiting_end end{waiting_end::released};
+  topic_partition where;  ///< of its own record
+  std::int64_t offset{0};
+};
+
 /// Everything a step changes of one stream.
 struct stream_change {
   std::vector<aggregate_change> rows;
@@ -149,6 +159,7 @@ struct stream_change {
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
+  std::vector<waiting_fate> fates;  ///< in the order of the batch
 };
 
 [[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);

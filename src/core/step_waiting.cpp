@@ -36,6 +36,8 @@ std::optional<pass_failure> pass::handle_waiting() {
   // Aggregates may share a row: the events' order decides, as if each had been a step of its own.
   std::stable_sort(change_.tables.begin(), change_.tables.end(),
                    [](const table_change& a, const table_change& b) { return a.at < b.at; });
+  std::stable_sort(change_.fates.begin(), change_.fates.end(),
+                   [](const waiting_fate& a, const waiting_fate& b) { return a.behind < b.behind; });
   return std::nullopt;
 }
 

@@ -25,6 +25,22 @@ bool backlog::was_skipped(sequence s) const noexcept {
   return std::any_of(skipped.begin(), skipped.end(), [s](const sequence_range& r) { return r.holds(s); });
 }
 
+const char* name_of(waiting_end end) noexcept {
+  switch (end) {
+    case waiting_end::released:
+      return "released";
+    case waiting_end::superseded:
+      return "superseded";
+    case waiting_end::skipped:
+      return "skipped";
+    case waiting_end::discarded:
+      return "discarded";
+    case waiting_end::dead:
+      return "dead";
+  }
+  return "?";
+}
+
 const char* name_of(waiting_verb verb) noexcept {
   switch (verb) {
     case waiting_verb::replay:

@@ -143,6 +143,12 @@ enum class waiting_answer : std::uint8_t {
   not_in_trouble  ///< replay: it is parked, and waits for others
 };
 
+/// What came of an event that waited, when it leaves or nobody but an operator moves it any more.
+enum class waiting_end : std::uint8_t { released, superseded, skipped, discarded, dead };
+
+/// The stable name of the end: "released" and so on.
+[[nodiscard]] const char* name_of(waiting_end) noexcept;
+
 /// The stable name of the verb: "replay", "skip", "discard".
 [[nodiscard]] const char* name_of(waiting_verb) noexcept;
 

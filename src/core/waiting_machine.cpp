@@ -41,6 +41,12 @@ namespace {
   return out;
 }
 
+[[nodiscard]] waiting_end end_of(std::uint64_t counters::*becomes) noexcept {
+  if (becomes == &counters::applied) return waiting_end::released;
+  if (becomes == &counters::superseded) return waiting_end::superseded;
+  return becomes == &counters::skipped ? waiting_end::skipped : waiting_end::discarded;
+}
+
 }  // namespace
 
 void waiting_room::add(std::uint64_t event_bytes) noexcept {
@@ -361,7 +367,7 @@ void waiting_machine::file(const event_id& id, timestamp filed, std::optional<ti
 
 void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
-  const waiting_event& event = e.event;
+  waiting_event& event = e.event;
   count_entry(event.head.state, -1);
   around_.room.remove(event.bytes());
   // In the order of arrival no number says that it was skipped: its id does.
@@ -374,9 +380,15 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   } else {
     ++(around_.counts.*becomes);
   }
+  tell(event.head, end_of(becomes), std::move(event.record.where), event.record.offset);
   if (e.stored) removed_.push_back(event.head);
   entries_.erase(at);
   if (backlog_.events() == 0) backlog_.held = false;  // as it would be in a step behind this
+}
+
+void waiting_machine::tell(const waiting_head& head, waiting_end end, topic_partition where,
+                           std::int64_t offset) {
+  fates_.push_back({0, at_, head.sequence, end, std::move(where), offset});
 }
 
 bool waiting_machine::run_entry(entries::iterator at) {
@@ -406,6 +418,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
   set_state(e, again ? waiting_state::retrying : waiting_state::dead);
   note_failure(waiting, ended);
   around_.room.bytes += waiting.bytes();
+  if (!again) tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.offset);
   if (ended.how == ending::stop) {
     partition_stop failure;
     failure.where = waiting.record.where;

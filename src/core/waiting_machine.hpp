@@ -143,6 +143,7 @@ class waiting_machine {
   void count_entry(waiting_state, std::int64_t);
   void set_state(entry&, waiting_state);
   void remove(entries::iterator, std::uint64_t counters::*becomes);
+  void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset);
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
   void settle();
@@ -175,6 +176,7 @@ class waiting_machine {
   std::uint32_t at_{0};  ///< the event of the batch that is taken; 0 in steps without a batch
   std::vector<waiting_head> removed_;
   std::vector<settled_event> said_;
+  std::vector<waiting_fate> fates_;
   std::vector<settled_event> settled_;
   std::vector<audit_row> audits_;
   std::vector<partition_stop> stops_;  ///< of events that waited

@@ -121,6 +121,10 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     c.aggregate = aggregate;
     out.tables.push_back(std::move(c));
   }
+  for (waiting_fate& f : fates_) {
+    f.aggregate = aggregate;
+    out.fates.push_back(std::move(f));
+  }
   around_.counts.ids_ahead += ids_ahead_;
   for (audit_row& row : audits_) out.audits.push_back(std::move(row));
   for (partition_stop& s : stops_) out.stops.push_back(std::move(s));

@@ -346,10 +346,11 @@ TEST_P(step_model, says_the_same_of_each_record_for_any_cut_into_steps) {
   EXPECT_TRUE(rc::check("verdicts", [&s] {
     const auto history = history_for(s, some_history(), true);
     runner one_by_one{fresh(s), history};
-    one_by_one.run({{1}, {}, {}});
+    const world want = one_by_one.run({{1}, {}, {}});
     runner cut{fresh(s), history};
-    cut.run({some_ints(1, 12, "cuts"), {}, {}});
+    const world got = cut.run({some_ints(1, 12, "cuts"), {}, {}});
     RC_ASSERT(cut.said() == one_by_one.said());
+    RC_ASSERT(got.fates == want.fates);
   }));
 }
 

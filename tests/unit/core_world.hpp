@@ -135,8 +135,9 @@ struct world {
   std::map<std::string, std::string> published{};  ///< by aggregate: payloads, a semicolon behind each
   std::set<std::tuple<std::string, std::optional<event_id>, ratchet::sequence>> causes{};  ///< of these
   std::map<std::pair<std::string, std::string>, std::string> tables{};  ///< by table and stored key
-  std::size_t queue_events{k_queue_events};  ///< what a look-up loads at most, but for the lowest of each
-  std::size_t most_queued{k_no_limit};       ///< of each aggregate, in a step without a batch
+  std::map<std::string, std::string> fates{};  ///< by aggregate: partition, offset, sequence, end, one by one
+  std::size_t queue_events{k_queue_events};    ///< what a look-up loads at most, but for the lowest of each
+  std::size_t most_queued{k_no_limit};         ///< of each aggregate, in a step without a batch
 
   explicit world(ratchet::reducer r, order o = order::latest) : reduce{std::move(r)} {
     rules.stream = "s";
@@ -274,6 +275,12 @@ struct world {
       if (changed.after) backlogs.emplace(name, *changed.after);
     }
     audits.insert(audits.end(), change.audits.begin(), change.audits.end());
+    for (const waiting_fate& f : change.fates) {
+      fates[std::string{plan.aggregates[f.aggregate]}] +=
+          std::to_string(static_cast<int>(f.where.partition)) + "@" + std::to_string(f.offset) + " " +
+          std::to_string(f.sequence.epoch) + "/" + std::to_string(f.sequence.number) + " " + name_of(f.end) +
+          ";";
+    }
     for (const published_outputs& by : change.outputs) {
       const std::string name{plan.aggregates[by.aggregate]};
       for (const owned_output& o : by.outputs) published[name] += o.payload.value_or("(none)") + ";";
