@@ -67,14 +67,19 @@ constexpr decision rejected(reject_reason reason) noexcept {
   return {verdict::rejected, reason};
 }
 
+/// No epoch that strict order lets in by itself has such a number.
+constexpr bool is_below_first(const gate_rules& rules, sequence s) noexcept {
+  return rules.first == first_number::one && s.number == 0;
+}
+
 /// The first event of an aggregate (row 6).
 constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (rules.order == order::latest) return k_applied;
   if (rules.first == first_number::any) {
     return facts.below_first ? k_stale : k_parked;  // adopted by the gap rule
   }
+  if (is_below_first(rules, facts.incoming)) return k_stale;
   const std::uint64_t first = rules.first == first_number::one ? 1 : 0;
-  if (facts.incoming.number < first) return k_stale;
   if (facts.incoming.number > first || facts.blocked) return k_parked;
   return k_applied;
 }
@@ -112,6 +117,8 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
   }
   if (seen) return rejected(reject_reason::id_reused);
   if (rules.order == order::latest) return k_applied;
+  const bool takes_epochs = rules.epoch_change == epoch_change::accept;
+  if (takes_epochs && is_below_first(rules, facts.incoming)) return k_stale;
   return is_successor(*facts.last, facts.incoming, rules) && !facts.blocked ? k_applied : k_parked;
 }
 

@@ -266,6 +266,8 @@ class oracle {
       return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
     } else if (mine > last) {
       if (seen) return "id_reused";
+      if (rules_.accepts_epochs && rules_.first > 0 && mine.second < static_cast<std::uint64_t>(rules_.first))
+        return "stale";
       return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
     }
     if (mine < last) return seen ? "duplicate" : skipped(mine) ? "late" : "stale";

@@ -419,6 +419,8 @@ fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const
     if (setup_->first == first_number::any)
       return a.adopted && mine < *a.adopted ? fate::stale : fate::parked;
     if (mine.second < (setup_->first == first_number::one ? 1U : 0U)) return fate::stale;
+  } else if (setup_->accepts_epochs && setup_->first == first_number::one && mine.second < 1) {
+    return fate::stale;
   }
   const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
   return comes_next(a, mine) && !is_behind_others ? fate::applied : fate::parked;

@@ -77,6 +77,7 @@ constexpr reference_row k_table[] = {
     {"8",   [](const auto&, const auto& f) { return less(f); }, k_stale},
     {"9",   [](const auto&, const auto& f) { return seen(f); }, k_id_reused},
     {"10 latest", [](const auto& r, const auto&) { return is_latest(r); }, k_apply},
+    {"10 below",  [](const auto& r, const auto& f) { return r.epoch_change == epoch_change::accept && r.first == first_number::one && f.incoming.number == 0; }, k_stale},
     {"10 next",   [](const auto& r, const auto& f) { return succeeds(r, f) && !f.blocked; }, k_apply},
     {"10",  [](const auto&, const auto&) { return true; }, k_park},
 };

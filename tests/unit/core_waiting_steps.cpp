@@ -10,6 +10,7 @@
 namespace ratchet {
 namespace {
 
+using testing::at_ms;
 using testing::folding;
 using testing::spec;
 using testing::verdicts_of;
@@ -100,6 +101,47 @@ TEST(waiting_steps, skip_gaps_inside_an_epoch_and_leave_the_next_epoch_to_an_ope
     EXPECT_EQ(w.obey(waiting_verb::replay, seq(3, 1)), waiting_answer::done);
     EXPECT_EQ(w.snapshot(), "a;b;e;c;d;") << "3:2 is as old a gap";
   }
+}
+
+TEST(waiting_steps, let_no_number_below_the_first_stand_before_an_epoch) {
+  for (const bool has_last : {true, false}) {
+    world w{folding{}, order::strict};
+    w.rules.gate.epoch_change = epoch_change::accept;
+    if (has_last) w.step({{.sequence = seq(1), .payload = "a", .offset = 0}});
+    const auto change = w.step({{.sequence = seq(1, 0), .payload = "x", .offset = 1},
+                                {.sequence = seq(1, 1), .payload = "b", .offset = 2}});
+    EXPECT_EQ(verdicts_of(change), (verdicts{verdict::stale, verdict::applied}));
+    EXPECT_EQ(w.snapshot(), has_last ? "a;b;" : "b;");
+    EXPECT_TRUE(w.backlogs.empty());
+  }
+}
+
+/// Whether the first event behind them succeeds is not known when numbers are given up on.
+TEST(waiting_steps, give_up_on_numbers_also_where_the_reducer_then_gives_up_on_what_is_behind_them) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.sequence = seq(1), .payload = "a", .time = 10'000, .offset = 0},
+          {.sequence = seq(3), .payload = "#", .time = 10'000, .offset = 1},
+          {.aggregate = "z", .time = 16'000, .offset = 2}});
+  EXPECT_EQ(w.state.counters.waiting_dead, 1U);
+  const auto change = w.step({{.sequence = seq(2), .payload = "b", .time = 16'000, .offset = 3}});
+  EXPECT_EQ(change.decisions.back(), (decision{verdict::rejected, reject_reason::late}));
+  EXPECT_EQ(w.obey(waiting_verb::skip, seq(3)), waiting_answer::done);
+  w.step({{.sequence = seq(4), .payload = "d", .time = 16'000, .offset = 4}});
+  EXPECT_EQ(w.snapshot(), "a;d;");
+}
+
+TEST(waiting_steps, know_no_stream_time_while_a_partition_has_records_without_a_time_alone) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.aggregate = "y", .partition = 1, .offset = 0}});
+  w.step({{.sequence = seq(1), .payload = "a", .time = 10'000, .offset = 0},
+          {.sequence = seq(3), .payload = "c", .time = 10'000, .offset = 1},
+          {.aggregate = "z", .time = 99'000, .offset = 2}});
+  EXPECT_FALSE(w.state.floor);
+  EXPECT_EQ(w.snapshot(), "a;");
+  w.step({{.aggregate = "y", .sequence = seq(2), .time = 99'000, .partition = 1, .offset = 1}});
+  EXPECT_EQ(w.state.floor, at_ms(98'000));
 }
 
 /// Its age was written by a version that skipped it, or under another policy.
