@@ -43,7 +43,8 @@ class apply_explain : public apply_command {
       return (where.topic.empty() ? "" : where.topic + "@") + std::to_string(offset);
     };
     request_.explain = [&](const stream_runtime&, const decoded_event& e, decision d) {
-      told += place(*e.from->where, e.from->offset) + " " + std::string{e.aggregate} + " " + name_of(d.verdict);
+      told +=
+          place(*e.from->where, e.from->offset) + " " + std::string{e.aggregate} + " " + name_of(d.verdict);
       told += d.verdict == verdict::rejected ? std::string{" "} + name_of(d.reason) + "\n" : "\n";
     };
     request_.explain_fate = [&](const stream_runtime&, std::string_view aggregate, const waiting_fate& f) {
@@ -65,10 +66,11 @@ class apply_explain : public apply_command {
 
 TEST_F(apply_explain, tells_of_a_record_what_the_gate_said_and_of_a_waiting_event_what_came_of_it) {
   stream().order = order::strict;
-  expect_told(event("a", 1) + event("a", 4) + event("b", 2) + event("a", 3) + event("a", 3, "7") + event("a", 2) +
-                  event("b", 1) + event("a", 5),
-              "1 a applied\n2 a parked\n3 b parked\n4 a parked\n5 a duplicate\n6 a applied\n  4 a/3 released\n"
-              "  2 a/4 released\n7 b applied\n  3 b/2 released\n8 a applied\n");
+  expect_told(
+      event("a", 1) + event("a", 4) + event("b", 2) + event("a", 3) + event("a", 3, "7") + event("a", 2) +
+          event("b", 1) + event("a", 5),
+      "1 a applied\n2 a parked\n3 b parked\n4 a parked\n5 a duplicate\n6 a applied\n  4 a/3 released\n"
+      "  2 a/4 released\n7 b applied\n  3 b/2 released\n8 a applied\n");
   EXPECT_EQ(counted().applied, 7U);
   EXPECT_EQ(counted().duplicate, 1U);
   EXPECT_EQ(counted().waiting(), 0U);
