@@ -18,6 +18,8 @@
 #include "app/control_requests.hpp"
 #include "app/control_socket.hpp"
 #include "app/signals.hpp"
+#include "ports/thread_edge.hpp"
+#include "ports/thread_name.hpp"
 
 namespace ratchet {
 
@@ -83,6 +85,7 @@ struct control_server::implementation {
   void join_finished();
   void serve(int connection) noexcept;
   void answer(int connection);
+  reported<void> answer_or_say_why(std::span<const std::string> words, const byte_sink&);
   reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
   reported<void> decide_about(const waiting_request&, const byte_sink&);
@@ -92,6 +95,7 @@ struct control_server::implementation {
 };
 
 void control_server::implementation::accept_until_stopped() {
+  name_this_thread("ratchet:control");
   for (;;) {
     const bool full = workers.size() >= limits.connections;
     pollfd waited[3] = {
@@ -99,7 +103,13 @@ void control_server::implementation::accept_until_stopped() {
     if (::poll(waited, 3, -1) < 0) continue;  // EINTR
     if (waited[0].revents != 0) break;
     if (waited[1].revents != 0) join_finished();
-    if (waited[2].revents != 0) accept_one();
+    if (waited[2].revents != 0) {
+      // What it throws is lack of memory: the client is cut off, and the next one may find some.
+      at_edge([this] { accept_one(); },
+              [this](const char*) {
+                static_cast<void>(stopped_before(steady_clock::now() + k_accept_pause, stop.get()));
+              });
+    }
   }
   for (worker& w : workers) w.thread.join();
   workers.clear();
@@ -122,7 +132,7 @@ void control_server::implementation::accept_one() {
       w.finished = true;
       signal(finished);
     }};
-  } catch (const std::system_error&) {  // no thread to be had: the client sees a cut connection
+  } catch (...) {  // NOLINT: no thread to be had, or no memory for one: the client sees a cut connection
     workers.pop_back();
   }
 }
@@ -140,9 +150,20 @@ void control_server::implementation::join_finished() {
 }
 
 void control_server::implementation::serve(int connection) noexcept {
+  name_this_thread("ratchet:answer");
+  at_edge([&] { answer(connection); }, [](const char*) {});  // this connection is cut, and nothing else
+}
+
+/// answer_words(), with what it throws as an error: whoever asked is told.
+reported<void> control_server::implementation::answer_or_say_why(std::span<const std::string> words,
+                                                                 const byte_sink& sink) {
+  const char* const what = "the running instance could not answer: ";
   try {
-    answer(connection);
-  } catch (const std::exception&) {  // out of memory: this connection is cut, and nothing else
+    return answer_words(words, sink);
+  } catch (const std::exception& thrown) {
+    return problem{errc::internal, std::string{what} + thrown.what(), "", {}};
+  } catch (...) {  // NOLINT: a program's own exception may be anything
+    return problem{errc::internal, std::string{what} + "an exception that is not a std::exception", "", {}};
   }
 }
 
@@ -163,7 +184,7 @@ void control_server::implementation::answer(int connection) {
   // A request that cannot be read is answered as one of no words is.
   transfer sent = transfer::done;
   const auto answered =
-      answer_words(words ? *words : std::vector<std::string>{}, [&](std::string_view piece) {
+      answer_or_say_why(words ? *words : std::vector<std::string>{}, [&](std::string_view piece) {
         // Nothing to send: only whether to go on is asked.
         if (piece.empty()) return !stopped_before(steady_clock::now(), stop.get());
         sent = response.send(piece);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 
 namespace ratchet {
@@ -25,11 +26,11 @@ std::size_t decode_stage::stream_of(const topic_partition* where) {
 }
 
 void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) {
+  // The old events borrow from the old batch, and nobody looks at them any more. They are not cleared, as the
+  // decoder would only fill them in again: 300 bytes each. First, as what throws must not lose the batch.
+  out.batch = std::move(batch);
   out.parts.resize(decoders_.size());
   for (decoded_part& part : out.parts) part.records.clear();
-  // The old events borrow from the old batch, and nobody looks at them any more. They are not cleared, as the
-  // decoder would only fill them in again: 300 bytes each.
-  out.batch = std::move(batch);
   last_where_ = nullptr;  // a new source may use the address again
   for (const record& r : out.batch->records()) out.parts[stream_of(r.where)].records.push_back(r);
   for (std::size_t i = 0; i < out.parts.size(); ++i) {
@@ -65,12 +66,13 @@ void decode_worker::submit(std::unique_ptr<record_batch> batch) {
 
 decoded_input& decode_worker::take() {
   work& oldest = work_of(taken_);
+  bool decoded = false;
   if (thread_.joinable()) {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return decoded_ > taken_; });
-  } else {
-    stage_.run(std::move(oldest.batch), oldest.input);
+    changed_.wait(lock, [this] { return decoded_ > taken_ || stopping_; });
+    decoded = decoded_ > taken_;
   }
+  if (!decoded) stage_.run(std::move(oldest.batch ? oldest.batch : oldest.input.batch), oldest.input);
   ++taken_;
   return oldest.input;
 }
@@ -83,9 +85,11 @@ void decode_worker::run() {
     if (stopping_) return;
     work& next = work_of(decoded_);
     lock.unlock();
-    stage_.run(std::move(next.batch), next.input);
+    const bool well = at_edge([&] { stage_.run(std::move(next.batch), next.input); }, [](const char*) {});
     lock.lock();
-    ++decoded_;
+    // What it throws is the owner's to know, which decodes that batch, and all behind it, by itself.
+    if (well) ++decoded_;
+    stopping_ = stopping_ || !well;
     changed_.notify_all();
   }
 }

@@ -23,6 +23,7 @@
 #include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
+#include "ports/thread_edge.hpp"
 #include "store/open_files.hpp"
 #include "store/private_directory.hpp"
 #include "store/rocks_store.hpp"
@@ -392,8 +393,20 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   if (auto serving = serve(); !serving) return std::move(serving.error());
   tell_start(options_.log, config_, *store_);
   transactions_.open();
-  auto failed = run_sessions(until_end, stop);
+  std::optional<problem> failed;
+  const bool ended_by_itself =
+      at_edge([&] { failed = run_sessions(until_end, stop); },
+              [&](const char* thrown) {
+                failed = problem{make_error_code(errc::internal),
+                                 std::string{"the run was ended by an exception: "} + thrown,
+                                 "start again: nothing that was durable is lost",
+                                 {}};
+              });
   transactions_.close();
+  if (!ended_by_itself) {
+    // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.
+    if (auto worse = reopen_store(*failed)) return worse;
+  }
   if (store_) tell_end(options_.log, *store_, streams_);
   return failed;
 }

@@ -19,6 +19,8 @@
 #include <utility>
 
 #include "app/signals.hpp"
+#include "ports/thread_edge.hpp"
+#include "ports/thread_name.hpp"
 
 namespace ratchet {
 
@@ -31,6 +33,8 @@ using asio::ip::tcp;
 
 /// Before accept() is tried again where the process has no descriptor left.
 constexpr std::chrono::milliseconds k_accept_pause{100};
+/// Behind an exception: what was lacking may be back.
+constexpr std::chrono::milliseconds k_breath{10};
 /// An answer that ends a connection reaches its client only if what the client still sends is read: so much
 /// of it, for so long.
 constexpr std::size_t k_linger_bytes = std::size_t{64} << 10U;
@@ -66,8 +70,10 @@ struct http_server::implementation {
   asio::io_context context{1};  ///< behind `open`: with it go the connections, which leave the list
   tcp::acceptor acceptor{context};
   asio::steady_timer accept_again{context};
+  bool accepts{false};  ///< a client or the timer is waited for
   std::thread thread;
 
+  void run() noexcept;
   void accept();
   void make_room();
 };
@@ -110,7 +116,7 @@ class http_server::implementation::connection : public std::enable_shared_from_t
     http_answer made;
     try {
       made = server_.answer(target.substr(0, target.find('?')));
-    } catch (const std::exception&) {  // out of memory: this request fails, and nothing else
+    } catch (...) {  // NOLINT: whatever it is, this request fails, and nothing else
       return send(plain_answer(http::status::internal_server_error), true, head);
     }
     send(std::move(made), !request.keep_alive(), head);
@@ -169,23 +175,38 @@ void http_server::implementation::make_room() {
   }
 }
 
+/// An exception out of a handler, be it Beast's or for want of memory, cuts off that handler's connection,
+/// which nothing else holds, and the rest is served on.
+void http_server::implementation::run() noexcept {
+  name_this_thread("ratchet:http");
+  const auto pause = [](const char*) { std::this_thread::sleep_for(k_breath); };
+  while (!at_edge(
+      [this] {
+        if (!accepts) accept();
+        context.run();
+      },
+      pause)) {
+  }
+}
+
 void http_server::implementation::accept() {
   acceptor.async_accept([this](const boost::system::error_code& code, tcp::socket socket) {
+    accepts = false;
     if (code == asio::error::operation_aborted) return;
     if (code) {
       accept_again.expires_after(k_accept_pause);
       accept_again.async_wait([this](const boost::system::error_code& stopped) {
+        accepts = false;
         if (!stopped) accept();
       });
+      accepts = true;
       return;
     }
     make_room();
-    try {
-      std::make_shared<connection>(*this, std::move(socket))->read();
-    } catch (const std::exception&) {  // out of memory: this connection is cut, and nothing else
-    }
+    std::make_shared<connection>(*this, std::move(socket))->read();
     accept();
   });
+  accepts = true;
 }
 
 namespace {
@@ -232,7 +253,7 @@ reported<std::unique_ptr<http_server>> http_server::start(const std::string& hos
   self->accept();
   try {
     const signals_blocked blocked;
-    self->thread = std::thread{[&s = *self] { s.context.run(); }};
+    self->thread = std::thread{[&s = *self] { s.run(); }};
   } catch (const std::system_error& e) {
     return problem{
         make_error_code(errc::io), std::string{"cannot start the HTTP server's thread: "} + e.what(), "", {}};

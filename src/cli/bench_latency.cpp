@@ -10,6 +10,7 @@
 
 #include "app/engine.hpp"
 #include "app/json_writer.hpp"
+#include "cli/joined_thread.hpp"
 #include "kafka/raw_consume.hpp"
 #include "kafka/record_producer.hpp"
 
@@ -179,6 +180,20 @@ class observer {
   return first;
 }
 
+/// However a scope is left, it is over then.
+class ends_with {
+ public:
+  explicit ends_with(std::atomic<bool>& over) : over_{over} {}
+  ~ends_with() { over_.store(true, std::memory_order_relaxed); }
+  ends_with(const ends_with&) = delete;
+  ends_with& operator=(const ends_with&) = delete;
+  ends_with(ends_with&&) = delete;
+  ends_with& operator=(ends_with&&) = delete;
+
+ private:
+  std::atomic<bool>& over_;
+};
+
 [[nodiscard]] double rate_of(const record_times& sent) {
   std::size_t records = 0;
   auto last = steady::time_point::min();
@@ -214,7 +229,7 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
   std::optional<reported<record_times>> sent;
   record_times arrived(target.partitions);
   result<void> followed = BOOST_OUTCOME_V2_NAMESPACE::success();
-  std::thread following{[&] {
+  joined_thread following{[&] {
     followed = raw_follow(
         target.brokers, target.topic,
         [&arrived](partition_id partition, std::int64_t) {
@@ -222,12 +237,12 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
         },
         over);
   }};
-  std::thread looking{[&] { seen.look_on(over); }};
-  std::thread sending{[&] {
+  joined_thread looking{[&] { seen.look_on(over); }};
+  joined_thread sending{[&] {
+    const ends_with ends{over};
     if (wait_for_assignment(opened->meter())) sent.emplace(send_evenly(target, stream, options.per_second));
     // Time for the last records to become durable; a consumer that stops would hasten them.
     std::this_thread::sleep_for(std::chrono::seconds{1});
-    over.store(true, std::memory_order_relaxed);
   }};
   auto failed = opened->run(false, over);
   over.store(true, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "app/engine.hpp"
 #include "app/json_writer.hpp"
 #include "app/signals.hpp"
+#include "cli/joined_thread.hpp"
 #include "kafka/raw_consume.hpp"
 
 namespace ratchet::cli {
@@ -36,7 +37,7 @@ class durable_watch {
  public:
   durable_watch(const run_meter& meter, std::optional<std::uint64_t> kill_at)
       : meter_{meter}, kill_at_{kill_at}, thread_{[this] { look_on(); }} {}
-  ~durable_watch() { stop(); }
+  ~durable_watch() { over_.store(true, std::memory_order_relaxed); }
   durable_watch(const durable_watch&) = delete;
   durable_watch& operator=(const durable_watch&) = delete;
   durable_watch(durable_watch&&) = delete;
@@ -56,7 +57,7 @@ class durable_watch {
  private:
   void stop() {
     over_.store(true, std::memory_order_relaxed);
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
   }
 
   void look_on() {
@@ -74,7 +75,7 @@ class durable_watch {
   std::optional<std::uint64_t> kill_at_;
   std::vector<mark> marks_;
   std::atomic<bool> over_{false};
-  std::thread thread_;  // last: it uses the rest
+  joined_thread thread_;  // last: it uses the rest
 };
 
 /// When so many were durable, between two marks in proportion.

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <string>
 
 #include "cli/command.hpp"
@@ -72,6 +73,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (argc > 1 && argv[1][0] != '-' && !has_command(root, argv[1])) return no_such_command(argv[1]);
     return root.exit(e) == 0 ? 0 : k_exit_usage;
+  } catch (const std::exception& thrown) {  // for want of memory, for one
+    return ratchet::report({ratchet::make_error_code(ratchet::errc::internal),
+                            std::string{"ended by an exception: "} + thrown.what(),
+                            "",
+                            {}});
   }
   return end_of_output(line.status);
 }

@@ -7,7 +7,9 @@
 #include <limits>
 #include <thread>
 
+#include "kafka/callback_edge.hpp"
 #include "kafka/kafka_error.hpp"
+#include "ports/thread_edge.hpp"
 
 namespace ratchet {
 
@@ -18,25 +20,31 @@ client_callbacks* callbacks_of(const rd_kafka_t* handle) noexcept {
 }
 
 void log_trampoline(const rd_kafka_t* handle, int level, const char* facility, const char* text) {
-  if (client_callbacks* callbacks = handle != nullptr ? callbacks_of(handle) : nullptr) {
-    // Said at every start, while it does not know the broker's version yet; consumers never create topics.
-    if (std::string_view{facility} == "AUTOCREATE") return;
-    if (std::string_view{facility} == "FAIL") callbacks->note_failure(text);
-    callbacks->log(level, std::string{facility} + ": " + text);
-  }
+  client_callbacks* callbacks = handle != nullptr ? callbacks_of(handle) : nullptr;
+  // Said at every start, while it does not know the broker's version yet; consumers never create topics.
+  if (callbacks == nullptr || std::string_view{facility} == "AUTOCREATE") return;
+  at_edge(
+      [&] {
+        if (std::string_view{facility} == "FAIL") callbacks->note_failure(text);
+        callbacks->log(level, std::string{facility} + ": " + text);
+      },
+      [](const char*) {});  // a line is lost
 }
 
 void rebalance_trampoline(rd_kafka_t* handle, rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* list,
                           void* opaque) {
-  static_cast<client_callbacks*>(opaque)->on_rebalance(handle, code, list);
+  auto* callbacks = static_cast<client_callbacks*>(opaque);
+  keep_thrown([&] { callbacks->on_rebalance(handle, code, list); });
 }
 
 void error_trampoline(rd_kafka_t* handle, int code, const char* reason, void* opaque) {
-  static_cast<client_callbacks*>(opaque)->on_error(handle, static_cast<rd_kafka_resp_err_t>(code), reason);
+  auto* callbacks = static_cast<client_callbacks*>(opaque);
+  keep_thrown([&] { callbacks->on_error(handle, static_cast<rd_kafka_resp_err_t>(code), reason); });
 }
 
 void delivery_trampoline(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-  static_cast<client_callbacks*>(opaque)->on_delivery(*message);
+  auto* callbacks = static_cast<client_callbacks*>(opaque);
+  keep_thrown([&] { callbacks->on_delivery(*message); });
 }
 
 problem config_problem(std::string text) {
@@ -148,19 +156,21 @@ bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noe
   struct state {
     std::mutex mutex;
     std::condition_variable changed;
-    bool done{false};
+    bool ended{false};
+    bool well{false};
   };
   try {
     auto shared = std::make_shared<state>();
     std::thread{[shared, work = std::move(work)]() mutable {
-      work();
+      const bool well = at_edge(work, [](const char*) {});
       work = nullptr;  // what it owns goes before the wait ends
       const std::lock_guard lock{shared->mutex};
-      shared->done = true;
+      shared->ended = true;
+      shared->well = well;
       shared->changed.notify_all();
     }}.detach();
     std::unique_lock lock{shared->mutex};
-    return shared->changed.wait_for(lock, wait, [&] { return shared->done; });
+    return shared->changed.wait_for(lock, wait, [&] { return shared->ended; }) && shared->well;
   } catch (...) {
     return false;  // no thread to be had: what `work` owns leaks, which is better than to hang
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "kafka/callback_edge.hpp"
 #include "kafka/group_source.hpp"
 
 namespace ratchet {
@@ -53,6 +54,7 @@ result<polled> group_source::poll(std::size_t max_records, std::chrono::millisec
     if (events_->barrier()) break;
     if (nothing && (wait_ms == 0 || std::chrono::steady_clock::now() >= deadline)) break;
   }
+  rethrow_kept();
   woken_ = false;
   events_->clear_barrier();
   polled out;

@@ -4,10 +4,12 @@
 #include <mutex>
 #include <utility>
 
+#include "kafka/callback_edge.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/produce_parts.hpp"
 #include "kafka/settings.hpp"
+#include "ports/thread_edge.hpp"
 
 namespace ratchet {
 
@@ -102,7 +104,8 @@ class kafka_publisher final : public publisher {
         [](rd_kafka_t*, void* opaque) {
           auto& p = *static_cast<progress*>(opaque);
           const std::lock_guard lock{p.mutex};
-          if (p.told) p.told();
+          // On a thread of librdkafka's. What it throws ends here: no message depends on it.
+          if (p.told) at_edge(p.told, [](const char*) {});
         },
         progress_.get());
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -129,6 +132,7 @@ class kafka_publisher final : public publisher {
   [[nodiscard]] std::vector<delivery> delivered() override {
     if (client_ == nullptr) return {};
     rd_kafka_poll(client_->get(), 0);
+    rethrow_kept();
     std::vector<delivery> all = reports_->take();
     if (reports_->lost()) {
       close();

@@ -3,11 +3,11 @@
 
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 #include "sinks/deliveries.hpp"
 
@@ -16,6 +16,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t k_room = 64;
+/// Where there is no memory: how long until it is tried again.
+constexpr std::chrono::milliseconds k_breath{10};
 
 std::string_view header_of(const output_row& row, std::string_view name) {
   for (const auto& [known, value] : row.headers) {
@@ -89,19 +91,21 @@ class callback_publisher final : public publisher {
         row = std::move(queue_.front());
         queue_.pop_front();
       }
-      ended_.add(call(row));
+      const delivery said = call(row);
+      // A message of whose end nobody hears would hold its lane for ever: what was lacking may be back.
+      while (
+          !at_edge([&] { ended_.add(said); }, [](const char*) { std::this_thread::sleep_for(k_breath); })) {
+      }
     }
   }
 
-  [[nodiscard]] delivery call(const output_row& row) const {
+  [[nodiscard]] delivery call(const output_row& row) const noexcept {
     sink_answer said;
-    try {
-      said = to_(message_of(sink_, row));
-    } catch (const std::exception& failure) {
-      said = {sink_answer::how::again, failure.what()};
-    } catch (...) {
-      said = {sink_answer::how::again, "an exception that is not a std::exception"};
-    }
+    at_edge([&] { said = to_(message_of(sink_, row)); },
+            [&](const char* thrown) {
+              said.ended = sink_answer::how::again;
+              at_edge([&] { said.why = thrown; }, [](const char*) {});
+            });
     delivery d{.position = row.position, .text = std::move(said.why)};
     switch (said.ended) {
       case sink_answer::how::delivered:

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 
 namespace ratchet {
@@ -89,7 +90,8 @@ void sync_thread::run() {
     const std::uint64_t mine = ++started_;
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
-    const bool synced = sync_once();
+    bool synced = false;
+    at_edge([&] { synced = sync_once(); }, [this](const char* thrown) { (void)fail(thrown); });
     seconds_.observe(std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count());
     lock.lock();
     if (!synced) failed_.store(true, std::memory_order_release);

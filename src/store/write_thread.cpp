@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 
 namespace ratchet {
@@ -71,13 +72,20 @@ std::string write_thread::failure() const {
 
 /// Whether a write that failed is there nobody knows before the store was opened again.
 void write_thread::write(rocksdb::WriteBatch& batch, std::uint64_t step) {
-  const rocksdb::Status s = db_->db().Write(rocksdb::WriteOptions{}, &batch);
-  if (!s.ok()) {
+  const auto failed = [this](const std::string& why) {
     syncs_->write_failed();
-    fail(s.ToString());
-  } else if (step != k_no_step) {
-    syncs_->wrote(step);
-  }
+    fail(why);
+  };
+  at_edge(
+      [&] {
+        const rocksdb::Status s = db_->db().Write(rocksdb::WriteOptions{}, &batch);
+        if (!s.ok()) {
+          failed(s.ToString());
+        } else if (step != k_no_step) {
+          syncs_->wrote(step);
+        }
+      },
+      failed);
 }
 
 void write_thread::run() {
