@@ -21,6 +21,7 @@ constexpr known_key k_sink_keys[] = {{"name"}, {"http"}, {"callback"}, {"discard
 constexpr known_key k_http_keys[] = {{"url"}, {"method"}, {"timeout"}, {"concurrency"}, {"headers"}, {"ca"}};
 constexpr known_key k_retry_keys[] = {{"first"}, {"most"}};
 constexpr std::size_t k_longest_name = 64;
+constexpr std::size_t k_longest_header = 64'000;  ///< as sinks/http_request.hpp has it, which is heavy
 constexpr std::string_view k_own_headers[] = {
     "host",    "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "te",
     "trailer", "upgrade",        "expect",       "idempotency-key"};
@@ -45,7 +46,8 @@ constexpr std::string_view k_own_headers[] = {
 }
 
 [[nodiscard]] bool is_secret_header(const std::string& name) {
-  constexpr std::string_view k_parts[] = {"auth", "cookie", "token", "secret", "key", "password"};
+  constexpr std::string_view k_parts[] = {"auth", "bearer",  "cookie", "credential", "hmac", "jwt",  "key",
+                                          "pass", "private", "secret", "session",    "sign", "token"};
   return std::any_of(std::begin(k_parts), std::end(k_parts),
                      [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
@@ -70,6 +72,11 @@ void read_header(const config_value& value, const config_node& key, std::map<std
                          "name {file: PATH} or {env: NAME}; or write it into the config");
     }
     if (is_secret_header(name)) findings.plain_secrets.push_back(value.path());
+  }
+  if (std::max(name.size(), text.size()) > k_longest_header) {
+    return value.error(
+        "is longer than a header may be, which takes " + std::to_string(k_longest_header) + " bytes",
+        "put what is so long into the messages");
   }
   if (!is_header_value(text)) {
     return value.error("holds a control character, as a line feed is", "a header's value is one line");

@@ -84,9 +84,10 @@ bool is_shown_segment(std::string_view text) noexcept {
 }
 
 std::optional<http_url> parse_http_url(std::string_view text) {
+  constexpr std::size_t k_longest = 8'000;  // every server should take as much (RFC 9110, section 4.1)
   constexpr std::string_view k_plain = "http://";
   constexpr std::string_view k_tls = "https://";
-  if (!std::all_of(text.begin(), text.end(), is_shown)) return std::nullopt;
+  if (text.size() > k_longest || !std::all_of(text.begin(), text.end(), is_shown)) return std::nullopt;
   if (text.find_first_of("#@\\\"<>") != std::string_view::npos) return std::nullopt;
   http_url out;
   out.tls = text.starts_with(k_tls);

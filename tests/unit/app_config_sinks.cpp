@@ -107,6 +107,21 @@ TEST_P(config_of_sinks_is_refused, with_place_and_reason) {
   EXPECT_EQ(c.error().diagnostics.size(), 1U) << to_text(c.error());
 }
 
+/// Beyond them Boost.Beast throws, or few servers answer.
+TEST(config_of_sinks, bounds_what_goes_into_a_request_line_or_a_header) {
+  const auto refusal_of = [](const std::string& http) {
+    const auto c = parsed("sinks: [{name: a, http: {" + http + "}}]\n", "");
+    return c ? std::string{} : to_text(c.error());
+  };
+  const std::string fits(64'000, 'x');
+  EXPECT_EQ(refusal_of("url: \"http://h\", headers: {X-A: " + fits + "}"), "");
+  const std::string too_long = "is longer than a header may be, which takes 64000 bytes";
+  EXPECT_THAT(refusal_of("url: \"http://h\", headers: {X-A: " + fits + "x}"), HasSubstr(too_long));
+  EXPECT_EQ(refusal_of("url: \"http://h/" + std::string(7'991, 'x') + "\""), "");
+  EXPECT_THAT(refusal_of("url: \"http://h/" + std::string(7'992, 'x') + "\""),
+              HasSubstr("is not an address of HTTP"));
+}
+
 constexpr const char* k_audit = "sinks: [{name: audit, callback: true}]\n";
 
 const refusal k_refusals[] = {
@@ -161,6 +176,21 @@ TEST(secrets_of_sinks, are_shown_by_no_finding) {
   ASSERT_FALSE(c.has_value());
   EXPECT_EQ(to_text(c.error()).find("hunter2"), std::string::npos);
   EXPECT_THAT(to_text(c.error()), HasSubstr("control character"));
+}
+
+TEST(secrets_of_sinks, are_known_by_the_names_that_such_headers_have) {
+  const auto given = [](const std::string& name) {
+    const std::string sink = "sinks=[{name: a, http: {url: \"http://h\", headers: {" + name + ": x}}}]";
+    return parsed("", "", {.set = {sink}, .kafka_properties = {}});
+  };
+  for (const char* name : {"Authorization", "X-Signature", "X-Hub-Signature-256", "X-Session", "X-JWT",
+                           "X-Hmac", "X-Api-Key", "X-Passphrase", "X-Credentials", "Private-Thing"}) {
+    const auto c = given(name);
+    ASSERT_FALSE(c.has_value()) << name;
+    EXPECT_THAT(to_text(c.error()), HasSubstr("every user of this machine can read a command line")) << name;
+  }
+  EXPECT_TRUE(given("X-Tenant").has_value());
+  EXPECT_TRUE(given("X-Api-Version").has_value());
 }
 
 TEST(secrets_of_sinks, are_refused_on_a_command_line_and_not_read_where_none_is_needed) {
