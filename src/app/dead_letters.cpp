@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/dead_letters.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "app/json_writer.hpp"
@@ -37,9 +39,20 @@ struct failed_record {
   std::string message;
 };
 
+/// What a letter's reader takes for our word. Of two headers with one name some take the first, others the
+/// last.
+bool is_our_word(std::string_view header) {
+  constexpr std::string_view k_ours[] = {"ratchet-id", "ratchet-stream", "ratchet-aggregate",
+                                         "ratchet-attempts", "ratchet-value-left-out"};
+  return header.starts_with("kafka_dlt-") ||
+         std::find(std::begin(k_ours), std::end(k_ours), header) != std::end(k_ours);
+}
+
+/// Behind the record's own, of which none may speak in our name.
 /// The names are those of Spring Kafka's DeadLetterPublishingRecoverer, so that what reads its topics reads
 /// ours. Numbers are four and eight bytes, big-endian.
 void add_headers(output_row& row, const stream_runtime& stream, const failed_record& failed) {
+  std::erase_if(row.headers, [](const auto& own) { return is_our_word(own.first); });
   const auto add = [&row](const char* name, std::string value) {
     row.headers.emplace_back(name, std::move(value));
   };

@@ -2,6 +2,7 @@
 // Which letters of dead events are one and the same to their readers, who drop repeats by the id.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ waiting_event dead(std::optional<event_id> id, std::uint64_t number, std::int64_
   return e;
 }
 
-/// The id of the letter, where `aggregate` is "a".
-event_id letter_of(order o, const waiting_event& event) {
+/// The letter, where `aggregate` is "a".
+output_row row_of(order o, const waiting_event& event) {
   stream_config config;
   config.name = "s";
   config.order = o;
@@ -41,7 +42,10 @@ event_id letter_of(order o, const waiting_event& event) {
   change.backlogs.back().puts.push_back(event);
   std::vector<output_row> rows;
   tell_of_dead_ones(stream, plan, change, rows);
-  return rows.at(0).id;
+  return rows.at(0);
+}
+event_id letter_of(order o, const waiting_event& event) {
+  return row_of(o, event).id;
 }
 
 constexpr event_id k_id{0x018BCFE568007000U, 0x8000000000000001U};
@@ -69,6 +73,28 @@ TEST(dead_letters, of_one_record_are_one) {
 
 TEST(dead_letters, have_the_time_of_their_events_id) {
   EXPECT_EQ(letter_of(order::latest, dead(k_id, 1, 5)).time(), k_id.time());
+}
+
+/// Some readers take the first header of a name, and others the last.
+TEST(dead_letters, leave_out_what_a_record_says_in_our_name) {
+  waiting_event forged = dead(k_id, 1, 5);
+  forged.record.headers = {{"trace", "1"},
+                           {"kafka_dlt-original-topic", "another"},
+                           {"kafka_dlt-anything", "x"},
+                           {"ratchet-id", "another"},
+                           {"ratchet-value-left-out", "x"},
+                           {"ratchet-of-its-own", "2"}};
+  std::map<std::string, std::vector<std::string>> found;
+  for (const auto& [name, value] : row_of(order::latest, forged).headers)
+    found[name].push_back(value.value_or(""));
+  using all = std::vector<std::string>;
+  EXPECT_EQ(found["trace"], all{"1"});
+  EXPECT_EQ(found["ratchet-of-its-own"], all{"2"});
+  EXPECT_EQ(found["kafka_dlt-original-topic"], all{"t"});
+  EXPECT_EQ(found["ratchet-id"].size(), 1U);
+  EXPECT_NE(found["ratchet-id"], all{"another"});
+  EXPECT_EQ(found.count("kafka_dlt-anything"), 0U);
+  EXPECT_EQ(found.count("ratchet-value-left-out"), 0U);
 }
 
 }  // namespace
