@@ -35,6 +35,9 @@ http_answer health_pages::answer(std::string_view path) const {
   }
   if (path == "/readyz") {
     const live_status live = board_.snapshot();
+    // The board says what the owner last said; one that hangs says nothing more.
+    if (const auto stalled = meter_.stalled())
+      return line(k_unavailable, "not ready: " + *stalled + (live.ready ? "" : "; " + live.ready_reason));
     return live.ready ? line(200, "ok") : line(k_unavailable, "not ready: " + live.ready_reason);
   }
   if (path == "/metrics") return metrics();

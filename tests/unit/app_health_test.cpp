@@ -138,6 +138,9 @@ TEST(liveness, ends_when_the_owner_thread_makes_no_turn_and_comes_back_with_the_
       w.clock.advance(2s);
       EXPECT_EQ(w.ask("/livez").status, 503U);
       EXPECT_EQ(w.ask("/livez").body, "no progress for 61 s while handling records\n");
+      EXPECT_EQ(w.ask("/readyz").status, 503U) << "whatever was said before";
+      EXPECT_TRUE(
+          w.ask("/readyz").body.starts_with("not ready: no progress for 61 s while handling records"));
       ++asked;
     }
     if (poll == 5) {
