@@ -54,6 +54,9 @@ namespace {
 /// How many passes may fail before superseding is left off. Each failure of a superseding event costs a pass
 /// to find the next older one; without superseding it costs a pass a partition.
 constexpr int k_superseding_passes = 8;
+/// A step ends where its reducers were given and gave back so much of states: a producer can make a state
+/// large, and then each small event of it is long work, up to which nobody is answered and no stop is heard.
+constexpr std::size_t k_most_state_bytes = std::size_t{128} << 20U;
 
 }  // namespace
 
@@ -95,7 +98,7 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
   reached_gate_.resize(events_.size());
   floor_.emplace(change_.after, rules_.window);
   decide_all(cuts);
-  if (auto stop = apply_all()) return pass_failure{.stop = std::move(stop)};
+  if (auto failed = apply_all()) return failed;
   if (any_wait_) {
     if (auto failed = handle_waiting()) return failed;
   }
@@ -266,7 +269,8 @@ partition_stop pass::stop_at(const decoded_event& e, std::error_code code) const
   return stop;
 }
 
-std::optional<partition_stop> pass::apply_all() {
+std::optional<pass_failure> pass::apply_all() {
+  std::size_t state_bytes = 0;
   states_.resize(aggregates_.size());
   std::vector<std::uint8_t> loaded(plan_.needs_snapshots ? aggregates_.size() : 0);
   for (const admitted& to_run : to_run_) {
@@ -280,7 +284,11 @@ std::optional<partition_stop> pass::apply_all() {
       if (row && !row->deleted) s.assign(row->snapshot);
     }
     if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
-    if (auto stop = apply_one(to_run, s)) return stop;
+    state_bytes += s.value().size();
+    if (auto stop = apply_one(to_run, s)) return pass_failure{.stop = std::move(stop)};
+    state_bytes += s.value().size();
+    const bool is_last = to_run.index + 1 == change_.looked_at;
+    if (state_bytes > k_most_state_bytes && !is_last) return pass_failure{.end = to_run.index + 1};
   }
   return std::nullopt;
 }

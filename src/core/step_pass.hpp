@@ -111,7 +111,7 @@ class pass {
   [[nodiscard]] std::optional<timestamp> stream_time() const {
     return ratchet::stream_time(rules_, change_.after);
   }
-  [[nodiscard]] std::optional<partition_stop> apply_all();
+  [[nodiscard]] std::optional<pass_failure> apply_all();
   [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
   [[nodiscard]] std::optional<pass_failure> handle_waiting();
   [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
