@@ -134,7 +134,8 @@ void expect_told(const Thrown& thrown, const char* text) {
   for (int i = 0; i < 2; ++i) {
     auto connected = control_client::connect(files.path, {});
     ASSERT_TRUE(connected && connected.value());
-    const auto asked = connected.value()->ask(to_words(sink_request{}), [](std::string_view) { return true; });
+    const auto asked =
+        connected.value()->ask(to_words(sink_request{}), [](std::string_view) { return true; });
     ASSERT_FALSE(asked);
     EXPECT_EQ(asked.error().code, make_error_code(errc::internal));
     EXPECT_THAT(asked.error().message, HasSubstr(text));

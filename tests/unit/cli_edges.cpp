@@ -24,8 +24,8 @@ TEST(a_command_in_a_directory_that_is_gone, says_so_and_ends) {
                                    "  - {name: a, dedup: off, envelope: {aggregate: /a, sequence: /s}}\n";
   std::ofstream{dir / "e"} << "{\"a\":\"p\",\"s\":1}\n";
   const std::string script = "mkdir '" + name + "/gone' && cd '" + name + "/gone' && rmdir '" + name +
-                             "/gone' && '" RATCHET_BINARY "' apply -c '" + name + "/r.yaml' '" + name + "/e' 2>'" +
-                             name + "/err'";
+                             "/gone' && '" RATCHET_BINARY "' apply -c '" + name + "/r.yaml' '" + name +
+                             "/e' 2>'" + name + "/err'";
   const int status = std::system(script.c_str());  // NOLINT: a shell can leave its directory
   EXPECT_TRUE(WIFEXITED(status)) << status;
   EXPECT_THAT(WEXITSTATUS(status), ::testing::AnyOf(70, 74));

@@ -121,8 +121,8 @@ class foreign_text {
       const ended text = run_ratchet(dir_, words);
       const bool is_table = words.back() == "--explain";
       const bool is_raw = words[0] == "get" && text.status == 0;
-      all.push_back({words[0] + " " + words[1] + " as text", text.status, is_raw ? text.err : text.out + text.err,
-                     is_table});
+      all.push_back({words[0] + " " + words[1] + " as text", text.status,
+                     is_raw ? text.err : text.out + text.err, is_table});
       words.insert(words.end(), {"--output", "json"});
       const ended json = run_ratchet(dir_, words);
       for (std::istringstream in{json.out}; !in.eof();) {
@@ -176,9 +176,10 @@ class foreign_text {
     write_config("", broker.value()->bootstrap());
     produce(broker.value()->bootstrap());
     const auto log = dir_ / ("log-" + log_format);
-    auto started = workload_process::start({RATCHET_BINARY, "run", "-c", config(), "--set", "http.listen=127.0.0.1:0",
-                                            "--log-format", log_format, "--log-level", "debug"},
-                                           {"NO_COLOR=1"}, log);
+    auto started =
+        workload_process::start({RATCHET_BINARY, "run", "-c", config(), "--set", "http.listen=127.0.0.1:0",
+                                 "--log-format", log_format, "--log-level", "debug"},
+                                {"NO_COLOR=1"}, log);
     EXPECT_TRUE(started);
     const auto has = [&](const std::string& part) {
       return cli_testing::content_of(log).find(part) != std::string::npos;
@@ -192,8 +193,9 @@ class foreign_text {
       all.push_back({page, 0, http_get(port, page).body});
     EXPECT_EQ(http_get(port, "/readyz").status, 503);
     for (const std::string form : {"text", "json"}) {
-      for (const std::vector<std::string>& words :
-           {std::vector<std::string>{"sinks", "list"}, {"status", "--audit", "--rejected"}, {"waiting", "list"}}) {
+      for (const std::vector<std::string>& words : {std::vector<std::string>{"sinks", "list"},
+                                                    {"status", "--audit", "--rejected"},
+                                                    {"waiting", "list"}}) {
         std::vector<std::string> command = words;
         command.insert(command.end(), {"-c", config(), "--output", form});
         const ended got = run_ratchet(dir_, command);
@@ -218,14 +220,16 @@ class foreign_text {
         << "streams:\n  - name: payments\n    order: strict\n    dedup: {ids: opaque}\n"
         << (live ? "    topics: [t]\n    start: earliest\n" : "")
         << "    envelope: {event_id: /id, aggregate: /a, sequence: /s, type: /type}\n"
-           "    reducer: {kind: flaky, fail: [{contains: dies, how: give_up}, {contains: stops, how: stop}]}\n"
+           "    reducer: {kind: flaky, fail: [{contains: dies, how: give_up}, {contains: stops, how: "
+           "stop}]}\n"
            "  - name: told\n    order: arrival\n    dedup: {ids: opaque}\n"
         << (live ? "    topics: [u]\n    start: earliest\n" : "")
         << "    envelope: {format: cloudevents}\n    emit: {sink: partner}\n"
         << more;
   }
   [[nodiscard]] std::string event(const char* id, const char* of, int number, const char* more = "") const {
-    std::string line = "{\"id\":" + quoted(id_ + id) + ",\"a\":" + quoted(id_ + of) + ",\"type\":" + quoted(id_);
+    std::string line =
+        "{\"id\":" + quoted(id_ + id) + ",\"a\":" + quoted(id_ + of) + ",\"type\":" + quoted(id_);
     return line + ",\"s\":" + std::to_string(number) + ",\"text\":" + quoted(id_) + more + "}\n";
   }
   /// Applied, dead, too early, in conflict; a type that is none.
@@ -235,8 +239,8 @@ class foreign_text {
   }
   [[nodiscard]] std::string told() const {
     const std::string q = quoted(id_);
-    return "{\"specversion\":\"1.0\",\"id\":" + q + ",\"source\":" + q + ",\"subject\":" + q + ",\"type\":" + q +
-           ",\"data\":{\"k\":" + q + "}}\n";
+    return "{\"specversion\":\"1.0\",\"id\":" + q + ",\"source\":" + q + ",\"subject\":" + q +
+           ",\"type\":" + q + ",\"data\":{\"k\":" + q + "}}\n";
   }
   void produce(const std::string& brokers) const {
     auto producer = record_producer::make(brokers, {});
@@ -261,7 +265,8 @@ class foreign_text {
   }
 
   std::string text_;
-  std::string id_{is_utf8(text_) ? text_ : "a\xE2\x80\xAE\x1b[2J\nFORGED LINE" + std::to_string(text_.size())};
+  std::string id_{is_utf8(text_) ? text_
+                                 : "a\xE2\x80\xAE\x1b[2J\nFORGED LINE" + std::to_string(text_.size())};
   refusing_partner partner_;
   std::filesystem::path dir_;
 };
