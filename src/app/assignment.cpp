@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/audit_rows.hpp"
+#include "core/shown_text.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -102,7 +103,7 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
     case resume_action::stop: {
       problem why = describe(d.row, c.where, f, c.metadata);
       if (d.action == resume_action::refuse && !out.refused) out.refused = why;
-      out.stopped.emplace_back(c.where, why.message + "\n" + why.hint);
+      out.stopped.emplace_back(c.where, shown_text(why.message) + "\n" + why.hint);
       out.stops.push_back(std::move(why));
       if (d.new_identity && d.action == resume_action::stop) {
         // Else what answers the stop could not be said: the copy's mark comes first.

@@ -7,6 +7,7 @@
 #include "app/audit_rows.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "core/shown_text.hpp"
 #include "kafka/kafka_error.hpp"
 
 namespace ratchet {
@@ -310,7 +311,7 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
     why = resolved.value().stops.front().message;
     hint = resolved.value().stops.front().hint;
   }
-  why += "\n" + hint;
+  why = shown_text(why) + "\n" + hint;
   tell_of_stop(where, why);
   partition_stop stop;
   stop.where = where;

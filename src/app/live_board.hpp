@@ -19,7 +19,7 @@ struct live_partition {
   bool assigned{false};
   std::optional<std::int64_t> committed;  ///< the group's offset in Kafka, as last confirmed
   std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen
-  std::optional<std::string> stopped;     ///< why it is stopped, and behind a line feed what to do
+  std::optional<std::string> stopped;     ///< why, with nothing foreign that begins a line; "\n"; what to do
   friend bool operator==(const live_partition&, const live_partition&) = default;
 };
 

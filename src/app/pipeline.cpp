@@ -10,6 +10,7 @@
 #include "app/published_rows.hpp"
 #include "app/rejected_rows.hpp"
 #include "app/row_reports.hpp"
+#include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/record_hash.hpp"
 
@@ -130,21 +131,23 @@ std::string describe(const partition_stop& stop) {
   const std::string offset = std::to_string(stop.offset);
   const std::string place =
       stop.where.topic.empty() ? "line " + offset : to_string(stop.where) + " at offset " + offset;
-  const std::string before = "stopped before this event of aggregate `" + stop.aggregate + "`";
+  // What others chose begins no line of its own: behind the first line feed stands what to do.
+  const std::string aggregate = shown_text(stop.aggregate);
+  const std::string before = "stopped before this event of aggregate `" + aggregate + "`";
   if (stop.code == make_error_code(errc::poisoned)) return place + ": " + what_is_poisoned(stop);
   if (stop.code == make_error_code(errc::reducer_failed)) {
     return place + ": " + before +
-           ": the reducer failed: " + (stop.what.empty() ? stop.cause.message() : stop.what) +
+           ": the reducer failed: " + shown_text(stop.what.empty() ? stop.cause.message() : stop.what) +
            "\nnothing is lost: mend the reducer and start again";
   }
   if (stop.code == make_error_code(errc::waiting_full)) {
     return place + ": " + before +
-           ", which has to wait, as no more may wait than `waiting` of the config allows (" + stop.what +
-           ")\nnothing is lost: see " + typed_command("waiting list") +
+           ", which has to wait, as no more may wait than `waiting` of the config allows (" +
+           shown_text(stop.what) + ")\nnothing is lost: see " + typed_command("waiting list") +
            ", let the gaps close or decide about the events, or raise the limit, and start again";
   }
   if (stop.code == make_error_code(errc::gap_too_old)) {
-    return place + ": stopped, as numbers of aggregate `" + stop.aggregate +
+    return place + ": stopped, as numbers of aggregate `" + aggregate +
            "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
            typed_command("waiting list") + ", have the missing events sent, or skip them, and start again";
   }

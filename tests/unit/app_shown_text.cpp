@@ -174,7 +174,12 @@ std::string answered(const std::string& text, read_request request) {
   const std::vector<std::string> streams{"payments"};
   live_status live;
   live.ready_reason = text;
-  live.streams["payments"][{"t", partition_id{0}}].stopped = text;
+  partition_stop stop;
+  stop.where = {"t", partition_id{0}};
+  stop.code = make_error_code(errc::reducer_failed);
+  stop.aggregate = text;
+  stop.what = text;
+  live.streams["payments"][{"t", partition_id{0}}].stopped = describe(stop);
   request.stream = "payments";
   request.aggregate = text;
   std::string out;
