@@ -55,6 +55,7 @@ std::optional<session_result> consumer_session::publish_to_topics(const outbox_s
     around_.board.set_outbox_trouble(told_trouble_.value_or(""));
   }
   if (sender_->waits_for_sync()) around_.to.request_sync();
+  if (sender_->reads_on()) around_.from.wake();
   return std::nullopt;
 }
 
@@ -65,7 +66,7 @@ std::optional<session_result> consumer_session::let_sender_catch_up() {
   constexpr milliseconds k_wait{2};
   constexpr int k_most_waits = 25;
   for (int waits = 0; waits < k_most_waits; ++waits) {
-    if (!sender_ || !sender_->is_behind() || sender_->trouble() || stop_requested()) break;
+    if (!sender_ || !sender_->is_behind() || sender_->is_away() || stop_requested()) break;
     around_.publish_to->wait(k_wait);
     if (auto failed = publish(around_.clock.steady())) return failed;
   }
