@@ -146,8 +146,12 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
     }
     out.logs[c.where] = looked.value();
     const resume_decision d = resolve_resume(f);
-    out.option_used = out.option_used || d != resolve_resume(without_option(f));
+    const bool by_option = d != resolve_resume(without_option(f));
+    out.option_used = out.option_used || by_option;
+    const std::size_t known = out.audits.size();
     enter(out, d, c, f, p, s, now);
+    for (std::size_t i = known; by_option && i < out.audits.size(); ++i)
+      out.audits[i].text += decided_by(wish.who);
   }
   return out;
 }

@@ -29,6 +29,7 @@ inline constexpr std::chrono::milliseconds k_query_timeout{10'000};
 struct resume_wish {
   resume_option option{resume_option::none};
   std::string replaced_uuid;  ///< of the store that was put aside for a rebuild: who held its claims is us
+  decider who{};              ///< said it
 };
 
 /// What was decided for the partitions of an assignment, before anything is written or claimed.

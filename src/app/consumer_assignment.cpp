@@ -89,6 +89,7 @@ store_change consumer_session::change_of_store(resolved_assignment& r) const {
   // In the very step that enters the positions: until it is durable this is a copy that may not start.
   change.lift_copy_mark = true;
   r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
+  if (r.takeover) r.audits.back().text += decided_by(options_.resume.who);
   return change;
 }
 

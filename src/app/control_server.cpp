@@ -17,6 +17,7 @@
 #include "app/control_protocol.hpp"
 #include "app/control_requests.hpp"
 #include "app/control_socket.hpp"
+#include "app/decider.hpp"
 #include "app/signals.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
@@ -85,11 +86,11 @@ struct control_server::implementation {
   void join_finished();
   void serve(int connection) noexcept;
   void answer(int connection);
-  reported<void> answer_or_say_why(std::span<const std::string> words, const byte_sink&);
-  reported<void> answer_words(std::span<const std::string> words, const byte_sink&);
+  reported<void> answer_or_say_why(std::span<const std::string> words, int connection, const byte_sink&);
+  reported<void> answer_words(std::span<const std::string> words, int connection, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
-  reported<void> decide_about(const waiting_request&, const byte_sink&);
-  reported<void> act_on_sinks(const sink_request&, const byte_sink&);
+  reported<void> decide_about(const waiting_request&, std::string by, const byte_sink&);
+  reported<void> act_on_sinks(const sink_request&, const std::string& by, const byte_sink&);
   reported<std::unique_ptr<store_view>> durable_view();
   reported<void> wait_until_durable(std::uint64_t step);
 };
@@ -156,10 +157,10 @@ void control_server::implementation::serve(int connection) noexcept {
 
 /// answer_words(), with what it throws as an error: whoever asked is told.
 reported<void> control_server::implementation::answer_or_say_why(std::span<const std::string> words,
-                                                                 const byte_sink& sink) {
+                                                                 int connection, const byte_sink& sink) {
   const char* const what = "the running instance could not answer: ";
   try {
-    return answer_words(words, sink);
+    return answer_words(words, connection, sink);
   } catch (const std::exception& thrown) {
     return problem{errc::internal, std::string{what} + thrown.what(), "", {}};
   } catch (...) {  // NOLINT: a program's own exception may be anything
@@ -184,7 +185,7 @@ void control_server::implementation::answer(int connection) {
   // A request that cannot be read is answered as one of no words is.
   transfer sent = transfer::done;
   const auto answered =
-      answer_or_say_why(words ? *words : std::vector<std::string>{}, [&](std::string_view piece) {
+      answer_or_say_why(words ? *words : std::vector<std::string>{}, connection, [&](std::string_view piece) {
         // Nothing to send: only whether to go on is asked.
         if (piece.empty()) return !stopped_before(steady_clock::now(), stop.get());
         sent = response.send(piece);
@@ -195,10 +196,10 @@ void control_server::implementation::answer(int connection) {
 }
 
 reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
-                                                            const byte_sink& sink) {
+                                                            int connection, const byte_sink& sink) {
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
-  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, sink);
-  if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, sink);
+  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, peer_name(connection), sink);
+  if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
   RATCHET_TRY(const auto request, parse_words(words));
   RATCHET_TRY(const auto view, durable_view());
   const live_status live = board.snapshot();
@@ -224,13 +225,14 @@ reported<void> control_server::implementation::take_checkpoint(const checkpoint_
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-reported<void> control_server::implementation::decide_about(const waiting_request& request,
+reported<void> control_server::implementation::decide_about(const waiting_request& request, std::string by,
                                                             const byte_sink& sink) {
   if (!actor) return problem{errc::usage, "this instance takes no decisions", "stop it, and ask again", {}};
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
   waiting_desk desk;
   desk.act = actor;
+  desk.by = std::move(by);
   desk.look = [this] { return durable_view(); };
   desk.pause = [this](std::chrono::milliseconds pause) {
     return !stopped_before(steady_clock::now() + pause, stop.get());
@@ -239,9 +241,9 @@ reported<void> control_server::implementation::decide_about(const waiting_reques
 }
 
 reported<void> control_server::implementation::act_on_sinks(const sink_request& request,
-                                                            const byte_sink& sink) {
+                                                            const std::string& by, const byte_sink& sink) {
   if (!of_sinks) return problem{errc::usage, "this instance sends nothing to sinks", "", {}};
-  return of_sinks(request, sink);
+  return of_sinks(request, by, sink);
 }
 
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {

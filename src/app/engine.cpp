@@ -362,7 +362,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   consumer_session session{
       {config_, streams_, *store_, from.get(), *options_.clock, board_, meter_, options_.log, &errands_,
        options_.space, outlet.value().get(), &transactions_, sinks.value().outlets},
-      {until_end, {options_.resume, replaced_uuid_}, &stop, draw_random()}};
+      {until_end, {options_.resume, replaced_uuid_, options_.resumed_by}, &stop, draw_random()}};
   session_result ended = session.run();
   if (session.was_assigned()) from.has_joined();
   times_ = session.times();

@@ -36,6 +36,7 @@ struct engine_options {
   const clock_port* clock{nullptr};       ///< none: the system's
   const disk_space_port* space{nullptr};  ///< none: the system's
   ratchet::sinks sinks{};                 ///< the program's own
+  decider resumed_by{};                   ///< who said `resume`, and why
 };
 
 /// An open state directory with its streams: what `run`, `apply` and the public app share. One owner thread;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/decider.hpp"
 #include "app/decode_worker.hpp"
 #include "app/stream_runtime.hpp"
 #include "core/transactions.hpp"
@@ -46,9 +47,11 @@ class pipeline {
     ratchet::sequence sequence;
     std::optional<std::string> payload{};  ///< replay: in place of what came
   };
-  /// Does that in one step, in this order for each aggregate, and what follows from it in others. An answer
-  /// for each. Errors: as handle(). A few hundred at a time: the step is as large as what they release.
-  [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>);
+  /// Does that in one step, in this order for each aggregate, and what follows from it in others; the audit
+  /// rows say who decided it. An answer for each. Errors: as handle(). A few hundred at a time: the step is
+  /// as large as what they release.
+  [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>,
+                                                         const decider& = {});
   /// Does transactions of one stream in one step, in this order; an answer for each. Nothing is written where
   /// none changed anything. Errors: as handle(). See run_transactions().
   [[nodiscard]] result<std::vector<transaction_answer>> transact(stream_runtime&,
@@ -133,7 +136,8 @@ class pipeline {
   void finish(work&);
   void explain(const work&) const;
   void explain(const stream_runtime&, const step_plan&, const waiting_fate&) const;
-  [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>);
+  [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>,
+                                                              const decider&);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
   /// Once a minute: in a stream that goes on, each step lets them go.
   [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);

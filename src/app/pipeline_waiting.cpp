@@ -201,14 +201,15 @@ result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan
   return success();
 }
 
-result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all) {
-  auto done = carry_out(stream, all);
+result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all,
+                                                   const decider& who) {
+  auto done = carry_out(stream, all, who);
   if (!done) failed_ = done.error();
   return done;
 }
 
-result<std::vector<waiting_answer>> pipeline::carry_out(stream_runtime& stream,
-                                                        std::span<const decided> all) {
+result<std::vector<waiting_answer>> pipeline::carry_out(stream_runtime& stream, std::span<const decided> all,
+                                                        const decider& who) {
   step_plan plan = resuming_plan(stream);
   std::map<std::string_view, std::uint32_t> known;
   std::vector<waiting_order> orders;
@@ -227,6 +228,7 @@ result<std::vector<waiting_answer>> pipeline::carry_out(stream_runtime& stream,
   std::vector<waiting_answer> answers;
   stream_change change =
       obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), answers);
+  for (audit_row& row : change.audits) row.text += decided_by(who);
   RATCHET_TRY(take_change(stream, plan, change));
   RATCHET_TRY(settle(stream));
   return answers;

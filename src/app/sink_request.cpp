@@ -48,7 +48,8 @@ enum class answer : std::uint8_t { none, would, done, under_way };
 /// What is done on the owner's thread.
 class sink_errand {
  public:
-  sink_errand(const sink_request& request, owner_errands::access of) : request_{request}, of_{of} {}
+  sink_errand(const sink_request& request, owner_errands::access of, const std::string& by)
+      : request_{request}, of_{of}, by_{by} {}
 
   [[nodiscard]] reported<std::string> run() {
     if (auto unknown = check_name()) return std::move(*unknown);
@@ -101,6 +102,7 @@ class sink_errand {
     const auto skipped = sender.skip(m.row.position);
     if (!skipped) return answer::under_way;
     audit_row audit = audit_of_skipped_output(m.row, streams_[m.row.stream], m.why, of_.way.clock().now());
+    audit.text += decided_by({by_, request_.why});
     if (const auto written = of_.way.skip_output(*skipped, std::move(audit)); !written) {
       return problem{written.error(),
                      "a step could not be written: " + written.error().message(),
@@ -169,6 +171,7 @@ class sink_errand {
 
   const sink_request& request_;
   owner_errands::access of_;
+  const std::string& by_;
   std::map<stream_id, std::string> streams_;
   std::string text_;
   std::uint64_t found_{0};
@@ -195,11 +198,12 @@ std::vector<std::string> to_words(const sink_request& r) {
           k_json_or_text.of(r.json),
           k_act_or_tell.of(r.act),
           r.message ? std::to_string(*r.message) : k_all,
-          r.sink};
+          r.sink,
+          r.why};
 }
 
 std::optional<sink_request> parse_sink_words(std::span<const std::string> words) {
-  constexpr std::size_t k_words = 6;
+  constexpr std::size_t k_words = 7;
   if (words.size() != k_words || words[0] != k_sinks) return std::nullopt;
   const auto verb =
       std::find_if(k_verbs.begin(), k_verbs.end(), [&](sink_verb v) { return words[1] == name_of(v); });
@@ -211,24 +215,26 @@ std::optional<sink_request> parse_sink_words(std::span<const std::string> words)
   r.json = *json;
   r.act = *act;
   r.sink = words[5];
+  r.why = words[6];
   if (words[4] == k_all) return r;
   r.message = parse_u64(words[4]);
   return r.message ? std::optional{r} : std::nullopt;
 }
 
 sink_actor sink_actor_of(owner_errands& owner) {
-  return [&owner](const sink_request& request, const byte_sink& sink) -> reported<void> {
-    reported<std::string> told = std::string{};
-    const errand_end end = owner.run(
-        [&](owner_errands::access of) {
-          told = sink_errand{request, of}.run();
-        },
-        k_owner_patience);
-    if (end != errand_end::done) return owner_did_not_come();
-    if (!told) return std::move(told.error());
-    sink(told.value());
-    return BOOST_OUTCOME_V2_NAMESPACE::success();
-  };
+  return
+      [&owner](const sink_request& request, const std::string& by, const byte_sink& sink) -> reported<void> {
+        reported<std::string> told = std::string{};
+        const errand_end end = owner.run(
+            [&](owner_errands::access of) {
+              told = sink_errand{request, of, by}.run();
+            },
+            k_owner_patience);
+        if (end != errand_end::done) return owner_did_not_come();
+        if (!told) return std::move(told.error());
+        sink(told.value());
+        return BOOST_OUTCOME_V2_NAMESPACE::success();
+      };
 }
 
 }  // namespace ratchet

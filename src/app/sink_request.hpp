@@ -30,6 +30,7 @@ struct sink_request {
   sink_verb verb{sink_verb::list};
   std::string sink;                        ///< empty: all of them
   std::optional<std::uint64_t> message{};  ///< its position; none: all
+  std::string why{};                       ///< skip: what the operator says of it, for the audit row
   bool act{false};                         ///< skip; false: only tell which it would be
   bool json{false};
   friend bool operator==(const sink_request&, const sink_request&) = default;
@@ -46,7 +47,9 @@ struct sink_request {
 /// Does what is asked, and tells; what was skipped is durable by then. Errors: usage (no such sink);
 /// not_found (no message fits); check_failed (it is under way); source_unavailable (the owner is busy or
 /// stopping); of the store.
-using sink_actor = std::function<reported<void>(const sink_request&, const byte_sink&)>;
+/// `by`: the user who asks.
+using sink_actor =
+    std::function<reported<void>(const sink_request&, const std::string& by, const byte_sink&)>;
 
 /// Has the owner of the sinks do it; it must come by within 10 s. Borrows it.
 [[nodiscard]] sink_actor sink_actor_of(owner_errands&);

@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* k_waiting = "waiting";
 constexpr std::string_view k_payload = "payload=";
+constexpr std::string_view k_why = "why=";
 constexpr const char* k_of_rejected =
     "a rejected record was decided about when it came, and its offset is behind: have what is wrong with it "
     "mended and the event sent again, under a fresh id where it is too old";
@@ -134,7 +135,7 @@ class errand_of_request {
   [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
     std::vector<saying> out(page_.size(), {"would", "would be done"});
     if (!request_.act) return out;
-    RATCHET_TRY(const auto answers, desk_.act(request_.stream, page_));
+    RATCHET_TRY(const auto answers, desk_.act(request_.stream, page_, {desk_.by, request_.why}));
     for (std::size_t i = 0; i < out.size(); ++i) {
       const waiting_answer a = answers.at(i);
       out[i] = {word_of(a), meaning_of(a), a == waiting_answer::done};
@@ -232,7 +233,8 @@ class errand_of_request {
 };
 
 [[nodiscard]] reported<std::vector<waiting_answer>> act(pipeline& way, const std::string& stream,
-                                                        std::span<const pipeline::decided> all) {
+                                                        std::span<const pipeline::decided> all,
+                                                        const decider& who) {
   stream_runtime* const of = way.stream_named(stream);
   if (of == nullptr) {
     return problem{make_error_code(errc::usage),
@@ -240,7 +242,7 @@ class errand_of_request {
                    "what another config's stream left behind can be read, and no more",
                    {}};
   }
-  auto done = way.obey(*of, all);
+  auto done = way.obey(*of, all, who);
   if (done) return std::move(done).value();
   return problem{done.error(),
                  "a step could not be written: " + done.error().message(),
@@ -257,6 +259,7 @@ class errand_of_request {
 std::vector<std::string> to_words(const waiting_request& request) {
   std::vector<std::string> words{k_waiting, name_of(request.verb), k_json_or_text.of(request.json),
                                  k_act_or_tell.of(request.act), request.stream};
+  if (!request.why.empty()) words.push_back(std::string{k_why} + request.why);
   if (request.payload) words.push_back(std::string{k_payload} + *request.payload);
   for (std::string& word : to_words(request.filter)) words.push_back(std::move(word));
   return words;
@@ -276,6 +279,10 @@ std::optional<waiting_request> parse_waiting_words(std::span<const std::string> 
   request.act = *act;
   request.stream = words[4];
   words = words.subspan(k_fixed);
+  if (!words.empty() && words.front().starts_with(k_why)) {
+    request.why = words.front().substr(k_why.size());
+    words = words.subspan(1);
+  }
   if (!words.empty() && words.front().starts_with(k_payload)) {
     request.payload = words.front().substr(k_payload.size());
     words = words.subspan(1);
@@ -305,13 +312,13 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
 }
 
 waiting_actor actor_of(owner_errands& owner, store& state) {
-  return [&owner, &state](const std::string& stream,
-                          std::span<const pipeline::decided> all) -> reported<std::vector<waiting_answer>> {
+  return [&owner, &state](const std::string& stream, std::span<const pipeline::decided> all,
+                          const decider& who) -> reported<std::vector<waiting_answer>> {
     reported<std::vector<waiting_answer>> done = std::vector<waiting_answer>{};
     std::uint64_t step = 0;
     const errand_end end = owner.run(
         [&](owner_errands::access of) {
-          done = act(of.way, stream, all);
+          done = act(of.way, stream, all, who);
           step = of.state.last_step();
         },
         k_owner_patience);
@@ -331,9 +338,9 @@ waiting_actor actor_of(owner_errands& owner, store& state) {
 }
 
 waiting_actor actor_of(pipeline& way, store& state) {
-  return [&way, &state](const std::string& stream,
-                        std::span<const pipeline::decided> all) -> reported<std::vector<waiting_answer>> {
-    auto done = act(way, stream, all);
+  return [&way, &state](const std::string& stream, std::span<const pipeline::decided> all,
+                        const decider& who) -> reported<std::vector<waiting_answer>> {
+    auto done = act(way, stream, all, who);
     if (!done) return done;
     if (const auto synced = state.sync(); !synced) return not_synced(synced.error());
     return done;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/control_protocol.hpp"
+#include "app/decider.hpp"
 #include "app/owner_errands.hpp"
 #include "app/pipeline.hpp"
 #include "app/waiting_list.hpp"
@@ -29,6 +30,7 @@ struct waiting_request {
   std::string stream;
   waiting_filter filter;
   std::optional<std::string> payload;  ///< replay: in place of what came; for one event that is named
+  std::string why{};                   ///< what the operator says of it, for the audit rows
   bool act{false};                     ///< false: only tell which events it would be
   bool json{false};
   friend bool operator==(const waiting_request&, const waiting_request&) = default;
@@ -42,11 +44,12 @@ struct waiting_request {
 /// Carries decisions out, some hundreds at a time, and returns when they are durable. Errors: usage (no such
 /// stream); source_unavailable (the owner is busy or stopping); of the store.
 using waiting_actor = std::function<reported<std::vector<waiting_answer>>(
-    const std::string& stream, std::span<const pipeline::decided>)>;
+    const std::string& stream, std::span<const pipeline::decided>, const decider&)>;
 
 /// Whom a request is put to.
 struct waiting_desk {
   waiting_actor act;
+  std::string by{};  ///< who asks: a user of this machine
   /// A view of what is durable now: what was done is in it. Errors: of the store; source_unavailable.
   std::function<reported<std::unique_ptr<store_view>>()> look;
   /// Lets the owner go on for a while. False: nobody does, or the instance is being stopped.

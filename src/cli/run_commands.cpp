@@ -17,6 +17,7 @@
 #include "cli/explain_line.hpp"
 #include "cli/log_option.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/why_option.hpp"
 #include "core/typed_command.hpp"
 
 namespace ratchet::cli {
@@ -29,6 +30,7 @@ struct run_arguments {
   output_format output{output_format::text};
   bool until_end{false};
   std::string resume;
+  std::string why;
 };
 
 struct apply_arguments {
@@ -59,14 +61,18 @@ void print_report(const engine& e, output_format output) {
 
 /// Leaves out the lock's wait and the rest: one place opens an engine for a command.
 [[nodiscard]] reported<std::unique_ptr<engine>> open_engine(const config_option& c, const log_option& l,
-                                                            resume_option resume, config_use use) {
+                                                            engine_options options, config_use use) {
   RATCHET_TRY(auto settings, load(c, use));
   lift_descriptor_limit();
-  return engine::open(std::move(settings), {}, {make_log(l), resume, nullptr, nullptr});
+  options.log = make_log(l);
+  return engine::open(std::move(settings), {}, std::move(options));
 }
 
 [[nodiscard]] int run(const run_arguments& a) {
-  auto opened = open_engine(a.config, a.log, resume_of(a.resume), config_use::everything);
+  engine_options options;
+  options.resume = resume_of(a.resume);
+  options.resumed_by = {own_user_name(), a.why};
+  auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything);
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
   if (!reads_topics(e.streams())) {
@@ -85,7 +91,7 @@ void print_report(const engine& e, output_format output) {
 }
 
 [[nodiscard]] int apply(apply_arguments& a) {
-  auto opened = open_engine(a.config, a.log, resume_option::none, config_use::state_only);
+  auto opened = open_engine(a.config, a.log, {}, config_use::state_only);
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
   if (auto serving = e.serve(); !serving) return report(a.log, serving.error());
@@ -134,6 +140,7 @@ void add_run(CLI::App& root, command_line& line) {
       ->add_option("--resume", a->resume,
                    "What to do where offsets and state do not fit: store, kafka, rebuild or takeover")
       ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover"}));
+  add_why_option(*command, a->why);
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);
   command->footer(

@@ -7,6 +7,7 @@
 #include "app/control_client.hpp"
 #include "app/sink_request.hpp"
 #include "cli/read_source.hpp"
+#include "cli/why_option.hpp"
 #include "core/typed_command.hpp"
 
 namespace ratchet::cli {
@@ -60,7 +61,10 @@ CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const ch
             ->type_name("N");
     if (verb == sink_verb::skip) message->required();
   }
-  if (verb == sink_verb::skip) command->add_flag("--yes", o->request.act, "Do it; without it only told");
+  if (verb == sink_verb::skip) {
+    command->add_flag("--yes", o->request.act, "Do it; without it only told");
+    add_why_option(*command, o->request.why);
+  }
   command->callback([o, command, &line] { run(*o, *command, line); });
   return command;
 }

@@ -19,6 +19,7 @@
 #include "cli/descriptor_limit.hpp"
 #include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
+#include "cli/why_option.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 
@@ -220,6 +221,7 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   if (!view) return problem{view.error(), "cannot read the state: " + view.error().message(), "", {}};
   waiting_desk desk;
   desk.act = actor_of(way, e.state());
+  desk.by = own_user_name();
   desk.look = [&e]() -> reported<std::unique_ptr<store_view>> {
     auto now = e.state().view();
     if (!now) return problem{now.error(), "cannot read the state: " + now.error().message(), "", {}};
@@ -289,6 +291,7 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
   command->add_option("STREAM", o->list.request.stream, "The stream's name")->required();
   add_filter_options(*command, o->list);
   command->add_flag("--yes", o->request.act, "Do it; without it they are only listed");
+  add_why_option(*command, o->request.why);
   if (texts.verb == waiting_verb::replay) {
     CLI::Option* with = command->add_option("--with", o->with, "The payload to try one event with")
                             ->type_name("FILE")
@@ -298,7 +301,7 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
   command->footer(
       std::string{"Which ones, is told as to `waiting list`. Asks the running instance, which "
                   "answers when it is durable;\nworks on a stopped directory, too. Every decision "
-                  "is an audit row: see `ratchet status --audit`.\n"} +
+                  "is an audit row, with who made it: see `ratchet status --audit`.\n"} +
       texts.footer);
   command->callback([o, command, &line] { line.status = run_decision(*o, *command); });
 }

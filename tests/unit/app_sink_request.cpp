@@ -62,7 +62,7 @@ class sinks_request : public ::testing::Test {
     reported<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
     std::thread client{[&] {
       while (!refused_) std::this_thread::sleep_for(milliseconds{1});
-      done = sink_actor_of(errands_)(request, [this](std::string_view piece) {
+      done = sink_actor_of(errands_)(request, "alice (uid 1000)", [this](std::string_view piece) {
         answer_ += piece;
         return true;
       });
@@ -120,8 +120,8 @@ TEST_F(sinks_request, skips_a_message_for_good_and_keeps_an_audit_row) {
   EXPECT_EQ(audits[0].kind, "output_skipped");
   EXPECT_EQ(audits[0].stream, "payments");
   EXPECT_THAT(audits[0].text, HasSubstr("message 0 of the sink `receipts`"));
-  EXPECT_THAT(audits[0].text,
-              HasSubstr("of aggregate `p1`, was skipped and is not sent: 422 no such payment"));
+  EXPECT_THAT(audits[0].text, HasSubstr("of aggregate `p1`, was skipped and is not sent: 422 no such "
+                                        "payment; decided by alice (uid 1000)"));
 }
 
 TEST_F(sinks_request, sends_again_at_once_what_it_is_told_to) {
@@ -160,7 +160,7 @@ TEST_F(sinks_request, says_that_no_such_message_is_refused) {
 TEST(sink_words, are_read_as_they_are_written) {
   for (const sink_request& r :
        {sink_request{}, sink_request{.verb = sink_verb::retry, .sink = "a", .json = true},
-        sink_request{.verb = sink_verb::skip, .sink = "a b", .message = 7, .act = true}}) {
+        sink_request{.verb = sink_verb::skip, .sink = "a b", .message = 7, .why = "a b", .act = true}}) {
     EXPECT_EQ(parse_sink_words(to_words(r)), r);
   }
   EXPECT_FALSE(parse_sink_words(std::vector<std::string>{"sinks", "list"}));

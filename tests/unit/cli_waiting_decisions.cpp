@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/decider.hpp"
 #include "app/engine.hpp"
 #include "app/log.hpp"
 #include "app/pipeline.hpp"
@@ -116,11 +117,14 @@ TEST_F(waiting_decisions, replay_with_a_corrected_payload) {
   const std::string file = (directory_ / "fixed").string();
   EXPECT_EQ(decide("replay", {"--with", file, "--yes"}).status, 64) << "one event has to be named";
   ASSERT_EQ(decide("discard", {"--aggregate", "p2", "--sequence", "2", "--yes"}).status, 0);
-  ASSERT_EQ(decide("replay", {"--aggregate", "p2", "--sequence", "1", "--with", file, "--yes"}).status, 0);
+  const ended replayed = decide("replay", {"--aggregate", "p2", "--sequence", "1", "--with", file, "--why",
+                                           "the sender left a field out", "--yes"});
+  ASSERT_EQ(replayed.status, 0) << replayed.err;
   EXPECT_EQ(get("p2"), "{\"fixed\": true}");
   const ended told = ratchet({"status", "-c", config_file(), "--audit"});
   expect_in("waiting_replayed  pay  aggregate `p2`: event 1, dead (", told.out);
   expect_in("), is tried again with another payload (15 bytes, hash ", told.out);
+  expect_in("); decided by " + own_user_name() + ": the sender left a field out\n", told.out);
   EXPECT_NE(told.out.find("waiting_discarded"), std::string::npos);
   expect_clean();
 }
@@ -209,8 +213,10 @@ TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
   }};
-  const ended done = decide("replay", {"--state-is", "dead", "--yes"});
+  const ended done = decide("replay", {"--state-is", "dead", "--why", "the ledger is up", "--yes"});
   EXPECT_EQ(done.out, "p2  1  replay: applied\n1 of 1 event applied\n") << done.err;
+  const ended story = ratchet({"explain", "-c", config_file(), "pay", "--aggregate", "p2"});
+  expect_in(", is tried again; decided by " + own_user_name() + ": the ledger is up\n", story.out);
   EXPECT_EQ(running.state().durable_step(), running.state().last_step()) << "answered behind the sync";
   EXPECT_EQ(running.streams().front()->state.counters.applied, 3U);
   EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);

@@ -202,6 +202,7 @@ class fake_source final : public source {
     joined_ = true;
     under_way_.reset();  // it went with the client before
     notices_.clear();
+    answers_.clear();
     positions_.clear();
     if (assigns_at_join) say(notice::assigned{held_at_join.value_or(all())});
     return done();
@@ -255,6 +256,8 @@ class fake_source final : public source {
       empty_polls_ = 0;
     }
     out.notices = std::exchange(notices_, {});
+    out.notices.insert(out.notices.end(), answers_.begin(), answers_.end());
+    answers_.clear();
     return out;
   }
   void wake() noexcept override {}
@@ -285,7 +288,7 @@ class fake_source final : public source {
     for (const topic_partition& where : partitions) {
       asked.insert(where);
       const auto found = bounds(where, std::chrono::milliseconds{0});
-      notices_.emplace_back(notice::bounds_told{where, found ? found.value() : log_bounds{},
+      answers_.emplace_back(notice::bounds_told{where, found ? found.value() : log_bounds{},
                                                 found ? std::error_code{} : found.error()});
     }
   }
@@ -369,6 +372,7 @@ class fake_source final : public source {
   bool joined_{false};
   owed owed_{owed::nothing};
   std::vector<source_notice> notices_;
+  std::vector<source_notice> answers_;  ///< of ask_bounds(): who asks again and again is idle all the same
   std::map<topic_partition, std::int64_t> positions_;
   std::set<topic_partition> paused_;
   std::set<topic_partition> told_end_;
