@@ -67,6 +67,9 @@ enum class ending : std::uint8_t { done, retry, give_up, stop };
 struct outcome {
   ending how{ending::done};
   std::error_code code;
+  /// What a person is to read of the failure, in `waiting list`, dead letters and messages; empty: the code's
+  /// own text. May come from events: it is made harmless where it is shown.
+  std::string text{};
 };
 
 /// The event's effect is in `state`.
@@ -75,18 +78,18 @@ inline outcome done() noexcept {
 }
 /// A passing failure: the event waits, and is tried again with growing pauses (`retry`). Behind the last
 /// attempt it is dead. What was done to `state` is undone.
-inline outcome retry(std::error_code code) noexcept {
-  return {ending::retry, code};
+inline outcome retry(std::error_code code, std::string text = {}) noexcept {
+  return {ending::retry, code, std::move(text)};
 }
 /// A lasting failure: the event is dead, and waits until an operator decides. What was done to `state` is
 /// undone.
-inline outcome give_up(std::error_code code) noexcept {
-  return {ending::give_up, code};
+inline outcome give_up(std::error_code code, std::string text = {}) noexcept {
+  return {ending::give_up, code, std::move(text)};
 }
 /// Nothing may go on. Stops the partition before the event; one that waited stops its partition where that
 /// stands, and is tried again.
-inline outcome stop(std::error_code code) noexcept {
-  return {ending::stop, code};
+inline outcome stop(std::error_code code, std::string text = {}) noexcept {
+  return {ending::stop, code, std::move(text)};
 }
 
 /// A class with `static constexpr reducer_traits traits` and

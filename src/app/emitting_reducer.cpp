@@ -42,7 +42,7 @@ class emitting_reducer {
   }
 
   [[nodiscard]] outcome apply(const event& e, state& s, effects& fx) const {
-    const outcome said = wrapped_.apply(e, s, fx);
+    outcome said = wrapped_.apply(e, s, fx);
     if (said.how != ending::done) return said;
     bool walked = false;
     for (const rule& r : rules_) {

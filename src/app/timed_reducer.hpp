@@ -26,7 +26,7 @@ class timed_reducer {
 
   [[nodiscard]] outcome apply(const event& e, state& s, effects& fx) const {
     const auto begin = Clock::now();
-    const outcome said = wrapped_.apply(e, s, fx);
+    outcome said = wrapped_.apply(e, s, fx);
     if (Clock::now() - begin > limit_) return retry(make_error_code(errc::reducer_slow));
     return said;
   }

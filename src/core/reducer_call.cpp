@@ -139,9 +139,10 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
   effects fx;
   reducer_call out;
   try {
-    const outcome ended = reduce.apply(e, s, fx);
+    outcome ended = reduce.apply(e, s, fx);
     out.how = ended.how;
     out.cause = ended.code;
+    if (ended.how != ending::done) out.thrown = std::move(ended.text);
   } catch (const std::exception& failure) {
     failed_by_exception(out, failure.what());
   } catch (...) {

@@ -129,6 +129,9 @@ struct misbehaving {
     if (e.payload == "retry") return retry(std::make_error_code(std::errc::timed_out));
     if (e.payload == "give_up") return give_up(std::make_error_code(std::errc::invalid_argument));
     if (e.payload == "stop") return stop(std::make_error_code(std::errc::io_error));
+    if (e.payload == "give up and say why")
+      return give_up(make_error_code(errc::reducer_failed), "no account 7");
+    if (e.payload == "stop and say why") return stop({}, "no ledger");
     if (e.payload == "retry without a word") return retry({});
     if (e.payload == "give up without a word") return give_up({});
     if (e.payload == "stop without a word") return stop({});
@@ -149,6 +152,7 @@ struct ending_row {
 TEST(stopping, says_how_it_failed) {
   const ending_row rows[] = {
       {"stop", std::make_error_code(std::errc::io_error), ""},
+      {"stop and say why", make_error_code(errc::reducer_failed), "no ledger"},
       {"stop without a word", make_error_code(errc::reducer_failed), "the reducer gave no reason"},
       {"publish", make_error_code(errc::output_undeclared),
        "it published to `t`, and its traits say has_effects = false"},
@@ -185,6 +189,7 @@ TEST(failing, keeps_the_event_and_says_how_it_failed) {
       {"throw", verdict::retrying, "out of cheese"},
       {"throw 7", verdict::retrying, "an exception that is not a std::exception"},
       {"throw without a word", verdict::retrying, make_error_code(errc::reducer_failed).message()},
+      {"give up and say why", verdict::dead, "no account 7"},
       {"retry without a word", verdict::retrying, "the reducer gave no reason"},
       {"give up without a word", verdict::dead, "the reducer gave no reason"},
   };
