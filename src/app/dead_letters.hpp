@@ -14,7 +14,7 @@ namespace ratchet {
 
 /// Adds what the stream's config wants told of a rejected record: to `dead_letter` the record, to
 /// `rejections` a CloudEvent. `row`: as it is kept. Positions in the outbox are the caller's.
-void tell_of_rejected(const stream_runtime&, const decoded_event&, const rejected_row& row,
+void tell_of_rejected(const stream_runtime&, const decoded_event&, const rejected_row& rejected,
                       std::vector<output_row>&);
 
 /// Adds the records of the events that the step left dead, where the stream has a `dead_letter` topic.
