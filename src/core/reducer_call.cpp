@@ -31,8 +31,9 @@ void failed_by_exception(reducer_call& call, const char* text) {
 /// A reducer may end with a code that is none, or one whose text is empty: that is a failure all the same,
 /// and whoever reads of it must not read "Success", or nothing.
 void name_the_unnamed(reducer_call& call) {
-  if (call.how == ending::done || !call.thrown.empty()) return;
-  if (!call.cause || call.cause.message().empty()) call.thrown = "the reducer gave no reason";
+  if (call.how == ending::done) return;
+  const bool tells = !call.thrown.empty() || (call.cause && !call.cause.message().empty());
+  if (!tells) call.thrown = "the reducer gave no reason";
   if (!call.cause) call.cause = make_error_code(errc::reducer_failed);
 }
 

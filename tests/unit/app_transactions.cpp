@@ -181,10 +181,12 @@ TEST_F(transactions, that_fail_change_nothing_and_leave_the_others_alone) {
            {"p1", "5", [](state&, effects&) -> outcome { throw std::runtime_error{"no funds"}; }},
            {"p1", "6", failing(give_up({}))},
            {"p1", "7", append("b")},
-           {"p1", "8", [](state& s, effects&) -> outcome {
+           {"p1", "8",
+            [](state& s, effects&) -> outcome {
               s.assign("half");
               throw std::runtime_error{""};
-            }}});
+            }},
+           {"p1", "9", failing(give_up({}, "no funds"))}});
   for (const int i : {1, 2, 3}) EXPECT_EQ(got[static_cast<std::size_t>(i)].code, full) << i;
   EXPECT_EQ(got[4].code, make_error_code(errc::reducer_failed));
   EXPECT_EQ(got[4].text, "no funds");
@@ -192,6 +194,8 @@ TEST_F(transactions, that_fail_change_nothing_and_leave_the_others_alone) {
   EXPECT_EQ(got[5].text, "the reducer gave no reason");
   EXPECT_EQ(got[6].sequence, seq(2));
   EXPECT_EQ(got[7].code, make_error_code(errc::reducer_failed)) << "an exception without a text is one";
+  EXPECT_EQ(got[8].code, make_error_code(errc::reducer_failed)) << "so is one that has a text alone";
+  EXPECT_EQ(got[8].text, "no funds");
   EXPECT_EQ(stored("p1"), "ab");
   EXPECT_EQ(published(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(counted().consumed, 2U) << "what failed leaves no trace";
