@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/reducer_call.hpp"
+#include "core/state_bytes.hpp"
 #include "core/step_pass.hpp"
 #include "ratchet/error.hpp"
 
@@ -37,14 +38,20 @@ namespace {
 
 /// When the oldest gap began that this step can come upon, or an earlier time: one that comes to light where
 /// the gap before it is closed may be older than that one, as the stream had no time when the first ones
-/// came; and one below an event that failed is as old as that.
-[[nodiscard]] std::optional<timestamp> oldest_gap_of(const step_plan& plan, const step_rows& rows) {
+/// came; and one below an event that failed is as old as that. A new epoch that people are to let in has none
+/// where gaps are skipped.
+[[nodiscard]] std::optional<timestamp> oldest_gap_of(const stream_rules& rules, const step_plan& plan,
+                                                     const step_rows& rows) {
+  const bool leaves_epochs =
+      rules.gap.policy == gap_policy::skip && rules.gate.epoch_change == epoch_change::park;
   std::optional<timestamp> oldest = rows.oldest_gap;
   const std::vector<bool> below_failed = come_below_failed(plan, rows);
   for (const auto& [aggregate, known] : rows.backlogs) {
     if (known.backlog.held || known.queue.empty()) continue;
     if (known.queue.front().head.state != waiting_state::parked && !below_failed[aggregate]) continue;
+    const auto& row = rows.aggregates[aggregate];
     for (const waiting_event& e : known.queue) {
+      if (leaves_epochs && row && row->has_last && e.head.sequence.epoch > row->last.epoch) break;
       if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
     }
   }
@@ -54,9 +61,6 @@ namespace {
 /// How many passes may fail before superseding is left off. Each failure of a superseding event costs a pass
 /// to find the next older one; without superseding it costs a pass a partition.
 constexpr int k_superseding_passes = 8;
-/// A step ends where its reducers were given and gave back so much of states: a producer can make a state
-/// large, and then each small event of it is long work, up to which nobody is answered and no stop is heard.
-constexpr std::size_t k_most_state_bytes = std::size_t{128} << 20U;
 
 }  // namespace
 
@@ -112,7 +116,7 @@ void pass::decide_all(std::span<const cut> cuts) {
   // Where a gap begins that is behind deferred events is not known before they are handled.
   const bool gaps_grow_old =
       rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait && !rules_.deferred;
-  std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(plan_, rows_) : std::nullopt;
+  std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(rules_, plan_, rows_) : std::nullopt;
   bool had_time = gaps_grow_old && change_.after.floor;
   // A gap that begins in this step is no older than this.
   if (had_time) oldest_gap = oldest_gap ? std::min(*oldest_gap, *stream_time()) : *stream_time();

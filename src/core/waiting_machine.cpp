@@ -240,6 +240,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   }
   const bool full_state = around_.reduce.traits().full_state;
   state before = state_;
+  state_bytes_ += before.value().size();
   if (full_state) state_.erase();  // what came before must not show through
   reducer_call ended = call_reducer(around_.reduce, around_.rules.outputs, e, state_);
   if (ended.how == ending::done) {
@@ -250,6 +251,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   } else {
     state_ = std::move(before);
   }
+  state_bytes_ += state_.value().size();
   return ended;
 }
 
@@ -307,7 +309,7 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   const std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
   head.since = began;
   const auto above = entries_.upper_bound(head.sequence);
-  if (above != entries_.end() && above->second.event.head.since) {
+  if (above != entries_.end() && waited_for(head.sequence, above->first) && above->second.event.head.since) {
     const timestamp older = *above->second.event.head.since;
     head.since = head.since ? std::min(*head.since, older) : older;
   }
@@ -324,6 +326,13 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
                               std::to_string(around_.rules.waiting.per_aggregate) +
                               " events wait; all of them are dead until somebody decides");
+}
+
+/// Whether the age of the gap below `above` is that of the one below `kept`. Where gaps are skipped, a new
+/// epoch that people are to let in waits for them, and not for numbers of the old one.
+bool waiting_machine::waited_for(sequence kept, sequence above) const {
+  const bool skips = around_.rules.gap.policy == gap_policy::skip;
+  return !skips || !is_left_to_people(above) || is_left_to_people(kept);
 }
 
 void waiting_machine::note_failure(waiting_event& e, const reducer_call& failure) const {

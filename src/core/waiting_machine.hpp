@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/reducer_call.hpp"
+#include "core/state_bytes.hpp"
 #include "core/step.hpp"
 #include "core/waiting.hpp"
 
@@ -86,6 +87,9 @@ class waiting_machine {
   /// More can be released than was loaded: that is for the next step, and what comes behind it, too.
   [[nodiscard]] bool is_ready() const noexcept { return ready_; }
 
+  /// Its reducers were given, and gave back, as much of states as one step may.
+  [[nodiscard]] bool has_moved_much() const noexcept { return state_bytes_ > k_most_state_bytes; }
+
   /// The event of the batch before which its partition must stop, and why.
   struct stop {
     const decoded_event* event{nullptr};
@@ -122,6 +126,7 @@ class waiting_machine {
   [[nodiscard]] bool may_be_next(sequence) const;
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
+  [[nodiscard]] bool waited_for(sequence kept, sequence above) const;
   [[nodiscard]] bool begins_an_epoch(entries::iterator) const;
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);
@@ -166,6 +171,7 @@ class waiting_machine {
   bool moved_{false};  ///< L
   bool ran_{false};    ///< the snapshot is that of state_
   state state_;
+  std::size_t state_bytes_{0};  ///< moved to and from reducers
   ratchet::backlog backlog_;
   entries entries_;
   std::optional<sequence> last_loaded_;  ///< of a queue that is not complete

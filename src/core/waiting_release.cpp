@@ -5,7 +5,8 @@
 
 namespace ratchet {
 
-/// Releases what is next, until there is a gap or something fails.
+/// Releases what is next, until there is a gap or something fails; or the step has done enough: the next one
+/// goes on.
 void waiting_machine::cascade() {
   ready_ = false;
   while (!backlog_.held && backlog_.events() > 0) {
@@ -18,6 +19,10 @@ void waiting_machine::cascade() {
     if (e.head.state == waiting_state::dead) return;
     if (e.head.state == waiting_state::retrying && e.due > around_.now) return;
     if (e.head.state == waiting_state::parked && !may_be_next(e.head.sequence)) return;
+    if (has_moved_much()) {
+      ready_ = true;
+      return;
+    }
     if (!run_entry(next)) return;
   }
 }
@@ -37,6 +42,7 @@ void waiting_machine::skip_gaps(timestamp began) {
     if (is_left_to_people(next.sequence)) return;
     skip_gap();
     cascade();
+    if (ready_) return;
   }
 }
 

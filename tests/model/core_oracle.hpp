@@ -201,7 +201,12 @@ class oracle {
     at->second.began = floor ? std::optional{*floor + rules_.window} : time;
     at->second.since = at->second.began;
     const auto above = std::next(at);
-    if (above != a.waiting.end() && above->second.since)
+    const auto is_left_to_people = [&](place p) {
+      return rules_.is_strict && a.has_last && p.first > a.epoch && !rules_.accepts_epochs;
+    };
+    if (above == a.waiting.end()) return;
+    if (rules_.gap_timeout && is_left_to_people(above->first) && !is_left_to_people(kept)) return;
+    if (above->second.since)
       at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
   }
 

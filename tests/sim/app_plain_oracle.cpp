@@ -72,12 +72,16 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   raise_floor();
   if (kept_) {
     // A gap that shrinks keeps its age.
+    const aggregate& of = aggregates_.at(kept_->first);
     auto& waiting = aggregates_.at(kept_->first).waiting;
     const auto at = waiting.find(kept_->second);
     at->second.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
     at->second.since = at->second.began;
     const auto above = std::next(at);
-    if (above != waiting.end() && above->second.since) {
+    const bool waited_for_it =
+        above != waiting.end() && (setup_->gap != gap_policy::skip || !is_left_to_people(of, above->first) ||
+                                   is_left_to_people(of, kept_->second));
+    if (waited_for_it && above->second.since) {
       at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
     }
   }

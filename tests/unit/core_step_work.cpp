@@ -48,6 +48,28 @@ TEST(the_work_of_a_step, ends_where_its_reducers_have_moved_much_state) {
   EXPECT_EQ(w.partition(0).next_offset, 30);
 }
 
+TEST(the_work_of_a_step, is_bounded_where_a_closed_gap_releases_many) {
+  world w{rewriting{}, order::strict};
+  std::vector<spec> behind;
+  for (std::uint64_t n = 2; n <= 30; ++n)
+    behind.push_back({.sequence = seq(n), .payload = "large", .offset = static_cast<std::int64_t>(n)});
+  w.step(behind);
+  const std::vector<spec> first = {{.sequence = seq(1), .payload = "large", .offset = 99}};
+  const batch b{first};
+  const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
+  rewriting::calls = 0;
+  const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
+  EXPECT_EQ(rewriting::calls, 9);
+  EXPECT_EQ(change.after.counters.applied, 9U);
+  ASSERT_EQ(change.backlogs.size(), 1U);
+  ASSERT_TRUE(change.backlogs.front().after);
+  EXPECT_TRUE(change.backlogs.front().after->ready) << "the next step goes on";
+  w.step(first);
+  w.settle();
+  EXPECT_EQ(w.state.counters.applied, 30U);
+  EXPECT_EQ(w.state.counters.waiting(), 0U);
+}
+
 TEST(the_work_of_a_step, is_all_of_a_batch_where_states_are_small) {
   world w{rewriting{}, order::arrival};
   const std::vector<spec> all = events(2'000, "small");

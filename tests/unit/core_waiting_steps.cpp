@@ -144,6 +144,30 @@ TEST(waiting_steps, know_no_stream_time_while_a_partition_has_records_without_a_
   EXPECT_EQ(w.state.floor, at_ms(98'000));
 }
 
+/// What waits for people in the next epoch is no reason to give up a number of this one at once.
+TEST(waiting_steps, begin_the_age_of_a_gap_below_a_parked_epoch_anew) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.sequence = seq(2, 1), .payload = "a", .time = 10'000, .offset = 0},
+          {.sequence = seq(3, 1), .payload = "z", .time = 10'000, .offset = 1}});
+  w.step({{.sequence = seq(2, 3), .payload = "c", .time = 99'000, .offset = 2},
+          {.sequence = seq(2, 2), .payload = "b", .time = 99'000, .offset = 3}});
+  EXPECT_EQ(w.snapshot(), "a;b;c;");
+}
+
+/// Nor is it a gap that each step would have to look out for.
+TEST(waiting_steps, are_not_cut_short_by_an_epoch_that_is_parked) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.sequence = seq(2, 1), .payload = "a", .time = 10'000, .offset = 0},
+          {.sequence = seq(3, 1), .payload = "z", .time = 10'000, .offset = 1},
+          {.aggregate = "b", .time = 99'000, .offset = 2}});
+  const auto change = w.step({{.sequence = seq(2, 2), .payload = "b", .time = 99'000, .offset = 3},
+                              {.sequence = seq(2, 3), .payload = "c", .time = 99'000, .offset = 4},
+                              {.sequence = seq(2, 4), .payload = "d", .time = 99'000, .offset = 5}});
+  EXPECT_EQ(change.looked_at, 3U);
+}
+
 /// Its age was written by a version that skipped it, or under another policy.
 TEST(waiting_steps, forget_the_age_of_a_gap_that_only_people_end) {
   world w{folding{}, order::strict};
