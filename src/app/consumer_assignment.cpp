@@ -122,7 +122,8 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   }
   if (!more) forget_assignment();
   for (const position& p : r.start) {
-    around_.board.clear_stopped(stream_name(p.where), p.where);
+    // One that was held may have been stopped meanwhile, with its stream.
+    if (!reported_stops_.contains(p.where)) around_.board.clear_stopped(stream_name(p.where), p.where);
     assigned_[p.where] = p.offset;
     held_.erase(p.where);
   }

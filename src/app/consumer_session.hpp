@@ -278,6 +278,8 @@ class consumer_session {
   std::optional<topic_partition> asked_last_;   ///< only to see whether brokers answer
   std::optional<time_point> last_answer_;       ///< of any broker
   std::optional<time_point> unanswered_since_;  ///< when the first question since the last answer was asked
+  std::set<topic_partition> open_questions_;    ///< of the round under way; no other one begins meanwhile,
+  time_point round_ends_{};                     ///< but behind this
   bool are_away_{true};                         ///< no broker answers, or nothing is known of that yet
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   bool assigned_once_{false};

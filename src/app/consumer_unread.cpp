@@ -17,6 +17,8 @@ using std::chrono::seconds;
 /// How often the brokers are asked about partitions that wait for their answer, and about the others.
 constexpr seconds k_ask_again{1};
 constexpr seconds k_ask_ends{5};
+/// One partition is asked about behind the other, each no longer than this.
+constexpr seconds k_one_question{2};
 /// No answer to any question for so long: the brokers are away.
 constexpr seconds k_silence{5};
 /// `until_end` waits for the brokers of a partition so long; then it is told that this one was not read.
@@ -93,9 +95,11 @@ void consumer_session::ask_brokers(time_point now) {
   tell_of_silence(now);
   const bool waits = !held_.empty() || unanswered_since_;
   if (last_asked_ && now - *last_asked_ < (waits ? seconds{k_ask_again} : seconds{k_ask_ends})) return;
+  // The answers of a round come one by one: their lateness is no silence of all brokers.
+  if (!open_questions_.empty() && now < round_ends_) return;
   last_asked_ = now;
   std::vector<topic_partition> wanted;
-  if (are_away_ || !last_answer_ || now - *last_answer_ >= k_ask_ends) {
+  if (are_away_ || !held_.empty() || !last_answer_ || now - *last_answer_ >= k_ask_ends) {
     // First of all: those behind it may be the ones whose brokers are away.
     if (const auto any = next_to_ask()) wanted.push_back(*any);
   }
@@ -106,6 +110,8 @@ void consumer_session::ask_brokers(time_point now) {
   }
   if (wanted.empty()) return;
   if (!unanswered_since_) unanswered_since_ = now;
+  open_questions_ = {wanted.begin(), wanted.end()};
+  round_ends_ = now + static_cast<std::int64_t>(wanted.size()) * k_one_question;
   around_.from.ask_bounds(wanted);
 }
 
@@ -133,10 +139,14 @@ void consumer_session::tell_of_silence(time_point now) {
 }
 
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
+  open_questions_.erase(told.where);
   const auto held = held_.find(told.where);
   if (told.code) {
     if (told.code == make_error_code(errc::topic_missing)) note_answer();  // somebody says so
-    if (held != held_.end()) held->second.why = told.code.message();
+    if (held != held_.end()) {
+      const std::string before = std::exchange(held->second.why, told.code.message());
+      if (before != held->second.why) tell_of_held();
+    }
     return;
   }
   note_answer();
