@@ -20,7 +20,17 @@ until until_set(const std::atomic<bool>& flag) noexcept {
 }
 
 struct app::implementation {
+  implementation(std::unique_ptr<ratchet::engine> opened, log_ptr to)
+      : engine{std::move(opened)}, log{std::move(to)} {}
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation() {
+    engine.reset();
+    end_program_log(log);
+  }
+
   std::unique_ptr<ratchet::engine> engine;
+  log_ptr log;
 };
 
 app::app(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
@@ -30,10 +40,11 @@ app& app::operator=(app&&) noexcept = default;
 
 reported<app> app::open(const config& c, const reducers& own, const sinks& to, const logger& log) {
   engine_options options;
-  options.log = make_program_log(log);
+  const log_ptr lines = make_program_log(log);
+  options.log = lines;
   options.sinks = to;
   RATCHET_TRY(auto opened, engine::open(c, own, std::move(options)));
-  return app{std::make_unique<implementation>(implementation{std::move(opened)})};
+  return app{std::make_unique<implementation>(std::move(opened), lines)};
 }
 
 reported<void> app::run(until when) {

@@ -49,9 +49,19 @@ std::optional<session_result> consumer_session::transact() {
     requests.reserve(at->second.size());
     for (const auto& t : at->second)
       requests.push_back({t->what.aggregate, t->what.id, t->what.fingerprint, t->what.function});
-    auto done = pipeline_.transact(*around_.streams[at->first], requests);
-    if (!done) {
+    const auto put_back_the_rest = [&] {
       for (; at != by_stream.end(); ++at) queue.put_back(at->second);
+    };
+    auto done = [&] {
+      try {
+        return pipeline_.transact(*around_.streams[at->first], requests);
+      } catch (...) {  // NOLINT: whoever waits for them is answered, whatever ends this run
+        put_back_the_rest();
+        throw;
+      }
+    }();
+    if (!done) {
+      put_back_the_rest();
       return store_failed(done.error());
     }
     // Also one that changed nothing: what it was told rests on the steps before it.

@@ -378,6 +378,9 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
                    "add them to the config",
                    {}};
   }
+  if (!store_) {  // the run before could not open it again
+    if (auto failed = open_store()) return failed;
+  }
   meter_.beat();           // opening the state may have taken its time
   loop_ = session_loop{};  // what the run before met is no fault of this one
   auto failed = run_and_answer(until_end, stop);

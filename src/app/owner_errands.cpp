@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/owner_errands.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace ratchet {
@@ -9,6 +10,13 @@ problem owner_did_not_come() {
   return {make_error_code(errc::source_unavailable),
           "the running instance did not come to do it: it is busy, or being stopped",
           "try again; if it stays so, look at the instance's log",
+          {}};
+}
+
+problem errand_was_cut_short() {
+  return {make_error_code(errc::internal),
+          "an exception ended the owner's work in its midst; nobody knows how much of it is done",
+          "look at the instance's log, then ask what is there now",
           {}};
 }
 
@@ -50,10 +58,17 @@ void owner_errands::serve(access of) {
   state_ = state::under_way;
   changed_.notify_all();
   lock.unlock();
-  errand_(of);  // nobody else touches it while it is under way
+  std::exception_ptr thrown;
+  try {
+    errand_(of);   // nobody else touches it while it is under way
+  } catch (...) {  // NOLINT: whoever waits for it goes on, and the owner's edge has it
+    thrown = std::current_exception();
+  }
   lock.lock();
   state_ = std::exchange(awaited_, true) ? state::done : state::empty;
   changed_.notify_all();
+  lock.unlock();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void owner_errands::open() {

@@ -25,6 +25,8 @@ enum class errand_end : std::uint8_t {
 
 /// What whoever asked is told where the owner did not do a decision's errand. Code: source_unavailable.
 [[nodiscard]] problem owner_did_not_come();
+/// What an errand has come to until it says otherwise: an exception may end it. Code: internal.
+[[nodiscard]] problem errand_was_cut_short();
 
 class pipeline;
 
@@ -41,7 +43,7 @@ class owner_errands {
   using errand = std::function<void(access)>;
 
   /// Waits until the owner comes by, no longer than `patience`; and then until it is done. The owner waits
-  /// meanwhile: an errand should be short.
+  /// meanwhile: an errand should be short. One that throws is done, too, and the owner has the exception.
   [[nodiscard]] errand_end run(errand, std::chrono::milliseconds patience);
 
   /// Leaves it for the owner and waits for nothing: for a thread that is the owner itself. False: another one

@@ -35,8 +35,14 @@ class program_sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit program_sink(logger to) : to_{std::move(to)} {}
 
+  void end() {
+    const std::scoped_lock lock{mutex_};
+    to_ = nullptr;
+  }
+
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
+    if (!to_) return;
     const std::string text = as_one_line({message.payload.data(), message.payload.size()});
     log_entry entry;
     entry.level = level_of(message.level);
@@ -47,7 +53,10 @@ class program_sink final : public spdlog::sinks::base_sink<std::mutex> {
       fields = fields_of(told->facts);
     }
     entry.fields = fields;
-    to_(entry);
+    try {
+      to_(entry);
+    } catch (...) {  // NOLINT: a program's own exception may be anything, and ends no run
+    }
   }
   void flush_() override {}
 
@@ -64,6 +73,12 @@ log_ptr make_program_log(const logger& to) {
   // Left to itself it would print what the program's function throws.
   log->set_error_handler([](const std::string&) {});
   return log;
+}
+
+void end_program_log(const log_ptr& log) {
+  for (const auto& sink : log->sinks()) {
+    if (auto* const of_program = dynamic_cast<program_sink*>(sink.get())) of_program->end();
+  }
 }
 
 }  // namespace ratchet

@@ -224,7 +224,7 @@ std::optional<sink_request> parse_sink_words(std::span<const std::string> words)
 sink_actor sink_actor_of(owner_errands& owner) {
   return
       [&owner](const sink_request& request, const std::string& by, const byte_sink& sink) -> reported<void> {
-        reported<std::string> told = std::string{};
+        reported<std::string> told = errand_was_cut_short();
         const errand_end end = owner.run(
             [&](owner_errands::access of) {
               told = sink_errand{request, of, by}.run();

@@ -314,7 +314,7 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
 waiting_actor actor_of(owner_errands& owner, store& state) {
   return [&owner, &state](const std::string& stream, std::span<const pipeline::decided> all,
                           const decider& who) -> reported<std::vector<waiting_answer>> {
-    reported<std::vector<waiting_answer>> done = std::vector<waiting_answer>{};
+    reported<std::vector<waiting_answer>> done = errand_was_cut_short();
     std::uint64_t step = 0;
     const errand_end end = owner.run(
         [&](owner_errands::access of) {

@@ -102,9 +102,17 @@ TEST_F(program_log, gets_level_code_and_facts_beside_a_text_that_steers_nothing)
   EXPECT_TRUE(entries_[1].fields.empty());
 }
 
+TEST_F(program_log, calls_nobody_any_more_behind_its_end) {
+  const log_ptr log = make_program_log(keeping());
+  end_program_log(log);
+  tell(log, log_kind::client_detail, "late");
+  EXPECT_TRUE(entries_.empty());
+}
+
 TEST_F(program_log, drops_what_the_programs_function_throws) {
   ::testing::internal::CaptureStderr();
   run([](const log_entry&) { throw std::runtime_error{"full"}; });
+  run([](const log_entry&) { throw 7; });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
