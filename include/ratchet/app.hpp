@@ -93,11 +93,13 @@ class RATCHET_EXPORT app {
   [[nodiscard]] reported<void> run(until);
 
   /// The last-handled sequence and the snapshot of an aggregate, as of the last step, which may not be
-  /// durable yet. Errors: not_found; state_damaged.
+  /// durable yet. Errors: not_found; not_running, while the store is opened again behind a failed write:
+  /// nobody knows now whether it is there, ask again; state_damaged.
   [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
 
   /// The value of a row of a read-model table, as of the last step, which may not be durable yet. Errors:
-  /// not_found; table_undeclared, where no stream has the table; table_key_invalid; state_damaged.
+  /// not_found; not_running, as above; table_undeclared, where no stream has the table; table_key_invalid;
+  /// state_damaged.
   [[nodiscard]] result<std::string> read(const table_key&) const;
   /// The rows of a range, in the order of keys, at most `limit` and, but for the first, 16 MiB of them; what
   /// is behind these is read from `next` on. Errors: as read(), but for not_found; table_key_invalid also for

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* k_full_obstacle = "outbox";
 /// At the end of a run, what is durable is sent, until nothing got through for so long; who is told to stop
 /// ends in bounded time. What is refused, which somebody has to mend, is not waited for. The next start sends
 /// the rest.

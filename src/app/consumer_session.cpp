@@ -80,7 +80,9 @@ consumer_session::~consumer_session() {
 
 session_result consumer_session::run() {
   if (stop_requested()) return finish(session_end::drained);
-  around_.board.clear_obstacle(space_guard::k_obstacle);  // of the session before; this one looks for itself
+  // Of the session before; this one looks for itself.
+  around_.board.clear_obstacle(space_guard::k_obstacle);
+  around_.board.clear_obstacle(k_full_obstacle);
   around_.board.set_ready(false, "connecting");
   tell_of_held();
   watch_clock();

@@ -249,6 +249,7 @@ class consumer_session {
   std::optional<committer> committer_;
   std::optional<outbox_sender> sender_;
   std::optional<std::string> told_trouble_;  ///< of the sender, as the board has it
+  static constexpr const char* k_full_obstacle = "outbox";
   bool outbox_full_{false};
   std::list<sink_sender> sinks_;
   std::vector<named_refusals> refusals_;         ///< of sender_ and sinks_

@@ -145,6 +145,13 @@ std::optional<problem> engine::open_store() {
     const std::unique_lock lock{store_mutex_};
     store_ = std::move(opened.value());
   }
+  auto failed = read_opened_store();
+  // The streams would go on from what is in memory, which may be ahead of the disk.
+  if (failed) close_store();
+  return failed;
+}
+
+std::optional<problem> engine::read_opened_store() {
   if (const auto loaded = load_states(streams_, *store_); !loaded) {
     return problem{
         loaded.error(),
@@ -230,7 +237,7 @@ void engine::close_store() {
 
 result<snapshot> engine::read(std::string_view stream, std::string_view aggregate) const {
   const std::shared_lock lock{store_mutex_};
-  if (!store_) return make_error_code(errc::not_found);  // being opened again
+  if (!store_) return make_error_code(errc::not_running);  // being opened again
   RATCHET_TRY(const auto view, store_->view());
   RATCHET_TRY(const auto known, view->streams());
   const auto at =
@@ -244,14 +251,14 @@ result<snapshot> engine::read(std::string_view stream, std::string_view aggregat
 
 result<std::string> engine::read(const table_key& at) const {
   const std::shared_lock lock{store_mutex_};
-  if (!store_) return make_error_code(errc::not_found);  // being opened again
+  if (!store_) return make_error_code(errc::not_running);  // being opened again
   RATCHET_TRY(const auto view, store_->view());
   return read_table_row(*view, at);
 }
 
 result<table_page> engine::scan(const table_range& range) const {
   const std::shared_lock lock{store_mutex_};
-  if (!store_) return make_error_code(errc::not_found);
+  if (!store_) return make_error_code(errc::not_running);
   RATCHET_TRY(const auto view, store_->view());
   return read_table_page(*view, range);
 }

@@ -92,6 +92,7 @@ class engine {
   engine(config, stream_list, engine_options);
 
   [[nodiscard]] std::optional<problem> open_store();
+  [[nodiscard]] std::optional<problem> read_opened_store();
   void tell_of_mode(const std::string& before);
   /// Answers /livez, /readyz and /metrics, where the config says so. Errors: io.
   [[nodiscard]] std::optional<problem> serve_http();

@@ -149,7 +149,8 @@ std::string describe(const partition_stop& stop) {
   if (stop.code == make_error_code(errc::gap_too_old)) {
     return place + ": stopped, as numbers of aggregate `" + aggregate +
            "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
-           typed_command("waiting list") + ", have the missing events sent, or skip them, and start again";
+           typed_command("waiting list") +
+           ", and skip the missing numbers; or set `gap: {policy: wait}`, start again and have them sent";
   }
   return place + ": stopped: " + stop.code.message();
 }

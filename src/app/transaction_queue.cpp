@@ -39,7 +39,9 @@ transaction_answer transaction_queue::wait(const ticket_ptr& t, std::chrono::mil
   using stage = ticket::stage;
   std::unique_lock lock{mutex_};
   const auto is_answered = [&] { return t->at == stage::answered; };
-  if (t->changed.wait_for(lock, timeout, is_answered)) return std::move(t->answer);
+  // What is longer would run over the clock's range, and be over at once.
+  constexpr std::chrono::milliseconds k_longest = std::chrono::hours{24 * 365};
+  if (t->changed.wait_for(lock, std::min(timeout, k_longest), is_answered)) return std::move(t->answer);
   // The owner may be calling the function: it is the caller's, and must stay.
   t->changed.wait(lock, [&] { return t->at != stage::taken; });
   if (is_answered()) return std::move(t->answer);

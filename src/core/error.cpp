@@ -133,7 +133,6 @@ int exit_code_of(errc code) noexcept {
     case errc::internal:
       return k_exit_internal;
     case errc::io:
-    case errc::state_damaged:
     case errc::write_indeterminate:
       return k_exit_io;
     case errc::sink_missing:
@@ -143,6 +142,7 @@ int exit_code_of(errc code) noexcept {
     case errc::state_missing:
     case errc::state_foreign:
     case errc::state_newer_schema:
+    case errc::state_damaged:  // a person has to restore it: a service must not try it for ever
     case errc::resume_refused:
     case errc::group_taken:
     case errc::topic_missing:

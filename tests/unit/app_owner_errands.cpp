@@ -1,12 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/owner_errands.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 
+#include "app/owner_errands.hpp"
 #include "app_session_world.hpp"
 
 namespace ratchet {

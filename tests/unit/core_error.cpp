@@ -29,7 +29,7 @@ constexpr exit_row k_exits[] = {
     {errc::state_missing, 78},
     {errc::state_foreign, 78},
     {errc::state_newer_schema, 78},
-    {errc::state_damaged, 74},
+    {errc::state_damaged, 78},
     {errc::write_indeterminate, 74},
     {errc::source_unavailable, 69},
     {errc::source_fatal, 69},
