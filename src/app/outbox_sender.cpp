@@ -26,11 +26,12 @@ constexpr std::size_t k_read_again_a_turn = 200;
 constexpr milliseconds k_first_pause{500};
 constexpr milliseconds k_longest_pause{30'000};
 
-/// Nothing else is under way while one is sent alone. So many are in a row, and then the others have as long
-/// as these took, within bounds.
+/// Nothing else is under way while one is sent alone. So many are in a row, which begins no new one behind
+/// some time, and then the others have as long as these took, within bounds.
 constexpr std::size_t k_most_alone = 10;
+constexpr milliseconds k_longest_row{1'000};
 constexpr milliseconds k_least_for_others{100};
-constexpr milliseconds k_most_for_others{1'000};
+constexpr milliseconds k_most_for_others = k_longest_pause + outbox_sender::k_longest_quiet;
 /// What has to be tried again is so at once for all that are due since.
 constexpr milliseconds k_wake_pause{1'000};
 constexpr std::size_t k_woken_by_success = 10;
@@ -74,7 +75,9 @@ bool outbox_sender::idle() const noexcept {
 }
 
 bool outbox_sender::settled() const noexcept {
-  return !waits_for_sync() && entries_.empty() && apart_.size() == refused_ && !held_.next() &&
+  const bool none_but_refused =
+      entries_.empty() || (entries_.size() == 1 && apart_.contains(entries_.begin()->first));
+  return !waits_for_sync() && none_but_refused && apart_.size() == refused_ && !held_.next() &&
          read_ == lane_.durable_next();
 }
 
@@ -113,8 +116,8 @@ void outbox_sender::ended(entries::iterator at, const delivery& d, time_point no
 void outbox_sender::delivered(entries::iterator at) {
   const entry& e = at->second;
   lane_.delivered(at->first, e.bytes);
-  if (e.at == step_of::alone) {
-    got_through_ = got_through_ || apart_.at(at->first).attempts > 0;
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    got_through_ = got_through_ || of->second.attempts > 0;
     forget(at->first);
     if (e.row.kind == output_kind::published) held_.release(e.row);
   }
@@ -123,7 +126,6 @@ void outbox_sender::delivered(entries::iterator at) {
 
 void outbox_sender::failed(entries::iterator at, const std::string& why, time_point now) {
   entry& e = at->second;
-  mending_ = true;
   if (!again_at_) {
     pause_ = std::clamp(pause_ * 2, k_first_pause, k_longest_pause);
     again_at_ = now + pause_;
@@ -133,16 +135,35 @@ void outbox_sender::failed(entries::iterator at, const std::string& why, time_po
   if (troubles_.due(now))
     tell(log_, log_kind::messages_in_trouble, "{}; they are kept, and sent again{}", *away_,
          troubles_.held_back());
-  if (e.at == step_of::alone) {
-    alone_.insert(at->first);
-    drop(at);
-    return;
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    note_failing(of->second, true);
+    return put_apart_again(at);
   }
+  mending_ = true;
   e.at = step_of::queued;
   next_ = std::min(next_, at->first);
 }
 
+/// Other refused ones have their turn before it, as it may end so for ever, and what was not refused before
+/// them.
+void outbox_sender::put_apart_again(entries::iterator at) {
+  alone_.insert(at->first);
+  alone_from_ = at->first + 1;
+  in_row_ = k_most_alone;
+  drop(at);
+}
+
+void outbox_sender::note_failing(apart& of, bool fails) {
+  if (of.fails) --failing_;
+  if (fails) ++failing_;
+  of.fails = fails;
+}
+
 void outbox_sender::refused_in_company(entries::iterator at) {
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    note_failing(of->second, false);
+    return put_apart_again(at);
+  }
   const output_row& row = at->second.row;
   bool is_first = true;
   if (row.kind == output_kind::published) {
@@ -160,6 +181,7 @@ void outbox_sender::refused_in_company(entries::iterator at) {
 void outbox_sender::refused_alone(entries::iterator at, const std::string& why, time_point now) {
   entry& e = at->second;
   apart& of = apart_.at(at->first);
+  note_failing(of, false);
   if (e.row.kind == output_kind::published) {
     hold_back(e, of, why, now);
   } else if (!of.without_value && without_value(e.row)) {
@@ -197,6 +219,7 @@ void outbox_sender::forget(std::uint64_t position) {
   const auto at = apart_.find(position);
   if (at == apart_.end()) return;
   if (at->second.attempts > 0) --refused_;
+  note_failing(at->second, false);
   if (at->second.until) waiting_.erase({*at->second.until, position});
   alone_.erase(position);
   apart_.erase(at);
@@ -222,8 +245,8 @@ void outbox_sender::tell_if_over() {
   const bool had = trouble().has_value();
   if (refused_ == 0) refusal_.reset();
   if (away_ && !again_at_ && (entries_.empty() || entries_.begin()->first >= away_to_)) {
-    away_.reset();
     pause_ = {};
+    if (failing_ == 0) away_.reset();
   }
   if (had && !trouble())
     tell(log_, log_kind::messages_get_through, "the messages of the outbox get through again");
@@ -282,6 +305,11 @@ result<void> outbox_sender::send_all(time_point now) {
   if (again_at_ && now < *again_at_) return BOOST_OUTCOME_V2_NAMESPACE::success();
   again_at_.reset();
   mending_ = false;
+  if (quiet_since_ && under_way_ > 0) {
+    if (now - *quiet_since_ < k_longest_quiet) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    go_on_beside();
+  }
+  quiet_since_.reset();
   wake_waiting(now);
   if (may_try_alone(now)) return try_alone(now);
   end_row(now);
@@ -311,16 +339,29 @@ bool outbox_sender::has_other_work() const noexcept {
 
 bool outbox_sender::may_try_alone(time_point now) const noexcept {
   if (alone_.empty()) return false;
-  const bool has_turn = row_began_ ? in_row_ < k_most_alone : now >= row_again_;
+  const bool has_turn = row_began_ ? !is_row_over(now) : now >= row_again_;
   return has_turn || !has_other_work();
 }
 
+bool outbox_sender::is_row_over(time_point now) const noexcept {
+  return in_row_ >= k_most_alone || (in_row_ > 0 && now - *row_began_ >= k_longest_row);
+}
+
+/// Those have no order among each other: they are of distinct aggregates, or of none.
+std::uint64_t outbox_sender::next_alone() const {
+  const auto next = alone_.lower_bound(alone_from_);
+  return next == alone_.end() ? *alone_.begin() : *next;
+}
+
 result<void> outbox_sender::try_alone(time_point now) {
-  const std::uint64_t position = *alone_.begin();
-  if (!row_began_) row_began_ = now;
+  const std::uint64_t position = next_alone();
+  if (!row_began_ || is_row_over(now)) {
+    row_began_ = now;
+    in_row_ = 0;
+  }
   // What comes before it of its aggregate is sent first.
   if (under_way_ == 0 && !send_queued(position)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  mending_ = true;
+  quiet_since_ = now;
   if (under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(output_row row, read_again(position));
   const std::uint64_t bytes = row.bytes();
@@ -332,6 +373,17 @@ result<void> outbox_sender::try_alone(time_point now) {
   alone_.erase(position);
   ++in_row_;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// What is under way may never end: brokers that are away keep it as long as they are.
+void outbox_sender::go_on_beside() {
+  in_row_ = k_most_alone;
+  if (!alone_.empty()) alone_from_ = next_alone() + 1;
+  for (auto& [position, e] : entries_) {
+    if (e.at != step_of::alone) continue;
+    e.at = step_of::under_way;  // and not alone: if it is refused now, that may be for its company
+    alone_from_ = position + 1;
+  }
 }
 
 /// The others have their turn.

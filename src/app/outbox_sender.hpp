@@ -31,11 +31,13 @@ namespace ratchet {
 /// again, after k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until
 /// an operator skips it. The rest goes on, however many are refused: of those, and of what waits behind them,
 /// only the positions stay in memory, what was delivered behind them is trimmed, and trying them alone takes
-/// about half of the time at most. Thread-safety: one owner thread.
+/// about half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
+/// k_longest_quiet, and then all go on beside it. Thread-safety: one owner thread.
 class outbox_sender final : public refused_messages {
  public:
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
+  static constexpr std::chrono::milliseconds k_longest_quiet{5'000};
 
   /// Everything in the store's outbox is to be sent. Borrows all of them.
   outbox_sender(const store&, publisher&, log_ptr);
@@ -97,10 +99,12 @@ class outbox_sender final : public refused_messages {
     bool was_held{false};  ///< it was taken from held_
   };
   using entries = std::map<std::uint64_t, entry>;
-  /// A message that was refused. It is not among the entries but while it is sent alone.
+  /// A message that was refused. It is not among the entries but while it is sent alone, or still under way
+  /// when the others go on beside it.
   struct apart {
     bool without_value{false};  ///< it goes so from now on
     std::uint32_t attempts{0};  ///< refused alone so often; published ones only, as below
+    bool fails{false};          ///< it failed otherwise when it was sent last
     output_row told;            ///< without its payload
     std::uint64_t bytes{0};
     std::string why;
@@ -112,6 +116,8 @@ class outbox_sender final : public refused_messages {
   void ended(entries::iterator, const delivery&, time_point now);
   void delivered(entries::iterator);
   void failed(entries::iterator, const std::string& why, time_point now);
+  void put_apart_again(entries::iterator);
+  void note_failing(apart&, bool fails);
   void refused_in_company(entries::iterator);
   void refused_alone(entries::iterator, const std::string& why, time_point now);
   void hold_back(const entry&, apart&, const std::string& why, time_point now);
@@ -125,7 +131,10 @@ class outbox_sender final : public refused_messages {
   void wake_waiting(time_point now);
   [[nodiscard]] bool has_other_work() const noexcept;
   [[nodiscard]] bool may_try_alone(time_point now) const noexcept;
+  [[nodiscard]] bool is_row_over(time_point now) const noexcept;
+  [[nodiscard]] std::uint64_t next_alone() const;
   [[nodiscard]] result<void> try_alone(time_point now);
+  void go_on_beside();
   void end_row(time_point now);
   [[nodiscard]] bool send_queued(std::uint64_t until);
   [[nodiscard]] result<void> take_held();
@@ -160,9 +169,12 @@ class outbox_sender final : public refused_messages {
   bool got_through_{false};              ///< what was refused before does; others may, too
   std::optional<time_point> row_began_;  ///< of those that are sent alone, with nothing new between them
   std::size_t in_row_{0};
+  std::uint64_t alone_from_{0};            ///< the next one of alone_ is from here on
+  std::optional<time_point> quiet_since_;  ///< nothing is sent until all that is under way has ended
+  std::size_t failing_{0};                 ///< of apart_, failed otherwise when they were sent last
   time_point row_again_{};
   bool reads_on_{false};
-  bool mending_{false};  ///< nothing is sent until all that is under way has ended
+  bool mending_{false};  ///< nothing is sent until all that is under way has ended, for the sake of order
   std::optional<time_point> again_at_;
   std::chrono::milliseconds pause_{0};
   std::optional<std::string> away_;

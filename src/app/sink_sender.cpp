@@ -76,7 +76,7 @@ void sink_sender::put_out_of_the_way(heads::iterator at, std::uint64_t bytes) {
     behind_bytes_ -= row.mapped().bytes;
     hold(next, std::move(row.mapped()));
   }
-  ready_.insert(position);
+  unsent_.insert(position);
 }
 
 void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) {
@@ -179,6 +179,7 @@ void sink_sender::sink_answers() {
   failures_in_a_row_ = 0;
   pauses_in_a_row_ = 0;
   paused_until_.reset();
+  unsent_has_turn_ = false;
   if (!was_away) return;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     chain& of = heads_.at(next->second).of->second;
@@ -214,18 +215,39 @@ void sink_sender::wake_waiting(time_point now) {
 
 result<void> sink_sender::send_ready(time_point now) {
   if (paused_until_ && now < *paused_until_) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  while (!ready_.empty()) {
+  while (!ready_.empty() || !unsent_.empty()) {
     if (is_away() && under_way_ > 0) break;
-    const auto at = heads_.find(*ready_.begin());
+    const auto at = heads_.find(next_to_send());
     if (!at->second.row) {
       RATCHET_TRY(read_again(at));
     }
     if (!outlet_.to->send(at->second.row->row)) break;
     at->second.under_way = true;
     ++under_way_;
-    ready_.erase(ready_.begin());
+    note_sent(at->first);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// The lowest; while the sink is away each has its turn, as the lowest may fail for ever.
+std::uint64_t sink_sender::next_to_send() const {
+  auto again = is_away() ? ready_.lower_bound(try_from_) : ready_.begin();
+  if (again == ready_.end() || (is_away() && *again >= try_to_)) again = ready_.begin();
+  if (unsent_.empty()) return *again;
+  const std::uint64_t unsent = *unsent_.begin();
+  if (again == ready_.end()) return unsent;
+  const bool is_unsent = is_away() ? unsent_has_turn_ : unsent < *again;
+  return is_unsent ? unsent : *again;
+}
+
+void sink_sender::note_sent(std::uint64_t position) {
+  const bool was_unsent = unsent_.erase(position) > 0;
+  ready_.erase(position);
+  if (!is_away()) return;
+  unsent_has_turn_ = !was_unsent;
+  if (was_unsent) return;
+  if (position < try_from_ || position >= try_to_) try_to_ = read_;
+  try_from_ = position + 1;
 }
 
 result<void> sink_sender::read_again(heads::iterator at) {
@@ -253,10 +275,12 @@ void sink_sender::let_go_behind(chain& of) {
   of.rows.clear();
 }
 
-/// While the sink is away, one message that tries whether it is back is enough.
+/// While the sink is away, one message that tries whether it is back is enough; but one that never failed has
+/// to be among those that may, however many others wait or fail, up to a bound.
 bool sink_sender::has_room() const noexcept {
-  return held_bytes_ < k_most_bytes && ready_.size() + under_way_ < k_most_ready &&
-         (!is_away() || heads_.empty());
+  if (held_bytes_ >= k_most_bytes) return false;
+  if (is_away()) return unsent_.empty() && under_way_ == 0 && failing_ - refused_ < k_most_failing_away;
+  return ready_.size() + unsent_.size() + under_way_ < k_most_ready;
 }
 
 result<void> sink_sender::read_more() {
@@ -282,7 +306,7 @@ void sink_sender::take(output_row&& row) {
   const auto [of, is_new] = chains_.try_emplace(aggregate{row.stream, row.aggregate});
   if (is_new) {
     hold(heads_.emplace(position, head{of, nullptr}).first->second, {std::move(row), bytes});
-    ready_.insert(position);
+    unsent_.insert(position);
     return;
   }
   of->second.behind.push(position);

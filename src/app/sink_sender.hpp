@@ -38,7 +38,8 @@ struct sink_outlet {
 /// something; nothing is given up. Other aggregates go on, however many wait: of what failed, and of what
 /// waits behind it, only the positions stay in memory, and what was delivered behind it is trimmed. Where
 /// several failures come in a row, or the receiver asks for a pause, the whole sink pauses, and then one
-/// message at a time tries whether it is back. Thread-safety: one owner thread.
+/// message at a time tries whether it is back: by turns one that never failed and the next one of those
+/// that did, as they may fail for ever in a sink that takes others. Thread-safety: one owner thread.
 class sink_sender final : public refused_messages {
  public:
   /// Rows in memory: nothing more is read while those that may be sent are more than this, or so many; and
@@ -46,6 +47,9 @@ class sink_sender final : public refused_messages {
   static constexpr std::uint64_t k_most_bytes = std::uint64_t{8} << 20U;
   static constexpr std::size_t k_most_ready = 2'000;
   static constexpr std::size_t k_failures_in_a_row = 4;  ///< make the sink pause
+  /// A sink that is away reads nothing more while the first messages of so many aggregates fail otherwise
+  /// than by refusals.
+  static constexpr std::size_t k_most_failing_away = 20'000;
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
   /// However long a receiver asks for.
@@ -124,6 +128,8 @@ class sink_sender final : public refused_messages {
   [[nodiscard]] bool is_away() const noexcept { return failures_in_a_row_ >= k_failures_in_a_row; }
   [[nodiscard]] bool has_room() const noexcept;
   [[nodiscard]] result<void> send_ready(time_point now);
+  [[nodiscard]] std::uint64_t next_to_send() const;
+  void note_sent(std::uint64_t position);
   [[nodiscard]] result<void> read_again(heads::iterator);
   [[nodiscard]] result<void> read_more();
   void take(output_row&&);
@@ -143,12 +149,16 @@ class sink_sender final : public refused_messages {
   std::uint64_t held_bytes_{0};    ///< of the rows in heads_
   std::uint64_t behind_bytes_{0};  ///< of those in chains_
   std::size_t under_way_{0};
-  std::set<std::uint64_t> ready_;                           ///< first ones of their aggregates, to be sent
+  std::set<std::uint64_t> unsent_;                          ///< first ones of their aggregates, to be sent
+  std::set<std::uint64_t> ready_;                           ///< such that failed, to be sent again
   std::set<std::pair<time_point, std::uint64_t>> waiting_;  ///< first ones whose aggregate has to wait
   std::size_t failing_{0};                                  ///< aggregates whose first message failed
   std::size_t refused_{0};                                  ///< of these, were refused
   std::size_t failures_in_a_row_{0};
   std::uint32_t pauses_in_a_row_{0};
+  bool unsent_has_turn_{false};  ///< to try whether the sink is back
+  std::uint64_t try_from_{0};    ///< else the next one of ready_ from here on has, …
+  std::uint64_t try_to_{0};      ///< … up to here, so that those that come anew wait for the next round
   std::optional<time_point> paused_until_;
   std::optional<std::string> trouble_;
   log_pace troubles_;

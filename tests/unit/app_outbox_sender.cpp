@@ -238,6 +238,23 @@ TEST_F(outbox_sender_test, sends_what_failed_again_in_order_behind_a_growing_pau
   EXPECT_TRUE(sender().idle());
 }
 
+TEST_F(outbox_sender_test, sends_nothing_again_while_what_was_sent_with_it_is_under_way) {
+  put({"a", "b"});
+  ASSERT_TRUE(store_.sync());
+  turn();
+  (void)to_.values();
+  to_.end(0, how::again, "no leader");
+  turn();
+  now_ += milliseconds{60'000};
+  turn();
+  EXPECT_THAT(to_.values(), IsEmpty()) << "b would come before it, and again behind it";
+  to_.end(1, how::again, "no leader");
+  turn();
+  now_ += milliseconds{60'000};
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("a", "b"));
+}
+
 TEST_F(outbox_sender_test, sends_nothing_new_while_what_failed_has_company_under_way) {
   put({"a", "b"});
   ASSERT_TRUE(store_.sync());

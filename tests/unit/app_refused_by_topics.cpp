@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/memory_store.hpp"
 #include "app/outbox_sender.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using how = delivery::how;
 
 /// Has so much under way at most, and ends it at its owner's next turn. Does not take what is of an aggregate
@@ -42,6 +45,7 @@ class choosy_topic final : public publisher {
   }
   void wait(milliseconds) override {}
   void on_progress(std::function<void()>) override {}
+  [[nodiscard]] bool is_busy() const { return !under_way_.empty(); }
 
   std::size_t room{1'000};
   bool mended{false};
@@ -115,7 +119,7 @@ struct refused_by_topics : ::testing::Test {
     const std::size_t limit = turns_ + 200'000;
     do {
       turn();
-    } while (!sender_->settled() && turns_ < limit);
+    } while ((!sender_->settled() || to_.is_busy()) && turns_ < limit);
     EXPECT_LT(turns_, limit) << "it comes to rest";
     trim();
   }
@@ -286,6 +290,138 @@ TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_eve
   EXPECT_TRUE(sender_->idle());
   EXPECT_EQ(to_.came.size(), put_);
   EXPECT_EQ(lane(), (outbox_state{put_, put_, 0}));
+}
+
+/// With a topic of which the test says what becomes of each message.
+struct refused_beside_others : ::testing::Test {
+  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published) {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    for (const std::string& aggregate : aggregates) {
+      output_row& row = batch.outbox.puts.emplace_back();
+      row.kind = kind;
+      row.topic = "t";
+      row.aggregate = aggregate;
+      row.value = aggregate;
+    }
+    batch.outbox.number(store_.outboxes(), 7);
+    ASSERT_TRUE(store_.write(batch));
+    ASSERT_TRUE(store_.sync());
+    sender_.wrote(batch.step, store_.outbox().next);
+    turn();
+  }
+  void turn() { ASSERT_TRUE(sender_.turn(now_)); }
+  void pass(milliseconds time) {
+    now_ += time;
+    turn();
+  }
+  void end(std::uint64_t position, how ended) {
+    to_.end(position, ended, "because");
+    turn();
+  }
+  /// Of `aggregates`, all but the last one, each alone; what was under way beside them is through.
+  void put_refused(const std::vector<std::string>& aggregates) {
+    put(aggregates);
+    const std::uint64_t last = to_.under_way.back();
+    while (to_.under_way.size() > 1) to_.end(to_.under_way.front(), how::refused);
+    end(last, how::done);
+    while (!to_.under_way.empty()) end(to_.under_way.front(), how::refused);
+    EXPECT_EQ(sender_.refused(now_, 100).size(), aggregates.size() - 1);
+    (void)to_.values();
+  }
+  [[nodiscard]] std::uint32_t attempts() const { return sender_.refused(now_, 1).at(0).attempts; }
+
+  memory_store store_{{"s"}};
+  fake_publisher to_;
+  outbox_sender::time_point now_{std::chrono::hours{1}};
+  outbox_sender sender_{store_, to_, silent_log()};
+};
+
+TEST_F(refused_beside_others, message_waits_for_one_that_never_ends_and_then_the_others_go_on) {
+  put_refused({"bad", "p1"});
+  put({"never"});
+  pass(outbox_sender::k_stuck_pause);
+  put({"p2"});
+  EXPECT_THAT(to_.values(), ElementsAre("never")) << "the refused one is due, and is to be alone";
+  pass(outbox_sender::k_longest_quiet - milliseconds{1});
+  EXPECT_THAT(to_.values(), IsEmpty());
+  pass(milliseconds{1});
+  EXPECT_THAT(to_.values(), ElementsAre("p2"));
+  end(3, how::done);
+  pass(outbox_sender::k_longest_quiet - milliseconds{1});
+  put({"p3"});
+  EXPECT_THAT(to_.values(), ElementsAre("p3")) << "the others have as long";
+  end(4, how::done);
+  end(2, how::done);
+  pass(milliseconds{1});
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  end(0, how::done);
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, message_that_never_ends_itself_does_not_hold_them_up) {
+  put_refused({"bad", "p1"});
+  pass(outbox_sender::k_stuck_pause);
+  put({"p2", "bad"});
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  pass(outbox_sender::k_longest_quiet);
+  EXPECT_THAT(to_.values(), ElementsAre("p2")) << "but what is behind it";
+  EXPECT_FALSE(sender_.skip(0)) << "it is under way";
+  to_.end(2, how::done);
+  end(0, how::refused);
+  EXPECT_EQ(attempts(), 1U) << "by now it was not alone";
+  pass(outbox_sender::k_longest_quiet);
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  pass(outbox_sender::k_longest_quiet);
+  end(0, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("bad")) << "the next one of its aggregate";
+  end(3, how::done);
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, dead_letter_is_not_given_up_for_them) {
+  put({"dead", "p1"}, output_kind::dead_letter);
+  to_.end(0, how::refused);
+  end(1, how::done);
+  end(0, how::refused);
+  (void)to_.values();
+  pass(outbox_sender::k_longest_quiet);
+  put({"p2"});
+  end(0, how::refused);
+  EXPECT_THAT(sender_.take_given_up(), IsEmpty());
+  end(2, how::done);
+  end(0, how::refused);
+  EXPECT_EQ(sender_.take_given_up().size(), 1U) << "alone";
+}
+
+TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {
+  put_refused({"bad1", "bad2", "p1"});
+  pass(outbox_sender::k_stuck_pause);
+  EXPECT_THAT(to_.values(), ElementsAre("bad1"));
+  put({"p2"});
+  end(0, how::again);  // its topic is gone
+  EXPECT_THAT(*sender_.trouble(), ::testing::HasSubstr("takes no messages"));
+  pass(milliseconds{500});
+  EXPECT_THAT(to_.values(), ElementsAre("p2"));
+  end(3, how::done);
+  pass(milliseconds{500});
+  EXPECT_THAT(to_.values(), ElementsAre("bad2"));
+  EXPECT_TRUE(sender_.is_away()) << "the first one's topic is";
+  end(1, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("bad1"));
+  end(0, how::done);
+  EXPECT_FALSE(sender_.trouble());
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, message_under_way_once_more_keeps_nobody_from_stopping) {
+  put_refused({"bad", "p1"});
+  EXPECT_TRUE(sender_.settled());
+  pass(outbox_sender::k_stuck_pause);
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  EXPECT_TRUE(sender_.settled());
+  put({"p2"});
+  EXPECT_FALSE(sender_.settled());
 }
 
 }  // namespace

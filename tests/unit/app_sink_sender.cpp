@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/memory_store.hpp"
 #include "app/outbox_sender.hpp"
 #include "app/sink_sender.hpp"
@@ -250,6 +252,75 @@ TEST_F(a_sink, pauses_as_a_whole_where_nothing_gets_through) {
   EXPECT_THAT(to_.values().size(), 1U);
   end(to_.under_way.front(), how::done);
   EXPECT_EQ(to_.values().size(), 6U) << "all others at once";
+}
+
+TEST_F(a_sink, reads_on_though_some_messages_fail_for_ever) {
+  put({{"p1", "bad"}, {"p2", "bad"}, {"p3", "bad"}});
+  turn();
+  for (int i = 0; i < 20; ++i) {
+    to_.end_all(how::again);
+    turn();
+    pass(seconds{30});
+  }
+  (void)to_.values();
+  put({{"p1", "behind"}, {"p4", "good"}});
+  to_.end_all(how::again);
+  turn();
+  pass(seconds{30});
+  EXPECT_THAT(to_.values(), ElementsAre("good"));
+}
+
+TEST_F(a_sink, that_is_away_tries_all_that_failed_by_turns) {
+  put({{"p1", "1"}, {"p2", "2"}, {"p3", "3"}, {"p4", "4"}, {"p5", "5"}});
+  turn();
+  to_.end_all(how::again);
+  turn();
+  (void)to_.values();
+  for (int i = 0; i < 5; ++i) {
+    pass(seconds{30});
+    to_.end_all(how::again);
+    turn();
+  }
+  EXPECT_THAT(to_.values(), ElementsAre("1", "2", "3", "4", "5")) << "the first one may fail for ever";
+  put({{"p6", "6"}, {"p7", "7"}, {"p8", "8"}});
+  for (int i = 0; i < 4; ++i) {
+    pass(seconds{30});
+    to_.end_all(how::again);
+    turn();
+  }
+  EXPECT_THAT(to_.values(), ElementsAre("6", "1", "7", "2")) << "also where others come";
+}
+
+TEST_F(a_sink, that_is_away_reads_up_to_a_bound) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (std::size_t i = 0; i < 2 * sink_sender::k_most_failing_away; ++i)
+    all.emplace_back("p" + std::to_string(i), "v");
+  put(all);
+  // Three of four fail, so that it is not away.
+  for (std::size_t n = 0; n < sink_sender::k_most_failing_away;) {
+    turn();
+    for (std::size_t i = 0; !to_.under_way.empty(); ++i) {
+      const bool fails = i % 4 != 0;
+      to_.end(to_.under_way.front(), fails ? how::again : how::done);
+      if (fails) ++n;
+    }
+  }
+  const auto highest_behind = [this](int tries) {
+    std::uint64_t highest = 0;
+    for (to_.sent.clear(); tries > 0; --tries) {
+      to_.end_all(how::again);
+      pass(seconds{30});
+    }
+    for (const output_row& row : to_.sent) highest = std::max(highest, row.position);
+    return highest;
+  };
+  const std::uint64_t before = highest_behind(5'000);
+  EXPECT_LE(highest_behind(5'000), before);
+  EXPECT_FALSE(sender().reads_on());
+  to_.answers = true;
+  to_.end_all();
+  for (int i = 0; i < 100; ++i) pass(seconds{30});
+  EXPECT_TRUE(sender().idle()) << "it is back";
 }
 
 TEST_F(a_sink, keeps_to_the_pause_that_it_is_asked_for) {
