@@ -12,6 +12,7 @@ namespace {
 class ratchet_category_t final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "ratchet"; }
+  // NOLINTNEXTLINE(readability-function-size): a table of texts
   [[nodiscard]] std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
       case errc::config_invalid:

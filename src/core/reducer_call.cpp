@@ -86,7 +86,7 @@ void take_outputs(reducer_call& call, const reducer& reduce, const output_rules&
 }
 
 /// As what is published: announced, and in a form that the table can hold.
-void take_table_changes(reducer_call& call, const reducer& reduce, const output_rules& rules, effects&& fx) {
+void take_table_changes(reducer_call& call, const reducer& reduce, const output_rules& rules, effects& fx) {
   if (call.how != ending::done || fx.table_changes().empty()) return;
   if (!reduce.traits().has_effects) {
     call.thrown = "it wrote to the table `" + fx.table_changes().front().table +
@@ -150,7 +150,7 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
     failed_by_exception(out, "an exception that is not a std::exception");
   }
   if (out.how == ending::done) limit_results(out, rules.snapshot_bytes, s, fx);
-  take_table_changes(out, reduce, rules, std::move(fx));
+  take_table_changes(out, reduce, rules, fx);
   take_reply(out, rules, allowed, fx);
   take_outputs(out, reduce, rules, e, std::move(fx));
   if (out.how != ending::done) out.tables.clear();

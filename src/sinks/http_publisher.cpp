@@ -153,7 +153,7 @@ class http_publisher final : public publisher {
   /// The one used last: it is open most likely, and others may go.
   [[nodiscard]] connection take_connection() {
     while (!idle_.empty()) {
-      const connection known = std::move(idle_.back());
+      connection known = std::move(idle_.back());
       idle_.pop_back();
       if (known->is_reusable()) return known;
       known->stop();

@@ -10,8 +10,6 @@ namespace ratchet {
 
 namespace {
 
-namespace http = boost::beast::http;
-
 constexpr unsigned k_http_1_1 = 11;
 
 /// RFC 9110, section 5.6.2.
