@@ -127,9 +127,9 @@ void expect_told(const Thrown& thrown, const char* text) {
   const directory files;
   fake_store store;
   const live_board board{timestamp{}};
-  const auto server =
-      control_server::start(files.path, store, {"payments"}, board, {}, nullptr, {},
-                            [&](const sink_request&, const byte_sink&) -> reported<void> { throw thrown; });
+  const auto server = control_server::start(
+      files.path, store, {"payments"}, board, {}, nullptr, {},
+      [&](const sink_request&, const std::string&, const byte_sink&) -> reported<void> { throw thrown; });
   ASSERT_TRUE(server);
   for (int i = 0; i < 2; ++i) {
     auto connected = control_client::connect(files.path, {});
