@@ -3,6 +3,7 @@
 #include "app/http_server.hpp"
 
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -70,11 +71,15 @@ struct http_server::implementation {
   asio::io_context context{1};  ///< behind `open`: with it go the connections, which leave the list
   tcp::acceptor acceptor{context};
   asio::steady_timer accept_again{context};
-  bool accepts{false};  ///< a client or the timer is waited for
+  bool accepts{false};           ///< a client or the timer is waited for
+  std::uint64_t accept_turn{0};  ///< the last one that was begun; what an earlier one comes to begins none
+  std::atomic<bool> ended{false};
   std::thread thread;
 
   void run() noexcept;
   void accept();
+  void accept_anew() noexcept;
+  void serve(tcp::socket);
   void make_room();
 };
 
@@ -176,35 +181,52 @@ void http_server::implementation::make_room() {
 }
 
 /// An exception out of a handler, be it Beast's or for want of memory, cuts off that handler's connection,
-/// which nothing else holds, and the rest is served on.
+/// which nothing else holds, and the rest is served on. Whether Asio still waits for a client then, and how
+/// much it believes to have under way, nobody knows: run() may return as if there were nothing to do.
 void http_server::implementation::run() noexcept {
   name_this_thread("ratchet:http");
-  const auto pause = [](const char*) { std::this_thread::sleep_for(k_breath); };
-  while (!at_edge(
-      [this] {
-        if (!accepts) accept();
-        context.run();
-      },
-      pause)) {
+  for (;;) {
+    (void)at_edge(
+        [this] {
+          if (!accepts) accept();
+          context.run();
+        },
+        [](const char*) {});
+    if (ended) return;
+    accept_anew();
+    std::this_thread::sleep_for(k_breath);
+    context.restart();
+    if (ended) return;  // else it is stopped behind this
   }
 }
 
+void http_server::implementation::accept_anew() noexcept {
+  boost::system::error_code ignored;
+  acceptor.cancel(ignored);
+  ++accept_turn;
+  accepts = false;
+}
+
+void http_server::implementation::serve(tcp::socket socket) {
+  make_room();
+  std::make_shared<connection>(*this, std::move(socket))->read();
+}
+
 void http_server::implementation::accept() {
-  acceptor.async_accept([this](const boost::system::error_code& code, tcp::socket socket) {
-    accepts = false;
-    if (code == asio::error::operation_aborted) return;
-    if (code) {
-      accept_again.expires_after(k_accept_pause);
-      accept_again.async_wait([this](const boost::system::error_code& stopped) {
-        accepts = false;
-        if (!stopped) accept();
-      });
-      accepts = true;
-      return;
-    }
-    make_room();
-    std::make_shared<connection>(*this, std::move(socket))->read();
-    accept();
+  const std::uint64_t turn = ++accept_turn;
+  acceptor.async_accept([this, turn](const boost::system::error_code& code, tcp::socket socket) {
+    const bool is_last = turn == accept_turn;
+    if (is_last) accepts = false;
+    if (!code) serve(std::move(socket));
+    if (!is_last || code == asio::error::operation_aborted) return;
+    if (!code) return accept();
+    accept_again.expires_after(k_accept_pause);
+    accept_again.async_wait([this, turn](const boost::system::error_code& stopped) {
+      if (turn != accept_turn) return;
+      accepts = false;
+      if (!stopped) accept();
+    });
+    accepts = true;
   });
   accepts = true;
 }
@@ -262,6 +284,7 @@ reported<std::unique_ptr<http_server>> http_server::start(const std::string& hos
 }
 
 http_server::~http_server() {
+  self_->ended = true;
   self_->context.stop();
   self_->thread.join();
 }

@@ -162,9 +162,12 @@ TEST(waiting_steps, are_not_cut_short_by_an_epoch_that_is_parked) {
   w.step({{.sequence = seq(2, 1), .payload = "a", .time = 10'000, .offset = 0},
           {.sequence = seq(3, 1), .payload = "z", .time = 10'000, .offset = 1},
           {.aggregate = "b", .time = 99'000, .offset = 2}});
-  const auto change = w.step({{.sequence = seq(2, 2), .payload = "b", .time = 99'000, .offset = 3},
+  const std::vector<spec> all{{.sequence = seq(2, 2), .payload = "b", .time = 99'000, .offset = 3},
                               {.sequence = seq(2, 3), .payload = "c", .time = 99'000, .offset = 4},
-                              {.sequence = seq(2, 4), .payload = "d", .time = 99'000, .offset = 5}});
+                              {.sequence = seq(2, 4), .payload = "d", .time = 99'000, .offset = 5}};
+  const testing::batch b{all};
+  const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
+  const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
   EXPECT_EQ(change.looked_at, 3U);
 }
 
