@@ -38,7 +38,8 @@ TEST(large_records, are_handled_up_to_what_a_broker_takes_in_one_request) {
     const auto done = producer->flush(k_patience);
     ASSERT_TRUE(done) << done.error().message();
   }
-  const auto done = job.run_until_end();
+  const std::vector<std::string> roomy{"--set", "state.snapshot_bytes=128MiB"};
+  const auto done = job.run_until_end(roomy);
   EXPECT_EQ(done.code, 0) << done.output.substr(0, 4096);
   EXPECT_EQ(done.json().get<int>("streams.payments.verdicts.applied"), 2);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -48,7 +49,7 @@ TEST(large_records, are_handled_up_to_what_a_broker_takes_in_one_request) {
         << "of " << sizes[i] << " bytes came " << got.output.size();
   }
   // The last one is compared with the log's once more.
-  const auto again = job.run_until_end();
+  const auto again = job.run_until_end(roomy);
   EXPECT_EQ(again.code, 0) << again.output;
   EXPECT_EQ(again.json().get<int>("streams.payments.consumed"), 0);
   EXPECT_FALSE(says(again.output, "WARN")) << again.output;
