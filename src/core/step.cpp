@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
 #include "core/state_bytes.hpp"
 #include "core/step_pass.hpp"
@@ -42,8 +43,6 @@ namespace {
 /// where gaps are skipped.
 [[nodiscard]] std::optional<timestamp> oldest_gap_of(const stream_rules& rules, const step_plan& plan,
                                                      const step_rows& rows) {
-  const bool leaves_epochs =
-      rules.gap.policy == gap_policy::skip && rules.gate.epoch_change == epoch_change::park;
   std::optional<timestamp> oldest = rows.oldest_gap;
   const std::vector<bool> below_failed = come_below_failed(plan, rows);
   for (const auto& [aggregate, known] : rows.backlogs) {
@@ -51,7 +50,7 @@ namespace {
     if (known.queue.front().head.state != waiting_state::parked && !below_failed[aggregate]) continue;
     const auto& row = rows.aggregates[aggregate];
     for (const waiting_event& e : known.queue) {
-      if (leaves_epochs && row && row->has_last && e.head.sequence.epoch > row->last.epoch) break;
+      if (row && row->has_last && is_never_skipped(rules, row->last, e.head.sequence)) break;
       if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
     }
   }

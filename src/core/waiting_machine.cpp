@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/backoff.hpp"
+#include "core/parked_epoch.hpp"
 #include "core/sequence_range.hpp"
 #include "ratchet/error.hpp"
 
@@ -215,10 +216,12 @@ std::uint64_t waiting_machine::first_of_epoch() const noexcept {
   return around_.rules.gate.first == first_number::one ? 1 : 0;
 }
 
-/// It is of a higher epoch, which somebody has to let in: no number is missing that could come.
 bool waiting_machine::is_left_to_people(sequence s) const {
-  return is_strict() && has_last_ && s.epoch > last_.epoch &&
-         around_.rules.gate.epoch_change == epoch_change::park;
+  return has_last_ && ratchet::is_left_to_people(around_.rules.gate, last_, s);
+}
+
+bool waiting_machine::is_never_skipped(sequence s) const {
+  return has_last_ && ratchet::is_never_skipped(around_.rules, last_, s);
 }
 
 void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 payload_hash,
@@ -305,11 +308,14 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
     remove(tie, &counters::superseded);
   }
   head.state = as;
-  // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too.
+  // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too;
+  // but one that waits for people did not.
   const std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
   head.since = began;
   const auto above = entries_.upper_bound(head.sequence);
-  if (above != entries_.end() && waited_for(head.sequence, above->first) && above->second.event.head.since) {
+  const bool waited_too =
+      above != entries_.end() && (!is_never_skipped(above->first) || is_never_skipped(head.sequence));
+  if (waited_too && above->second.event.head.since) {
     const timestamp older = *above->second.event.head.since;
     head.since = head.since ? std::min(*head.since, older) : older;
   }
@@ -326,13 +332,6 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
                               std::to_string(around_.rules.waiting.per_aggregate) +
                               " events wait; all of them are dead until somebody decides");
-}
-
-/// Whether the age of the gap below `above` is that of the one below `kept`. Where gaps are skipped, a new
-/// epoch that people are to let in waits for them, and not for numbers of the old one.
-bool waiting_machine::waited_for(sequence kept, sequence above) const {
-  const bool skips = around_.rules.gap.policy == gap_policy::skip;
-  return !skips || !is_left_to_people(above) || is_left_to_people(kept);
 }
 
 void waiting_machine::note_failure(waiting_event& e, const reducer_call& failure) const {

@@ -126,7 +126,7 @@ class waiting_machine {
   [[nodiscard]] bool may_be_next(sequence) const;
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
-  [[nodiscard]] bool waited_for(sequence kept, sequence above) const;
+  [[nodiscard]] bool is_never_skipped(sequence) const;
   [[nodiscard]] bool begins_an_epoch(entries::iterator) const;
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);

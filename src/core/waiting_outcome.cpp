@@ -62,9 +62,8 @@ ratchet::backlog waiting_machine::backlog_after() {
   if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
     const waiting_head& next = entries_.begin()->second.event.head;
     // An age is what skips a gap. One that only people end must have none, or it would be due for ever.
-    const bool never_skipped =
-        around_.rules.gap.policy == gap_policy::skip && is_left_to_people(next.sequence);
-    if (next.state == waiting_state::parked && !after.ready && !never_skipped) after.gap_since = next.since;
+    if (next.state == waiting_state::parked && !after.ready && !is_never_skipped(next.sequence))
+      after.gap_since = next.since;
   }
   after.wake = wake_of(after);
   return after;
