@@ -10,6 +10,7 @@
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
 #include "app/row_reports.hpp"
+#include "core/hex.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/event_id_text.hpp"
@@ -119,15 +120,6 @@ const char* name_of(id_place place) noexcept {
   return "?";
 }
 
-std::string hex(const hash128& hash) {
-  constexpr char k_hex[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint64_t half : {hash.high, hash.low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text += k_hex[(half >> shift) & 0x0F];
-  }
-  return text;
-}
-
 void write_last_handled(json_writer& json, const explain_report& report, const explained_aggregate& of) {
   const aggregate_row& row = *of.row;
   json.key("last_handled").begin_object();
@@ -135,7 +127,7 @@ void write_last_handled(json_writer& json, const explain_report& report, const e
   json.key("event_id");
   row.id ? json.string(report.ids.text(*row.id)) : json.null();
   json.key("time").time(row.time);
-  json.key("payload_hash").string(hex(row.payload_hash));
+  json.key("payload_hash").string(to_hex(row.payload_hash));
   json.key("deleted").boolean(row.deleted);
   json.key("snapshot_bytes");
   row.deleted ? json.null() : json.number(row.snapshot.size());
@@ -232,7 +224,7 @@ void append_aggregate(std::string& out, const explain_report& report, const expl
   if (row.id) last += ", event " + report.ids.text(*row.id);
   if (row.time) last += ", of " + to_rfc3339(*row.time);
   append_line(out, last);
-  append_line(out, "  payload hash    " + hex(row.payload_hash));
+  append_line(out, "  payload hash    " + to_hex(row.payload_hash));
   append_line(out, "  snapshot        " +
                        (row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte")));
   append_backlog(out, of);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/decoded_event.hpp"
+#include "core/hex.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 
@@ -122,11 +123,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
 }
 
 std::string content_hash_text(const rejected_row& row) {
-  constexpr char k_hex[] = "0123456789abcdef";
-  std::string text;
-  const auto hash = static_cast<std::uint64_t>(row.offset);
-  for (int shift = 60; shift >= 0; shift -= 4) text += k_hex[(hash >> shift) & 0x0F];
-  return text;
+  return to_hex(static_cast<std::uint64_t>(row.offset));
 }
 
 void write_audits(json_writer& json, const std::vector<audit_row>& audits) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/hex.hpp"
 #include "core/sequence_range.hpp"
 #include "core/waiting_machine.hpp"
 
@@ -15,12 +16,7 @@ constexpr const char* k_decided = " will not come, somebody decided";
 
 /// By which it can be told again which bytes a decision was about.
 std::string payload_text(std::size_t size, const hash128& hash) {
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  std::string text = std::to_string(size) + (size == 1 ? " byte" : " bytes") + ", hash ";
-  for (const std::uint64_t half : {hash.high, hash.low}) {
-    for (unsigned shift = 64; shift > 0; shift -= 4) text += k_digits[(half >> (shift - 4)) & 0xFU];
-  }
-  return text;
+  return std::to_string(size) + (size == 1 ? " byte" : " bytes") + ", hash " + to_hex(hash);
 }
 
 /// The event, where its record lies, and its payload.
