@@ -5,8 +5,10 @@
 #include <spdlog/sinks/null_sink.h>
 
 #include <utility>
+#include <variant>
 
 #include "app/json_writer.hpp"
+#include "app/log_fields.hpp"
 #include "core/shown_text.hpp"
 
 namespace ratchet {
@@ -87,10 +89,11 @@ class text_flag final : public spdlog::custom_flag_formatter {
   }
 };
 
-void append_fact(std::string& to, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
+void append_member(std::string& to, std::string_view name,
+                   const std::variant<std::string_view, std::int64_t>& value) {
   to.append(",\"").append(name).append("\":");
-  append_json_string(to, value);
+  if (const auto* const text = std::get_if<std::string_view>(&value)) return append_json_string(to, *text);
+  to.append(std::to_string(std::get<std::int64_t>(value)));
 }
 
 /// The members behind the level.
@@ -98,21 +101,14 @@ class json_flag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
     std::string members;
-    if (being_told != nullptr) append_fact(members, "code", rule_of(being_told->kind).code);
-    members += ",\"message\":";
-    append_json_string(members, payload_of(message));
-    if (being_told != nullptr) append_facts(members, being_told->facts);
-    to.append(members.data(), members.data() + members.size());
-  }
-  static void append_facts(std::string& to, const log_facts& facts) {
-    append_fact(to, "stream", facts.stream);
-    append_fact(to, "aggregate", facts.aggregate);
-    if (facts.where != nullptr) {
-      to += ",\"topic\":";
-      append_json_string(to, facts.where->topic);
-      to += ",\"partition\":" + std::to_string(static_cast<std::int32_t>(facts.where->partition));
+    if (being_told != nullptr) append_member(members, "code", rule_of(being_told->kind).code);
+    append_member(members, "message", payload_of(message));
+    if (being_told != nullptr) {
+      for (const log_field& field : fields_of(being_told->facts)) {
+        append_member(members, field.name, field.value);
+      }
     }
-    if (facts.offset) to += ",\"offset\":" + std::to_string(*facts.offset);
+    to.append(members.data(), members.data() + members.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
     return std::make_unique<json_flag>();

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/log_fields.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -17,18 +19,6 @@ log_level level_of(spdlog::level::level_enum level) noexcept {
   if (level <= spdlog::level::debug) return log_level::debug;
   if (level == spdlog::level::info) return log_level::info;
   return level == spdlog::level::warn ? log_level::warn : log_level::error;
-}
-
-std::vector<log_field> fields_of(const log_facts& facts) {
-  std::vector<log_field> fields;
-  if (!facts.stream.empty()) fields.push_back({"stream", facts.stream});
-  if (!facts.aggregate.empty()) fields.push_back({"aggregate", facts.aggregate});
-  if (facts.where != nullptr) {
-    fields.push_back({"topic", std::string_view{facts.where->topic}});
-    fields.push_back({"partition", std::int64_t{static_cast<std::int32_t>(facts.where->partition)}});
-  }
-  if (facts.offset) fields.push_back({"offset", *facts.offset});
-  return fields;
 }
 
 class program_sink final : public spdlog::sinks::base_sink<std::mutex> {

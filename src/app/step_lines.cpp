@@ -54,6 +54,16 @@ std::string place_of(const topic_partition& where, std::int64_t offset) {
                              : to_string(where) + " at offset " + std::to_string(offset);
 }
 
+/// A record of a plain file has no place that a program could go to.
+log_facts facts_of(std::string_view stream, std::string_view aggregate, const topic_partition& where,
+                   std::int64_t offset) {
+  log_facts facts{.stream = stream, .aggregate = aggregate};
+  if (where.topic.empty()) return facts;
+  facts.where = &where;
+  facts.offset = offset;
+  return facts;
+}
+
 std::string begin_of(std::string_view stream) {
   return stream.empty() ? std::string{} : "stream " + std::string{stream} + ": ";
 }
@@ -121,13 +131,8 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
   if (!malformed) text += ", of aggregate `" + row.detail + "`";
   if (row.sequence) text += ", event " + to_text(*row.sequence);
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_rejected, stream);
-  const bool has_place = !row.where.topic.empty();
-  tell_of(log_, log_kind::event_rejected,
-          {.stream = stream,
-           .aggregate = malformed ? std::string_view{} : std::string_view{row.detail},
-           .where = has_place ? &row.where : nullptr,
-           .offset = has_place ? std::optional{row.offset} : std::nullopt},
-          text);
+  const std::string_view aggregate = malformed ? std::string_view{} : std::string_view{row.detail};
+  tell_of(log_, log_kind::event_rejected, facts_of(stream, aggregate, row.where, row.offset), text);
 }
 
 void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event& event,
@@ -140,13 +145,7 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_dead, stream);
-  const bool has_place = !from.where.topic.empty();
-  tell_of(log_, log_kind::event_dead,
-          {.stream = stream,
-           .aggregate = aggregate,
-           .where = has_place ? &from.where : nullptr,
-           .offset = has_place ? std::optional{from.offset} : std::nullopt},
-          text);
+  tell_of(log_, log_kind::event_dead, facts_of(stream, aggregate, from.where, from.offset), text);
 }
 
 void step_lines::tell_audit(const audit_row& row, time_point now) {
