@@ -11,6 +11,7 @@
 #include "app/config_values.hpp"
 #include "app/refused_messages.hpp"
 #include "core/output.hpp"
+#include "sinks/http_limits.hpp"
 #include "sinks/http_url.hpp"
 
 namespace ratchet {
@@ -21,7 +22,6 @@ constexpr known_key k_sink_keys[] = {{"name"}, {"http"}, {"callback"}, {"discard
 constexpr known_key k_http_keys[] = {{"url"}, {"method"}, {"timeout"}, {"concurrency"}, {"headers"}, {"ca"}};
 constexpr known_key k_retry_keys[] = {{"first"}, {"most"}};
 constexpr std::size_t k_longest_name = 64;
-constexpr std::size_t k_longest_header = 64'000;  ///< as sinks/http_request.hpp has it, which is heavy
 constexpr std::string_view k_own_headers[] = {
     "host",    "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "te",
     "trailer", "upgrade",        "expect",       "idempotency-key"};
@@ -73,9 +73,9 @@ void read_header(const config_value& value, const config_node& key, std::map<std
     }
     if (is_secret_header(name)) findings.plain_secrets.push_back(value.path());
   }
-  if (std::max(name.size(), text.size()) > k_longest_header) {
+  if (std::max(name.size(), text.size()) > k_longest_http_field) {
     return value.error(
-        "is longer than a header may be, which takes " + std::to_string(k_longest_header) + " bytes",
+        "is longer than a header may be, which takes " + std::to_string(k_longest_http_field) + " bytes",
         "put what is so long into the messages");
   }
   if (!is_header_value(text)) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/output.hpp"
+#include "sinks/http_limits.hpp"
 #include "sinks/http_url.hpp"
 
 /// How a message is written as a request. Pure.
@@ -23,9 +24,6 @@ struct http_request_form {
   http_url url;
   std::map<std::string, std::string> headers;
 };
-
-/// A header's value may be so long. Boost.Beast throws above 65,533 bytes, and few servers take as much.
-constexpr std::size_t k_longest_http_field = 64'000;
 
 /// Whether it is a media type with its parameters, as in text/plain; charset=utf-8 (RFC 9110, section 8.3.1).
 [[nodiscard]] bool is_media_type(std::string_view) noexcept;
