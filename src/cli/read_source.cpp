@@ -14,28 +14,30 @@
 
 namespace ratchet::cli {
 
-namespace {
-
-reported<void> read_directory(const directory_to_read& directory, const read_request& request,
-                              const byte_sink& sink) {
-  auto opened = open_store_read_only(directory.path);
+reported<void> read_directory(const std::filesystem::path& directory,
+                              const std::function<reported<void>(const store_view&)>& read) {
+  auto opened = open_store_read_only(directory);
   if (!opened) {
     return explain_busy(std::move(opened).error(),
                         "an instance that is only just starting or stopping cannot be asked; try again");
   }
   const auto view = opened.value()->view();
   if (!view) {
-    return problem{
-        view.error(), "cannot read " + directory.path.string() + ": " + view.error().message(), "", {}};
+    return problem{view.error(), "cannot read " + directory.string() + ": " + view.error().message(), "", {}};
   }
-  return answer_request({*view.value(), directory.streams, nullptr}, request, sink);
+  return read(*view.value());
 }
+
+namespace {
 
 /// Asks the instance that runs on the directory; where none does, reads the directory.
 reported<void> read_either(const directory_to_read& directory, const read_request& request,
                            const byte_sink& sink) {
   RATCHET_TRY(auto client, control_client::connect(directory.path));
-  return client ? client->ask(request, sink) : read_directory(directory, request, sink);
+  if (client) return client->ask(request, sink);
+  return read_directory(directory.path, [&](const store_view& view) {
+    return answer_request({view, directory.streams, nullptr}, request, sink);
+  });
 }
 
 }  // namespace

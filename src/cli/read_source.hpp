@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "app/control_requests.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "ports/store.hpp"
 #include "ratchet/error.hpp"
 
 /// What the commands that look at a state directory share: how it is named, asked and read.
@@ -54,6 +56,11 @@ class standard_output {
 /// Asks the instance that runs on the directory; where none does, reads the directory. Prints the answer, and
 /// returns the exit code.
 [[nodiscard]] int answer(const source_option&, const read_request&);
+
+/// Opens a directory that no instance has open for reading alone, and calls `read` with a view of it. Errors:
+/// as open_store_read_only(); of store::view(); of `read`.
+[[nodiscard]] reported<void> read_directory(const std::filesystem::path&,
+                                            const std::function<reported<void>(const store_view&)>& read);
 
 /// The problem of a directory that could not be opened beside whoever has it open.
 [[nodiscard]] problem explain_busy(problem, const char* hint);

@@ -22,7 +22,6 @@
 #include "cli/why_option.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
-#include "store/rocks_store.hpp"
 
 namespace ratchet::cli {
 
@@ -191,20 +190,6 @@ struct decide_options {
   log_option log;
 };
 
-constexpr const char* k_cannot_be_asked =
-    "an instance that is only just starting or stopping cannot be asked; try again";
-
-/// What is only told changes nothing: a start that writes would take the config's meaning, and discard what
-/// it says is to be discarded.
-reported<void> tell_only(const std::filesystem::path& state, std::span<const std::string> streams,
-                         const waiting_request& request, const byte_sink& sink) {
-  auto opened = open_store_read_only(state);
-  if (!opened) return explain_busy(std::move(opened).error(), k_cannot_be_asked);
-  const auto view = opened.value()->view();
-  if (!view) return problem{view.error(), "cannot read the state: " + view.error().message(), "", {}};
-  return answer_waiting(*view.value(), streams, request, {}, sink);
-}
-
 /// Asks the instance that runs; where none does, opens the directory and does it here.
 reported<void> decide(const decide_options& o, const byte_sink& sink) {
   RATCHET_TRY(auto settings, load(o.list.source.config, config_use::state_only));
@@ -223,17 +208,22 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   }
   std::vector<std::string> names;
   for (const stream_config& s : settings.streams) names.push_back(s.name);
-  if (!o.request.act) return tell_only(settings.state.path, names, o.request, sink);
+  // What is only told changes nothing: a start that writes would take the config's meaning, and discard what
+  // it says is to be discarded.
+  if (!o.request.act) {
+    return read_directory(settings.state.path, [&](const store_view& view) {
+      return answer_waiting(view, names, o.request, {}, sink);
+    });
+  }
   lift_descriptor_limit();
   auto opened =
       engine::open(std::move(settings), {}, {make_log(o.log), resume_option::none, nullptr, nullptr});
   if (!opened) {
-    return explain_busy(std::move(opened).error(), k_cannot_be_asked);
+    return explain_busy(std::move(opened).error(),
+                        "an instance that is only just starting or stopping cannot be asked; try again");
   }
   engine& e = *opened.value();
   pipeline way{e.streams(), e.state(), e.clock()};
-  const auto view = e.state().view();
-  if (!view) return problem{view.error(), "cannot read the state: " + view.error().message(), "", {}};
   waiting_desk desk;
   desk.act = actor_of(way, e.state());
   desk.by = own_user_name();
@@ -243,7 +233,8 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
     return std::move(now).value();
   };
   desk.pause = [](std::chrono::milliseconds) { return false; };  // what others are due for is the instance's
-  return answer_waiting(*view.value(), names, o.request, desk, sink);
+  RATCHET_TRY(const auto view, desk.look());
+  return answer_waiting(*view, names, o.request, desk, sink);
 }
 
 /// The corrected payload. Errors: io; usage.
