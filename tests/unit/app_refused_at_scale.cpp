@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "app/memory_store.hpp"
 #include "app/sink_sender.hpp"
+#include "app_lane_world.hpp"
 #include "fake_publisher.hpp"
 
 namespace ratchet::testing {
@@ -40,58 +40,20 @@ class choosy_publisher final : public publisher {
   std::vector<delivery> ended_;
 };
 
-struct many_refused : ::testing::Test {
-  /// Of aggregates that `name` names, `count` messages.
-  template <class Name>
-  void put(std::size_t count, const Name& name, const std::string& value = "v") {
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      output_row& row = batch.outbox.puts.emplace_back();
-      row.kind = output_kind::published;
-      row.topic = "sink:receipts";
-      row.aggregate = name(put_++);
-      row.value = value;
-    }
-    batch.outbox.number(store_.outboxes(), 7);
-    write(batch);
-    sender_->wrote(batch.step, lane().next);
-  }
-  void write(const step_batch& batch) {
-    ASSERT_TRUE(store_.write(batch));
-    ASSERT_TRUE(store_.sync());
-  }
-  void trim() {
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    batch.outbox = sender_->trim();
-    if (batch.outbox.empty()) return;
-    write(batch);
-    sender_->trimmed();
-  }
-  /// Turns, and trims, until nothing more moves.
-  void settle(milliseconds later = milliseconds{0}) {
+struct many_refused : lane_world<sink_sender, choosy_publisher> {
+  many_refused() : lane_world{"sink:receipts", "receipts"} { many_refused::restart(); }
+  using lane_world::settle;
+  void settle(milliseconds later) override {
     now_ += later;
     do {
       for (int i = 0; i < 4; ++i) ASSERT_TRUE(sender_->turn(now_));
       trim();
     } while (!sender_->settled());
   }
-  void restart() {
+  void restart() override {
     sender_.emplace(sink_outlet{"receipts", &to_, milliseconds{500}, seconds{30}}, store_, silent_log());
   }
-  [[nodiscard]] outbox_state lane() const { return store_.outboxes().of("receipts"); }
-
-  static std::string good(std::size_t i) { return "p" + std::to_string(i); }
-  static std::string bad(std::size_t i) { return "bad" + std::to_string(i); }
-  static std::string one_in_a_hundred_bad(std::size_t i) { return i % 100 == 0 ? bad(i) : good(i); }
-
-  memory_store store_{{"s"}};
-  choosy_publisher to_;
-  sink_sender::time_point now_{std::chrono::hours{1}};
-  std::size_t put_{0};
-  std::optional<sink_sender> sender_{
-      std::in_place, sink_outlet{"receipts", &to_, milliseconds{500}, seconds{30}}, store_, silent_log()};
+  [[nodiscard]] std::size_t refused_count() const override { return sender_->refused_count(); }
 };
 
 TEST_F(many_refused, messages_leave_room_however_large_they_are) {
@@ -139,55 +101,15 @@ TEST_F(many_refused, of_a_hundred_each_are_all_that_is_left) {
 }
 
 TEST_F(many_refused, messages_do_not_make_a_restart_send_the_others_again) {
-  put(1'000, one_in_a_hundred_bad);
-  settle();
-  for (int i = 0; i < 2; ++i) {
-    restart();
-    settle();
-    EXPECT_EQ(to_.twice, 0U);
-    EXPECT_EQ(sender_->refused_count(), 10U);
-    put(10, good);
-    settle();
-    EXPECT_EQ(lane().rows(), 10U);
-  }
-  EXPECT_EQ(to_.came.size(), 1'010U);
-  to_.mended = true;
-  restart();
-  settle();
-  EXPECT_EQ(lane(), (outbox_state{1'020, 1'020, 0}));
-  EXPECT_TRUE(sender_->idle());
+  expect_that_a_restart_sends_no_other_again();
 }
 
 TEST_F(many_refused, messages_can_be_skipped_with_holes_behind_them) {
-  put(2, bad);
-  put(3, good);
-  settle();
-  restart();
-  settle();
-  for (const std::uint64_t position : {1U, 0U}) {
-    const auto skipped = sender_->skip(position);
-    ASSERT_TRUE(skipped);
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    batch.outbox.skipped = *skipped;
-    write(batch);
-    sender_->skipped(*skipped);
-    trim();
-  }
-  EXPECT_EQ(lane(), (outbox_state{5, 5, 0}));
+  expect_that_all_can_be_skipped_with_holes_behind_them();
 }
 
 TEST_F(many_refused, messages_do_not_hide_one_that_is_lost) {
-  put(1, bad);
-  put(3, good);
-  settle();
-  put(2, good);
-  step_batch batch;
-  batch.step = store_.last_step() + 1;
-  batch.outbox.trimmed_lane = "receipts";
-  batch.outbox.trimmed_behind = {{5, 6}};
-  write(batch);
-  EXPECT_EQ(sender_->turn(now_).error(), make_error_code(errc::state_damaged));
+  expect_that_one_that_is_lost_is_seen();
 }
 
 TEST_F(many_refused, aggregates_keep_their_order_with_what_waits_behind) {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/memory_store.hpp"
 #include "app/outbox_sender.hpp"
+#include "app_lane_world.hpp"
 #include "fake_publisher.hpp"
 
 namespace ratchet::testing {
@@ -81,40 +81,15 @@ std::size_t messages() {
   return more == nullptr ? 100'000 : std::stoul(more);
 }
 
-struct refused_by_topics : ::testing::Test {
-  template <class Name>
-  void put(std::size_t count, const Name& name, const std::string& value = "v") {
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      output_row& row = batch.outbox.puts.emplace_back();
-      row.kind = output_kind::published;
-      row.topic = "t";
-      row.aggregate = name(put_++);
-      row.value = value;
-    }
-    batch.outbox.number(store_.outboxes(), 7);
-    write(batch);
-    sender_->wrote(batch.step, lane().next);
-  }
-  void write(const step_batch& batch) {
-    ASSERT_TRUE(store_.write(batch));
-    ASSERT_TRUE(store_.sync());
-  }
-  void trim() {
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    batch.outbox = sender_->trim();
-    if (batch.outbox.empty()) return;
-    write(batch);
-    sender_->trimmed();
-  }
+struct refused_by_topics : lane_world<outbox_sender, choosy_topic> {
+  refused_by_topics() : lane_world{"t", ""} { refused_by_topics::restart(); }
   void turn() {
     ASSERT_TRUE(sender_->turn(now_));
     now_ += milliseconds{5};
     if (++turns_ % 20 == 0) trim();
   }
-  void settle(milliseconds later = milliseconds{0}) {
+  using lane_world::settle;
+  void settle(milliseconds later) override {
     now_ += later;
     const std::size_t limit = turns_ + 200'000;
     do {
@@ -123,19 +98,10 @@ struct refused_by_topics : ::testing::Test {
     EXPECT_LT(turns_, limit) << "it comes to rest";
     trim();
   }
-  void restart() { sender_.emplace(store_, to_, silent_log()); }
-  [[nodiscard]] outbox_state lane() const { return store_.outbox(); }
+  void restart() override { sender_.emplace(store_, to_, silent_log()); }
+  [[nodiscard]] std::size_t refused_count() const override { return sender_->refused(now_, 100).size(); }
 
-  static std::string good(std::size_t i) { return "p" + std::to_string(i); }
-  static std::string bad(std::size_t i) { return "bad" + std::to_string(i); }
-  static std::string one_in_a_hundred_bad(std::size_t i) { return i % 100 == 0 ? bad(i) : good(i); }
-
-  memory_store store_{{"s"}};
-  choosy_topic to_;
-  outbox_sender::time_point now_{std::chrono::hours{1}};
-  std::size_t put_{0};
   std::size_t turns_{0};
-  std::optional<outbox_sender> sender_{std::in_place, store_, to_, silent_log()};
 };
 
 TEST_F(refused_by_topics, one_message_does_not_end_a_lane_that_goes_on) {
@@ -198,54 +164,15 @@ TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of
 }
 
 TEST_F(refused_by_topics, messages_do_not_make_a_restart_send_the_others_again) {
-  put(1'000, one_in_a_hundred_bad);
-  settle();
-  for (int i = 0; i < 2; ++i) {
-    restart();
-    settle();
-    EXPECT_EQ(to_.twice, 0U);
-    EXPECT_EQ(sender_->refused(now_, 100).size(), 10U);
-    put(10, good);
-    settle();
-    EXPECT_EQ(lane().rows(), 10U);
-  }
-  EXPECT_EQ(to_.came.size(), 1'010U);
-  to_.mended = true;
-  restart();
-  settle();
-  EXPECT_EQ(lane(), (outbox_state{1'020, 1'020, 0}));
-  EXPECT_TRUE(sender_->idle());
+  expect_that_a_restart_sends_no_other_again();
 }
 
 TEST_F(refused_by_topics, messages_can_be_skipped_with_holes_behind_them) {
-  put(2, bad);
-  put(3, good);
-  settle();
-  restart();
-  settle();
-  for (const std::uint64_t position : {1U, 0U}) {
-    const auto skipped = sender_->skip(position);
-    ASSERT_TRUE(skipped);
-    step_batch batch;
-    batch.step = store_.last_step() + 1;
-    batch.outbox.skipped = *skipped;
-    write(batch);
-    sender_->skipped(*skipped);
-    trim();
-  }
-  EXPECT_EQ(lane(), (outbox_state{5, 5, 0}));
+  expect_that_all_can_be_skipped_with_holes_behind_them();
 }
 
 TEST_F(refused_by_topics, messages_do_not_hide_one_that_is_lost) {
-  put(1, bad);
-  put(3, good);
-  settle();
-  put(2, good);
-  step_batch batch;
-  batch.step = store_.last_step() + 1;
-  batch.outbox.trimmed_behind = {{5, 6}};
-  write(batch);
-  EXPECT_EQ(sender_->turn(now_).error(), make_error_code(errc::state_damaged));
+  expect_that_one_that_is_lost_is_seen();
 }
 
 TEST_F(refused_by_topics, aggregates_keep_their_order_with_what_waits_behind) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -79,6 +81,16 @@ streams:
   static void expect_in(const std::string& part, const std::string& text) {
     EXPECT_NE(text.find(part), std::string::npos) << "not said: " << part << "\nin: " << text;
   }
+  /// Every file of the state directory, and its bytes.
+  [[nodiscard]] std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> all;
+    for (const auto& file : fs::recursive_directory_iterator{directory_ / "state"}) {
+      if (!file.is_regular_file()) continue;
+      std::ifstream in{file.path(), std::ios::binary};
+      all[file.path().filename().string()] = {std::istreambuf_iterator<char>{in}, {}};
+    }
+    return all;
+  }
   void expect_clean() const {
     const ended verified = ratchet({"verify", "--state", (directory_ / "state").string()});
     EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
@@ -89,7 +101,9 @@ streams:
 
 TEST_F(waiting_decisions, change_nothing_without_yes) {
   const std::string before = list();
+  const auto bytes = files();
   const ended told = decide("replay", {"--state-is", "dead"});
+  EXPECT_EQ(files(), bytes) << "it opens nothing for writing";
   EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_EQ(told.out, "p2  1  replay: would be done\n1 event; nothing was changed: say --yes to do it\n");
   EXPECT_EQ(list(), before);
