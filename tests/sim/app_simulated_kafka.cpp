@@ -98,7 +98,10 @@ simulated_source::simulated_source(cluster& of, world_port& world, kafka_judge& 
 void simulated_source::rebalance(bool lost) {
   if (!joined_) return;
   ++cluster_.generation;
-  const bool is_under_way = owed_ != owed::nothing || assigned_in_ != 0 || learns_in_ || !notices_.empty();
+  const bool is_told = std::any_of(notices_.begin(), notices_.end(), [](const source_notice& n) {
+    return std::holds_alternative<notice::assigned>(n) || std::holds_alternative<notice::revoked>(n);
+  });
+  const bool is_under_way = owed_ != owed::nothing || assigned_in_ != 0 || learns_in_ || is_told;
   if (is_under_way) return;  // it is being shared out already
   if (lost) {
     learns_in_ = world_.draw(4);
