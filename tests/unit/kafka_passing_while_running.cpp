@@ -24,6 +24,7 @@ constexpr std::int16_t k_find_coordinator = 10;
 constexpr std::int16_t k_join_group = 11;
 constexpr std::int16_t k_heartbeat = 12;
 constexpr std::int16_t k_sync_group = 14;
+constexpr std::int16_t k_init_producer_id = 22;
 
 struct brokers_in_trouble : ::testing::Test {
   brokers_in_trouble() { EXPECT_TRUE(broker->create_topic("t", 1)); }
@@ -61,6 +62,20 @@ TEST_F(brokers_in_trouble, refuse_no_message) {
       ++row.position;
       broker->answer_truly(api);
     }
+  }
+}
+
+TEST_F(brokers_in_trouble, refuse_no_message_while_a_producer_has_no_id) {
+  // librdkafka asks again half a second later, so that all answers of one kind are given to one producer.
+  for (const int code : {7, 13, 14, 15, 16, 41, 51, 56}) {
+    broker->answer_with(k_init_producer_id, code, 1);
+    auto made = make_kafka_publisher(config_of(brokers, "g"), {});
+    ASSERT_TRUE(made);
+    output_row row;
+    row.topic = "t";
+    row.value = "v";
+    EXPECT_FALSE(was_refused(*made.value(), row)) << "answer " << code;
+    broker->answer_truly(k_init_producer_id);
   }
 }
 
