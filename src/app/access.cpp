@@ -2,6 +2,7 @@
 #include "app/access.hpp"
 
 #include "app/config_values.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet {
 
@@ -29,7 +30,7 @@ std::string principal(const kafka_config& kafka) {
 std::string acl_command(const kafka_config& kafka, const std::string& resource,
                         const std::string& right = "Read") {
   return "kafka-acls.sh --bootstrap-server " + kafka.brokers.front() + " --add --allow-principal " +
-         principal(kafka) + " --operation " + right + " " + resource;
+         shell_word(principal(kafka)) + " --operation " + right + " " + resource;
 }
 
 problem refused_login(const std::string& text, const kafka_config& kafka) {
@@ -90,7 +91,7 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
       return {errc::access_denied,
               who(kafka) + " may not use the consumer group `" + kafka.group + "`: " + text,
               "an ACL has to allow Read (which includes Describe): " +
-                  acl_command(kafka, "--group " + kafka.group),
+                  acl_command(kafka, "--group " + shell_word(kafka.group)),
               {}};
     case access_kind::cluster:
       return {errc::access_denied,
@@ -106,7 +107,8 @@ problem describe_refused_topics(topic_use use, const std::string& text, const ka
   const bool reads = use == topic_use::read;
   const std::string right = reads ? "Read" : "Write";
   std::string options;
-  for (const std::string& topic : topics) options += (options.empty() ? "--topic " : " --topic ") + topic;
+  for (const std::string& topic : topics)
+    options += (options.empty() ? "--topic " : " --topic ") + shell_word(topic);
   return {
       errc::access_denied,
       who(kafka) + (reads ? " may not read " : " may not write to ") +

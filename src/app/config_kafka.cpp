@@ -73,7 +73,8 @@ void check_with_librdkafka(const config_value& property, const config_node& key,
       return property.error(hidden ? "librdkafka does not take this value" : check.why,
                             "see librdkafka's CONFIGURATION.md for what it takes");
     case property_verdict::no_consumer:
-      return property.warn("is a producer's property and does nothing here", "remove it");
+      return property.warn("is a producer's property: it is for what is published to Kafka alone",
+                           "remove it where nothing is published");
   }
 }
 

@@ -259,8 +259,9 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
     if (!request.json) {
       const std::string more = filter.rejected ? "more are kept" : "more wait";
       std::string line;
-      append_line(line,
-                  end.last.empty() ? more : more + ": go on with " + stream.name + " --after " + end.last);
+      append_line(line, end.last.empty() ? more
+                                         : more + ": go on with " + shell_word(stream.name) + " --after " +
+                                               shell_word(end.last));
       sink(line);
     }
     break;

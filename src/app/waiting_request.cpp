@@ -133,7 +133,7 @@ class errand_of_request {
   };
 
   [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
-    std::vector<saying> out(page_.size(), {"would", "would be done"});
+    std::vector<saying> out(page_.size(), {"would", "would be tried"});
     if (!request_.act) return out;
     RATCHET_TRY(const auto answers, desk_.act(request_.stream, page_, {desk_.by, request_.why}));
     for (std::size_t i = 0; i < out.size(); ++i) {

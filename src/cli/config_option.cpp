@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/typed_command.hpp"
+#include "kafka/properties.hpp"
 
 namespace ratchet::cli {
 
@@ -59,6 +60,10 @@ reported<config> load(const config_option& option, config_use use) {
   const std::filesystem::path file = std::filesystem::absolute(option.file, failed);
   std::string source = "-c " + shell_word((failed ? option.file : file).string());
   for (const std::string& one : option.overrides.set) source += " --set " + shell_word(one);
+  for (const std::string& one : option.overrides.kafka_properties) {
+    // A secret is refused here, and the refusal must not repeat it.
+    if (!is_secret_property(one.substr(0, one.find('=')))) source += " -X " + shell_word(one);
+  }
   set_command_source(std::move(source));
   return load_config(option.file, option.overrides, use);
 }

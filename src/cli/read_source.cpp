@@ -52,6 +52,11 @@ void add_source_options(CLI::App& command, source_option& option) {
 void require_source(source_option& option) {
   if (option.state.empty()) take_config_of_environment(option.config);
   if (option.config.file.empty() && option.state.empty()) throw CLI::RequiredError{"-c FILE or --state DIR"};
+  const config_overrides& given = option.config.overrides;
+  if (!option.state.empty() && (!given.set.empty() || !given.kafka_properties.empty())) {
+    throw CLI::ValidationError{given.set.empty() ? "-X" : "--set",
+                               "changes a config, and --state stands in place of one"};
+  }
 }
 
 reported<directory_to_read> directory_of(const source_option& option) {

@@ -31,5 +31,14 @@ TEST(refused_topics, say_which_right_is_missing) {
   EXPECT_THAT(read.hint, HasSubstr("--operation Read --topic a --topic b"));
 }
 
+TEST(refused_topics, name_a_command_that_a_shell_takes_whatever_the_names) {
+  kafka_config config = brokers();
+  config.properties["sasl.username"] = "CN=ann, O=it's";
+  config.group = "a group";
+  const std::vector<std::string> topics{"t"};
+  EXPECT_THAT(describe_refusal(access_kind::group, "denied", config, topics).hint,
+              HasSubstr(R"(--allow-principal 'User:CN=ann, O=it'\''s' --operation Read --group 'a group')"));
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -82,6 +82,28 @@ TEST_F(typed_commands, in_messages_name_the_config_or_the_directory) {
       << by_state.err;
 }
 
+TEST_F(typed_commands, in_messages_repeat_what_was_overridden_but_no_secret) {
+  std::ofstream{config(), std::ios::app}
+      << "    topics: [t]\n    start: earliest\nkafka: {brokers: ['b:1'], group: g}\n";
+  const ended got =
+      ratchet({"explain", "-c", config(), "-X", "client.id=me too", "payments", "--aggregate", "p3"});
+  EXPECT_NE(got.err.find("`ratchet scan -c " + config() + " -X 'client.id=me too' payments`"),
+            std::string::npos)
+      << got.err;
+  const ended secret =
+      ratchet({"explain", "-c", config(), "-X", "sasl.password=hush", "payments", "--aggregate", "p3"});
+  EXPECT_EQ((secret.out + secret.err).find("hush"), std::string::npos) << secret.err;
+}
+
+TEST_F(typed_commands, refuse_to_change_a_config_that_is_not_read) {
+  for (const char* option : {"--set", "-X"}) {
+    const ended got = ratchet({"get", "--state", path().string(), option, "a=b", "payments", "p2"});
+    EXPECT_EQ(got.status, 64);
+    EXPECT_NE(got.err.find("changes a config, and --state stands in place of one"), std::string::npos)
+        << got.err;
+  }
+}
+
 TEST_F(typed_commands, get_ends_its_line_at_a_terminal_alone) {
   EXPECT_EQ(ratchet({"get", "-c", config(), "payments", "p2"}).out, "{}");
   EXPECT_EQ(at_terminal({"get", "-c", config(), "payments", "p2"}), "{}\r\n");

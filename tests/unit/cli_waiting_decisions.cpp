@@ -105,7 +105,7 @@ TEST_F(waiting_decisions, change_nothing_without_yes) {
   const ended told = decide("replay", {"--state-is", "dead"});
   EXPECT_EQ(files(), bytes) << "it opens nothing for writing";
   EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_EQ(told.out, "p2  1  replay: would be done\n1 event; nothing was changed: say --yes to do it\n");
+  EXPECT_EQ(told.out, "p2  1  replay: would be tried\n1 event; nothing was changed: say --yes to do it\n");
   EXPECT_EQ(list(), before);
 }
 
