@@ -15,11 +15,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// At the end of a run, what is durable is sent, until nothing got through for so long; who is told to stop
-/// ends in bounded time. What is refused, which somebody has to mend, is not waited for. The next start sends
-/// the rest.
+/// At the end of a run, what is durable is sent, until nothing got through for so long. Who is told to stop
+/// ends soon, as somebody waits for that. What is refused, which somebody has to mend, is not waited for. The
+/// next start sends the rest.
 constexpr std::chrono::milliseconds k_last_sending{10'000};
-constexpr std::chrono::milliseconds k_longest_last_sending{30'000};
+constexpr std::chrono::milliseconds k_longest_last_sending{3'000};
 constexpr std::chrono::milliseconds k_slice{50};
 
 }  // namespace

@@ -16,7 +16,8 @@ using std::chrono::seconds;
 
 /// The longest wait for records; bounds how late a stop is seen.
 constexpr milliseconds k_poll_timeout{100};
-constexpr milliseconds k_last_commit_timeout{10'000};
+/// The offsets are in the state as well; Kafka's copy of them is for others to see.
+constexpr milliseconds k_last_commit_timeout{2'000};
 /// While the brokers refuse this user, it is found out so often whether they still do.
 constexpr seconds k_denied_pause{5};
 /// A partition that had nothing to read for so long no longer holds the window's floor back.
@@ -61,6 +62,10 @@ consumer_session::consumer_session(surroundings around, session_options options)
     around_.publish_to->on_progress([this] { around_.from.wake(); });
   }
   pipeline_.on_written([this](const step_batch& step) { lines_.tell(step, around_.clock.steady()); });
+  pipeline_.between_steps([this] {
+    around_.meter.beat();
+    return !stop_requested();
+  });
   if (sender_) refusals_.push_back({k_topics_name, &*sender_});
   open_sinks();
   listen_for_transactions();
@@ -127,7 +132,8 @@ std::optional<session_result> consumer_session::turn() {
   around_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
   const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
-  auto got = around_.from.poll(around_.settings.step_records, wait);
+  // The group waits for who is between two polls: a slow reducer is given fewer records at once.
+  auto got = around_.from.poll(std::min(around_.settings.step_records, pipeline_.records_in_time()), wait);
   if (!got) {
     return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
   }
@@ -143,11 +149,14 @@ std::optional<session_result> consumer_session::turn() {
   }
   if (ready != nullptr) {
     if (auto ended = handle(*ready)) return ended;
+    if (pipeline_.has_left()) return finish(session_end::drained);
   }
   if (!got.value().notices.empty()) {
     const run_meter::long_work answering{around_.meter, "answering the group"};
     if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
       if (auto ended = settle()) return ended;
+      // What the notices are about lies behind records that were left.
+      if (pipeline_.has_left()) return finish(session_end::drained);
     }
     for (const source_notice& n : got.value().notices) {
       if (auto ended = on_notice(n)) return ended;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "app/audit_rows.hpp"
@@ -174,11 +175,39 @@ result<void> pipeline::handle(const decoded_input& input) {
     RATCHET_TRY(settle(*w.stream));
   }
   // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
-  while (!works.empty()) {
+  while (!works.empty() && !left_) {
     RATCHET_TRY(take_step(works));
     std::erase_if(works, [](const work& w) { return w.events.empty(); });
+    if (!works.empty() && !may_go_on()) break;
   }
   return success();
+}
+
+bool pipeline::may_go_on() {
+  if (go_on_ && !go_on_()) left_ = true;
+  return !left_;
+}
+
+std::size_t pipeline::records_in_time() const {
+  constexpr std::size_t k_steps = 4;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max() / k_steps;
+  for (const auto& s : streams_) fewest = std::min(fewest, s->events_in_time);
+  return fewest * k_steps;
+}
+
+/// A step that took too long shows how many events it may have; one that was quick, though it had as many as
+/// it might, that it may have more.
+void pipeline::note_time(stream_runtime& stream, std::size_t events, std::chrono::nanoseconds took) const {
+  constexpr std::chrono::milliseconds k_long{1000};
+  constexpr std::chrono::milliseconds k_right{500};
+  constexpr std::size_t k_many = std::size_t{1} << 24U;
+  std::size_t& most = stream.events_in_time;
+  if (took > k_long) {
+    const double share = std::chrono::duration<double>{k_right} / std::chrono::duration<double>{took};
+    most = std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(events) * share), 1);
+  } else if (events >= most && took < k_right) {
+    most = std::min(most * 2, k_many);
+  }
 }
 
 result<void> pipeline::take_step(std::vector<work>& works) {
@@ -218,7 +247,7 @@ result<void> pipeline::take_step(std::vector<work>& works) {
 
 result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   const stream_runtime& s = *w.stream;
-  w.taken = w.events.first(std::min(w.events.size(), s.pace));
+  w.taken = w.events.first(std::min({w.events.size(), s.pace, s.events_in_time}));
   if (w.plan == nullptr || w.taken.size() < w.events.size()) {
     w.own_plan = plan_step(s.rules, s.reduce.traits(), w.taken);
     w.plan = &w.own_plan;
@@ -227,7 +256,9 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
   rows.oldest_gap = s.oldest_gap;
   const timestamp now = clock_.now();
+  const auto begin = clock_.steady();
   w.change = run_step(s.rules, s.reduce, s.state, w.taken, *w.plan, rows, now);
+  w.took = clock_.steady() - begin;
   const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
@@ -265,6 +296,7 @@ void pipeline::finish(work& w) {
   } else if (pace <= w.taken.size()) {
     pace *= 2;
   }
+  note_time(*w.stream, w.taken.size(), w.took);
   w.stream->state = std::move(w.change.after);
   enter_stops(w.change.stops);
   w.events = w.events.subspan(w.change.looked_at);
@@ -342,7 +374,7 @@ result<void> pipeline::write_states(std::map<stream_runtime*, stream_state> chan
 
 result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset) {
   stream_runtime* stream = stream_of(where.topic);
-  if (stream == nullptr || stopped_.contains(where)) return success();
+  if (stream == nullptr || stopped_.contains(where) || left_) return success();
   stream_state after = stream->state;
   partition_state& partition = after.partitions[where];
   if (offset <= partition.next_offset) return success();

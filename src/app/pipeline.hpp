@@ -117,6 +117,14 @@ class pipeline {
   using look_at_step = std::function<void(const step_batch&)>;
   void on_written(look_at_step look) { look_at_step_ = std::move(look); }
 
+  /// Has `go_on` called between the steps of one batch, and of what follows from a step. False: the rest is
+  /// left, and no record is handled from then on. For who stops: the next start reads the rest.
+  void between_steps(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
+  /// It was said so: records were left, so that nobody may move a partition past what was read.
+  [[nodiscard]] bool has_left() const noexcept { return left_; }
+  /// So many records as all streams handle in a few steps that are not too long.
+  [[nodiscard]] std::size_t records_in_time() const;
+
  private:
   enum class look_for : std::uint8_t { all, gaps };
   /// One stream's part of a batch, while it goes through its steps.
@@ -128,6 +136,7 @@ class pipeline {
     step_plan own_plan{};
     std::vector<decoded_event> filtered{};
     stream_change change{};
+    std::chrono::nanoseconds took{0};  ///< by its decisions and reducers
   };
   /// Takes some of `events`, or none: deferred ones were handled to make room.
   [[nodiscard]] result<void> take_step(std::vector<work>&);
@@ -144,6 +153,8 @@ class pipeline {
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(stream_runtime&);
   [[nodiscard]] result<bool> resume_some(stream_runtime&, look_for);
+  [[nodiscard]] bool may_go_on();
+  void note_time(stream_runtime&, std::size_t events, std::chrono::nanoseconds took) const;
   /// Handles deferred events for a short time.
   [[nodiscard]] result<void> work_off(stream_runtime&);
   [[nodiscard]] bool is_due(const stream_runtime&) const;
@@ -171,6 +182,8 @@ class pipeline {
   explain_record explain_;
   take_outputs take_outputs_;
   look_at_step look_at_step_;
+  std::function<bool()> go_on_;
+  bool left_{false};  ///< go_on_ has said so
   stream_runtime* plain_stream_{nullptr};
   explain_waited explain_fate_;
 };

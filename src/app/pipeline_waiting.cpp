@@ -30,6 +30,13 @@ namespace {
   return plan;
 }
 
+/// So many waiting events were looked up.
+[[nodiscard]] std::size_t events_of(const step_rows& rows) {
+  std::size_t events = 0;
+  for (const auto& [aggregate, known] : rows.backlogs) events += known.queue.size();
+  return events;
+}
+
 }  // namespace
 
 void pipeline::note_backlogs(stream_runtime& stream, const step_plan& plan, const stream_change& change) {
@@ -139,7 +146,7 @@ result<void> pipeline::settle(stream_runtime& stream) {
     const bool goes_on = !stream.rules.deferred && (!stream.ready.empty() || stream.may_have_ready);
     if (!has_old_gap && !goes_on) return success();
     RATCHET_TRY(const bool did_some, resume_some(stream, goes_on ? look_for::all : look_for::gaps));
-    if (!did_some) return success();
+    if (!did_some || !may_go_on()) return success();
   }
 }
 
@@ -150,12 +157,11 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
   const std::size_t limit =
       stream.rules.deferred
           ? std::clamp<std::size_t>(stream.events_at_once / k_events_of_each, 1, k_aggregates)
-          : k_aggregates;
+          : std::clamp<std::size_t>(stream.events_in_time, 1, k_aggregates);
   if (!stream.ready.empty()) {
     // Their names are known, so that the store's index, which their removals filled with tombstones, need not
     // be asked: that was a quarter of the time of a long release.
-    const auto end =
-        stream.ready.begin() + static_cast<std::ptrdiff_t>(std::min(k_aggregates, stream.ready.size()));
+    const auto end = stream.ready.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stream.ready.size()));
     std::vector<std::string> names(std::make_move_iterator(stream.ready.begin()),
                                    std::make_move_iterator(end));
     stream.ready.erase(stream.ready.begin(), end);
@@ -177,12 +183,14 @@ result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
   if (names.empty()) return false;
   step_plan plan = resuming_plan(stream);
   for (const std::string& name : names) plan.add(name);
-  if (stream.rules.deferred)
-    plan.most_queued = std::max<std::size_t>(stream.events_at_once / names.size(), 1);
+  const std::size_t at_once = stream.rules.deferred ? stream.events_at_once : stream.events_in_time;
+  plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  const auto begin = clock_.steady();
   stream_change change =
       ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
+  if (!stream.rules.deferred) note_time(stream, events_of(rows), clock_.steady() - begin);
   RATCHET_TRY(take_change(stream, plan, change));
   return true;
 }

@@ -36,6 +36,9 @@ struct stream_runtime {
   /// or an old gap ended early, and more again with each that came to its end. Otherwise a batch that has to
   /// go in many steps would be looked up whole for each of them.
   std::size_t pace{std::numeric_limits<std::size_t>::max()};
+  /// Of so many events a step runs the reducer at most, so that none lasts much longer than a second: between
+  /// steps it is seen that the program is alive, and that it is to stop. Follows how long the last ones took.
+  std::size_t events_in_time{1024};
   /// There may be others of which only the store knows.
   bool may_have_ready{false};
   /// `deferred`: of how many events a step runs the reducer, so that it takes about as long as it may.

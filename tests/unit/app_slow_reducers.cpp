@@ -1,0 +1,167 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// A reducer that takes long: steps become shorter, so that it is seen that the program is alive, and a stop
+// is heard.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "app/pipeline.hpp"
+#include "app_session_world.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const topic_partition k_p0 = at("t", 0);
+
+/// Each call takes as long as it is told.
+struct slow {
+  static constexpr reducer_traits traits{
+      .name = "slow", .version = 1, .full_state = true, .has_effects = false};
+  fake_clock* clock;
+  milliseconds* takes;
+  int* calls;
+  std::atomic<bool>* stop{nullptr};  ///< set by the 1,500th call
+  outcome apply(const ratchet::event& e, state& s, effects&) const {
+    clock->advance(*takes);
+    if (++*calls == 1'500 && stop != nullptr) *stop = true;
+    s.assign(e.payload);
+    return done();
+  }
+};
+
+class slow_reducers : public ::testing::Test {
+ protected:
+  void make(order in = order::latest) {
+    settings_.streams = {payments()};
+    settings_.streams[0].order = in;
+    settings_.streams[0].waiting.events = 1'000'000;
+    auto made = make_streams(settings_, reducers{}.add("payments", slow{&clock_, &takes_, &calls_}));
+    streams_ = std::move(*made);
+    ASSERT_TRUE(load_states(streams_, store_));
+  }
+  void take(pipeline& p, int aggregates, int from, int to) {
+    auto made = std::make_unique<fake_batch>();
+    for (int n = from; n <= to; ++n) {
+      for (int a = 0; a < aggregates; ++a)
+        made->add(&k_p0, {next_offset_++, event("a" + std::to_string(a), n), {}});
+    }
+    decode_stage stage{streams_};
+    decoded_input input;
+    stage.run(std::move(made), input);
+    ASSERT_TRUE(p.handle(input));
+  }
+  /// Notes how long no step had ended, each time that one has.
+  void watch(pipeline& p) {
+    last_ = clock_.steady();
+    p.between_steps([this] {
+      waits_.push_back(clock_.steady() - last_);
+      last_ = clock_.steady();
+      return goes_on_;
+    });
+  }
+
+  journal calls_made_;
+  config settings_;
+  fake_clock clock_;
+  watched_store store_{calls_made_, {"payments"}, k_own_uuid};
+  stream_list streams_;
+  std::int64_t next_offset_{0};
+  milliseconds takes_{3};
+  int calls_{0};
+  bool goes_on_{true};
+  std::chrono::steady_clock::time_point last_;
+  std::vector<std::chrono::nanoseconds> waits_;
+};
+
+TEST_F(slow_reducers, make_steps_of_about_a_second) {
+  make();
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  take(p, 20'000, 1, 1);
+  EXPECT_EQ(calls_, 20'000);
+  ASSERT_GT(waits_.size(), 20U) << "sixty seconds of work";
+  EXPECT_LE(waits_.front(), milliseconds{3'072}) << "nothing is known of it yet";
+  EXPECT_LE(*std::max_element(waits_.begin() + 1, waits_.end()), seconds{1});
+  EXPECT_LT(p.records_in_time(), 2'000U) << "and no more is read at once than takes a few seconds";
+
+  takes_ = milliseconds{500};
+  waits_.clear();
+  last_ = clock_.steady();
+  take(p, 200, 2, 2);
+  EXPECT_LE(waits_.back(), milliseconds{500}) << "one at a time, where one takes that long";
+}
+
+TEST_F(slow_reducers, are_given_more_again_once_they_are_quick) {
+  make();
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  take(p, 5'000, 1, 1);
+  takes_ = milliseconds{0};
+  take(p, 20'000, 2, 2);
+  waits_.clear();
+  take(p, 20'000, 3, 3);
+  EXPECT_LE(waits_.size(), 1U);
+  EXPECT_GE(p.records_in_time(), 20'000U);
+}
+
+TEST_F(slow_reducers, bound_a_release_as_well) {
+  make(order::strict);
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  takes_ = milliseconds{0};
+  take(p, 200, 2, 41);
+  ASSERT_EQ(calls_, 0) << "all of them wait for the first";
+  takes_ = milliseconds{3};
+  waits_.clear();
+  last_ = clock_.steady();
+  take(p, 200, 1, 1);
+  EXPECT_EQ(streams_[0]->state.counters.applied, 200U * 41U);
+  ASSERT_GT(waits_.size(), 8U);
+  // The first step may release 4,096 events, and does it twice where it turns out that it has to end early.
+  EXPECT_LE(*std::max_element(waits_.begin(), waits_.end()), seconds{26});
+  const auto late = waits_.begin() + static_cast<std::ptrdiff_t>(waits_.size() / 2);
+  EXPECT_LE(*std::max_element(late, waits_.end()), milliseconds{1'600});
+}
+
+TEST_F(slow_reducers, leave_the_rest_of_a_batch_where_it_is_to_stop) {
+  make();
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  goes_on_ = false;
+  take(p, 20'000, 1, 1);
+  const std::int64_t handled = streams_[0]->state.partitions.at(k_p0).next_offset;
+  EXPECT_EQ(handled, calls_);
+  EXPECT_EQ(waits_.size(), 1U);
+  EXPECT_LT(handled, 20'000);
+  goes_on_ = true;
+  take(p, 10, 2, 2);
+  EXPECT_EQ(streams_[0]->state.partitions.at(k_p0).next_offset, handled)
+      << "what comes behind it may not be handled before it";
+}
+
+TEST(slow_reducers_in_a_session, do_not_put_off_the_end_and_nothing_is_lost) {
+  milliseconds takes{5};
+  int calls = 0;
+  session_world w{{payments()}, reducers{}.add("payments", slow{&w.clock, &takes, &calls, &w.stop})};
+  w.settings.step_records = 20'000;
+  for (int n = 0; n < 20'000; ++n) w.source.produce(k_p0, event("a" + std::to_string(n), 1));
+  const auto begin = w.clock.steady();
+  EXPECT_EQ(w.run().end, session_end::drained);
+  EXPECT_LE(w.clock.steady() - begin, seconds{20}) << "not a hundred";
+  EXPECT_GT(calls, 0);
+  EXPECT_LT(calls, 20'000);
+  EXPECT_EQ(w.source.logs[k_p0].committed, calls) << "what was handled is committed, and nothing else";
+
+  w.stop = false;
+  EXPECT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.counted().applied, 20'000U);
+}
+
+}  // namespace
+}  // namespace ratchet::testing
