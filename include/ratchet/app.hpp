@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
 #include "ratchet/log.hpp"
 #include "ratchet/reducer.hpp"
+#include "ratchet/resume.hpp"
 #include "ratchet/sinks.hpp"
 #include "ratchet/table.hpp"
 #include "ratchet/types.hpp"
@@ -78,9 +80,13 @@ class RATCHET_EXPORT app {
   /// Opens or makes the state directory. `own` are the program's reducers; other streams use the config's.
   /// `to` are the callbacks of the sinks that the config names `callback: true`, all of them and no others.
   /// `log` is told what happens, from here on until the app's end; without it nothing is logged.
-  /// Errors: config_invalid; sink_missing; state_busy, state_foreign, state_newer_schema, state_damaged; io.
+  /// `answer` is what a person has decided of a question that the problem of an earlier open() carried
+  /// (problem::questions): `rebuild` moves a directory away whose meaning was changed, or that is damaged,
+  /// and makes a new one. Like the others it also holds for what the first run() finds, unless that is given
+  /// an answer of its own. Errors: config_invalid; sink_missing; state_busy, state_foreign,
+  /// state_newer_schema, state_damaged; io.
   [[nodiscard]] static reported<app> open(const config&, const reducers& own = {}, const sinks& to = {},
-                                          const logger& log = {});
+                                          const logger& log = {}, const resume_answer& answer = {});
   ~app();
   app(app&&) noexcept;
   app& operator=(app&&) noexcept;
@@ -88,9 +94,22 @@ class RATCHET_EXPORT app {
   /// Consumes from Kafka, does transactions, and sends what is published; returns when `until` says so, with
   /// everything handled durable and committed, and may be called again. Where no stream has topics, no group
   /// is joined.
+  ///
+  /// Where offsets and state do not fit, somebody has to decide: a start is refused, or a partition stops
+  /// and the others go on. questions() tells which questions are open, and the problem carries them, too.
+  /// `answer` is given to the next run(): it acts once, on what its first assignment finds, as
+  /// `ratchet run --resume` does, and where nothing is amiss it does nothing. `rebuild` never deletes. An
+  /// answer that is none, or of which the question has changed meanwhile, leaves things as they are; who
+  /// answered, and why, stands in the audit row of what it did.
+  ///
   /// Errors: partition_stopped; source_unavailable; resume_refused, group_taken, topic_missing, state_foreign
   /// (the problem says what can be done); write_indeterminate, where the disk does not come back.
-  [[nodiscard]] reported<void> run(until);
+  [[nodiscard]] reported<void> run(until, const resume_answer& answer = {});
+
+  /// What somebody must decide now: one question for each partition that is stopped for it, and those that
+  /// the last run() was refused for. Empty while a run() has not found out yet. Partitions that stop for
+  /// another reason (a reducer, malformed records) ask nothing here. Any thread, also while run() lasts.
+  [[nodiscard]] std::vector<question> questions() const;
 
   /// The last-handled sequence and the snapshot of an aggregate, as of the last step, which may not be
   /// durable yet. Errors: not_found; not_running, while the store is opened again behind a failed write:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ratchet/export.hpp"
+#include "ratchet/resume.hpp"
 #include "ratchet/types.hpp"
 
 /// Leaves an enclosing function with the error of EXPR, or goes on with its value.
@@ -84,6 +85,8 @@ struct problem {
   std::string message;
   std::string hint;
   std::vector<diagnostic> diagnostics;  ///< filled for config errors, all of them at once
+  /// What a person must decide before it can go on, and a program can answer: see resume.hpp.
+  std::vector<question> questions{};
 };
 
 /// A value or a problem; for the calls that a person starts (open, load, run). `*r` and `r->` are the value.

@@ -11,6 +11,7 @@
 #include "ratchet/gate.hpp"         // IWYU pragma: export
 #include "ratchet/log.hpp"          // IWYU pragma: export
 #include "ratchet/reducer.hpp"      // IWYU pragma: export
+#include "ratchet/resume.hpp"       // IWYU pragma: export
 #include "ratchet/sinks.hpp"        // IWYU pragma: export
 #include "ratchet/table.hpp"        // IWYU pragma: export
 #include "ratchet/test_driver.hpp"  // IWYU pragma: export

@@ -38,23 +38,31 @@ app::~app() = default;
 app::app(app&&) noexcept = default;
 app& app::operator=(app&&) noexcept = default;
 
-reported<app> app::open(const config& c, const reducers& own, const sinks& to, const logger& log) {
+reported<app> app::open(const config& c, const reducers& own, const sinks& to, const logger& log,
+                        const resume_answer& answer) {
   engine_options options;
   const log_ptr lines = make_program_log(log);
   options.log = lines;
   options.sinks = to;
+  options.resume = answer.option;
+  options.resumed_by = {answer.by, answer.why};
   RATCHET_TRY(auto opened, engine::open(c, own, std::move(options)));
   return app{std::make_unique<implementation>(std::move(opened), lines)};
 }
 
-reported<void> app::run(until when) {
+reported<void> app::run(until when, const resume_answer& answer) {
   static const std::atomic<bool> never{false};
   std::optional<stop_signals> signals;
   if (when.when() == until::kind::signal) signals.emplace();
   const std::atomic<bool>& stop = signals                  ? signals->requested()
                                   : when.flag() != nullptr ? *when.flag()
                                                            : never;
-  if (auto failed = self_->engine->run(when.when() == until::kind::end, stop)) return std::move(*failed);
+  const bool answered = answer.option != resume_option::none;
+  if (answered) self_->engine->answer(answer.option, {answer.by, answer.why});
+  auto failed = self_->engine->run(when.when() == until::kind::end, stop);
+  // It was of what this run would find; a later one is asked anew.
+  if (answered) self_->engine->answer(resume_option::none, {});
+  if (failed) return std::move(*failed);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -62,6 +70,10 @@ reported<transacted> app::transact(std::string_view stream, std::string_view agg
                                    const std::function<outcome(state&, effects&)>& function,
                                    const transact_options& options) {
   return self_->engine->transact(stream, aggregate, key, function, options);
+}
+
+std::vector<question> app::questions() const {
+  return self_->engine->questions();
 }
 
 result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {

@@ -90,10 +90,24 @@ void note_takeover(resolved_assignment& out, const committed_offset& c, const st
   if (!has(known) && !has(out.taken_over)) out.taken_over.push_back(mark->incarnation);
 }
 
+[[nodiscard]] std::string stream_name(const pipeline& p, const topic_partition& where) {
+  const stream_runtime* of = p.stream_of(where.topic);
+  return of != nullptr ? of->config.name : "";
+}
+
+/// The first is what a person reads; a program is asked of each partition.
+void add_refusal(std::optional<problem>& refused, const problem& of_partition) {
+  if (!refused) {
+    refused = of_partition;
+    return;
+  }
+  refused->questions.insert(refused->questions.end(), of_partition.questions.begin(),
+                            of_partition.questions.end());
+}
+
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
            const resume_facts& f, const pipeline& p, const store& s, timestamp now) {
-  const stream_runtime* of = p.stream_of(c.where.topic);
-  const std::string stream = of != nullptr ? of->config.name : "";
+  const std::string stream = stream_name(p, c.where);
   if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
   switch (d.action) {
     case resume_action::rebuild:
@@ -101,8 +115,8 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
       return;
     case resume_action::refuse:
     case resume_action::stop: {
-      problem why = describe(d.row, c.where, f, c.metadata);
-      if (d.action == resume_action::refuse && !out.refused) out.refused = why;
+      problem why = describe(d.row, c, f, stream, true);
+      if (d.action == resume_action::refuse) add_refusal(out.refused, why);
       out.stopped.emplace_back(c.where, shown_text(why.message) + "\n" + why.hint);
       out.stops.push_back(std::move(why));
       if (d.new_identity && d.action == resume_action::stop) {
@@ -179,7 +193,9 @@ result<joining_check> check_before_joining(source& from, const store& s, const p
     const resume_facts f = facts_without_log(s, p, c, wish.option);
     const resume_decision d = resolve_resume(f);
     if (d.action != resume_action::refuse) continue;
-    found.refused = describe(d.row, c.where, f, c.metadata);
+    add_refusal(found.refused, describe(d.row, c, f, stream_name(p, c.where), false));
+  }
+  if (found.refused) {
     found.refused->message = "group `" + group + "` was not joined: " + found.refused->message;
     return found;
   }
@@ -200,7 +216,7 @@ result<std::optional<problem>> claim_of_a_copy(source& from, const store& s, con
   for (const committed_offset& c : committed) {
     if (owner_of(s, c) != commit_owner::ours_unknown) continue;
     const resume_facts f = facts_without_log(s, p, c, resume_option::none);
-    found = describe(resume_row::copied_directory, c.where, f, c.metadata);
+    found = describe(resume_row::copied_directory, c, f, stream_name(p, c.where), false);
     break;
   }
   return found;

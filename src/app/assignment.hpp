@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/pipeline.hpp"
@@ -88,8 +89,9 @@ struct joining_check {
 /// Offsets from `from` on and below `to`, as in "[5, 9)".
 [[nodiscard]] std::string range(std::int64_t from, std::int64_t to);
 
-/// What a person reads of a row of the table: what was found on this partition, and what can be typed.
-[[nodiscard]] problem describe(resume_row, const topic_partition&, const resume_facts&,
-                               const std::string& metadata);
+/// What a person reads of a row of the table: what was found on this partition, and what can be typed; with
+/// the question that a program can answer. `log_known`: the bounds of the log are among the facts.
+[[nodiscard]] problem describe(resume_row, const committed_offset&, const resume_facts&,
+                               std::string_view stream, bool log_known);
 
 }  // namespace ratchet

@@ -134,6 +134,7 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
     tell_of_stop(where, why);
     stop_partition(where, why);
   }
+  ask(r);
   for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.end);
   tell_of_held();
   show_assignment();
@@ -320,6 +321,13 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
   stop.code = make_error_code(errc::resume_refused);
   pipeline_.stop_partition(std::move(stop));
   stop_partition(where, why);
+  if (resolved) ask(resolved.value());
+}
+
+void consumer_session::ask(const resolved_assignment& r) const {
+  for (const problem& stop : r.stops) {
+    for (const question& q : stop.questions) around_.board.ask(q);
+  }
 }
 
 }  // namespace ratchet

@@ -227,6 +227,8 @@ class consumer_session {
   [[nodiscard]] std::optional<topic_partition> next_to_ask();
   void tell_of_silence(time_point now);
   void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
+  /// Shows what somebody must decide about the partitions that were stopped.
+  void ask(const resolved_assignment&) const;
   void on_commit_done(const notice::commit_done&);
   /// The brokers refuse this user since it reads: not ready until a commit is taken again.
   void note_denied(access_kind, const std::string& text);

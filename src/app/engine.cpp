@@ -52,6 +52,17 @@ const system_clock_port k_system_clock;
          (p.code == make_error_code(errc::state_foreign) && !p.diagnostics.empty());
 }
 
+/// Such a problem says what it asks, too. The parts of a changed meaning are asked where they are found.
+void ask(problem& p) {
+  if (!p.questions.empty() || !rebuild_mends(p)) return;
+  question& asked = p.questions.emplace_back();
+  asked.kind = p.code == make_error_code(errc::state_damaged) ? question_kind::damaged_state
+                                                              : question_kind::changed_meaning;
+  asked.message = p.message;
+  asked.hint = p.hint;
+  asked.choices.push_back({resume_option::rebuild});
+}
+
 /// Waits, or until `stop` is set.
 void wait(std::chrono::milliseconds time, const std::atomic<bool>& stop) {
   constexpr std::chrono::milliseconds k_slice{100};
@@ -106,12 +117,7 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   RATCHET_TRY(auto streams, make_streams(c, own));
   if (auto refused = check_sinks(c, streams, options.sinks)) return std::move(*refused);
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
-  auto failed = made->open_store();
-  if (failed && made->options_.resume == resume_option::rebuild && rebuild_mends(*failed)) {
-    tell(made->options_.log, log_kind::state_put_aside, "{}", failed->message);
-    failed = made->move_aside();
-    if (!failed) failed = made->open_store();
-  }
+  auto failed = made->open_or_rebuild();
   if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
   if (!failed)
     failed = discard_lanes(made->config_, *made->store_, made->options_.clock->now(), made->options_.log);
@@ -129,7 +135,21 @@ void engine::tell_of_mode(const std::string& before) {
            : ": it is for its owner alone now (700)");
 }
 
+std::optional<problem> engine::open_or_rebuild() {
+  auto failed = open_store();
+  if (!failed || options_.resume != resume_option::rebuild || !rebuild_mends(*failed)) return failed;
+  tell(options_.log, log_kind::state_put_aside, "{}", failed->message);
+  failed = move_aside();
+  return failed ? failed : open_store();
+}
+
 std::optional<problem> engine::open_store() {
+  auto failed = try_to_open_store();
+  if (failed) ask(*failed);
+  return failed;
+}
+
+std::optional<problem> engine::try_to_open_store() {
   store_options wanted;
   wanted.path = config_.state.path;
   wanted.group = config_.kafka.group;
@@ -351,6 +371,7 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
+  if (options_.make_source) return options_.make_source();
   if (reads_topics(streams_)) return make_kafka_source(config_.kafka, wanted);
   return std::unique_ptr<source>{std::make_unique<quiet_source>([this, wanted]() -> std::unique_ptr<source> {
     auto made = make_kafka_source(config_.kafka, wanted);
@@ -377,7 +398,41 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   return {std::move(ended), session.was_assigned()};
 }
 
+void engine::answer(resume_option option, decider who) {
+  options_.resume = option;
+  options_.resumed_by = std::move(who);
+}
+
+std::vector<question> engine::questions() const {
+  std::vector<question> open;
+  {
+    const std::scoped_lock lock{questions_mutex_};
+    open = refused_for_;
+  }
+  for (const auto& [name, partitions] : board_.snapshot().streams) {
+    for (const auto& [where, live] : partitions) {
+      if (live.asked) open.push_back(*live.asked);
+    }
+  }
+  return open;
+}
+
 std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop) {
+  {
+    const std::scoped_lock lock{questions_mutex_};
+    refused_for_.clear();
+  }
+  board_.forget_questions();
+  auto failed = run_once(until_end, stop);
+  // A stopped partition asks by itself, on the board.
+  if (failed && failed->code != make_error_code(errc::partition_stopped)) {
+    const std::scoped_lock lock{questions_mutex_};
+    refused_for_ = failed->questions;
+  }
+  return failed;
+}
+
+std::optional<problem> engine::run_once(bool until_end, const std::atomic<bool>& stop) {
   const bool uses_kafka = reads_topics(streams_) || !output_topics(streams_).empty();
   if (uses_kafka && (config_.kafka.brokers.empty() || config_.kafka.group.empty())) {
     return problem{make_error_code(errc::config_invalid),
@@ -386,7 +441,7 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
                    {}};
   }
   if (!store_) {  // the run before could not open it again
-    if (auto failed = open_store()) return failed;
+    if (auto failed = open_or_rebuild()) return failed;
   }
   meter_.beat();           // opening the state may have taken its time
   loop_ = session_loop{};  // what the run before met is no fault of this one
@@ -467,6 +522,7 @@ std::optional<problem> engine::stopped_partitions() const {
       if (!live.stopped) continue;
       p.diagnostics.push_back({"", 0, 0, "", std::string{words_of_stop(*live.stopped).what}, ""});
       add_new(to_do, *live.stopped);
+      if (live.asked) p.questions.push_back(*live.asked);
     }
   }
   p.hint = joined(to_do);

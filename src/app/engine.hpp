@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -22,6 +24,7 @@
 #include "app/stream_runtime.hpp"
 #include "app/transaction_queue.hpp"
 #include "ports/clock.hpp"
+#include "ports/source.hpp"
 #include "ports/store.hpp"
 #include "ratchet/app.hpp"
 #include "ratchet/config.hpp"
@@ -36,7 +39,9 @@ struct engine_options {
   const clock_port* clock{nullptr};       ///< none: the system's
   const disk_space_port* space{nullptr};  ///< none: the system's
   ratchet::sinks sinks{};                 ///< the program's own
-  decider resumed_by{};                   ///< who said `resume`, and why
+  /// Makes the client of each session; none: Kafka's, or what stands for it where no stream has topics.
+  std::function<reported<std::unique_ptr<source>>()> make_source{};
+  decider resumed_by{};  ///< who said `resume`, and why
 };
 
 /// An open state directory with its streams: what `run`, `apply` and the public app share. One owner thread;
@@ -57,6 +62,13 @@ class engine {
   /// failed. May be called again behind its end. Errors: partition_stopped (only at the end of `until_end` or
   /// a drain); what a start can be refused for.
   [[nodiscard]] std::optional<problem> run(bool until_end, const std::atomic<bool>& stop);
+
+  /// What the next session's first assignment is answered by, in place of what was said before. Not while
+  /// run() lasts.
+  void answer(resume_option, decider);
+  /// What somebody must decide: of the partitions that are stopped for it, and what the last run() was
+  /// refused for. Any thread.
+  [[nodiscard]] std::vector<question> questions() const;
 
   /// What is stored of an aggregate. Any thread. Errors: not_found; state_damaged.
   [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
@@ -92,6 +104,9 @@ class engine {
   engine(config, stream_list, engine_options);
 
   [[nodiscard]] std::optional<problem> open_store();
+  /// The same; where the state cannot be opened for what is in it, and `rebuild` was said, a new one.
+  [[nodiscard]] std::optional<problem> open_or_rebuild();
+  [[nodiscard]] std::optional<problem> try_to_open_store();
   [[nodiscard]] std::optional<problem> read_opened_store();
   void tell_of_mode(const std::string& before);
   /// Answers /livez, /readyz and /metrics, where the config says so. Errors: io.
@@ -116,7 +131,9 @@ class engine {
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   /// The client of one session, or what stands for it where nothing is read.
   [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
-  /// run(), with whoever asks being answered meanwhile.
+  /// run() but for what it leaves to be asked.
+  [[nodiscard]] std::optional<problem> run_once(bool until_end, const std::atomic<bool>& stop);
+  /// The same, with whoever asks being answered meanwhile.
   [[nodiscard]] std::optional<problem> run_and_answer(bool until_end, const std::atomic<bool>& stop);
   /// The same, while transactions are taken.
   [[nodiscard]] std::optional<problem> run_sessions(bool until_end, const std::atomic<bool>& stop);
@@ -141,6 +158,8 @@ class engine {
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;
   session_loop loop_;
+  mutable std::mutex questions_mutex_;
+  std::vector<question> refused_for_;  ///< by the last run(); guarded by questions_mutex_
   std::string replaced_uuid_;          ///< of the store that a rebuild has put aside
   std::unique_ptr<http_server> http_;  ///< while run() lasts; last: it answers from the board and the meter
 };

@@ -42,7 +42,9 @@ void live_board::set_assigned(std::string_view stream, std::span<const topic_par
   for (auto& [where, partition] : known) partition.assigned = false;
   for (const topic_partition& where : partitions) known[where].assigned = true;
   for (auto& [where, partition] : known) {
-    if (!partition.assigned) partition.stopped.reset();
+    if (partition.assigned) continue;
+    partition.stopped.reset();
+    partition.asked.reset();
   }
 }
 
@@ -79,7 +81,22 @@ void live_board::set_stopped(std::string_view stream, const topic_partition& whe
 
 void live_board::clear_stopped(std::string_view stream, const topic_partition& where) {
   const std::scoped_lock lock{mutex_};
-  at(stream, where).stopped.reset();
+  live_partition& partition = at(stream, where);
+  partition.stopped.reset();
+  partition.asked.reset();
+}
+
+void live_board::ask(const question& q) {
+  if (!q.where) return;
+  const std::scoped_lock lock{mutex_};
+  at(q.stream, *q.where).asked = q;
+}
+
+void live_board::forget_questions() {
+  const std::scoped_lock lock{mutex_};
+  for (auto& [stream, partitions] : status_.streams) {
+    for (auto& [where, partition] : partitions) partition.asked.reset();
+  }
 }
 
 live_status live_board::snapshot() const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ratchet/resume.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -20,6 +21,7 @@ struct live_partition {
   std::optional<std::int64_t> committed;  ///< the group's offset in Kafka, as last confirmed
   std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen
   std::optional<std::string> stopped;     ///< why, with nothing foreign that begins a line; "\n"; what to do
+  std::optional<question> asked{};        ///< where it is stopped until somebody decides
   friend bool operator==(const live_partition&, const live_partition&) = default;
 };
 
@@ -77,7 +79,11 @@ class live_board {
   void set_committed(std::string_view stream, const topic_partition&, std::int64_t offset);
   void set_log_end(std::string_view stream, const topic_partition&, std::int64_t offset);
   void set_stopped(std::string_view stream, const topic_partition&, std::string_view reason);
+  /// Beside set_stopped(), and gone with it: what somebody must decide. Ignored where it names no partition.
+  void ask(const question&);
   void clear_stopped(std::string_view stream, const topic_partition&);
+  /// What the run before asked is asked no more: the next one finds out anew.
+  void forget_questions();
 
   [[nodiscard]] live_status snapshot() const;
 

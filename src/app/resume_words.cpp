@@ -107,10 +107,29 @@ std::string range(std::int64_t from, std::int64_t to) {
   return "[" + std::to_string(from) + ", " + std::to_string(to) + ")";
 }
 
-problem describe(resume_row row, const topic_partition& where, const resume_facts& f,
-                 const std::string& metadata) {
+problem describe(resume_row row, const committed_offset& of, const resume_facts& f, std::string_view stream,
+                 bool log_known) {
   const errc code = row == resume_row::other_store ? errc::group_taken : errc::resume_refused;
-  return {make_error_code(code), to_string(where) + ": " + found(row, f, metadata), what_to_type(row, f), {}};
+  problem p{make_error_code(code),
+            to_string(of.where) + ": " + found(row, f, of.metadata),
+            what_to_type(row, f),
+            {}};
+  const auto kind = question_of(row);
+  if (!kind) return p;
+  question& asked = p.questions.emplace_back();
+  asked.kind = *kind;
+  asked.stream = stream;
+  asked.where = of.where;
+  asked.stored = f.stored;
+  asked.committed = f.committed;
+  if (log_known) {
+    asked.log_start = f.log_start;
+    asked.log_end = f.log_end;
+  }
+  asked.message = p.message;
+  asked.hint = p.hint;
+  asked.choices = choices_of(f, row, log_known);
+  return p;
 }
 
 }  // namespace ratchet

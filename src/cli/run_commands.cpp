@@ -42,14 +42,6 @@ struct apply_arguments {
   bool strict{false};
 };
 
-[[nodiscard]] resume_option resume_of(const std::string& text) {
-  if (text == "store") return resume_option::store;
-  if (text == "kafka") return resume_option::kafka;
-  if (text == "rebuild") return resume_option::rebuild;
-  if (text == "takeover") return resume_option::takeover;
-  return resume_option::none;
-}
-
 void print_report(const engine& e, output_format output) {
   status_report report;
   report.source = report_source::run;
@@ -70,7 +62,7 @@ void print_report(const engine& e, output_format output) {
 
 [[nodiscard]] int run(const run_arguments& a) {
   engine_options options;
-  options.resume = resume_of(a.resume);
+  options.resume = resume_option_of(a.resume).value_or(resume_option::none);
   options.resumed_by = {own_user_name(), a.why};
   auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything);
   if (!opened) return report(a.log, opened.error());

@@ -170,6 +170,94 @@ const char* name_of(resume_row row) noexcept {
   return "?";
 }
 
+std::optional<question_kind> question_of(resume_row row) noexcept {
+  switch (row) {
+    case resume_row::copied_directory:
+      return question_kind::copied_directory;
+    case resume_row::other_store:
+      return question_kind::other_store;
+    case resume_row::below_log_start:
+      return question_kind::below_log_start;
+    case resume_row::past_log_end:
+      return question_kind::past_log_end;
+    case resume_row::other_record:
+      return question_kind::other_record;
+    case resume_row::rewound:
+      return question_kind::rewound;
+    case resume_row::skipped_ahead:
+      return question_kind::skipped_ahead;
+    case resume_row::store_lost:
+      return question_kind::store_lost;
+    case resume_row::equal_foreign:
+    case resume_row::behind_or_absent:
+    case resume_row::power_loss:
+    case resume_row::started_over:
+    case resume_row::fresh:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row, bool log_known) {
+  std::vector<resume_choice> choices;
+  for (const resume_option option :
+       {resume_option::store, resume_option::kafka, resume_option::rebuild, resume_option::takeover}) {
+    resume_facts facts = found;
+    facts.option = option;
+    if (row != resume_row::copied_directory) {  // it is no copy, or has taken over already
+      facts.copy.reset();
+      if (facts.owner == commit_owner::ours_unknown) facts.owner = commit_owner::ours;
+    }
+    const resume_decision d = resolve_resume(facts);
+    const bool ends = d.action == resume_action::stop || d.action == resume_action::refuse;
+    if (ends && d.row <= row) continue;  // the same is asked again, or what comes before it
+    resume_choice& choice = choices.emplace_back();
+    choice.option = option;
+    if (ends || d.action == resume_action::rebuild) continue;
+    // Where the state says nothing, it is the log that begins, and the group's offset that is gone on from.
+    const bool from_log = !facts.stored && option != resume_option::kafka;
+    if (from_log && !log_known) continue;
+    choice.offset = d.offset;
+    choice.lost_from = d.lost_from;
+    choice.lost_to = d.lost_to;
+  }
+  return choices;
+}
+
+const char* name_of(question_kind kind) noexcept {
+  switch (kind) {
+    case question_kind::copied_directory:
+      return "copied_directory";
+    case question_kind::other_store:
+      return "other_store";
+    case question_kind::below_log_start:
+      return "below_log_start";
+    case question_kind::past_log_end:
+      return "past_log_end";
+    case question_kind::other_record:
+      return "other_record";
+    case question_kind::rewound:
+      return "rewound";
+    case question_kind::skipped_ahead:
+      return "skipped_ahead";
+    case question_kind::store_lost:
+      return "store_lost";
+    case question_kind::changed_meaning:
+      return "changed_meaning";
+    case question_kind::damaged_state:
+      return "damaged_state";
+  }
+  return "?";
+}
+
+std::optional<resume_option> resume_option_of(std::string_view text) noexcept {
+  for (const resume_option option : {resume_option::none, resume_option::store, resume_option::kafka,
+                                     resume_option::rebuild, resume_option::takeover}) {
+    if (text == name_of(option)) return option;
+  }
+  return std::nullopt;
+}
+
 const char* name_of(resume_option option) noexcept {
   switch (option) {
     case resume_option::none:

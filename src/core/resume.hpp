@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ratchet/config.hpp"
+#include "ratchet/resume.hpp"
 #include "ratchet/types.hpp"
 
 /// Where to resume: the store's offset is the authority, Kafka's committed offset its mirror. Pure; the table
@@ -51,8 +53,6 @@ enum class commit_owner : std::uint8_t {
   other_store,   ///< another store's mark
   foreign,       ///< no mark of Ratchet's: an operator or another program
 };
-
-enum class resume_option : std::uint8_t { none, store, kafka, rebuild, takeover };
 
 /// What was found at assignment, for one partition.
 struct resume_facts {
@@ -107,7 +107,11 @@ struct resume_decision {
 
 [[nodiscard]] resume_decision resolve_resume(const resume_facts&) noexcept;
 [[nodiscard]] const char* name_of(resume_row) noexcept;
-/// As it is typed behind `--resume`.
-[[nodiscard]] const char* name_of(resume_option) noexcept;
+
+/// What is asked of a person by a row that stops or refuses; none: the row is no question.
+[[nodiscard]] std::optional<question_kind> question_of(resume_row) noexcept;
+/// What answers the question of this row, which these facts come to without an option. `log_known`: the
+/// bounds of the log are among them. Another question may come behind an answer.
+[[nodiscard]] std::vector<resume_choice> choices_of(const resume_facts&, resume_row, bool log_known);
 
 }  // namespace ratchet

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -27,9 +28,9 @@ problem other_group(const store_options& options, const std::string& stored) {
           {}};
 }
 
-problem changed_meaning(const store_options& options, const std::string& held,
-                        std::vector<diagnostic> lines) {
-  return {
+problem changed_meaning(const store_options& options, const std::string& held, std::vector<diagnostic> lines,
+                        const std::set<std::string>& streams) {
+  problem refused{
       make_error_code(errc::state_foreign),
       "the state in " + options.path.string() +
           " was made with other settings; what is stored would not mean the same: " + held +
@@ -47,6 +48,8 @@ problem changed_meaning(const store_options& options, const std::string& held,
           "be "
           "added to `tables`",
       std::move(lines)};
+  ask_to_rebuild(refused, streams);
+  return refused;
 }
 
 problem taken_table(const store_options& options, const std::string& table, const std::string& of,
@@ -54,13 +57,16 @@ problem taken_table(const store_options& options, const std::string& table, cons
   diagnostic difference;
   difference.path = wanted_by + "." + std::string{k_table_line} + table;
   difference.message = "stream \"" + of + "\" has it";
-  return {make_error_code(errc::state_foreign),
-          "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
-              "\" in the state directory " + options.path.string() + ". No file was changed.",
-          "give it another name: a table belongs to one stream, also where the config has that no more; "
-          "or build the state anew with " +
-              typed_command("run", "--resume rebuild"),
-          {std::move(difference)}};
+  problem refused{
+      make_error_code(errc::state_foreign),
+      "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
+          "\" in the state directory " + options.path.string() + ". No file was changed.",
+      "give it another name: a table belongs to one stream, also where the config has that no more; "
+      "or build the state anew with " +
+          typed_command("run", "--resume rebuild"),
+      {std::move(difference)}};
+  ask_to_rebuild(refused, {wanted_by});
+  return refused;
 }
 
 /// A table is asked for by its name alone, so that no two streams may have it.
@@ -97,6 +103,7 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     highest = std::max(highest, static_cast<std::uint32_t>(record.id));
   }
   std::vector<diagnostic> differences;
+  std::set<std::string> changed;
   std::string held;
   for (const stream_meaning& configured : options.streams) {
     const std::string hash = meaning_hash(configured.lines);
@@ -124,12 +131,13 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
       std::move(lines.begin(), lines.end(), std::back_inserter(differences));
       held += (held.empty() ? "stream \"" : "; stream \"") + configured.name + "\" holds " +
               describe(holds.assume_value());
+      changed.insert(configured.name);
       continue;
     }
     at->second = {at->second.id, hash, configured.lines};
     out.changed = true;
   }
-  if (!differences.empty()) return changed_meaning(options, held, std::move(differences));
+  if (!differences.empty()) return changed_meaning(options, held, std::move(differences), changed);
   if (auto taken = find_taken_table(options, out.known)) return std::move(*taken);
   return out;
 }

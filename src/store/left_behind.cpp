@@ -2,12 +2,14 @@
 #include "store/left_behind.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/typed_command.hpp"
 #include "store/holdings.hpp"
+#include "store/meaning.hpp"
 
 namespace ratchet {
 
@@ -41,8 +43,10 @@ result<std::vector<holder>> holders_of(const inspected& found) {
 }
 
 problem missing_streams(const store_options& options, std::vector<diagnostic> missing) {
+  std::set<std::string> streams;
+  for (const diagnostic& d : missing) streams.insert(d.path);
   const std::string names = missing.size() == 1 ? "stream \"" + missing[0].path + "\"" : "streams";
-  return {
+  problem refused{
       make_error_code(errc::state_foreign),
       "the state directory " + options.path.string() + " holds " + names +
           " that the config does not have. No file was changed.",
@@ -51,10 +55,13 @@ problem missing_streams(const store_options& options, std::vector<diagnostic> mi
       "from what the config says with " +
           typed_command("run", "--resume rebuild"),
       std::move(missing)};
+  ask_to_rebuild(refused, streams);
+  return refused;
 }
 
-problem moved_topics(const store_options& options, std::vector<diagnostic> moved) {
-  return {
+problem moved_topics(const store_options& options, std::vector<diagnostic> moved,
+                     const std::set<std::string>& streams) {
+  problem refused{
       make_error_code(errc::state_foreign),
       "the config gives a topic to another stream than the one that has read it in the state directory " +
           options.path.string() + ". No file was changed.",
@@ -62,6 +69,8 @@ problem moved_topics(const store_options& options, std::vector<diagnostic> moved
       "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with " +
           typed_command("run", "--resume rebuild"),
       std::move(moved)};
+  ask_to_rebuild(refused, streams);
+  return refused;
 }
 
 }  // namespace
@@ -79,6 +88,7 @@ std::optional<problem> find_left_behind(const store_options& options, const insp
   }
   if (!missing.empty()) return missing_streams(options, std::move(missing));
   std::vector<diagnostic> moved;
+  std::set<std::string> moved_to;
   for (const stream_meaning& s : options.streams) {
     const auto own = found.catalog.streams.find(s.name);
     stream_state state;
@@ -91,6 +101,7 @@ std::optional<problem> find_left_behind(const store_options& options, const insp
       if (has_read(state, topic)) continue;  // it goes on where it was
       for (const holder& h : holders.assume_value()) {
         if (h.name == s.name || !has_read(h.state, topic)) continue;
+        moved_to.insert(s.name);
         diagnostic& line = moved.emplace_back();
         line.path = s.name + ".topics";
         line.message = "stream \"" + h.name + "\" has read \"" + topic + "\", and holds " + h.held;
@@ -98,7 +109,7 @@ std::optional<problem> find_left_behind(const store_options& options, const insp
     }
   }
   if (moved.empty()) return std::nullopt;
-  return moved_topics(options, std::move(moved));
+  return moved_topics(options, std::move(moved), moved_to);
 }
 
 }  // namespace ratchet

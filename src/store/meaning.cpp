@@ -74,6 +74,17 @@ std::optional<std::vector<std::string>> only_tables_added(const layout::stream_r
   return added;
 }
 
+void ask_to_rebuild(problem& p, const std::set<std::string>& streams) {
+  for (const std::string& stream : streams) {
+    question& asked = p.questions.emplace_back();
+    asked.kind = question_kind::changed_meaning;
+    asked.stream = stream;
+    asked.message = p.message;
+    asked.hint = p.hint;
+    asked.choices.push_back({resume_option::rebuild});
+  }
+}
+
 std::string draw_uuid() {
   std::random_device device;
   std::string text;

@@ -156,6 +156,54 @@ TEST_P(resume_table, decides) {
 INSTANTIATE_TEST_SUITE_P(design, resume_table, ::testing::ValuesIn(k_cases),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
+/// Which options answer the question of a row, where the table alone does not tell.
+std::vector<resume_option> answers_of(const resume_case& c) {
+  switch (c.want.row) {
+    case row::copied_directory:
+      return {option::rebuild, option::takeover};
+    case row::other_store:
+      // A start that was entered and killed before its claim looks like this at the very offset.
+      if (c.committed == c.stored) return {option::kafka, option::rebuild};
+      return {option::rebuild};
+    case row::below_log_start:
+    case row::store_lost:
+      return {option::kafka, option::rebuild};
+    case row::rewound:
+      return {option::store, option::rebuild};
+    case row::skipped_ahead:
+      return {option::store, option::kafka};
+    default:
+      return {option::rebuild};
+  }
+}
+
+TEST_P(resume_table, lists_the_options_that_answer) {
+  const resume_case& c = GetParam();
+  const bool asks = c.want.action == action::stop || c.want.action == action::refuse;
+  if (!asks) return;
+  EXPECT_TRUE(question_of(c.want.row));
+  resume_facts f{.stored = c.stored,
+                 .committed = c.committed,
+                 .owner = c.owner,
+                 .log_start = k_start,
+                 .log_end = k_end,
+                 .last = c.record,
+                 .store_is_new = !c.stored,
+                 .start = start_position::earliest,
+                 .option = c.option};
+  std::vector<resume_option> listed;
+  for (const resume_choice& choice : choices_of(f, c.want.row, true)) {
+    listed.push_back(choice.option);
+    f.option = choice.option;
+    const resume_decision d = resolve_resume(f);
+    if (d.action != action::resume) continue;
+    EXPECT_EQ(choice.offset, d.offset);
+    EXPECT_EQ(choice.lost_from, d.lost_from);
+    EXPECT_EQ(choice.lost_to, d.lost_to);
+  }
+  EXPECT_EQ(listed, answers_of(c));
+}
+
 /// A checkpoint of a store that went on: the commits are of an incarnation that it knows, too.
 resume_facts checkpointed(std::optional<std::int64_t> stored, std::optional<std::int64_t> committed) {
   resume_facts f;
@@ -197,6 +245,41 @@ TEST(resume_of_a_checkpoint, stops_where_the_log_begins_behind_it_and_is_taken_o
     want.audit = want.new_identity = true;
     return want;
   }());
+}
+
+TEST(resume_of_a_checkpoint, asks_what_comes_behind_a_takeover_as_of_any_store) {
+  const resume_facts f = checkpointed(50, 600);
+  const auto first = choices_of(f, row::copied_directory, true);
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[1].option, option::takeover);
+  EXPECT_FALSE(first[1].offset) << "another question comes behind it";
+  const auto then = choices_of(f, row::below_log_start, true);
+  ASSERT_EQ(then.size(), 2U);
+  EXPECT_EQ(then[0], (resume_choice{option::kafka, k_start, 50, k_start}));
+  EXPECT_EQ(then[1], (resume_choice{option::rebuild}));
+}
+
+TEST(resume_questions, say_nothing_of_the_log_before_it_is_looked_at) {
+  resume_facts f;
+  f.committed = 500;
+  f.owner = owner::other_store;
+  f.log_end = std::numeric_limits<std::int64_t>::max();
+  const auto choices = choices_of(f, row::store_lost, false);
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[0], (resume_choice{option::kafka, 500, 0, 500}));
+  EXPECT_EQ(choices[1], (resume_choice{option::rebuild})) << "from the log's start, wherever that is";
+}
+
+TEST(resume_questions, are_asked_by_no_row_that_goes_on) {
+  for (const resume_row r :
+       {row::equal_foreign, row::behind_or_absent, row::power_loss, row::started_over, row::fresh}) {
+    EXPECT_FALSE(question_of(r)) << name_of(r);
+  }
+  for (const resume_row r : {row::copied_directory, row::other_store, row::below_log_start, row::past_log_end,
+                             row::other_record, row::rewound, row::skipped_ahead, row::store_lost}) {
+    ASSERT_TRUE(question_of(r));
+    EXPECT_STREQ(name_of(*question_of(r)), name_of(r));
+  }
 }
 
 TEST(resume_of_a_checkpoint, just_starts_where_the_group_has_no_claim) {
