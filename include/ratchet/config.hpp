@@ -101,7 +101,15 @@ struct failure_rule {
 };
 
 struct reducer_config {
-  enum class kind_of : std::uint8_t { replace, merge_patch, flaky, custom } kind{kind_of::replace};
+  enum class kind_of : std::uint8_t {
+    replace,
+    merge_patch,
+    flaky,
+    own,  ///< a class of the program that embeds Ratchet, which no other may stand in for
+  } kind{kind_of::replace};
+  /// `own`: what its reducer_traits say. Without a name, as only a program can make it, any reducer will do.
+  std::string name;
+  std::uint32_t version{1};
   std::string from;                ///< a JSON Pointer to the reducer's input; empty: the whole value
   std::vector<failure_rule> fail;  ///< `flaky`: the first that fits decides
   /// An apply() that takes longer counts as failed, and is tried again; it is never interrupted. None: no

@@ -52,14 +52,14 @@ struct resume_choice {
 /// What a person must decide. Offsets are of `where`, and none where nothing is known of them.
 struct question {
   question_kind kind{question_kind::rewound};
-  std::string stream;                      ///< empty: of the whole directory
-  std::optional<topic_partition> where{};  ///< none: of the whole stream, or directory
-  std::optional<std::int64_t> stored{};    ///< where the state goes on
+  std::string stream;                       ///< empty: of the whole directory
+  std::optional<topic_partition> where{};   ///< none: of the whole stream, or directory
+  std::optional<std::int64_t> stored{};     ///< where the state goes on
   std::optional<std::int64_t> committed{};  ///< the group's offset
   std::optional<std::int64_t> log_start{};
   std::optional<std::int64_t> log_end{};
-  std::string message;  ///< for people: what was found. May name what came from outside.
-  std::string hint;     ///< for people: what is advised, by the words of the command
+  std::string message;                 ///< for people: what was found. May name what came from outside.
+  std::string hint;                    ///< for people: what is advised, by the words of the command
   std::vector<resume_choice> choices;  ///< what would be taken for an answer, whether advised or not
   friend bool operator==(const question&, const question&) = default;
 };

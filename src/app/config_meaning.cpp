@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/reducers.hpp"
 #include "core/tables.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
@@ -45,8 +46,8 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
                              {"envelope.type", e.type},
                              {"envelope.time", e.time},
                              {"reducer.from", stream.reducer.from},
-                             {"reducer.name", std::string{reducer_name}},
-                             {"reducer.version", std::to_string(reducer_version)}});
+                             {std::string{k_reducer_name_line}, std::string{reducer_name}},
+                             {std::string{k_reducer_version_line}, std::to_string(reducer_version)}});
   // Not where it is what every stream had before there was a choice.
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
   meaning.topics = stream.topics;

@@ -3,13 +3,15 @@
 
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
+#include "core/reducers.hpp"
 
 namespace ratchet {
 
 namespace {
 
-constexpr known_key k_reducer_keys[] = {{"kind"}, {"from"}, {"fail"}, {"timeout"}};
+constexpr known_key k_reducer_keys[] = {{"kind"}, {"name"}, {"version"}, {"from"}, {"fail"}, {"timeout"}};
 constexpr known_key k_fail_keys[] = {{"type"}, {"contains"}, {"how"}, {"times"}};
+constexpr const char* k_as_the_program_says = "it is the name in the reducer_traits of the program";
 constexpr const char* k_every_event = "leave it out where every event is meant";
 
 void read_part(const config_map& map, std::string_view key, std::string& out) {
@@ -45,9 +47,19 @@ void read_rules(const config_value& value, std::vector<failure_rule>& out) {
 void read_reducer(const config_value& value, reducer_config& out) {
   const config_map map{value, k_reducer_keys};
   if (!map.valid()) return;
-  if (const auto kind = map.require("kind", "replace, merge_patch or flaky")) {
-    constexpr std::string_view k_words[] = {"replace", "merge_patch", "flaky"};
+  if (const auto kind = map.require("kind", "replace, merge_patch, flaky or own")) {
+    constexpr std::string_view k_words[] = {"replace", "merge_patch", "flaky", "own"};
     if (const int at = kind->word(k_words); at >= 0) out.kind = static_cast<reducer_config::kind_of>(at);
+  }
+  if (const auto name = map.get("name"); name && name->text(out.name)) {
+    if (out.name.empty()) name->error("is empty", k_as_the_program_says);
+    if (is_built_in(out.name)) name->error("is a reducer of Ratchet's", "say kind: " + out.name);
+  }
+  if (const auto version = map.get("version")) {
+    std::uint64_t number = 0;
+    if (version->number(number, 0, std::numeric_limits<std::uint32_t>::max())) {
+      out.version = static_cast<std::uint32_t>(number);
+    }
   }
   if (const auto from = map.get("from")) read_pointer(*from, out.from);
   if (const auto fail = map.get("fail")) read_rules(*fail, out.fail);

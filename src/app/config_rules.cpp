@@ -36,6 +36,7 @@ class stream_rules_check {
     check_gap();
     check_limits();
     check_failures();
+    check_own();
     check_emits();
   }
 
@@ -176,6 +177,19 @@ class stream_rules_check {
                                    [](const failure_rule& rule) { return !rule.type.empty(); });
     if (flaky && typed && has("envelope") && usable("envelope.type") && stream_.envelope.type.empty()) {
       add("envelope.type", "is missing", "reducer.fail speaks of the type of events");
+    }
+  }
+  void check_own() const {
+    if (!usable("reducer")) return;
+    const bool own = stream_.reducer.kind == reducer_config::kind_of::own;
+    if (own && !has("reducer.name")) {
+      add("reducer.name", "is missing",
+          "as in {kind: own, name: payment_state, version: 1}: what the reducer_traits of the program say");
+    }
+    for (const char* key : {"reducer.name", "reducer.version"}) {
+      if (own || !has(key)) continue;
+      add(key, "belongs to kind: own",
+          "leave it out, or say kind: own where a program brings the reducer of this name");
     }
   }
   void check_emits() const {

@@ -68,6 +68,8 @@ streams:
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest
                                   # flaky: as replace, but fails on purpose, to try that out:
                                   #   fail: {type: paid, how: retry, times: 2}   retry | give_up | stop | throw
+                                  # own: a class of the program that embeds Ratchet, which alone runs it:
+                                  #   name: payment_state, version: 1, as its reducer_traits say
       from: /payment              # the part of the value that is the payload; without it the whole value
       # timeout: off              # a call that takes longer, as 5s, counts as failed
     # emit: [{types: [paid], topic: cashback, key: aggregate, payload: /amount, as: payment-paid}]
@@ -195,9 +197,19 @@ std::string describe(const stream_config& stream) {
             format_duration(stream.dedup.window);
   }
   const std::string what = payload_of(stream);
-  text += stream.reducer.kind == reducer_config::kind_of::merge_patch
-              ? "; merges " + what + " into the snapshot"
-              : "; keeps " + what;
+  switch (stream.reducer.kind) {
+    case reducer_config::kind_of::merge_patch:
+      text += "; merges " + what + " into the snapshot";
+      break;
+    case reducer_config::kind_of::own:
+      text += "; gives " + what + " to the reducer " + stream.reducer.name + ", version " +
+              std::to_string(stream.reducer.version) + ", of a program";
+      break;
+    case reducer_config::kind_of::replace:
+    case reducer_config::kind_of::flaky:
+      text += "; keeps " + what;
+      break;
+  }
   if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
   const std::vector<std::string> topics = topics_published_to(stream);
   if (!topics.empty()) text += "; publishes to " + joined(topics);
@@ -247,7 +259,13 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   if (!stream.topics.empty() && stream.start == start_position::latest) {
     limits.emplace_back("records from before the first start are never read");
   }
-  if (!stream.tables.empty()) {
+  const bool own = stream.reducer.kind == reducer_config::kind_of::own;
+  if (own) {
+    limits.emplace_back(
+        "only the program that has its reducer runs it: ratchet run and apply refuse; what is stored can be "
+        "read");
+  }
+  if (!stream.tables.empty() && !own) {
     limits.emplace_back(
         "tables are written by the reducer of a program: ratchet run alone leaves them as they are");
   }

@@ -29,7 +29,7 @@ namespace {
       return reducer{merge_patch_reducer{}};
     case reducer_config::kind_of::flaky:
       return reducer{flaky_reducer{c.fail}};
-    case reducer_config::kind_of::custom:
+    case reducer_config::kind_of::own:
       return std::nullopt;
   }
   return std::nullopt;
@@ -37,6 +37,40 @@ namespace {
 
 [[nodiscard]] problem config_problem(std::string message, std::string hint) {
   return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
+}
+
+[[nodiscard]] std::string shown(std::string_view name, std::uint32_t version) {
+  return "`" + std::string{name} + "`, version " + std::to_string(version);
+}
+
+/// The reducer that handles a stream; a stream of `kind: own` has the one that it names, or none.
+[[nodiscard]] reported<reducer> reducer_of(const stream_config& s, const reducer* brought) {
+  const bool own = s.reducer.kind == reducer_config::kind_of::own;
+  const bool named = own && !s.reducer.name.empty();
+  const std::string wanted = shown(s.reducer.name, s.reducer.version);
+  if (brought != nullptr) {
+    const reducer_traits& is = brought->traits();
+    if (!named || (is.name == s.reducer.name && is.version == s.reducer.version)) return *brought;
+    return config_problem("stream `" + s.name + "` is handled by the reducer " + wanted +
+                              ", as its config says (`kind: own`); the program brings " +
+                              shown(is.name, is.version),
+                          "start the program that has it, or correct `reducer.name` and `reducer.version`");
+  }
+  if (named) {
+    return config_problem(
+        "stream `" + s.name + "` is handled by the reducer " + wanted +
+            ", which is not part of Ratchet (`kind: own`), and none was added for the stream",
+        "the program that has this reducer must do this: it gives it to app::open(), as reducers{}.add(\"" +
+            s.name +
+            "\", …), and answers to app::run() what `--resume` answers. Without it what is stored can be "
+            "read "
+            "(`ratchet status`, `get`, `scan`, `explain`, `waiting list`, `verify`, `checkpoint`); while "
+            "that "
+            "program runs, `ratchet waiting` decides");
+  }
+  if (auto made = built_in(s.reducer)) return std::move(*made);
+  return config_problem("the stream `" + s.name + "` has no reducer",
+                        "name one in the config (`reducer: {kind: replace}`), or add one in the program");
 }
 
 /// A config made in code has not gone through load_config(): what must not get past here.
@@ -162,15 +196,10 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
   stream_list streams;
   for (const stream_config& s : c.streams) {
     if (auto refused = refuse(s)) return std::move(*refused);
-    const reducer* found = own.find(s.name);
-    std::optional<reducer> reduce = found != nullptr ? std::optional{*found} : built_in(s.reducer);
-    if (!reduce) {
-      return config_problem("the stream `" + s.name + "` has no reducer",
-                            "name one in the config (`reducer: {kind: replace}`), or add one in the program");
-    }
-    if (!s.emit.empty()) reduce = with_emits(std::move(*reduce), s.emit);
-    if (s.reducer.timeout) reduce = with_time_limit(std::move(*reduce), *s.reducer.timeout);
-    streams.push_back(std::make_unique<stream_runtime>(s, std::move(*reduce)));
+    RATCHET_TRY(reducer reduce, reducer_of(s, own.find(s.name)));
+    if (!s.emit.empty()) reduce = with_emits(std::move(reduce), s.emit);
+    if (s.reducer.timeout) reduce = with_time_limit(std::move(reduce), *s.reducer.timeout);
+    streams.push_back(std::make_unique<stream_runtime>(s, std::move(reduce)));
     streams.back()->group = c.kafka.group;
     streams.back()->rules.outputs.message_bytes = c.outbox.message_bytes;
     streams.back()->rules.outputs.snapshot_bytes = c.state.snapshot_bytes;

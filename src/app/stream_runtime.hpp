@@ -59,8 +59,8 @@ struct stream_runtime {
 using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 
 /// Joins each stream with its reducer: the program's own, else the built-in one that the config names.
-/// Errors: config_invalid, where a program names a stream that the config lacks, or a stream has a custom
-/// reducer that the program does not bring.
+/// Errors: config_invalid, where a program names a stream that the config lacks, or a stream is of
+/// `kind: own` and the program does not bring the reducer that it names.
 [[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
 
 /// Where the stream's reducer and its `emit` publish to: topics, and sinks as sink:NAME.

@@ -10,6 +10,11 @@
 
 namespace ratchet {
 
+bool is_built_in(std::string_view reducer_name) noexcept {
+  return reducer_name == replace_reducer::traits.name || reducer_name == merge_patch_reducer::traits.name ||
+         reducer_name == flaky_reducer::traits.name;
+}
+
 namespace {
 
 [[nodiscard]] bool fits(const failure_rule& rule, const event& e) noexcept {

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "ratchet/reducer.hpp"
 
 namespace ratchet {
@@ -22,5 +24,13 @@ struct merge_patch_reducer {
       .name = "merge_patch", .version = 1, .full_state = false, .has_effects = false};
   [[nodiscard]] outcome apply(const event& e, state& s, effects&) const;
 };
+
+/// The keys of a stream's meaning (store) that say which reducer made its state.
+inline constexpr std::string_view k_reducer_name_line = "reducer.name";
+inline constexpr std::string_view k_reducer_version_line = "reducer.version";
+
+/// Whether a reducer of this name is part of every Ratchet. What another one made, its program alone goes on
+/// with.
+[[nodiscard]] bool is_built_in(std::string_view reducer_name) noexcept;
 
 }  // namespace ratchet

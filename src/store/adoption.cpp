@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/reducers.hpp"
 #include "core/typed_command.hpp"
 #include "store/holdings.hpp"
 #include "store/layout_tables.hpp"
@@ -28,18 +29,80 @@ problem other_group(const store_options& options, const std::string& stored) {
           {}};
 }
 
-problem changed_meaning(const store_options& options, const std::string& held, std::vector<diagnostic> lines,
-                        const std::set<std::string>& streams) {
+/// A stream whose state a program's own reducer has made, while the config names one of Ratchet's.
+struct forgotten_reducer {
+  std::string stream;
+  std::string name;
+  std::string version;
+};
+
+/// The streams that hold something, and mean something else in the config.
+struct changed_streams {
+  std::vector<diagnostic> lines;
+  std::set<std::string> names;
+  std::string held;  ///< what they hold, for people
+  std::vector<forgotten_reducer> forgotten;
+  bool own{false};  ///< the config has one of them handled by a program's own reducer
+};
+
+[[nodiscard]] std::string line_of(const std::vector<std::pair<std::string, std::string>>& lines,
+                                  std::string_view key) {
+  const auto at =
+      std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == key; });
+  return at == lines.end() ? std::string{} : at->second;
+}
+
+[[nodiscard]] bool is_own(const std::string& reducer) {
+  return !reducer.empty() && !is_built_in(reducer);
+}
+
+void note_changed(changed_streams& changed, const layout::stream_record& stored,
+                  const stream_meaning& configured, const holdings& holds) {
+  auto lines = meaning_differences(stored, configured);
+  std::move(lines.begin(), lines.end(), std::back_inserter(changed.lines));
+  changed.names.insert(configured.name);
+  changed.held +=
+      (changed.held.empty() ? "stream \"" : "; stream \"") + configured.name + "\" holds " + describe(holds);
+  const std::string made_by = line_of(stored.lines, k_reducer_name_line);
+  const bool own = is_own(line_of(configured.lines, k_reducer_name_line));
+  changed.own = changed.own || own;
+  if (is_own(made_by) && !own) {
+    changed.forgotten.push_back({configured.name, made_by, line_of(stored.lines, k_reducer_version_line)});
+  }
+}
+
+/// To build it anew with another reducer, as is advised elsewhere, would be no answer here.
+[[nodiscard]] std::string hint_of(const std::vector<forgotten_reducer>& forgotten) {
+  std::string hint;
+  for (const forgotten_reducer& f : forgotten) {
+    hint += "the state of stream \"" + f.stream +
+            "\" was made by a program's own reducer: say so in the config, `reducer: {kind: own, name: " +
+            f.name + ", version: " + f.version +
+            "}`, with `from` as it was, and let the program that has it run it; `ratchet` then reads what is "
+            "stored. ";
+  }
+  return hint +
+         "Change back whatever else is listed. Another reducer needs a `state.path` and a `kafka.group` of "
+         "its "
+         "own";
+}
+
+[[nodiscard]] std::string how_to_rebuild(bool own) {
+  return own ? "with `resume_option::rebuild`, which the program that has the reducer gives to app::open()"
+             : "with " + typed_command("run", "--resume rebuild");
+}
+
+problem changed_meaning(const store_options& options, changed_streams changed) {
   problem refused{
       make_error_code(errc::state_foreign),
       "the state in " + options.path.string() +
-          " was made with other settings; what is stored would not mean the same: " + held +
+          " was made with other settings; what is stored would not mean the same: " + changed.held +
           ". No file was changed.",
       "change the settings back (a reducer that was mended, and of which the state means the same, keeps its "
       "name and version: then `ratchet waiting replay` handles again what waits); or keep this state and "
       "give the new settings a `state.path` and a "
-      "`kafka.group` of their own; or build it anew: from Kafka with " +
-          typed_command("run", "--resume rebuild") +
+      "`kafka.group` of their own; or build it anew: from Kafka " +
+          how_to_rebuild(changed.own) +
           ", from files by moving the directory away and applying them again. What may change at any time: "
           "`dedup.window`, `dedup.max_skew`, `gap`, `waiting`, `retry`, `reducer.timeout`, `dead_letter`, "
           "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
@@ -47,8 +110,9 @@ problem changed_meaning(const store_options& options, const std::string& held, s
           "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`; and tables may "
           "be "
           "added to `tables`",
-      std::move(lines)};
-  ask_to_rebuild(refused, streams);
+      std::move(changed.lines)};
+  if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);
+  ask_to_rebuild(refused, changed.names);
   return refused;
 }
 
@@ -102,9 +166,7 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
   for (const auto& [name, record] : out.known.streams) {
     highest = std::max(highest, static_cast<std::uint32_t>(record.id));
   }
-  std::vector<diagnostic> differences;
-  std::set<std::string> changed;
-  std::string held;
+  changed_streams changed;
   for (const stream_meaning& configured : options.streams) {
     const std::string hash = meaning_hash(configured.lines);
     const auto at = out.known.streams.find(configured.name);
@@ -127,17 +189,13 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     } else if (holds_nothing) {
       out.restarted.push_back({configured.name, state.assume_value().counters});
     } else {
-      auto lines = meaning_differences(at->second, configured);
-      std::move(lines.begin(), lines.end(), std::back_inserter(differences));
-      held += (held.empty() ? "stream \"" : "; stream \"") + configured.name + "\" holds " +
-              describe(holds.assume_value());
-      changed.insert(configured.name);
+      note_changed(changed, at->second, configured, holds.assume_value());
       continue;
     }
     at->second = {at->second.id, hash, configured.lines};
     out.changed = true;
   }
-  if (!differences.empty()) return changed_meaning(options, held, std::move(differences), changed);
+  if (!changed.lines.empty()) return changed_meaning(options, std::move(changed));
   if (auto taken = find_taken_table(options, out.known)) return std::move(*taken);
   return out;
 }

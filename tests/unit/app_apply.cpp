@@ -126,7 +126,7 @@ TEST_F(apply_command, ends_with_exit_code_1_where_too_many_lines_in_a_row_are_ma
 
 TEST_F(apply_command, stops_one_partition_of_the_records_and_takes_the_others) {
   own_.add("payments", failing_for_bad{});
-  settings_.streams[0].reducer.kind = reducer_config::kind_of::custom;
+  settings_.streams[0].reducer.kind = reducer_config::kind_of::own;
   const std::string input =
       file("in", kcat("t", 0, 1, "a", 1) + kcat("t", 0, 2, "bad", 1) + kcat("t", 0, 3, "a", 2) +
                      kcat("t", 1, 1, "b", 1) + kcat("t", 0, 4, "a", 3) + kcat("t", 1, 2, "b", 2));

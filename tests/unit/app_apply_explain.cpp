@@ -30,7 +30,7 @@ class apply_explain : public apply_command {
  protected:
   apply_explain() {
     own_.add("payments", failing_by_value{});
-    stream().reducer.kind = reducer_config::kind_of::custom;
+    stream().reducer.kind = reducer_config::kind_of::own;
     stream().dedup.window = std::chrono::minutes{1};
     stream().retry = {.attempts = 8, .backoff = std::chrono::hours{1}, .most = std::chrono::hours{1}};
   }

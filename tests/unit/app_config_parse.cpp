@@ -124,6 +124,29 @@ streams:
   EXPECT_EQ(c.streams[2].dead_letter, "") << "but for those that want none";
 }
 
+TEST(config, reads_a_reducer_that_a_program_brings) {
+  const config c = must_parse(R"(version: 1
+state: {path: s}
+streams:
+  - name: a
+    envelope: {aggregate: /a, event_id: /i, sequence: /s}
+    reducer: {kind: own, name: payment_state, version: 2, from: /p, timeout: 5s}
+  - name: b
+    envelope: {aggregate: /a, event_id: /i, sequence: /s}
+    reducer: {kind: own, name: payment_state}
+)");
+  const reducer_config& a = c.streams[0].reducer;
+  EXPECT_EQ(a.kind, reducer_config::kind_of::own);
+  EXPECT_EQ(a.name, "payment_state");
+  EXPECT_EQ(a.version, 2U);
+  EXPECT_EQ(a.from, "/p");
+  EXPECT_EQ(a.timeout, std::chrono::seconds{5});
+  EXPECT_EQ(c.streams[1].reducer.version, 1U);
+  EXPECT_NE(describe(c.streams[0]).find("gives /p to the reducer payment_state, version 2, of a program"),
+            std::string::npos)
+      << describe(c.streams[0]);
+}
+
 TEST(config, reads_what_becomes_of_events_that_cannot_be_handled_yet) {
   const config c = must_parse(R"(version: 1
 state: {path: s}

@@ -69,8 +69,8 @@ class questions : public ::testing::Test {
   }
   void produce(const topic_partition& where, int from, int to) {
     for (int n = from; n <= to; ++n)
-      source_.produce(where, R"({"p":"a)" + std::to_string(static_cast<int>(where.partition)) +
-                                 R"(","n":)" + std::to_string(n) + "}");
+      source_.produce(where, R"({"p":"a)" + std::to_string(static_cast<int>(where.partition)) + R"(","n":)" +
+                                 std::to_string(n) + "}");
   }
   /// As a start of the program.
   std::optional<problem> open(resume_answer answer = {}) {
@@ -115,10 +115,9 @@ class questions : public ::testing::Test {
     });
   }
   [[nodiscard]] std::size_t put_aside() const {
-    return static_cast<std::size_t>(
-        std::count_if(fs::directory_iterator{root_}, {}, [](const fs::directory_entry& e) {
-          return e.path().filename().string().starts_with("state.old-");
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        fs::directory_iterator{root_}, {},
+        [](const fs::directory_entry& e) { return e.path().filename().string().starts_with("state.old-"); }));
   }
   [[nodiscard]] static question only(const std::optional<problem>& failed) {
     if (!failed || failed->questions.size() != 1) {
@@ -157,8 +156,7 @@ TEST_F(questions, are_asked_of_a_topic_that_somebody_rewound_and_answered_by_the
   EXPECT_EQ(asked.committed, 1);
   EXPECT_EQ(asked.log_start, 0);
   EXPECT_EQ(asked.log_end, 3);
-  EXPECT_THAT(asked.choices,
-              ElementsAre(choice(resume_option::store, 3), choice(resume_option::rebuild)));
+  EXPECT_THAT(asked.choices, ElementsAre(choice(resume_option::store, 3), choice(resume_option::rebuild)));
   EXPECT_THAT(engine_->questions(), ElementsAre(asked)) << "the same, whoever asks";
 
   EXPECT_EQ(only(run(resume_option::kafka)).kind, question_kind::rewound) << "that is none of the choices";
@@ -239,8 +237,7 @@ TEST_F(questions, of_a_restored_checkpoint_are_answered_by_takeover) {
   EXPECT_EQ(asked.kind, question_kind::copied_directory);
   EXPECT_EQ(asked.stored, 3);
   EXPECT_EQ(asked.committed, 5);
-  EXPECT_THAT(asked.choices,
-              ElementsAre(choice(resume_option::rebuild), choice(resume_option::takeover, 3)));
+  EXPECT_THAT(asked.choices, ElementsAre(choice(resume_option::rebuild), choice(resume_option::takeover, 3)));
   ASSERT_FALSE(run({resume_option::takeover, "alice"}));
   EXPECT_EQ(consumed(), 5U);
   EXPECT_TRUE(has_audit("copy_taken_over", "decided by alice"));

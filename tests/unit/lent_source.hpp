@@ -40,9 +40,7 @@ class lent_source final : public source {
   result<void> unassign() override { return under_.unassign(); }
   result<void> pause(std::span<const topic_partition> of) override { return under_.pause(of); }
   result<void> resume(std::span<const topic_partition> of) override { return under_.resume(of); }
-  result<polled> poll(std::size_t most, std::chrono::milliseconds t) override {
-    return under_.poll(most, t);
-  }
+  result<polled> poll(std::size_t most, std::chrono::milliseconds t) override { return under_.poll(most, t); }
   void wake() noexcept override { under_.wake(); }
   result<void> commit(std::span<const commit_request> r) override { return under_.commit(r); }
   result<void> commit_and_wait(std::span<const commit_request> r, std::chrono::milliseconds t) override {

@@ -1,9 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // A program that can be asked what has to be decided, and told what was. As a service it would print the
 // questions on a page of its own, and take the answer there.
-#include <ratchet/ratchet.hpp>
-
 #include <iostream>
+#include <ratchet/ratchet.hpp>
 #include <string>
 
 #include "payment_view.hpp"
