@@ -39,7 +39,7 @@ class until {
 };
 
 /// Until SIGINT or SIGTERM; a second one ends the process at once. The only call that installs signal
-/// handlers, and only while run() lasts.
+/// handlers, and only while run() lasts. Of several apps that run so at a time each ends.
 [[nodiscard]] RATCHET_EXPORT until until_signal() noexcept;
 /// Until every partition has reached the end it had when it was assigned.
 [[nodiscard]] RATCHET_EXPORT until until_end() noexcept;
@@ -134,7 +134,8 @@ class RATCHET_EXPORT app {
   /// `key` names the request. While it is in the stream's window (`dedup.window`, by the clock), the same key
   /// for the same aggregate does nothing again and gets the same reply; so a caller that was told nothing
   /// asks again. `aggregate` and `key` have 1 to 1024 bytes. The stream must be of order arrival with opaque
-  /// ids. Calls of several threads share steps and syncs. Any thread but the one that run() lasts on.
+  /// ids. Calls of several threads share steps and syncs. Any thread but the one that run() lasts on, and
+  /// those that call this app's sinks: the end of a run waits for a callback's (errc::usage).
   ///
   /// Errors. Nothing was changed: whatever `function` ended with (reducer_failed, where it threw or named no
   /// code); aggregate_blocked; key_reused; held_back; output_undeclared, output_too_large, table_undeclared,

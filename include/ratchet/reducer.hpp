@@ -19,7 +19,7 @@ namespace ratchet {
 /// What a reducer says of itself. `name` and `version` are part of the state's meaning: a changed one is
 /// refused until the state is rebuilt.
 struct reducer_traits {
-  std::string_view name;
+  std::string_view name;  ///< borrowed until a ratchet::reducer is made, which keeps a copy
   std::uint32_t version{1};
   /// The result depends on the event alone, never on the state before; lets `latest` skip superseded events.
   bool full_state{false};
@@ -107,24 +107,30 @@ class reducer {
  public:
   template <reducer_class T>
   reducer(T implementation)  // NOLINT(google-explicit-constructor): a reducer class is a reducer
-      : traits_{T::traits}, self_{std::make_shared<const model<T>>(std::move(implementation))} {}
+      : reducer{reducer_traits{T::traits}, std::move(implementation)} {}
 
-  /// For reducers whose traits are known only at run time.
+  /// For reducers whose traits are known only at run time. Their name is copied.
   template <class T>
   reducer(reducer_traits traits, T implementation)
-      : traits_{traits}, self_{std::make_shared<const model<T>>(std::move(implementation))} {}
+      : traits_{traits},
+        self_{std::make_shared<const model<T>>(std::string{traits.name}, std::move(implementation))} {
+    traits_.name = self_->name;
+  }
 
+  /// Valid as long as a copy of this reducer lives.
   [[nodiscard]] const reducer_traits& traits() const noexcept { return traits_; }
   [[nodiscard]] outcome apply(const event& e, state& s, effects& fx) const { return self_->apply(e, s, fx); }
 
  private:
   struct concept_t {
+    explicit concept_t(std::string n) : name{std::move(n)} {}
     virtual ~concept_t() = default;
     virtual outcome apply(const event&, state&, effects&) const = 0;
+    std::string name;
   };
   template <class T>
   struct model final : concept_t {
-    explicit model(T t) : implementation{std::move(t)} {}
+    model(std::string n, T t) : concept_t{std::move(n)}, implementation{std::move(t)} {}
     outcome apply(const event& e, state& s, effects& fx) const override {
       return implementation.apply(e, s, fx);
     }

@@ -42,7 +42,8 @@ struct sink_answer {
 
 /// Takes a message. Called on a thread of Ratchet's own, one message at a time, those of one aggregate in
 /// their order; at least once each, the same id with the same bytes. An exception counts as `again`. It may
-/// take its time: nothing but its own sink waits for it, but for the end of a run.
+/// take its time: nothing but its own sink waits for it, but for the end of a run. It may read the app, but
+/// not call its transact(), which refuses it (errc::usage): another thread can.
 using callback_sink = std::function<sink_answer(const sink_message&)>;
 
 /// The callbacks of a program by sink name.

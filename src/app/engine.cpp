@@ -385,7 +385,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   open_source_guard from{std::move(made.value())};
   auto outlet = make_outlet();
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
-  auto sinks = open_all_sinks(config_, options_.sinks);
+  auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
   consumer_session session{
       {config_, streams_, *store_, from.get(), *options_.clock, board_, meter_, options_.log, &errands_,

@@ -117,6 +117,10 @@ class engine {
   [[nodiscard]] std::optional<problem> note_added_tables();
   [[nodiscard]] std::optional<problem> note_restarted_streams();
   void tell_unread_topics() const;
+  /// The same callbacks, of which is_called_by_sink() knows.
+  [[nodiscard]] ratchet::sinks note_callers(const ratchet::sinks& own) const;
+  /// On the thread of a callback, while it lasts.
+  [[nodiscard]] bool is_called_by_sink() const noexcept;
   void close_store();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);

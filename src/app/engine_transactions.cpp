@@ -30,6 +30,9 @@ namespace {
   return std::nullopt;
 }
 
+/// Of which engine a callback of a sink is running on this thread.
+thread_local const engine* sinks_caller = nullptr;
+
 [[nodiscard]] std::string hint_for(const std::error_code& code) {
   if (code == make_error_code(errc::not_running) || code == make_error_code(errc::timed_out))
     return "it may have been done: ask again with the same key";
@@ -39,6 +42,29 @@ namespace {
 }
 
 }  // namespace
+
+sinks engine::note_callers(const sinks& own) const {
+  sinks noted;
+  for (const auto& [name, to] : own.all()) {
+    noted.add(name, [this, to](const sink_message& m) {
+      struct caller {
+        explicit caller(const engine* e) { sinks_caller = e; }
+        ~caller() { sinks_caller = nullptr; }
+        caller(const caller&) = delete;
+        caller& operator=(const caller&) = delete;
+        caller(caller&&) = delete;
+        caller& operator=(caller&&) = delete;
+      };
+      const caller here{this};
+      return to(m);
+    });
+  }
+  return noted;
+}
+
+bool engine::is_called_by_sink() const noexcept {
+  return sinks_caller == this;
+}
 
 reported<transacted> engine::transact(std::string_view stream, std::string_view aggregate,
                                       std::string_view key, const transaction_function& function,
@@ -59,6 +85,12 @@ reported<transacted> engine::transact(std::string_view stream, std::string_view 
   if (transactions_.is_owner()) {
     return refusal(errc::usage, "transact() was called by the thread that run() lasts on",
                    "a reducer and a transaction publish instead, by fx.publish");
+  }
+  if (is_called_by_sink()) {
+    return refusal(
+        errc::usage, "transact() was called by a callback of a sink of the same app",
+        "the end of a run waits for the callback, which would wait for the run: let another thread "
+        "of the program call it, and answer `again` until that is done");
   }
   transaction_queue::wanted wanted{.stream = static_cast<std::size_t>(at - streams_.begin()),
                                    .aggregate = std::string{aggregate},

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <cstddef>
+#include <mutex>
+
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -16,6 +19,19 @@ constexpr int k_exit_aborted = 69;  // exit_code(errc::aborted), which a handler
 
 std::string_view words_at_abort;  // written while no handler of ours is set
 
+/// How many stop_signals live, and what was there before the first of them.
+struct handlers {
+  std::mutex mutex;
+  std::size_t users{0};
+  struct sigaction interrupt_before {};
+  struct sigaction terminate_before {};
+};
+
+handlers& installed() {
+  static handlers all;
+  return all;
+}
+
 void on_signal(int) {
   if (!requested_stop.exchange(true)) return;
   // Nobody is left who could hear that it failed.
@@ -26,18 +42,24 @@ void on_signal(int) {
 }  // namespace
 
 stop_signals::stop_signals(std::string_view last_words) {
+  handlers& all = installed();
+  const std::scoped_lock lock{all.mutex};
+  if (all.users++ > 0) return;
   requested_stop = false;
   words_at_abort = last_words;
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, &interrupt_before_);
-  ::sigaction(SIGTERM, &action, &terminate_before_);
+  ::sigaction(SIGINT, &action, &all.interrupt_before);
+  ::sigaction(SIGTERM, &action, &all.terminate_before);
 }
 
 stop_signals::~stop_signals() {
-  ::sigaction(SIGINT, &interrupt_before_, nullptr);
-  ::sigaction(SIGTERM, &terminate_before_, nullptr);
+  handlers& all = installed();
+  const std::scoped_lock lock{all.mutex};
+  if (--all.users > 0) return;
+  ::sigaction(SIGINT, &all.interrupt_before, nullptr);
+  ::sigaction(SIGTERM, &all.terminate_before, nullptr);
 }
 
 const std::atomic<bool>& stop_signals::requested() const noexcept {

@@ -10,10 +10,12 @@
 namespace ratchet {
 
 /// While one lives, the first SIGINT or SIGTERM sets requested(), and the second ends the process at once
-/// (exit code 69). The handlers of before come back with its end. At most one at a time in a process.
+/// (exit code 69). Several may live: a signal is of all that do, also of one that begins behind it while
+/// another still lives. The handlers of before come back with the end of the last. Any thread.
 class stop_signals {
  public:
   /// `last_words` go to standard error before the second signal ends the process; they must not go away.
+  /// Those of the first that lives count.
   explicit stop_signals(std::string_view last_words = {});
   ~stop_signals();
   stop_signals(const stop_signals&) = delete;
@@ -22,10 +24,6 @@ class stop_signals {
   stop_signals& operator=(stop_signals&&) = delete;
 
   [[nodiscard]] const std::atomic<bool>& requested() const noexcept;
-
- private:
-  struct sigaction interrupt_before_ {};
-  struct sigaction terminate_before_ {};
 };
 
 /// While it lives, threads that are started take no signals: those are for the program's own threads.

@@ -216,7 +216,7 @@ constexpr refusal k_values[] = {
     {"reducer_own_is_ratchets", "kind: replace", "kind: own, name: merge_patch", 11, 32,
      "streams[0].reducer.name", "is a reducer of Ratchet's", "say kind: merge_patch"},
     {"reducer_own_version", "kind: replace", "kind: own, name: a, version: 2.0", 11, 44,
-     "streams[0].reducer.version", "is not a plain whole number", "digits without quotes"},
+     "streams[0].reducer.version", "\"2.0\" is not a plain whole number", "digits without quotes"},
     {"reducer_from_a_header", "kind: replace", "kind: replace, from: header:x", 11, 36,
      "streams[0].reducer.from", "is no JSON Pointer", "begins with /"},
     {"order_misspelt", "order: latest", "order: strickt", 9, 12, "streams[0].order",

@@ -2,6 +2,7 @@
 // app::transact() as a program calls it: threads, a real store, and no Kafka.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -235,6 +236,81 @@ TEST_F(app_transact, lets_nobody_wait_for_ever_when_run_ends) {
   is_on = false;
   for (std::thread& t : threads) t.join();
   end();
+}
+
+/// A stream whose transactions publish to a callback of the program.
+config with_a_sink(const std::filesystem::path& directory) {
+  auto read = parse_config("version: 1\nstate: {path: " + (directory / "state").string() +
+                               "}\nsinks: [{name: audit, callback: true}]\nstreams:\n"
+                               "  - {name: counters, order: arrival, outputs: [\"sink:audit\"]}\n",
+                           "f.yaml");
+  EXPECT_TRUE(read) << to_text(read.error());
+  return *read;
+}
+
+TEST_F(app_transact, is_refused_to_a_callback_of_a_sink_for_which_the_end_would_wait) {
+  std::atomic<int> calls{0};
+  std::atomic<app*> mine{nullptr};
+  std::error_code told;
+  std::optional<snapshot> seen;
+  const sinks to = sinks{}.add("audit", [&](const sink_message&) {
+    if (calls++ > 0) return sink_answer{};
+    const auto refused =
+        mine.load()->transact("counters", "other", "k", count_up, {.timeout = milliseconds{60'000}});
+    if (!refused) told = refused.error().code;
+    if (auto read = mine.load()->read("counters", "c")) seen = read.value();
+    return sink_answer{};
+  });
+  auto opened = app::open(with_a_sink(directory_), {}, to);
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  app_.emplace(std::move(opened.value()));
+  mine = &*app_;
+  begin();
+  const auto publishing = [](state& s, effects& fx) {
+    fx.publish({.topic = {}, .payload = "x", .type = "counted", .sink = "audit"});
+    return count_up(s, fx);
+  };
+  for (int i = 0; i < 500 && calls == 0; ++i) {
+    static_cast<void>(app_->transact("counters", "c", "key", publishing));
+    std::this_thread::sleep_for(milliseconds{10});
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  stop_ = true;
+  owner_.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{30}) << "the end waits for nobody";
+  EXPECT_EQ(told, errc::usage);
+  EXPECT_TRUE(seen) << "it may read";
+  EXPECT_FALSE(app_->read("counters", "other")) << "nothing was done";
+}
+
+TEST_F(app_transact, of_two_apps_that_run_until_a_signal_both_end_at_one) {
+  const auto second_directory = directory_ / "second";
+  std::filesystem::create_directory(second_directory);
+  open();
+  auto other = parse_config("version: 1\nstate: {path: " + second_directory.string() +
+                                "}\nstreams:\n  - {name: b, order: arrival}\n",
+                            "f.yaml");
+  ASSERT_TRUE(other);
+  auto second = app::open(*other);
+  ASSERT_TRUE(second);
+  std::atomic<int> ended{0};
+  const auto run = [&ended](app& a) {
+    EXPECT_TRUE(a.run(until_signal()));
+    ++ended;
+  };
+  std::thread first_owner{[&] { run(*app_); }};
+  std::thread second_owner{[&] { run(*second); }};
+  // Both take transactions: both run.
+  ASSERT_TRUE(transact("c", "1"));
+  for (int i = 0; i < 500; ++i) {
+    if (second->transact("b", "c", "1", count_up)) break;
+    std::this_thread::sleep_for(milliseconds{10});
+  }
+  EXPECT_EQ(ended, 0);
+  ::kill(::getpid(), SIGTERM);
+  first_owner.join();
+  second_owner.join();
+  EXPECT_EQ(ended, 2);
 }
 
 }  // namespace
