@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
 #include "app/space_guard.hpp"
 #include "decode/kcat_line.hpp"
@@ -186,6 +187,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     e.malformed = lines.faults[i];
   }
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
+  note_fields(input_, engine_.streams(), engine_.board(), engine_.log());
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (engine_.settings().state.sync == sync_mode::every_step) {
     if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());

@@ -6,6 +6,7 @@
 
 #include "app/access.hpp"
 #include "app/counted.hpp"
+#include "app/field_counts.hpp"
 
 namespace ratchet {
 
@@ -191,6 +192,7 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
   const time_point end = around_.clock.steady();
   if (!times_.first_step) times_.first_step = end;
   around_.meter.step(end - begin, input.batch->records().size());
+  note_fields(input, around_.streams, around_.board, around_.log);
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {

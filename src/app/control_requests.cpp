@@ -179,6 +179,8 @@ reported<void> answer_status(const read_context& context, const read_request& re
   for (stream_report& stream : report.streams) {
     const auto live = report.live.streams.find(stream.name);
     if (live != report.live.streams.end()) stream.live = live->second;
+    const auto fields = report.live.fields.find(stream.name);
+    if (fields != report.live.fields.end()) stream.fields = fields->second;
   }
   if (request.audit) {
     auto audits = context.view.audits();

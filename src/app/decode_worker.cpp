@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/field_counts.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 
@@ -36,6 +37,7 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
   for (std::size_t i = 0; i < out.parts.size(); ++i) {
     out.parts[i].stream = i;
     decoders_[i].decode(out.parts[i].records, out.parts[i].decoded);
+    out.parts[i].fields = count_fields(out.parts[i].decoded.events);
     const stream_runtime& s = *(*streams_)[i];
     out.parts[i].plan = plan_step(s.rules, s.reduce.traits(), out.parts[i].decoded.events);
   }

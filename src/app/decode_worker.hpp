@@ -25,6 +25,7 @@ struct decoded_part {
   std::vector<record> records;  ///< in the order of arrival
   decoded_batch decoded;
   step_plan plan;
+  field_counts fields;
 };
 
 /// One batch on its way: the bytes, and what was made of them.

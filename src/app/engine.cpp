@@ -536,6 +536,8 @@ std::vector<stream_report> engine::reports() const {
     const auto at = live.streams.find(s->config.name);
     reports.push_back(report_of_run(s->config.name, s->at_start, s->state,
                                     at == live.streams.end() ? live_partitions{} : at->second));
+    const auto fields = live.fields.find(s->config.name);
+    if (fields != live.fields.end()) reports.back().fields = fields->second;
   }
   return reports;
 }

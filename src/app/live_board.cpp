@@ -36,6 +36,11 @@ void live_board::set_sink(std::string_view name, live_sink how) {
   status_.sinks.insert_or_assign(std::string{name}, std::move(how));
 }
 
+void live_board::set_fields(std::string_view stream, live_fields fields) {
+  const std::scoped_lock lock{mutex_};
+  status_.fields.insert_or_assign(std::string{stream}, std::move(fields));
+}
+
 void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
   const std::scoped_lock lock{mutex_};
   live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;

@@ -46,6 +46,21 @@ struct live_sink {
   friend bool operator==(const live_sink&, const live_sink&) = default;
 };
 
+/// A field of a stream's envelope, and in how many events it was found.
+struct live_field {
+  std::string name;
+  std::string from;  ///< as the config says
+  std::uint64_t found{0};
+  friend bool operator==(const live_field&, const live_field&) = default;
+};
+
+/// Of the events that this process has read; none of tombstones, and of malformed records.
+struct live_fields {
+  std::uint64_t events{0};
+  std::vector<live_field> fields;
+  friend bool operator==(const live_fields&, const live_fields&) = default;
+};
+
 /// What a running instance says of itself; a copy.
 struct live_status {
   timestamp started_at;
@@ -53,7 +68,8 @@ struct live_status {
   std::string ready_reason;    ///< why it is not ready, everything that stands against it; may be empty
   std::string outbox_trouble;  ///< why messages do not get through now; empty: they do, or there are none
   std::map<std::string, live_partitions, std::less<>> streams;
-  std::map<std::string, live_sink, std::less<>> sinks;  ///< those of the config
+  std::map<std::string, live_sink, std::less<>> sinks;     ///< those of the config
+  std::map<std::string, live_fields, std::less<>> fields;  ///< by stream; of those that have read an event
 };
 
 /// Where the owner thread of a running instance leaves what status asks for. Nothing here decides anything.
@@ -73,6 +89,7 @@ class live_board {
   /// to be ready: records are handled on.
   void set_outbox_trouble(std::string_view text);
   void set_sink(std::string_view name, live_sink);
+  void set_fields(std::string_view stream, live_fields);
   /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
   /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
   void set_assigned(std::string_view stream, std::span<const topic_partition>);

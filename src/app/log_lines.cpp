@@ -79,6 +79,8 @@ constexpr std::array k_rules{
     log_rule{log_kind::pause_failed, "pause_failed", k_warn, "the client did not pause or resume partitions"},
     log_rule{log_kind::commit_failed, "commit_failed", k_warn, "offsets were not committed; nothing is lost"},
 
+    log_rule{log_kind::field_never_found, "field_never_found", k_warn,
+             "none of the first thousand events has a field that the envelope names"},
     log_rule{log_kind::event_dead, "event_dead", k_warn,
              "an event failed for good, and waits for a decision"},
     log_rule{log_kind::event_rejected, "event_rejected", k_warn, "a record was rejected, and why"},

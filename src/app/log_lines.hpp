@@ -61,6 +61,7 @@ enum class log_kind : std::uint8_t {
   pause_failed,
   commit_failed,
   // Events.
+  field_never_found,
   event_dead,
   event_rejected,
   gap_skipped,

@@ -85,9 +85,16 @@ void write_gap(json_writer& json, const stream_report& stream) {
   json.end_object();
 }
 
+void write_fields(json_writer& json, const live_fields& fields) {
+  json.begin_object().key("events").number(fields.events).key("found").begin_object();
+  for (const live_field& field : fields.fields) json.key(field.name).number(field.found);
+  json.end_object().end_object();
+}
+
 void write_stream(json_writer& json, const stream_report& stream, report_source source, bool lists_rejected) {
   json.key(stream.name).begin_object();
   write_counters(json, stream.state.counters);
+  if (stream.fields) write_fields(json.key("fields"), *stream.fields);
   if (source != report_source::run) write_gap(json.key("oldest_gap"), stream);
   json.key("floor").time(stream.state.floor);
   json.key("partitions").begin_array();

@@ -28,8 +28,9 @@
 ///        "oldest_gap": {"aggregate": A, "since": TIME, "age_ms": N,
 ///                       "missing": {"first": Q, "last": Q} | null} | null,               status only
 ///        "ids_ahead": N,
-///        "floor": TIME | null,
-///        "partitions": [{"topic": T, "partition": N, "next_offset": N | null, "committed": N | null,
+///        "fields": {"events": N, "found": {"aggregate": N, "type": N, ...}},       not of a stopped
+///        directory "floor": TIME | null, "partitions": [{"topic": T, "partition": N, "next_offset": N |
+///        null, "committed": N | null,
 ///                        "lag": N | null, "assigned": BOOL, "stopped": REASON}],
 ///        "rejected_records": [...]                                                       --rejected only
 ///      }},
@@ -40,8 +41,10 @@
 /// not get through now. Without an instance `ready` and the two after it are missing. `copy` is there in a
 /// checkpoint that was not started yet. A run's own report
 /// (`apply`, `run --until-end`) is {"streams": ...} alone, its counters those of the run, but what waits, its
-/// floor and offsets those at its end. `since` and `age_ms` of a gap are in stream time; what is missing is
-/// null where it cannot be told. Rejected records and audit rows: see row_reports.hpp.
+/// floor and offsets those at its end. `fields` are of the events that the process has read since it began:
+/// in how many of them each field of the envelope was found. `since` and `age_ms` of a gap are in stream
+/// time; what is missing is null where it cannot be told. Rejected records and audit rows: see
+/// row_reports.hpp.
 namespace ratchet {
 
 /// One stream's part of a report.
@@ -51,6 +54,7 @@ struct stream_report {
   live_partitions live;  ///< empty without Kafka
   std::vector<rejected_row> rejected;
   std::optional<gap_report> oldest_gap{};  ///< not looked up for a run's own report
+  std::optional<live_fields> fields{};     ///< none: no event was read yet, or nobody runs
 };
 
 enum class report_source : std::uint8_t {

@@ -64,6 +64,28 @@ void append_counters(std::string& out, const counters& c) {
     count_line(out, "ids ahead", c.ids_ahead, "event ids from the future, filed at their time");
 }
 
+/// "aggregate, sequence in all; time in 3; type (/evtType) in none": what is amiss comes last.
+void append_fields(std::string& out, const std::optional<live_fields>& found) {
+  if (!found || found->events == 0) return;
+  std::string all;
+  std::string some;
+  std::string none;
+  const auto add = [](std::string& to, const std::string& text) { to += (to.empty() ? "" : ", ") + text; };
+  for (const live_field& field : found->fields) {
+    if (field.found == found->events) {
+      add(all, field.name);
+    } else if (field.found > 0) {
+      add(some, field.name + " in " + std::to_string(field.found));
+    } else {
+      add(none, field.name + " (" + field.from + ")");
+    }
+  }
+  std::string text = all.empty() ? "" : all + " in all";
+  if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
+  if (!none.empty()) text += (text.empty() ? "" : "; ") + none + " in none";
+  count_line(out, "fields of", found->events, text);
+}
+
 /// Which numbers, as far as anybody knows.
 void append_gap(std::string& out, const stream_report& stream) {
   if (!stream.oldest_gap) return;
@@ -171,6 +193,7 @@ std::string status_text(const status_report& report) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
+    append_fields(out, stream.fields);
     append_gap(out, stream);
     append_partitions(out, partitions_of(stream));
     if (report.lists_rejected) append_rejected(out, stream.rejected);

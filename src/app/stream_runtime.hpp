@@ -45,6 +45,8 @@ struct stream_runtime {
   std::size_t events_at_once{16};
   /// Not later than the time, in stream time, when the oldest gap began.
   std::optional<timestamp> oldest_gap;
+  /// Of what this process has decoded, and then handled.
+  field_counts fields;
   /// When the ages of rejected records were last looked at, by the clock.
   std::optional<timestamp> rejected_looked_at;
 

@@ -57,6 +57,20 @@ struct malformed_detail {
   std::uint64_t byte_offset{0};  ///< in the record's value
 };
 
+/// In how many events the fields were found that an event may lack.
+struct field_counts {
+  std::uint64_t events{0};
+  std::uint64_t types{0};
+  std::uint64_t times{0};
+  field_counts& operator+=(const field_counts& more) noexcept {
+    events += more.events;
+    types += more.types;
+    times += more.times;
+    return *this;
+  }
+  friend bool operator==(const field_counts&, const field_counts&) = default;
+};
+
 /// A record after decoding. Views are borrowed from the record's batch, or from the decoder's arena for this
 /// batch.
 struct decoded_event {
