@@ -12,7 +12,8 @@ void tell_of_missing(const stream_runtime& s, const log_ptr& log) {
     if (field.found > 0) continue;
     tell_of(log, log_kind::field_never_found, {.stream = s.config.name},
             "stream " + s.config.name + ": none of the first " + std::to_string(s.fields.events) +
-                " events has `" + field.name + "`, which envelope." + field.name + " takes from " + field.from +
+                " events has `" + field.name + "`, which envelope." + field.name + " takes from " +
+                field.from +
                 "; if that is a slip, correct it soon: a change of it asks for the state to be built anew");
   }
 }

@@ -11,8 +11,8 @@
 #include "app/stream_runtime.hpp"
 #include "core/decoded_event.hpp"
 
-/// In how many events the fields of an envelope were found. A pointer to `type` or `time` that never fits says
-/// nothing by itself, as events may lack both; the others are malformed without their fields.
+/// In how many events the fields of an envelope were found. A pointer to `type` or `time` that never fits
+/// says nothing by itself, as events may lack both; the others are malformed without their fields.
 namespace ratchet {
 
 struct decoded_input;

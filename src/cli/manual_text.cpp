@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/manual_text.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -111,6 +112,26 @@ std::string command_section(const CLI::App& command) {
   return text;
 }
 
+[[nodiscard]] bool spells_stream(const CLI::Option& option) {
+  const auto names = spellings(option);
+  return std::find(names.begin(), names.end(), "--stream") != names.end();
+}
+
+/// The names of streams, which the config has that the line names; nothing behind one that was typed.
+constexpr const char* k_streams_function = R"(_ratchet_streams() {
+  local i word name config=${RATCHET_CONFIG-} names
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [[ ${COMP_WORDS[i]} == -c || ${COMP_WORDS[i]} == --config ]] && config=${COMP_WORDS[i + 1]/#\~/$HOME}
+  done
+  [[ -r $config ]] || return 0
+  names=$("${COMP_WORDS[0]}" validate -c "$config" --output json 2>/dev/null | grep -oE '"name":"[A-Za-z0-9._-]+"' | cut -d'"' -f4) || return 0
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    for name in $names; do [[ $word == "$name" ]] && return; done
+  done
+  echo "$names"
+}
+)";
+
 /// A `case` in the script: what may stand behind this command. One for each command that a command consists
 /// of, told by the two words together.
 std::string completion_case(const CLI::App& command) {
@@ -132,8 +153,17 @@ std::string completion_case(const CLI::App& command) {
       values += "        " + joined(names, "|") + ") words='" + joined(set, " ") + "' ;;\n";
     }
   }
+  bool takes_stream = false;
+  for (const CLI::Option* o : options_of(command)) {
+    const bool is_stream = o->get_positional() && o->get_name(true) == "STREAM";
+    takes_stream = takes_stream || is_stream;
+    if (spells_stream(*o)) values += "        -S|--stream) words=$(_ratchet_streams) ;;\n";
+  }
   std::string text = "    '" + path_of(command) + " '*)\n      case $previous in\n" + values;
-  text += "        *) [[ $current == -* ]] && words='" + joined(words, " ") + "' ;;\n      esac\n      ;;\n";
+  text += "        -c|--config) ;;\n        *)\n          if [[ $current == -* ]]; then words='" +
+          joined(words, " ") + "'";
+  text += takes_stream ? "; else words=$(_ratchet_streams)" : "";
+  text += "; fi\n          ;;\n      esac\n      ;;\n";
   return text;
 }
 
@@ -168,7 +198,7 @@ std::string bash_completion(const CLI::App& root) {
     names.push_back(c->get_name());
     cases += completion_case(*c);
   }
-  return "# bash completion for ratchet\n"
+  return std::string{"# bash completion for ratchet\n"} + k_streams_function +
          "_ratchet() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
          "  if ((COMP_CWORD == 1)); then\n"

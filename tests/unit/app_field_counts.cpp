@@ -93,8 +93,7 @@ TEST(field_counts, stand_in_both_forms_of_a_report) {
   report.source = report_source::instance;
   stream_report& s = report.streams.emplace_back();
   s.name = "payments";
-  s.fields = live_fields{3073,
-                         {{"aggregate", "/p", 3073}, {"time", "/at", 12}, {"type", "/evtType", 0}}};
+  s.fields = live_fields{3073, {{"aggregate", "/p", 3073}, {"time", "/at", 12}, {"type", "/evtType", 0}}};
   EXPECT_THAT(status_text(report), HasSubstr("3073   aggregate in all; time in 12; type (/evtType) in none"));
   EXPECT_THAT(status_json(report),
               HasSubstr(R"("fields":{"events":3073,"found":{"aggregate":3073,"time":12,"type":0}})"));
