@@ -46,7 +46,7 @@ thread_local const engine* sinks_caller = nullptr;
 sinks engine::note_callers(const sinks& own) const {
   sinks noted;
   for (const auto& [name, to] : own.all()) {
-    noted.add(name, [this, to](const sink_message& m) {
+    noted.add(name, [this, to = to](const sink_message& m) {
       struct caller {
         explicit caller(const engine* e) { sinks_caller = e; }
         ~caller() { sinks_caller = nullptr; }
