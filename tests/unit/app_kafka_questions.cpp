@@ -39,13 +39,14 @@ TEST(app_over_kafka, is_asked_about_a_rewound_topic_and_answers_its_next_run) {
     ASSERT_TRUE(producer.value()->flush(k_patience));
   };
   for (int n = 1; n <= 3; ++n) produce(n);
-  const auto settings = parse_config(
-      "version: 1\nkafka: {brokers: [\"" + broker.value()->bootstrap() +
-          "\"], group: g, properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 300}}\nstate: {path: " +
-          (directory / "state").string() +
-          "}\nstreams:\n  - {name: payments, topics: [t], start: earliest, dedup: off, envelope: {aggregate: /a, "
-          "sequence: /n}, reducer: {kind: own, name: counting, version: 1}}\n",
-      "f.yaml");
+  const auto settings = parse_config("version: 1\nkafka: {brokers: [\"" + broker.value()->bootstrap() +
+                                         "\"], group: g, properties: {session.timeout.ms: 6000, "
+                                         "heartbeat.interval.ms: 300}}\nstate: {path: " +
+                                         (directory / "state").string() +
+                                         "}\nstreams:\n  - {name: payments, topics: [t], start: earliest, "
+                                         "dedup: off, envelope: {aggregate: /a, "
+                                         "sequence: /n}, reducer: {kind: own, name: counting, version: 1}}\n",
+                                     "f.yaml");
   ASSERT_TRUE(settings) << to_text(settings.error());
   auto opened = app::open(*settings, reducers{}.add("payments", counting{}));
   ASSERT_TRUE(opened) << to_text(opened.error());
