@@ -169,8 +169,9 @@ void write_backlog(json_writer& json, const explained_aggregate& of) {
     return;
   }
   const backlog& b = *of.backlog;
-  json.begin_object().key("parked").number(b.held ? 0 : b.parked);
-  json.key("retrying").number(b.held ? 0 : b.retrying).key("dead").number(b.held ? b.events() : b.dead);
+  const waiting_counts counts = b.counted();
+  json.begin_object().key("parked").number(counts.parked);
+  json.key("retrying").number(counts.retrying).key("dead").number(counts.dead);
   json.key("highest");
   b.events() > 0 ? json.sequence(b.highest) : json.null();
   json.key("held").boolean(b.held).key("missing");
@@ -189,12 +190,14 @@ void append_backlog(std::string& out, const explained_aggregate& of) {
   if (!of.backlog) return;
   const backlog& b = *of.backlog;
   if (b.events() > 0) {
+    const waiting_counts counts = b.counted();
     std::string line = "  waiting         " + counted(b.events(), "event");
-    if (b.held) {
+    if (b.held && !b.accepted) {
       line += ", held: the limit per aggregate was reached, and an operator decides";
     } else {
-      line += ": " + std::to_string(b.parked) + " parked, " + std::to_string(b.retrying) + " retrying, " +
-              std::to_string(b.dead) + " dead";
+      line += ": " + std::to_string(counts.parked) + " parked, " + std::to_string(counts.retrying) +
+              " retrying, " + std::to_string(counts.dead) + " dead";
+      if (b.held) line += " as the limit per aggregate was reached, and an operator decides";
     }
     if (of.missing) line += "; " + missing_text(*of.missing);
     if (b.gap_since) line += " since " + to_rfc3339(*b.gap_since) + " of stream time";

@@ -159,10 +159,12 @@ namespace {
   const std::string name{plan.aggregates[aggregate]};
   backlog_rows out;
   out.backlog = of.backlogs.at(name);
-  const auto begin = of.waiting.lower_bound({name, sequence{}});
+  const bool passes_over = !plan.runs_accepted && out.backlog.accepted;
+  const auto begin = passes_over ? of.waiting.upper_bound({name, out.backlog.accepted->sequence})
+                                 : of.waiting.lower_bound({name, sequence{}});
   const auto in = [&](auto at) { return at != of.waiting.end() && at->first.first == name; };
   if (!in(begin)) return out;
-  bool wants_more = plan.resumes || out.backlog.ready || plan.order == order::latest;
+  bool wants_more = plan.resumes || out.backlog.goes_on() || plan.order == order::latest;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const bool is_below = plan.events[i].sequence < begin->first.second;
     wants_more |= plan.order == order::strict && plan.aggregate_of[i] == aggregate && is_below;

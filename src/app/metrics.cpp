@@ -89,7 +89,7 @@ void add_streams(exposition& out, const state_sample& state) {
   }
   out.gauge("ratchet_waiting_events", "Events that are kept and not handled yet.");
   for (const stream_sample& s : state.streams) {
-    for (const auto& [waiting, count] : waiting_counts(s.counters))
+    for (const auto& [waiting, count] : counts_of_waiting(s.counters))
       out.add({{"stream", s.name}, {"state", waiting}}, as_double(count));
   }
   out.gauge("ratchet_waiting_bytes", "What they take, as waiting.bytes counts it.");

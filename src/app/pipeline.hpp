@@ -126,7 +126,9 @@ class pipeline {
   [[nodiscard]] std::size_t records_in_time() const;
 
  private:
-  enum class look_for : std::uint8_t { all, gaps };
+  /// `all`: of a stream that defers events without gaps, which are no matter of its accepted events.
+  /// `bounded`: what a bounded step has left.
+  enum class look_for : std::uint8_t { all, gaps, bounded };
   /// One stream's part of a batch, while it goes through its steps.
   struct work {
     stream_runtime* stream{nullptr};

@@ -27,6 +27,7 @@ namespace {
   plan.order = stream.rules.gate.order;
   plan.needs_snapshots = !stream.reduce.traits().full_state;
   plan.resumes = true;
+  plan.runs_accepted = true;
   return plan;
 }
 
@@ -46,7 +47,7 @@ void pipeline::note_backlogs(stream_runtime& stream, const step_plan& plan, cons
   for (const backlog_change& b : change.backlogs) {
     if (!b.after) continue;
     lower(stream.oldest_gap, b.after->gap_since);
-    if (b.after->ready && !stream.rules.deferred) {
+    if (stream.rules.deferred ? b.after->goes_on() : b.after->ready) {
       stream.ready.emplace_back(plan.aggregates[b.aggregate]);
     } else {
       lower(stream.next_wake, b.after->wake);
@@ -90,6 +91,7 @@ result<void> pipeline::drop_old_rejected(stream_runtime& stream) {
 
 result<void> pipeline::resume_waiting_of(stream_runtime& stream) {
   if (stream.rules.deferred) {
+    RATCHET_TRY(settle(stream));  // first what a step before a crash left
     RATCHET_TRY(work_off(stream));
   } else if (is_due(stream)) {
     RATCHET_TRY(const bool did_some, resume_some(stream, look_for::all));
@@ -122,7 +124,7 @@ result<void> pipeline::work_off(stream_runtime& stream) {
   constexpr std::chrono::milliseconds k_long_step{25};
   constexpr std::chrono::milliseconds k_short_step{10};
   const auto begin = clock_.steady();
-  for (auto now = begin; is_due(stream) && now - begin < k_slice;) {
+  for (auto now = begin; is_due(stream) && stream.ready.empty() && now - begin < k_slice;) {
     const auto before = now;
     RATCHET_TRY(const bool did_some, resume_some(stream, look_for::all));
     if (!did_some) break;
@@ -143,10 +145,13 @@ result<void> pipeline::settle(stream_runtime& stream) {
     const auto gaps = gaps_due(stream.rules, stream.state);
     const bool has_old_gap = stream.rules.gap.policy == gap_policy::skip && gaps && stream.oldest_gap &&
                              *stream.oldest_gap <= *gaps;
-    const bool goes_on = !stream.rules.deferred && (!stream.ready.empty() || stream.may_have_ready);
+    const bool goes_on = !stream.ready.empty() || stream.may_have_ready;
     if (!has_old_gap && !goes_on) return success();
-    RATCHET_TRY(const bool did_some, resume_some(stream, goes_on ? look_for::all : look_for::gaps));
-    if (!did_some || !may_go_on()) return success();
+    const look_for left = stream.rules.deferred ? look_for::bounded : look_for::all;
+    RATCHET_TRY(const bool did_some, resume_some(stream, goes_on ? left : look_for::gaps));
+    if (!did_some && left != look_for::bounded) return success();
+    if (!did_some && !goes_on) return success();
+    if (!may_go_on()) return success();
   }
 }
 
@@ -154,11 +159,13 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
   constexpr std::size_t k_aggregates = 1024;
   // Each aggregate that is looked up has a price of its own.
   constexpr std::size_t k_events_of_each = 8;
+  const bool defers = stream.rules.deferred;
+  const bool works_off = defers && what == look_for::all;
   const std::size_t limit =
-      stream.rules.deferred
-          ? std::clamp<std::size_t>(stream.events_at_once / k_events_of_each, 1, k_aggregates)
-          : std::clamp<std::size_t>(stream.events_in_time, 1, k_aggregates);
-  if (!stream.ready.empty()) {
+      works_off ? std::clamp<std::size_t>(stream.events_at_once / k_events_of_each, 1, k_aggregates)
+      : defers  ? k_aggregates
+                : std::clamp<std::size_t>(stream.events_in_time, 1, k_aggregates);
+  if (!stream.ready.empty() && !works_off) {
     // Their names are known, so that the store's index, which their removals filled with tombstones, need not
     // be asked: that was a quarter of the time of a long release.
     const auto end = stream.ready.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stream.ready.size()));
@@ -167,13 +174,16 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
     stream.ready.erase(stream.ready.begin(), end);
     return names;
   }
-  const auto gaps =
-      stream.rules.gap.policy == gap_policy::skip ? gaps_due(stream.rules, stream.state) : std::nullopt;
-  const timestamp until = what == look_for::all ? clock_.now() : timestamp::min();
+  const bool skips = stream.rules.gap.policy == gap_policy::skip && (!defers || what == look_for::gaps);
+  const auto gaps = skips ? gaps_due(stream.rules, stream.state) : std::nullopt;
+  const timestamp until = what == look_for::all       ? clock_.now()
+                          : what == look_for::bounded ? timestamp{}
+                                                      : timestamp::min();
   RATCHET_TRY(due_aggregates due, store_.due(stream.id, until, gaps, limit));
-  stream.next_wake = due.next_wake;
-  stream.oldest_gap = due.next_gap;
-  stream.may_have_ready = due.names.size() == limit;
+  // Of those that are named neither time is told, though of deferring ones only one is looked after.
+  if (!defers || what != look_for::gaps) stream.next_wake = due.next_wake;
+  if (!defers || what == look_for::gaps) stream.oldest_gap = due.next_gap;
+  if (!works_off) stream.may_have_ready = due.names.size() == limit;
   return std::move(due.names);
 }
 
@@ -183,8 +193,10 @@ result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
   if (names.empty()) return false;
   step_plan plan = resuming_plan(stream);
   for (const std::string& name : names) plan.add(name);
+  plan.runs_accepted = what == look_for::all;
   const std::size_t at_once = stream.rules.deferred ? stream.events_at_once : stream.events_in_time;
-  plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
+  const bool is_bounded = plan.runs_accepted || !stream.rules.deferred;
+  if (is_bounded) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
   const auto begin = clock_.steady();

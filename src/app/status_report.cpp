@@ -56,7 +56,7 @@ void write_counters(json_writer& json, const counters& c) {
   for (const auto& [name, value] : reason_counts(c)) json.key(name).number(value);
   json.end_object();
   json.key("waiting").begin_object();
-  for (const auto& [name, value] : waiting_counts(c)) json.key(name).number(value);
+  for (const auto& [name, value] : counts_of_waiting(c)) json.key(name).number(value);
   json.end_object().key("waiting_bytes").number(c.waiting_bytes);
   json.key("ids_ahead").number(c.ids_ahead);
 }

@@ -36,7 +36,7 @@ using named_count = std::pair<const char*, std::uint64_t>;
            {"id_reused", c.rejected_id_reused}}};
 }
 
-[[nodiscard]] constexpr std::array<named_count, 3> waiting_counts(const counters& c) noexcept {
+[[nodiscard]] constexpr std::array<named_count, 3> counts_of_waiting(const counters& c) noexcept {
   return {{{"parked", c.waiting_parked}, {"retrying", c.waiting_retrying}, {"dead", c.waiting_dead}}};
 }
 

@@ -56,7 +56,7 @@ void append_counters(std::string& out, const counters& c) {
     if (rare && value == 0) continue;
     count_line(out, n, value, n == "rejected" ? breakdown(reason_counts(c)) : "");
   }
-  const auto waiting = waiting_counts(c);
+  const auto waiting = counts_of_waiting(c);
   std::string more = breakdown(waiting);
   if (!more.empty()) more += "; " + counted(c.waiting_bytes, "byte");
   count_line(out, "waiting", c.waiting(), more);

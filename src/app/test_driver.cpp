@@ -228,12 +228,17 @@ void test_driver::implementation::resume() {
   constexpr std::size_t k_all = std::numeric_limits<std::size_t>::max();
   const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state()) : std::nullopt;
   for (;;) {
-    const due_aggregates due = store.due(stream, now, gaps, k_all).value();
+    // Accepted events may be more than one look-up gives, so that all else is looked after by steps of its
+    // own.
+    due_aggregates due = store.due(stream, timestamp{}, gaps, k_all).value();
+    const bool runs_accepted = due.names.empty();
+    if (runs_accepted) due = store.due(stream, now, std::nullopt, k_all).value();
     if (due.names.empty()) break;
     step_plan plan;
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
+    plan.runs_accepted = runs_accepted;
     for (const std::string& name : due.names) plan.add(name);
     step_rows rows;
     store.lookup(stream, plan, rows).value();

@@ -25,7 +25,7 @@ std::string_view line_of(const named_stream& stream, std::string_view key) {
 wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   wait_story story;
   story.reason = wait_reason::ready;
-  if (of.backlog.ready || rules.order != order::strict) return story;
+  if (of.backlog.goes_on() || rules.order != order::strict) return story;
   const sequence s = *of.lowest;
   story.missing = missing_below_lowest(rules, of);
   // Whether still lower ones come where `any` may be the first, nobody knows.
@@ -94,12 +94,20 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
   } else if (row.error() != make_error_code(errc::not_found)) {
     return row.error();
   }
-  RATCHET_TRY(
-      view.waiting(stream, in_front_of(aggregate), [&](std::string_view found, const waiting_event& event) {
-        if (found < aggregate) return true;
-        if (found == aggregate) of.lowest = event.head.sequence;
-        return false;
-      }));
+  const auto lowest_behind = [&](waiting_place place, std::optional<sequence>& lowest) {
+    return view.waiting(stream, std::move(place), [&](std::string_view found, const waiting_event& event) {
+      if (found < aggregate) return true;
+      if (found == aggregate) lowest = event.head.sequence;
+      return false;
+    });
+  };
+  if (const auto& accepted = of.backlog.accepted) {
+    of.last = accepted->sequence;
+    RATCHET_TRY(lowest_behind(in_front_of(aggregate), of.lowest_accepted));
+    RATCHET_TRY(lowest_behind({std::string{aggregate}, accepted->sequence}, of.lowest));
+  } else {
+    RATCHET_TRY(lowest_behind(in_front_of(aggregate), of.lowest));
+  }
   return std::optional{std::move(of)};
 }
 
@@ -120,8 +128,11 @@ std::optional<sequence_range> missing_below_lowest(const gate_rules& rules, cons
 
 wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const waiting_head& head) {
   wait_story story;
+  const bool is_accepted = of.backlog.is_accepted(head.sequence);
   if (head.state != waiting_state::parked) {
     story.reason = wait_reason::reducer;
+  } else if (is_accepted) {
+    story.reason = of.lowest_accepted == head.sequence ? wait_reason::ready : wait_reason::behind;
   } else if (of.backlog.held) {
     story.reason = wait_reason::limit;
   } else if (of.lowest && *of.lowest < head.sequence) {
@@ -129,7 +140,7 @@ wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const 
   } else if (of.lowest) {
     story = story_of_lowest(rules, of);
   }
-  story.state = of.backlog.held ? waiting_state::dead : head.state;
+  story.state = of.backlog.held && !is_accepted ? waiting_state::dead : head.state;
   return story;
 }
 

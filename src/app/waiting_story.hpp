@@ -43,8 +43,9 @@ enum class wait_reason : std::uint8_t {
 /// What of an aggregate tells why its events wait.
 struct waiting_aggregate {
   ratchet::backlog backlog;
-  std::optional<sequence> last;    ///< handled
-  std::optional<sequence> lowest;  ///< of those that wait
+  std::optional<sequence> last;    ///< handled, or accepted
+  std::optional<sequence> lowest;  ///< of those that wait and are not accepted
+  std::optional<sequence> lowest_accepted{};
 };
 
 struct wait_story {
@@ -63,7 +64,8 @@ struct wait_story {
 [[nodiscard]] waiting_place in_front_of(std::string_view aggregate);
 
 [[nodiscard]] wait_story story_of(const gate_rules&, const waiting_aggregate&, const waiting_head&);
-/// The numbers that are missing below the lowest; none where there is no gap, or nobody knows them.
+/// The numbers that are missing below the lowest that is not accepted; none where there is no gap, or nobody
+/// knows them.
 [[nodiscard]] std::optional<sequence_range> missing_below_lowest(const gate_rules&, const waiting_aggregate&);
 
 /// The oldest gap of a stream.

@@ -49,8 +49,11 @@ namespace {
     if (known.backlog.held || known.queue.empty()) continue;
     if (known.queue.front().head.state != waiting_state::parked && !below_failed[aggregate]) continue;
     const auto& row = rows.aggregates[aggregate];
+    std::optional<sequence> last;
+    if (row && row->has_last) last = row->last;
+    if (known.backlog.accepted) last = known.backlog.accepted->sequence;
     for (const waiting_event& e : known.queue) {
-      if (row && row->has_last && is_never_skipped(rules, row->last, e.head.sequence)) break;
+      if (last && is_never_skipped(rules, *last, e.head.sequence)) break;
       if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
     }
   }
@@ -112,9 +115,7 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
 void pass::decide_all(std::span<const cut> cuts) {
   partition_in_step* partition = nullptr;
   change_.looked_at = events_.size();
-  // Where a gap begins that is behind deferred events is not known before they are handled.
-  const bool gaps_grow_old =
-      rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait && !rules_.deferred;
+  const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
   std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(rules_, plan_, rows_) : std::nullopt;
   bool had_time = gaps_grow_old && change_.after.floor;
   // A gap that begins in this step is no older than this.

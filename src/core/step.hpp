@@ -36,7 +36,8 @@ struct stream_rules {
   bool monotonic_ids{false};
   /// It has no topics, so that the times of its transactions move the floor.
   bool transactions_move_floor{false};
-  /// Every event that is let through waits; its reducer runs in steps that resume_waiting() makes.
+  /// Every event that is let through is accepted and waits; its reducer runs in steps that resume_waiting()
+  /// makes.
   bool deferred{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
@@ -78,6 +79,9 @@ struct step_plan {
   bool opaque_ids{false};                   ///< stream_rules::opaque_ids
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
   bool resumes{false};
+  /// With `resumes`: the accepted events are to be run, so that the queue begins with them. Without it the
+  /// queue begins behind them.
+  bool runs_accepted{false};
   /// Of the queue of each aggregate that many events are wanted at most; one at least.
   std::size_t most_queued{k_no_limit};
   /// What was answered under each id is wanted, too. Of opaque ids alone.
@@ -175,8 +179,9 @@ struct stream_change {
                                      timestamp now);
 
 /// The timer's step for waiting events: tries those again that are due, skips gaps that are too old where the
-/// stream wants that, and goes on where the work of a step was bounded. Of the plan's aggregates only, which
-/// `resumes`, and of what was looked up of their queues; where there is more, the aggregate is `ready` again.
+/// stream wants that, goes on where the work of a step was bounded, and runs accepted events where the plan
+/// says so. Of the plan's aggregates only, which `resumes`, and of what was looked up of their queues; where
+/// there is more, the aggregate is `ready` again.
 [[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
                                            const step_plan&, const step_rows&, timestamp now);
 

@@ -25,7 +25,6 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   plan.events = events;
   plan.needs_snapshots = !traits.full_state;
   plan.opaque_ids = rules.opaque_ids;
-  if (rules.deferred) plan.most_queued = 1;  // none is released
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
   plan_keys keys{plan, events.size()};

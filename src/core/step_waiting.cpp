@@ -73,7 +73,7 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
     if (machine.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.
-      const bool ends_step = (machine.is_ready() && !rules_.deferred) || machine.has_moved_much();
+      const bool ends_step = machine.is_ready() || machine.has_moved_much();
       if (ends_step && i + 1 < change_.looked_at) return pass_failure{.end = i + 1};
       continue;
     }

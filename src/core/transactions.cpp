@@ -26,6 +26,7 @@ struct called_function {
 struct aggregate_now {
   bool changed{false};
   bool has_waiting{false};
+  std::optional<backlog> of;
   aggregate_row row;
   state snapshot;
 };
@@ -47,6 +48,7 @@ class transactions_of_step {
       // A backlog may be there for the numbers that were skipped alone.
       const backlog_rows* stored = find_backlog(rows, i);
       aggregates_[i].has_waiting = stored != nullptr && stored->backlog.events() > 0;
+      if (stored != nullptr && !stored->backlog.reopened.empty()) aggregates_[i].of = stored->backlog;
       if (row->has_last && !row->deleted) aggregates_[i].snapshot.assign(row->snapshot);
     }
   }
@@ -56,7 +58,7 @@ class transactions_of_step {
     const std::uint32_t id = plan_.id_of[index];
     aggregate_now& aggregate = aggregates_[plan_.aggregate_of[index]];
     gate_facts facts;
-    facts.id_seen = in_step_[id] || is_seen(id);
+    facts.id_seen = in_step_[id] || (is_seen(id) && !is_reopened(aggregate, request.id));
     facts.blocked = aggregate.has_waiting;
     switch (decide(rules_.gate, facts).verdict) {
       case verdict::duplicate:
@@ -78,6 +80,13 @@ class transactions_of_step {
       if (!a.changed) continue;
       a.row.deleted = !a.snapshot.exists();
       a.row.snapshot = std::move(a.snapshot).take();
+      if (a.of && a.of != find_backlog(rows_, i)->backlog) {
+        a.row.waits = !a.of->empty();
+        backlog_change& change = change_.backlogs.emplace_back();
+        change.aggregate = i;
+        change.before = find_backlog(rows_, i)->backlog;
+        if (a.row.waits) change.after = std::move(a.of);
+      }
       change_.rows.push_back({i, std::move(a.row)});
     }
     if (!change_.ids.empty() && rules_.transactions_move_floor) move_floor();
@@ -85,6 +94,10 @@ class transactions_of_step {
   }
 
  private:
+  [[nodiscard]] static bool is_reopened(const aggregate_now& aggregate, const event_id& id) {
+    const auto is_it = [&id](const reopened_id& r) { return r.id == id; };
+    return aggregate.of && std::any_of(aggregate.of->reopened.begin(), aggregate.of->reopened.end(), is_it);
+  }
   [[nodiscard]] bool is_seen(std::uint32_t id) const {
     if (rows_.id_stored[id] == 0) return false;
     const auto& floor = change_.after.floor;
@@ -141,6 +154,8 @@ class transactions_of_step {
     aggregate.row.id = request.id;
     aggregate.row.payload_hash = request.fingerprint.value_or(hash128{});
     aggregate.row.time = time_;
+    if (aggregate.of)
+      std::erase_if(aggregate.of->reopened, [&](const reopened_id& r) { return r.id == request.id; });
     const std::uint32_t index = plan_.ids[id].aggregate;
     in_step_[id] = static_cast<std::uint32_t>(change_.ids.size());
     change_.ids.push_back({index, request.id, time_});

@@ -21,6 +21,12 @@ std::uint64_t waiting_event::bytes() const {
   return sum;
 }
 
+waiting_counts backlog::counted() const noexcept {
+  if (!held) return {parked, retrying, dead};
+  if (!accepted) return {0, 0, events()};
+  return {parked - not_accepted(), retrying, dead + not_accepted()};  // none of these was tried yet
+}
+
 bool backlog::was_skipped(sequence s) const noexcept {
   return std::any_of(skipped.begin(), skipped.end(), [s](const sequence_range& r) { return r.holds(s); });
 }

@@ -61,7 +61,7 @@ struct waiting_event {
   std::uint64_t payload_size{0};
   std::optional<std::string> own_payload;
   /// What its opaque id is filed under, where neither its record's time nor head.since says so: of an event
-  /// that began to wait below an older one.
+  /// that began to wait below an older one, or was accepted at once.
   std::optional<timestamp> id_time;
 
   [[nodiscard]] std::string_view payload() const;
@@ -70,35 +70,76 @@ struct waiting_event {
   friend bool operator==(const waiting_event&, const waiting_event&) = default;
 };
 
-/// What is kept of an aggregate's waiting events as a whole. It is there while any wait, and for ever where
-/// numbers were skipped.
+/// How far the events of an aggregate were let in whose reducer runs later (`handling: deferred`). The gate
+/// takes it for the last one handled: so what is said of a record rests on the records before it, and not on
+/// how far their reducers have come.
+struct accepted_position {
+  ratchet::sequence sequence;
+  std::optional<event_id> id;  ///< none: it came without one, or the number was skipped
+  hash128 payload_hash;
+  std::uint64_t events{0};  ///< that wait at or below it, and for nothing but their reducer
+  friend bool operator==(const accepted_position&, const accepted_position&) = default;
+};
+
+/// An id that is filed although its event was not applied, as it was let in and then taken back: it counts as
+/// not seen.
+struct reopened_id {
+  event_id id;
+  timestamp filed;
+  friend bool operator==(const reopened_id&, const reopened_id&) = default;
+};
+
+/// How many events wait, by what they count as.
+struct waiting_counts {
+  std::uint64_t parked{0};
+  std::uint64_t retrying{0};
+  std::uint64_t dead{0};
+};
+
+/// What is kept of an aggregate's waiting events as a whole. It is there while any wait or ids are reopened,
+/// and for ever where numbers were skipped.
 struct backlog {
   std::uint64_t parked{0};  ///< events, each by the state in its own row
   std::uint64_t retrying{0};
   std::uint64_t dead{0};
   sequence highest;  ///< of all that waited since the backlog was last empty
-  /// The limit per aggregate was reached: all its events count as dead until an operator decides.
+  /// The limit per aggregate was reached: its events, but for accepted ones, count as dead until an operator
+  /// decides.
   bool held{false};
   /// The lowest may be handled now: the work of one step was bounded, or its stream defers all events.
   bool ready{false};
-  /// By the clock: when there is something to do. Where `ready` it is past: zero, or since when in a stream
-  /// that defers all events.
+  /// By the clock: when there is something to do. Where `ready` it is past: zero, or since when the lowest
+  /// accepted event has its turn.
   std::optional<timestamp> wake;
-  std::optional<timestamp> gap_since;   ///< in stream time: the gap below the lowest; never beside `held`
-  std::optional<sequence> adopted;      ///< `first: any`: the number that counts as the first
-  std::vector<sequence_range> skipped;  ///< numbers that are past without an event; in order, apart
+  /// In stream time: the gap below the lowest that is not accepted; never beside `held`.
+  std::optional<timestamp> gap_since;
+  std::optional<sequence> adopted;            ///< `first: any`: the number that counts as the first
+  std::vector<sequence_range> skipped;        ///< numbers that are past without an event; in order, apart
+  std::optional<accepted_position> accepted;  ///< there while such events wait
+  std::vector<reopened_id> reopened;          ///< none twice
 
   [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
+  /// Those that the gate knows as waiting.
+  [[nodiscard]] std::uint64_t not_accepted() const noexcept {
+    return events() - (accepted ? accepted->events : 0);
+  }
+  [[nodiscard]] bool is_accepted(sequence s) const noexcept { return accepted && s <= accepted->sequence; }
+  /// The work of a step was bounded: what is next is released, or accepted, before any other record is
+  /// decided.
+  [[nodiscard]] bool goes_on() const noexcept { return ready && (!accepted || wake == timestamp{}); }
+  /// Accepted ones are never held.
+  [[nodiscard]] waiting_counts counted() const noexcept;
   [[nodiscard]] bool was_skipped(sequence) const noexcept;
   /// Nothing is worth keeping.
-  [[nodiscard]] bool empty() const noexcept { return events() == 0 && skipped.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return events() == 0 && skipped.empty() && reopened.empty(); }
   friend bool operator==(const backlog&, const backlog&) = default;
 };
 
 /// What a store found of one aggregate that has a backlog.
 struct backlog_rows {
   ratchet::backlog backlog;
-  /// The lowest events in the order of their numbers: at least one where any wait.
+  /// The lowest events in the order of their numbers, above those accepted unless the plan runs them: at
+  /// least one where there is any.
   std::vector<waiting_event> queue;
   /// There is no other waiting event behind the queue.
   bool complete{true};
@@ -115,6 +156,8 @@ struct backlog_change {
   std::optional<ratchet::backlog> after;
   std::vector<waiting_event> puts;     ///< new, or in place of the one with this sequence
   std::vector<waiting_head> removals;  ///< of those stored before
+  /// Arrival: those stored before that were accepted now and stay. An accepted event claims no id by waiting.
+  std::vector<waiting_head> accepted;
 };
 
 /// What an operator decides about waiting events.

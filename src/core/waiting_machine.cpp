@@ -101,13 +101,25 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
     time_ = row->time;
     if (!row->deleted) state_.assign(row->snapshot);
   }
+  defers_ = around.rules.deferred || (stored != nullptr && stored->backlog.accepted);
+  if (defers_) handled_ = {has_last_, last_, id_, payload_hash_, time_};
   if (stored == nullptr) return;
   backlog_ = stored->backlog;
-  ready_ = backlog_.ready;
+  ready_ = backlog_.goes_on();
+  if (const auto& accepted = backlog_.accepted) {
+    has_last_ = true;
+    last_ = accepted->sequence;
+    id_ = accepted->id;
+    payload_hash_ = accepted->payload_hash;
+    accepted_events_ = accepted->events;
+  }
   for (const waiting_event& e : stored->queue) {
-    entries_.emplace(e.head.sequence, entry{.event = e, .stored = true, .index = {}});
+    entries& among = backlog_.is_accepted(e.head.sequence) ? accepted_ : entries_;
+    among.emplace(e.head.sequence, entry{.event = e, .stored = true, .index = {}});
   }
   if (!stored->complete && !stored->queue.empty()) last_loaded_ = stored->queue.back().head.sequence;
+  accepted_are_loaded_ = accepted_events_ == 0 || !accepted_.empty();
+  others_are_loaded_ = stored->complete || !entries_.empty();
   for (const waiting_head& head : stored->near) {
     entry known{.event = {}, .whole = false, .stored = true, .index = {}};
     known.event.head = head;
@@ -118,17 +130,19 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
 bool waiting_machine::take(const incoming_event& in) {
   if (stopped_) return false;
   at_ = in.index;
+  if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
+  forget_reopened(in.floor);
   const decision d = decide(around_.rules.gate, facts_of(in));
-  if (d.verdict == verdict::applied && !around_.rules.deferred) {
-    run_incoming(in);
-  } else if (d.verdict == verdict::applied || d.verdict == verdict::parked) {
+  if (d.verdict == verdict::applied) {
+    defers_ ? accept(in) : run_incoming(in);
+  } else if (d.verdict == verdict::parked) {
     wait(in, waiting_state::parked, nullptr);
   } else {
     decide_now(in, d);
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
-  const bool skips = is_strict() && gap.policy == gap_policy::skip && !around_.rules.deferred;
+  const bool skips = is_strict() && gap.policy == gap_policy::skip;
   if (skips && in.stream_time) skip_gaps(*in.stream_time - gap.timeout);
   return !stopped_ && !around_.room.exceeded;
 }
@@ -149,7 +163,7 @@ gate_facts waiting_machine::facts_of(const incoming_event& in) const {
     const auto here = filed_.find(e.id);
     const std::optional<timestamp> filed = here == filed_.end() ? in.id_filed : here->second;
     facts.id_below_floor = in.floor && in.id_time < *in.floor;
-    facts.id_seen = filed && (!in.floor || *filed >= *in.floor);
+    facts.id_seen = filed && (!in.floor || *filed >= *in.floor) && !is_reopened(e.id);
     facts.same_id_as_last = id_ == e.id;
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
@@ -184,16 +198,8 @@ bool waiting_machine::next_is_hidden() const {
   return last_loaded_ && (entries_.empty() || entries_.begin()->first > *last_loaded_);
 }
 
-/// The lowest waits for nothing but its turn.
-bool waiting_machine::next_is_ready() const {
-  if (is_latest() || backlog_.held || backlog_.events() == 0) return false;
-  if (next_is_hidden()) return true;
-  const waiting_head& next = entries_.begin()->second.event.head;
-  return next.state == waiting_state::parked && may_be_next(next.sequence);
-}
-
 bool waiting_machine::is_blocked(const decoded_event& e) const {
-  if (is_latest() || backlog_.events() == 0) return false;
+  if (is_latest() || not_accepted() == 0) return false;
   if (is_arrival() || backlog_.held || next_is_hidden()) return true;
   return entries_.begin()->first < e.sequence;
 }
@@ -294,11 +300,13 @@ void waiting_machine::decide_now(const incoming_event& in, decision d) {
 }
 
 void waiting_machine::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
-  keep(in, as, failure);
+  (void)keep(in, as, failure);
+  hold_if_too_many();
   said_.push_back({in.index, {verdict_of(as, backlog_.held), reject_reason::none}});
 }
 
-void waiting_machine::keep(const incoming_event& in, waiting_state as, const reducer_call* failure) {
+waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& in, waiting_state as,
+                                                         const reducer_call* failure) {
   entry kept{
       .event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
@@ -325,9 +333,12 @@ void waiting_machine::keep(const incoming_event& in, waiting_state as, const red
   around_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
   count_entry(as, 1);
-  entries_.emplace(head.sequence, std::move(kept));
-  if (backlog_.held || backlog_.events() <= around_.rules.waiting.per_aggregate) return;
-  if (around_.rules.deferred && next_is_ready()) return;  // it is not in trouble, there is only much of it
+  return entries_.emplace(head.sequence, std::move(kept)).first;
+}
+
+/// Accepted ones are in no trouble, however many they are.
+void waiting_machine::hold_if_too_many() {
+  if (backlog_.held || not_accepted() <= around_.rules.waiting.per_aggregate) return;
   backlog_.held = true;
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
                               std::to_string(around_.rules.waiting.per_aggregate) +
@@ -370,18 +381,31 @@ timestamp waiting_machine::filed_time_of(const waiting_event& e) const {
 void waiting_machine::file(const event_id& id, timestamp filed, std::optional<timestamp> record_time) {
   if (around_.rules.monotonic_ids) return;
   filed_[id] = filed;
-  if (record_time && filed > *record_time + around_.rules.max_skew) ++ids_ahead_;
+  std::erase_if(backlog_.reopened, [&id](const reopened_id& r) { return r.id == id; });
+  count_if_ahead(filed, record_time, 1);
+}
+
+void waiting_machine::count_if_ahead(timestamp filed, std::optional<timestamp> record_time,
+                                     std::int64_t change) {
+  const bool is_ahead = record_time && filed > *record_time + around_.rules.max_skew;
+  if (is_ahead) ids_ahead_ += static_cast<std::uint64_t>(change);
 }
 
 void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
   waiting_event& event = e.event;
+  const bool was_accepted = is_accepted(at->first);
   count_entry(event.head.state, -1);
   around_.room.remove(event.bytes());
   // In the order of arrival no number says that it was skipped: its id does.
   const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded ||
                             (is_arrival() && becomes == &counters::skipped);
-  if (event.head.id && is_in_window) file(*event.head.id, filed_time_of(event), event.record.time);
+  if (event.head.id && is_in_window) {
+    if (!was_accepted) file(*event.head.id, filed_time_of(event), event.record.time);
+  } else if (defers_) {
+    reopen(event);
+    if (was_accepted && event.head.id) count_if_ahead(filed_time_of(event), event.record.time, -1);
+  }
   if (e.index) {
     const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;
     settled_.push_back({*e.index, {v, reject_reason::none}});
@@ -390,8 +414,9 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   }
   tell(event.head, end_of(becomes), std::move(event.record.where), event.record.offset);
   if (e.stored) removed_.push_back(event.head);
-  entries_.erase(at);
-  if (backlog_.events() == 0) backlog_.held = false;  // as it would be in a step behind this
+  if (was_accepted) --accepted_events_;
+  (was_accepted ? accepted_ : entries_).erase(at);
+  if (not_accepted() == 0) backlog_.held = false;  // as it would be in a step behind this
 }
 
 void waiting_machine::tell(const waiting_head& head, waiting_end end, topic_partition where,
@@ -415,8 +440,12 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .attempt = waiting.attempts + 1};
   const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
   if (ended.how == ending::done) {
-    moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash,
-             waiting.time ? waiting.time : waiting.record.time);
+    const auto time = waiting.time ? waiting.time : waiting.record.time;
+    if (defers_) {
+      handled_ = {true, waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time};
+    } else {
+      moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time);
+    }
     remove(at, &counters::applied);
     return true;
   }

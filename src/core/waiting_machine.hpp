@@ -61,6 +61,10 @@ struct settled_event {
 /// The way of one aggregate's events where some of them have to wait, during one step: decides, runs the
 /// reducer in the order of the aggregate, keeps what fails or comes early, and releases what waited. Events
 /// are run one by one as they come: nothing is superseded unseen here.
+///
+/// In a stream that defers events, and elsewhere while accepted ones are left, an event that may be run is
+/// accepted instead: it goes on waiting, but L, and its id, are for the gate as if it had been applied. What
+/// was accepted is run by steps that no record begins, in its order.
 /// Everything that it is made of is borrowed. Thread-safety: none.
 class waiting_machine {
  public:
@@ -78,14 +82,18 @@ class waiting_machine {
   /// An event of the batch, in the order of its records. False: it or an earlier one ended the step, see
   /// stopped().
   bool take(const incoming_event&);
-  /// What is due: retries, gaps that began at `gaps` or before, and what a bounded step has left.
-  void resume(std::optional<timestamp> gaps);
+  /// What is due: retries, gaps that began at `gaps` or before, what a bounded step has left, and accepted
+  /// events where `runs_accepted`.
+  void resume(std::optional<timestamp> gaps, bool runs_accepted);
 
   /// Does what an operator decided, and what follows from it.
   waiting_answer obey(const waiting_order&);
 
-  /// More can be released than was loaded: that is for the next step, and what comes behind it, too.
-  [[nodiscard]] bool is_ready() const noexcept { return ready_; }
+  /// More can be released than was loaded: that is for the next step, and what comes behind it, too. So it is
+  /// with accepted events, unless the stream defers them.
+  [[nodiscard]] bool is_ready() const noexcept {
+    return ready_ || (!around_.rules.deferred && accepted_is_ready());
+  }
 
   /// Its reducers were given, and gave back, as much of states as one step may.
   [[nodiscard]] bool has_moved_much() const noexcept { return state_bytes_ > k_most_state_bytes; }
@@ -114,6 +122,14 @@ class waiting_machine {
     std::optional<std::uint32_t> index;  ///< of an event of this batch
   };
   using entries = std::map<sequence, entry>;
+  /// Of the last one handled.
+  struct position {
+    bool exists{false};
+    sequence number;
+    std::optional<event_id> id;
+    hash128 payload_hash;
+    std::optional<timestamp> time;
+  };
 
   [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
   [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
@@ -122,7 +138,11 @@ class waiting_machine {
   [[nodiscard]] claim claimed_by(const decoded_event&) const;
   [[nodiscard]] bool is_blocked(const decoded_event&) const;
   [[nodiscard]] bool next_is_hidden() const;
-  [[nodiscard]] bool next_is_ready() const;
+  [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
+  [[nodiscard]] std::uint64_t not_accepted() const { return backlog_.events() - accepted_events_; }
+  [[nodiscard]] bool accepted_is_ready() const noexcept;
+  [[nodiscard]] bool is_reopened(const event_id&) const;
+  void forget_reopened(std::optional<timestamp> floor);
   [[nodiscard]] bool may_be_next(sequence) const;
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
@@ -132,7 +152,15 @@ class waiting_machine {
   void run_incoming(const incoming_event&);
   void decide_now(const incoming_event&, decision);
   void wait(const incoming_event&, waiting_state, const reducer_call*);
-  void keep(const incoming_event&, waiting_state, const reducer_call*);
+  entries::iterator keep(const incoming_event&, waiting_state, const reducer_call*);
+  void hold_if_too_many();
+  void accept(const incoming_event&);
+  void accept_entry(entries::iterator);
+  void accept_next();
+  void run_accepted();
+  void reopen(const waiting_event&);
+  void take_back(sequence);
+  void skip_accepted(sequence);
   void note_failure(waiting_event&, const reducer_call&) const;
   [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
   /// True where it was applied, and is no entry any more.
@@ -151,18 +179,23 @@ class waiting_machine {
   void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset);
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
+  void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);
   void settle();
   waiting_answer replay(entries::iterator, const waiting_order&);
   waiting_answer skip_to(sequence);
   void audit(const char* kind, std::string text);
   void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();
-  [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&) const;
+  void settle_position();
+  [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&, bool goes_on) const;
+  [[nodiscard]] std::optional<timestamp> wake_of_accepted(bool is_ready) const;
 
   surroundings around_;
   std::string_view aggregate_;
   const aggregate_row* row_;
   const backlog_rows* stored_;
+  bool defers_{false};
+  // What the gate takes for the last one handled.
   bool has_last_{false};
   sequence last_;
   std::optional<event_id> id_;
@@ -173,8 +206,16 @@ class waiting_machine {
   state state_;
   std::size_t state_bytes_{0};  ///< moved to and from reducers
   ratchet::backlog backlog_;
-  entries entries_;
-  std::optional<sequence> last_loaded_;  ///< of a queue that is not complete
+  entries entries_;  ///< but for accepted ones
+  // Where events are accepted. What was handled lies behind what the gate knows:
+  position handled_;
+  entries accepted_;
+  std::uint64_t accepted_events_{0};  ///< also of those that were not loaded
+  bool accepted_are_loaded_{true};    ///< from the lowest on
+  bool others_are_loaded_{true};      ///< from the lowest on
+  bool ran_accepted_{false};
+  std::vector<waiting_head> newly_accepted_;  ///< arrival: of those stored
+  std::optional<sequence> last_loaded_;       ///< of a queue that is not complete
   bool ready_{false};
   std::map<event_id, timestamp> filed_;
   std::vector<published_outputs> outputs_;

@@ -34,25 +34,33 @@ std::string told_of(std::string_view aggregate, const waiting_event& e) {
 }  // namespace
 
 waiting_answer waiting_machine::obey(const waiting_order& order) {
-  const auto at = entries_.find(order.sequence);
-  if (at == entries_.end()) {
+  entries& among = is_accepted(order.sequence) ? accepted_ : entries_;
+  const auto at = among.find(order.sequence);
+  if (at == among.end()) {
     if (last_loaded_ && order.sequence > *last_loaded_) return waiting_answer::out_of_reach;
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
   }
   if (!at->second.whole) return waiting_answer::out_of_reach;
   const std::string told = told_of(aggregate_, at->second.event);
+  const bool was_accepted = is_accepted(order.sequence);
+  const bool is_first = at == among.begin() && (was_accepted || accepted_events_ == 0);
   switch (order.verb) {
     case waiting_verb::replay:
       return replay(at, order);
     case waiting_verb::discard:
       remove(at, &counters::discarded);
+      if (was_accepted) take_back(order.sequence);
       audit("waiting_discarded", told + ", was discarded; its number is open again");
       if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
     case waiting_verb::skip:
-      if (!is_latest() && at != entries_.begin()) return waiting_answer::not_first;
+      if (!is_latest() && !is_first) return waiting_answer::not_first;
       remove(at, &counters::skipped);
       audit("waiting_skipped", told + ", was skipped");
+      if (was_accepted) {
+        skip_accepted(order.sequence);
+        return waiting_answer::done;
+      }
       if (!has_last_ || last_ < order.sequence) {
         add_range(backlog_.skipped,
                   {has_last_ && is_strict() ? behind(last_) : order.sequence, order.sequence});
@@ -66,6 +74,7 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
 
 waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order& order) {
   waiting_event& e = at->second.event;
+  const sequence number = order.sequence;
   const bool lets_in = !backlog_.held && begins_an_epoch(at);
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
@@ -74,6 +83,7 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
   if (order.payload)
     told += " with another payload (" + payload_text(order.payload->size(), order.payload_hash) + ")";
   audit("waiting_replayed", std::move(told));
+  if (backlog_.held && !others_are_loaded_) ready_ = true;  // a look at them is for the next step
   backlog_.held = false;
   around_.room.bytes -= e.bytes();
   if (order.payload) {
@@ -81,6 +91,7 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
     e.head.payload_hash = order.payload_hash;
     e.tombstone = false;
     at->second.changed = true;
+    if (is_accepted(number) && number == last_) payload_hash_ = order.payload_hash;
   }
   if (e.head.state != waiting_state::parked) {
     set_state(at->second, waiting_state::retrying);
@@ -90,6 +101,10 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
   around_.room.bytes += e.bytes();
   if (lets_in) pass_over_gap(k_decided);
   is_latest() ? retry_latest() : cascade();
+  // Of those that were accepted this one alone: the others have their turn.
+  const bool is_next = is_accepted(number) && accepted_.begin()->first == number;
+  if (is_next && accepted_.begin()->second.event.head.state == waiting_state::retrying)
+    (void)run_entry(accepted_.begin());
   return waiting_answer::done;
 }
 
@@ -97,14 +112,14 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
 /// before it are missing, too, and may still come.
 bool waiting_machine::begins_an_epoch(entries::iterator at) const {
   const waiting_head& head = at->second.event.head;
-  const bool is_lowest = at == entries_.begin() && !next_is_hidden();
+  const bool is_lowest = !is_accepted(head.sequence) && at == entries_.begin() && !next_is_hidden();
   return is_lowest && head.state == waiting_state::parked && is_left_to_people(head.sequence) &&
          (around_.rules.gate.first == first_number::any || head.sequence.number == first_of_epoch());
 }
 
 /// Gives up numbers of the gap below the lowest event, up to this one.
 waiting_answer waiting_machine::skip_to(sequence to) {
-  const bool in_gap = is_strict() && backlog_.events() > 0 && !next_is_hidden() &&
+  const bool in_gap = is_strict() && not_accepted() > 0 && !next_is_hidden() &&
                       to < entries_.begin()->first && (!has_last_ || to > last_) &&
                       (has_last_ || around_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;

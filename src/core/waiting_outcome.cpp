@@ -29,10 +29,11 @@ void waiting_machine::audit(const char* kind, std::string text) {
   audits_.push_back(std::move(row));
 }
 
-std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) const {
-  // What a step has left goes on whatever the clock says, also where somebody sets it back; what is deferred
+std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b, bool goes_on) const {
+  // What a step has left goes on whatever the clock says, also where somebody sets it back; what is accepted
   // queues up with what is tried again.
-  if (b.ready) return around_.rules.deferred ? around_.now : timestamp{};
+  if (goes_on) return timestamp{};
+  if (defers_) return wake_of_accepted(b.ready);
   if (b.held) return std::nullopt;
   std::optional<timestamp> wake;
   std::uint64_t at_hand = 0;
@@ -50,22 +51,25 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b) con
 }
 
 ratchet::backlog waiting_machine::backlog_after() {
-  if (around_.rules.deferred && next_is_ready()) ready_ = true;
   ratchet::backlog after = std::move(backlog_);
+  after.accepted.reset();
+  if (accepted_events_ > 0) after.accepted = {last_, id_, payload_hash_, accepted_events_};
+  if (after.not_accepted() == 0) after.held = false;
   if (after.events() == 0) {
-    after.held = false;
     after.highest = {};
+    after.adopted.reset();
   }
   // In `latest` a newer event makes held ones needless, too.
-  after.ready = ready_ && after.events() > 0 && (!after.held || is_latest());
-  after.gap_since.reset();
-  if (!after.held && after.events() > 0 && !next_is_hidden() && is_strict()) {
+  const bool goes_on = ready_ && after.not_accepted() > 0 && (!after.held || is_latest());
+  after.ready = goes_on || accepted_is_ready();
+  if (others_are_loaded_ || after.held) after.gap_since.reset();
+  if (others_are_loaded_ && !after.held && after.not_accepted() > 0 && !next_is_hidden() && is_strict()) {
     const waiting_head& next = entries_.begin()->second.event.head;
     // An age is what skips a gap. One that only people end must have none, or it would be due for ever.
-    if (next.state == waiting_state::parked && !after.ready && !is_never_skipped(next.sequence))
+    if (next.state == waiting_state::parked && !goes_on && !is_never_skipped(next.sequence))
       after.gap_since = next.since;
   }
-  after.wake = wake_of(after);
+  after.wake = wake_of(after, goes_on);
   return after;
 }
 
@@ -75,21 +79,27 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   backlog_change change;
   change.aggregate = aggregate;
   ratchet::backlog after = backlog_after();
+  settle_position();
   const auto count_of = [this](const ratchet::backlog& b, std::uint64_t sign) {
-    around_.counts.waiting_parked += sign * (b.held ? 0 : b.parked);
-    around_.counts.waiting_retrying += sign * (b.held ? 0 : b.retrying);
-    around_.counts.waiting_dead += sign * (b.held ? b.events() : b.dead);
+    const waiting_counts counts = b.counted();
+    around_.counts.waiting_parked += sign * counts.parked;
+    around_.counts.waiting_retrying += sign * counts.retrying;
+    around_.counts.waiting_dead += sign * counts.dead;
   };
   constexpr auto k_minus = ~std::uint64_t{0};  // modulo 2^64
   if (before) count_of(*before, k_minus);
   count_of(after, 1);
-  for (auto& [number, e] : entries_) {
-    if (e.index) {
-      settled_.push_back({*e.index, {verdict_of(e.event.head.state, after.held), reject_reason::none}});
+  const auto put = [&](entries& those, bool held) {
+    for (auto& [number, e] : those) {
+      if (e.index)
+        settled_.push_back({*e.index, {verdict_of(e.event.head.state, held), reject_reason::none}});
+      if (e.changed) change.puts.push_back(std::move(e.event));
     }
-    if (e.changed) change.puts.push_back(std::move(e.event));
-  }
+  };
+  put(accepted_, false);
+  put(entries_, after.held);
   change.removals = std::move(removed_);
+  change.accepted = std::move(newly_accepted_);
   const bool waits = !after.empty();
   if (waits) change.after = std::move(after);
   change.before = before;
@@ -108,7 +118,8 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     if (ran_ && state_.exists()) row.row.snapshot = std::move(state_).take();
     out.rows.push_back(std::move(row));
   }
-  if (before != change.after || !change.puts.empty() || !change.removals.empty()) {
+  if (before != change.after || !change.puts.empty() || !change.removals.empty() ||
+      !change.accepted.empty()) {
     out.backlogs.push_back(std::move(change));
   }
   for (const auto& [id, filed] : filed_) out.ids.push_back({aggregate, id, filed});

@@ -8,6 +8,7 @@ namespace ratchet {
 /// Releases what is next, until there is a gap or something fails; or the step has done enough: the next one
 /// goes on.
 void waiting_machine::cascade() {
+  if (defers_) return accept_next();
   ready_ = false;
   while (!backlog_.held && backlog_.events() > 0) {
     if (next_is_hidden()) {
@@ -27,16 +28,16 @@ void waiting_machine::cascade() {
   }
 }
 
-void waiting_machine::resume(std::optional<timestamp> gaps) {
+void waiting_machine::resume(std::optional<timestamp> gaps, bool runs_accepted) {
   if (is_latest()) return retry_latest();
-  if (backlog_.held) return;
-  cascade();
+  if (!backlog_.held) cascade();
   if (gaps) skip_gaps(*gaps);
+  if (runs_accepted) run_accepted();
 }
 
 /// Skips what began then or before, one gap behind the other.
 void waiting_machine::skip_gaps(timestamp began) {
-  while (!stopped_ && !backlog_.held && backlog_.events() > 0 && !next_is_hidden()) {
+  while (!stopped_ && !backlog_.held && not_accepted() > 0 && !next_is_hidden()) {
     const waiting_head& next = entries_.begin()->second.event.head;
     if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
     if (is_left_to_people(next.sequence)) return;
@@ -70,6 +71,7 @@ void waiting_machine::pass_over_gap(const char* why) {
   if (may_be_next(next)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();
+  if (defers_) return accept_entry(at);
   (void)run_entry(at);
 }
 

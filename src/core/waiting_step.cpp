@@ -34,9 +34,12 @@ template <class Act>
 
 stream_change resume_waiting(const stream_rules& rules, const reducer& reduce, const stream_state& before,
                              const step_plan& plan, const step_rows& rows, timestamp now) {
-  const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, before) : std::nullopt;
-  return for_each_backlog(rules, reduce, before, plan, rows, now,
-                          [&](waiting_machine& machine, std::uint32_t) { machine.resume(gaps); });
+  // Gaps are no matter of a step that runs what its stream deferred: of those behind it little is looked up.
+  const bool skips = rules.gap.policy == gap_policy::skip && !(rules.deferred && plan.runs_accepted);
+  const auto gaps = skips ? gaps_due(rules, before) : std::nullopt;
+  return for_each_backlog(
+      rules, reduce, before, plan, rows, now,
+      [&](waiting_machine& machine, std::uint32_t) { machine.resume(gaps, plan.runs_accepted); });
 }
 
 stream_change obey_orders(const stream_rules& rules, const reducer& reduce, const stream_state& before,

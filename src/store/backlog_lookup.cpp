@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sequence_range.hpp"
 #include "store/layout_io.hpp"
 #include "store/layout_waiting.hpp"
 
@@ -33,13 +34,13 @@ class backlog_search {
     for (const std::uint32_t aggregate : waits) out.backlogs.emplace_back(aggregate, backlog_rows{});
     RATCHET_TRY(get_backlogs(out));
     group_events(waits);
-    const auto has_events = [](const auto& b) { return b.second.backlog.events() != 0; };
+    const auto has_events = [this](const auto& b) { return events_to_read(b.second.backlog) != 0; };
     const auto firsts =
         static_cast<std::size_t>(std::count_if(out.backlogs.begin(), out.backlogs.end(), has_events));
     left_ = k_queue_events - std::min(k_queue_events, firsts);
     for (std::size_t i = 0; i < out.backlogs.size(); ++i) {
       auto& [aggregate, rows] = out.backlogs[i];
-      if (rows.backlog.events() == 0) continue;
+      if (events_to_read(rows.backlog) == 0) continue;
       const std::span<const std::uint32_t> events = events_of(i);
       RATCHET_TRY(read_queue(aggregate, *out.aggregates[aggregate], events, rows));
       if (rows.complete || events.empty()) continue;
@@ -94,9 +95,14 @@ class backlog_search {
   }
   [[nodiscard]] std::span<const std::uint32_t> events_of(std::size_t place) const { return events_[place]; }
 
+  /// Accepted ones are nothing that a gate could come upon.
+  [[nodiscard]] std::uint64_t events_to_read(const backlog& b) const {
+    return plan_->runs_accepted ? b.events() : b.not_accepted();
+  }
+
   /// Whether a step has use for more than the first of the queue.
   [[nodiscard]] bool wants_queue(const backlog_rows& rows, std::span<const std::uint32_t> events) const {
-    if (plan_->resumes || rows.backlog.ready || plan_->order == order::latest) return true;
+    if (plan_->resumes || rows.backlog.goes_on() || plan_->order == order::latest) return true;
     // Below the first one an event may close the gap, and the queue follows it.
     return plan_->order == order::strict && std::any_of(events.begin(), events.end(), [&](std::uint32_t e) {
              return plan_->events[e].has_sequence &&
@@ -110,8 +116,12 @@ class backlog_search {
     layout::append_waiting_events_prefix(prefix_, stream_, k_instance_slot, name(aggregate));
     // What was handled has left its tombstones below. In `latest` events that a newer one made needless may
     // lie there, too, where the step that took it could not load them all.
-    seek(row.has_last && plan_->order != order::latest ? row.last : sequence{});
-    const std::uint64_t events_in_all = rows.backlog.events();
+    if (!plan_->runs_accepted && rows.backlog.accepted) {
+      seek(behind(rows.backlog.accepted->sequence));
+    } else {
+      seek(row.has_last && plan_->order != order::latest ? row.last : sequence{});
+    }
+    const std::uint64_t events_in_all = events_to_read(rows.backlog);
     std::uint64_t wanted = 1;
     while (rows.queue.size() < wanted) {
       if (!is_at_event()) return missing();

@@ -101,18 +101,23 @@
 ///                                                          i64 what the opaque id is filed under, where
 ///                                                          neither the record's time nor since says so
 ///   backlog         02 u32 stream, u32 slot, aggregate     format, u8 flags (1 held, 2 ready, 4 wake, 8 gap,
-///                                                          16 adopted), u64 parked, u64 retrying, u64 dead,
-///                                                          u64 epoch and u64 number of the highest, optional
-///                                                          i64 wake, optional i64 gap, optional u64 epoch
-///                                                          and u64 number adopted, u32 skipped ranges, as
-///                                                          many times: u64 epoch and u64 number of the
-///                                                          first, the same of the last
+///                                                          16 adopted, 32 accepted, 64 accepted has an id,
+///                                                          128 reopened), u64 parked, u64 retrying, u64
+///                                                          dead, u64 epoch and u64 number of the highest,
+///                                                          optional i64 wake, optional i64 gap, optional u64
+///                                                          epoch and u64 number adopted, u32 skipped ranges,
+///                                                          as many times: u64 epoch and u64 number of the
+///                                                          first, the same of the last; of accepted ones u64
+///                                                          epoch and u64 number, optional id, payload hash,
+///                                                          u64 events; where ids are reopened u32 ids, as
+///                                                          many times: id, i64 filed
 ///   wake            03 u32 stream, ordered i64 wake, u32   format
 ///                   slot, aggregate
 ///   gap             04 u32 stream, ordered i64 gap, u32    format
 ///                   slot, aggregate
 ///   id              05 u32 stream, u32 slot, text          format, u64 epoch, u64 number. Of streams in
-///                   aggregate, id (16 bytes)               `arrival` order alone
+///                   aggregate, id (16 bytes)               `arrival` order alone, and of events that are
+///                                                          not accepted
 ///
 /// outbox:
 ///   output          01 u64 position                        format, u8 kind (0 dead letter, 1 rejection, 2

@@ -32,6 +32,11 @@ void put_sequence(byte_writer& out, sequence s) {
   out.u64(s.number);
 }
 
+void put_id(byte_writer& out, const event_id& id) {
+  out.u64(id.high);
+  out.u64(id.low);
+}
+
 sequence read_sequence(byte_reader& in) {
   const std::uint64_t epoch = in.u64();
   return {epoch, in.u64()};
@@ -43,7 +48,13 @@ constexpr unsigned k_record_time = 64, k_key = 128, k_value = 256, k_own_payload
 constexpr unsigned k_id_time = 1024, k_event_flags = 2047;
 // Flags of a backlog.
 constexpr unsigned k_held = 1, k_ready = 2, k_wake = 4, k_gap = 8, k_adopted = 16;
-constexpr unsigned k_backlog_flags = 31;
+constexpr unsigned k_accepted = 32, k_accepted_id = 64, k_reopened = 128;
+
+unsigned flags_of(const backlog& b) {
+  return (b.held ? k_held : 0U) | (b.ready ? k_ready : 0U) | (b.wake ? k_wake : 0U) |
+         (b.gap_since ? k_gap : 0U) | (b.adopted ? k_adopted : 0U) | (b.accepted ? k_accepted : 0U) |
+         (b.accepted && b.accepted->id ? k_accepted_id : 0U) | (b.reopened.empty() ? 0U : k_reopened);
+}
 
 unsigned flags_of(const waiting_event& e) {
   return (e.head.id ? k_id : 0U) | (e.head.since ? k_since : 0U) | (e.tombstone ? k_tombstone : 0U) |
@@ -131,8 +142,7 @@ void append_waiting_id_key(std::string& out, stream_id stream, slot s, std::stri
   put_head(key, waiting_kind::id, stream);
   key.u32(static_cast<std::uint32_t>(s));
   key.text(aggregate);
-  key.u64(id.high);
-  key.u64(id.low);
+  put_id(key, id);
 }
 
 result<parsed_waiting_event_key> parse_waiting_event_key(std::string_view key) {
@@ -193,10 +203,7 @@ std::string encode_waiting_event(const waiting_event& e) {
   out.u8(static_cast<unsigned>(e.head.state));
   out.u16(flags_of(e));
   out.hash(e.head.payload_hash);
-  if (e.head.id) {
-    out.u64(e.head.id->high);
-    out.u64(e.head.id->low);
-  }
+  if (e.head.id) put_id(out, *e.head.id);
   if (e.head.since) out.time(*e.head.since);
   out.bytes(e.type);
   if (e.time) out.time(*e.time);
@@ -261,8 +268,7 @@ std::string encode_backlog(const backlog& b) {
   std::string value;
   byte_writer out{value};
   out.u8(static_cast<unsigned>(k_format));
-  out.u8((b.held ? k_held : 0U) | (b.ready ? k_ready : 0U) | (b.wake ? k_wake : 0U) |
-         (b.gap_since ? k_gap : 0U) | (b.adopted ? k_adopted : 0U));
+  out.u8(flags_of(b));
   out.u64(b.parked);
   out.u64(b.retrying);
   out.u64(b.dead);
@@ -275,6 +281,17 @@ std::string encode_backlog(const backlog& b) {
     put_sequence(out, r.first);
     put_sequence(out, r.last);
   }
+  if (b.accepted) {
+    put_sequence(out, b.accepted->sequence);
+    if (b.accepted->id) put_id(out, *b.accepted->id);
+    out.hash(b.accepted->payload_hash);
+    out.u64(b.accepted->events);
+  }
+  if (!b.reopened.empty()) out.u32(static_cast<std::uint32_t>(b.reopened.size()));
+  for (const reopened_id& r : b.reopened) {
+    put_id(out, r.id);
+    out.time(r.filed);
+  }
   return value;
 }
 
@@ -282,7 +299,6 @@ result<backlog> decode_backlog(std::string_view value) {
   byte_reader in = after_format(value);
   backlog b;
   const unsigned flags = in.u8();
-  in.expect((flags & ~k_backlog_flags) == 0);
   b.held = (flags & k_held) != 0;
   b.ready = (flags & k_ready) != 0;
   b.parked = in.u64();
@@ -295,6 +311,22 @@ result<backlog> decode_backlog(std::string_view value) {
   for (std::uint32_t count = in.u32(); count > 0 && !in.bad(); --count) {
     const sequence first = read_sequence(in);
     b.skipped.push_back({first, read_sequence(in)});
+  }
+  in.expect((flags & k_accepted_id) == 0 || (flags & k_accepted) != 0);
+  if ((flags & k_accepted) != 0) {
+    accepted_position& accepted = b.accepted.emplace();
+    accepted.sequence = read_sequence(in);
+    if ((flags & k_accepted_id) != 0) accepted.id = in.id();
+    accepted.payload_hash = in.hash();
+    accepted.events = in.u64();
+    in.expect(accepted.events > 0 && accepted.events <= b.events());
+  }
+  if ((flags & k_reopened) != 0) {
+    for (std::uint32_t count = in.u32(); count > 0 && !in.bad(); --count) {
+      const event_id id = in.id();
+      b.reopened.push_back({id, in.time()});
+    }
+    in.expect(!b.reopened.empty());
   }
   if (!in.done()) return damaged();
   return b;

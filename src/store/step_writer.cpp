@@ -241,14 +241,20 @@ void step_writer::put_waiting_events(const step_part& part, const backlog_change
     layout::append_waiting_id_key(key_, part.stream, k_instance_slot, aggregate, id);
     return key_;
   };
+  const auto has_id_key = [has_ids](const waiting_head& head, const std::optional<backlog>& of) {
+    return has_ids && head.id && !(of && of->is_accepted(head.sequence));
+  };
   // Removals first: what is put under the same key stays.
   for (const waiting_head& gone : change.removals) {
     batch_->Delete(family, event_key(gone.sequence)).PermitUncheckedError();
-    if (has_ids && gone.id) batch_->Delete(family, id_key(*gone.id)).PermitUncheckedError();
+    if (has_id_key(gone, change.before)) batch_->Delete(family, id_key(*gone.id)).PermitUncheckedError();
+  }
+  for (const waiting_head& head : change.accepted) {
+    if (has_id_key(head, change.before)) batch_->Delete(family, id_key(*head.id)).PermitUncheckedError();
   }
   for (const waiting_event& event : change.puts) {
     put(*batch_, family, event_key(event.head.sequence), layout::encode_waiting_event(event));
-    if (has_ids && event.head.id)
+    if (has_id_key(event.head, change.after))
       put(*batch_, family, id_key(*event.head.id), layout::encode_sequence(event.head.sequence));
   }
 }

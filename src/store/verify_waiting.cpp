@@ -106,11 +106,16 @@ std::string waiting_check::check_event(std::string_view key, std::string_view va
     const auto found = db_->get(options_, family::waiting, owner);
     if (!found) return "its backlog cannot be read: " + found.error().message();
     last_owner_exists_ = found.assume_value().has_value();
+    last_accepted_.reset();
+    if (last_owner_exists_) {
+      const auto of = layout::decode_backlog(*found.assume_value());  // else found where it is looked at
+      if (of && of.assume_value().accepted) last_accepted_ = of.assume_value().accepted->sequence;
+    }
     last_owner_ = std::move(owner);
   }
   if (!last_owner_exists_) return "its aggregate has no backlog";
   const std::optional<event_id>& id = event.assume_value().head.id;
-  if (!stream->has_ids || !id) return {};
+  if (!stream->has_ids || !id || (last_accepted_ && k.sequence <= *last_accepted_)) return {};
   std::string id_key;
   layout::append_waiting_id_key(id_key, k.stream, k.slot, k.aggregate, *id);
   const auto filed = db_->get(options_, family::waiting, id_key);
@@ -129,11 +134,12 @@ std::string waiting_check::check_backlog(std::string_view key, std::string_view 
   stream_facts* stream = stream_of(k.stream);
   if (!stream) return k_no_stream;
   waiting_totals& totals = stream->totals;
-  totals.parked += b.held ? 0 : b.parked;
-  totals.retrying += b.held ? 0 : b.retrying;
-  totals.dead += b.held ? b.events() : b.dead;
+  const waiting_counts counts = b.counted();
+  totals.parked += counts.parked;
+  totals.retrying += counts.retrying;
+  totals.dead += counts.dead;
   if (std::string wrong = contradiction(b); !wrong.empty()) return wrong;
-  const auto events = events_of(k);
+  const auto events = events_of(k, b);
   if (!events) return "its events cannot be read: " + events.error().message();
   const events_seen& seen = events.assume_value();
   if (b.parked != seen.by_state.parked || b.retrying != seen.by_state.retrying ||
@@ -146,6 +152,10 @@ std::string waiting_check::check_backlog(std::string_view key, std::string_view 
            shown(seen.by_state.parked, seen.by_state.retrying, seen.by_state.dead);
   }
   if (seen.highest && b.highest < *seen.highest) return "an event lies above its highest";
+  if (b.accepted && b.accepted->events != seen.accepted) {
+    return "it counts " + std::to_string(b.accepted->events) + " accepted events, and there are " +
+           std::to_string(seen.accepted);
+  }
   if (b.wake && !is_indexed(waiting_kind::wake, k, *b.wake)) return "its wake is not in the index";
   if (b.gap_since && !is_indexed(waiting_kind::gap, k, *b.gap_since)) return "its gap is not in the index";
   return check_owner(k, b, seen);
@@ -164,7 +174,9 @@ std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, co
   const layout::aggregate_value& owner = decoded.assume_value();
   if (!owner.waits) return "the row of its aggregate does not say that it waits";
   const bool is_passed = owner.has_last && !b.ready && seen.lowest && *seen.lowest <= owner.last;
-  return is_passed ? "an event waits that is not above the last one handled" : "";
+  if (is_passed) return "an event waits that is not above the last one handled";
+  const bool is_behind = owner.has_last && b.accepted && b.accepted->sequence <= owner.last;
+  return is_behind ? "what is accepted is not above the last one handled" : "";
 }
 
 std::string waiting_check::check_due(waiting_kind kind, std::string_view key, std::string_view value) const {
@@ -205,7 +217,8 @@ result<std::optional<backlog>> waiting_check::backlog_of(stream_id stream, slot 
   return std::optional{std::move(found)};
 }
 
-result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed_aggregate_key& k) const {
+result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed_aggregate_key& k,
+                                                            const backlog& b) const {
   std::string prefix;
   layout::append_waiting_events_prefix(prefix, k.stream, k.slot, k.aggregate);
   events_seen seen;
@@ -214,6 +227,7 @@ result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed
         RATCHET_TRY(const sequence s, layout::parse_sequence(key.substr(prefix.size())));
         RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
         count(seen.by_state, head.state);
+        if (b.is_accepted(s)) ++seen.accepted;
         if (!seen.lowest) seen.lowest = s;
         seen.highest = s;
         return true;

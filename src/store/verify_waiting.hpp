@@ -41,6 +41,7 @@ class waiting_check {
     waiting_totals by_state;
     std::optional<sequence> lowest;
     std::optional<sequence> highest;
+    std::uint64_t accepted{0};
   };
 
   std::string check_event(std::string_view key, std::string_view value);
@@ -50,7 +51,7 @@ class waiting_check {
   [[nodiscard]] std::string check_owner(const layout::parsed_aggregate_key&, const backlog&,
                                         const events_seen&) const;
   [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id, slot, std::string_view aggregate) const;
-  [[nodiscard]] result<events_seen> events_of(const layout::parsed_aggregate_key&) const;
+  [[nodiscard]] result<events_seen> events_of(const layout::parsed_aggregate_key&, const backlog&) const;
   [[nodiscard]] bool is_indexed(layout::waiting_kind, const layout::parsed_aggregate_key&, timestamp) const;
   stream_facts* stream_of(stream_id);
 
@@ -59,6 +60,7 @@ class waiting_check {
   std::map<stream_id, stream_facts> streams_;
   std::string last_owner_;  ///< the key of the backlog that was last looked for by an event
   bool last_owner_exists_{false};
+  std::optional<sequence> last_accepted_;  ///< of that backlog
 };
 
 }  // namespace ratchet

@@ -319,6 +319,17 @@ inline const row_kind<backlog> k_backlog{[](fuzz_input& in) {
                                              const sequence first = read_sequence(in);
                                              b.skipped.push_back({first, read_sequence(in)});
                                            }
+                                           if (in.flag() && b.events() > 0) {
+                                             accepted_position& accepted = b.accepted.emplace();
+                                             accepted.sequence = read_sequence(in);
+                                             maybe(in, accepted.id, read_id);
+                                             accepted.payload_hash = read_hash(in);
+                                             accepted.events = 1 + in.u64() % b.events();
+                                           }
+                                           for (unsigned n = in.u8() % 4U; n > 0; --n) {
+                                             const event_id id = read_id(in);
+                                             b.reopened.push_back({id, read_time(in)});
+                                           }
                                            return b;
                                          },
                                          layout::encode_backlog, layout::decode_backlog};

@@ -181,6 +181,46 @@ TEST(values_on_disk, hold_no_waiting_event_whose_payload_lies_outside_of_its_val
   EXPECT_FALSE(reads(0, 1));
 }
 
+TEST(values_on_disk, hold_what_is_accepted_of_a_backlog) {
+  backlog b;
+  b.parked = 3;
+  b.highest = seq(7);
+  b.accepted = {seq(1, 6), {}, k_hash, 2};
+  const std::string counts =
+      "0000000000000003"
+      "0000000000000000"
+      "0000000000000000"
+      "0000000000000000"
+      "0000000000000007"
+      "00000000";
+  const std::string position =
+      "0000000000000001"
+      "0000000000000006";
+  EXPECT_EQ(hex(encode_backlog(b)),
+            "01"
+            "20" +
+                counts + position + k_hash_hex + "0000000000000002");
+  EXPECT_EQ(decode_backlog(encode_backlog(b)).value(), b);
+  b.accepted->id = k_id;
+  b.reopened = {{k_id, k_time}};
+  const std::string value = encode_backlog(b);
+  EXPECT_EQ(hex(value),
+            "01"
+            "e0" +
+                counts + position + k_id_hex + k_hash_hex +
+                "0000000000000002"
+                "00000001" +
+                k_id_hex + k_time_hex);
+  EXPECT_EQ(decode_backlog(value).value(), b);
+  for (std::size_t size = 0; size < value.size(); ++size)
+    EXPECT_FALSE(decode_backlog(value.substr(0, size))) << size;
+  EXPECT_FALSE(decode_backlog(value + "x"));
+  b.accepted->events = 4;
+  EXPECT_FALSE(decode_backlog(encode_backlog(b))) << "more than there are";
+  b.accepted->events = 0;
+  EXPECT_FALSE(decode_backlog(encode_backlog(b)));
+}
+
 TEST(values_on_disk, hold_a_backlog) {
   backlog b;
   b.parked = 1;
@@ -227,6 +267,8 @@ TEST(values_on_disk, hold_a_backlog) {
   std::string unknown = value;
   unknown[1] = '\x3f';
   EXPECT_EQ(decode_backlog(unknown).error(), make_error_code(errc::state_damaged));
+  unknown[1] = '\x5f';
+  EXPECT_FALSE(decode_backlog(unknown)) << "an id of what is not there";
   EXPECT_EQ(hex(encode_sequence(seq(1, 258))),
             "01"
             "0000000000000001"

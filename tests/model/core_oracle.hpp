@@ -31,6 +31,7 @@ struct oracle_rules {
   std::size_t may_wait{1'000'000};            ///< for each aggregate
   bool has_ties{false};                       ///< the later of two events of one number is the newer one
   bool opaque{false};                         ///< ids have no time but their record's
+  bool deferred{false};                       ///< what is let through is run by finish()
 };
 
 class oracle {
@@ -53,7 +54,8 @@ class oracle {
     std::optional<event_id> id;
     std::optional<std::string> payload;  ///< of the last event; none for a tombstone
     std::optional<std::string> snapshot;
-    std::string published;  ///< each payload, a semicolon behind it
+    std::string published;             ///< each payload, a semicolon behind it
+    std::map<place, waiter> accepted;  ///< let through, and not run
   };
   struct partition {
     std::int64_t next{0};
@@ -75,6 +77,7 @@ class oracle {
       return;
     }
     kept_.reset();
+    older_.reset();
     const std::string what = handle(e);
     if (what != "waits") ++counts[what];
     partition& p = partitions[e.partition];
@@ -88,6 +91,26 @@ class oracle {
     if (kept_) date(aggregates[e.aggregate], *kept_, e.time);
     if (rules_.gap_timeout && floor) {
       for (auto& [name, a] : aggregates) skip_old_gaps(a);
+    }
+  }
+
+  /// Runs what was deferred: of each aggregate up to the first one that fails. From then on the last one of
+  /// an aggregate is the last one that was run, where not all were.
+  void finish() {
+    for (auto& [name, a] : aggregates) {
+      aggregate done;
+      auto next = a.accepted.begin();
+      for (; next != a.accepted.end() && !fails(next->second.event); next = a.accepted.erase(next)) {
+        ++counts["applied"];
+        move_to(done, next->first, next->second.event);
+        run(a, next->second.event);
+      }
+      if (next == a.accepted.end()) continue;
+      next->second.dead = true;
+      a.has_last = done.has_last;
+      a.epoch = done.epoch;
+      a.number = done.number;
+      a.id = done.id;
     }
   }
 
@@ -113,6 +136,15 @@ class oracle {
     std::string what = judge(e);
     aggregate& a = aggregates[e.aggregate];
     const place number = rules_.is_arrival ? next_number(a) : place{e.sequence.epoch, e.sequence.number};
+    if (what == "let through" && rules_.deferred) {
+      waiter w{e, {}, false, {}};
+      const auto above = a.waiting.upper_bound(number);
+      if (above != a.waiting.end() && waited_for(a, above->first, number)) older_ = above->second.since;
+      accept(a, number, std::move(w), time_of_id(e));
+      kept_ = number;
+      settle(a);
+      return "waits";
+    }
     if (what == "let through" && !fails(e)) {
       apply(a, number, e, time_of_id(e));
       settle(a);
@@ -171,12 +203,16 @@ class oracle {
   /// Runs the lowest waiting event; false where it fails.
   bool release(aggregate& a) {
     const auto next = a.waiting.begin();
-    if (fails(next->second.event)) {
+    if (!rules_.deferred && fails(next->second.event)) {
       next->second.dead = true;
       return false;
     }
     const auto [number, w] = *next;
     a.waiting.erase(next);
+    if (rules_.deferred) {
+      accept(a, number, w, time_of_waiting(w));
+      return true;
+    }
     ++counts["applied"];
     apply(a, number, w.event, time_of_waiting(w));
     return true;
@@ -196,18 +232,29 @@ class oracle {
   }
 
   void date(aggregate& a, place kept, std::optional<std::int64_t> time) {
+    if (const auto accepted = a.accepted.find(kept); accepted != a.accepted.end()) {
+      waiter& w = accepted->second;
+      w.began = floor ? std::optional{*floor + rules_.window} : time;
+      w.since = w.began;
+      if (older_) w.since = std::min(w.since.value_or(*older_), *older_);
+      return;
+    }
     const auto at = a.waiting.find(kept);
     if (at == a.waiting.end()) return;
     at->second.began = floor ? std::optional{*floor + rules_.window} : time;
     at->second.since = at->second.began;
     const auto above = std::next(at);
+    if (above == a.waiting.end() || !waited_for(a, above->first, kept)) return;
+    if (above->second.since)
+      at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
+  }
+
+  /// Whether an event that waits above another waited for its number, too: not where people are to let it in.
+  [[nodiscard]] bool waited_for(const aggregate& a, place above, place below) const {
     const auto is_left_to_people = [&](place p) {
       return rules_.is_strict && a.has_last && p.first > a.epoch && !rules_.accepts_epochs;
     };
-    if (above == a.waiting.end()) return;
-    if (rules_.gap_timeout && is_left_to_people(above->first) && !is_left_to_people(kept)) return;
-    if (above->second.since)
-      at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
+    return !rules_.gap_timeout || !is_left_to_people(above) || is_left_to_people(below);
   }
 
   void skip_old_gaps(aggregate& a) {
@@ -283,18 +330,32 @@ class oracle {
   }
 
   void apply(aggregate& a, place number, const spec& e, std::int64_t id_time) {
+    move_to(a, number, e);
+    if (e.id) ids[{e.aggregate, *e.id}] = id_time;
+    run(a, e);
+  }
+
+  /// It is run later; for all that comes behind it it was applied.
+  void accept(aggregate& a, place number, waiter w, std::int64_t id_time) {
+    move_to(a, number, w.event);
+    if (w.event.id) ids[{w.event.aggregate, *w.event.id}] = id_time;
+    a.accepted.emplace(number, std::move(w));
+  }
+
+  static void move_to(aggregate& a, place number, const spec& e) {
     a.has_last = true;
     a.adopted.reset();
     a.epoch = number.first;
     a.number = number.second;
     a.id = e.id;
-    if (e.id) ids[{e.aggregate, *e.id}] = id_time;
+    a.payload = payload_of(e);
+  }
+
+  void run(aggregate& a, const spec& e) const {
     if (e.kind == decoded_kind::tombstone) {
-      a.payload.reset();
       a.snapshot.reset();
       return;
     }
-    a.payload = e.payload;
     if (rules_.folds) a.published += e.payload + ";";
     if (!rules_.folds) {
       a.snapshot = e.payload;
@@ -316,7 +377,8 @@ class oracle {
   }
 
   oracle_rules rules_;
-  std::optional<place> kept_;  ///< by the record that was fed last
+  std::optional<place> kept_;          ///< by the record that was fed last
+  std::optional<std::int64_t> older_;  ///< it is accepted: since when one waited above it
 };
 
 }  // namespace ratchet::testing

@@ -22,9 +22,10 @@ namespace ratchet::testing {
 
 /// How a history is run: cut into steps, with crashes and with records delivered again.
 struct schedule {
-  std::vector<int> cuts;    ///< sizes of the steps, over and over
-  std::vector<int> events;  ///< behind each step: 0 sync, 1 crash, else nothing
-  std::vector<int> rewind;  ///< behind each step: so many records are delivered again first
+  std::vector<int> cuts;     ///< sizes of the steps, over and over
+  std::vector<int> events;   ///< behind each step: 0 sync, 1 crash, else nothing
+  std::vector<int> rewind;   ///< behind each step: so many records are delivered again first
+  std::vector<int> turns{};  ///< behind each step: of each aggregate so many deferred events are run at most
 };
 
 [[nodiscard]] int at_or(const std::vector<int>& v, std::size_t i, int otherwise) {
@@ -44,10 +45,16 @@ class runner {
       at_ -= std::min(at_, static_cast<std::size_t>(back));
       const int size = how.cuts.empty() ? 1 : how.cuts[step % how.cuts.size()];
       deliver(static_cast<std::size_t>(size + back));
+      const int run = at_or(how.turns, step, 0);
+      if (run > 0) {
+        world_.most_queued = static_cast<std::size_t>(run);
+        world_.resume();
+      }
       const int event = at_or(how.events, step, 9);
       if (event == 0) durable_ = world_;
       if (event == 1) crash();
     }
+    if (world_.rules.deferred) world_.work_off();
     return world_;
   }
 
@@ -105,6 +112,7 @@ struct setting {
   std::uint64_t may_wait{1'000'000};
   bool has_ties{false};
   bool opaque{false};
+  bool deferred{false};
 };
 constexpr setting k_settings[] = {
     {"latest_full_state", order::latest, false},
@@ -141,6 +149,45 @@ constexpr setting k_settings[] = {
      .epochs = epoch_change::accept,
      .gap_timeout = 1500,
      .opaque = true},
+    {.name = "strict_deferred", .order = order::strict, .folds = true, .deferred = true},
+    {.name = "strict_full_state_deferred",
+     .order = order::strict,
+     .folds = false,
+     .first = first_number::zero,
+     .epochs = epoch_change::accept,
+     .deferred = true},
+    {.name = "strict_skipping_deferred",
+     .order = order::strict,
+     .folds = true,
+     .epochs = epoch_change::accept,
+     .gap_timeout = 1500,
+     .opaque = true,
+     .deferred = true},
+    {.name = "strict_skipping_soon_deferred",
+     .order = order::strict,
+     .folds = false,
+     .first = first_number::zero,
+     .gap_timeout = 300,
+     .deferred = true},
+    {.name = "strict_adopting_deferred",
+     .order = order::strict,
+     .folds = true,
+     .first = first_number::any,
+     .gap_timeout = 800,
+     .deferred = true},
+    {.name = "strict_limited_deferred",
+     .order = order::strict,
+     .folds = true,
+     .epochs = epoch_change::accept,
+     .gap_timeout = 4000,
+     .may_wait = 2,
+     .deferred = true},
+    {.name = "arrival_deferred", .order = order::arrival, .folds = true, .may_wait = 1, .deferred = true},
+    {.name = "arrival_opaque_deferred",
+     .order = order::arrival,
+     .folds = true,
+     .opaque = true,
+     .deferred = true},
 };
 
 /// An event that waits and then says stop stays, and is tried again: that is not the oracle's to know.
@@ -168,6 +215,7 @@ world fresh(const setting& s) {
   w.rules.waiting.per_aggregate = s.may_wait;
   w.rules.gate.ties_by_offset = s.has_ties;
   w.rules.opaque_ids = s.opaque;
+  w.rules.deferred = s.deferred;
   if (!s.has_ties) w.queue_events = 2;  // a tie with an event that was not loaded is decided otherwise
   if (s.gap_timeout) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{*s.gap_timeout}};
   return w;
@@ -186,8 +234,10 @@ oracle told(const setting& s, const std::vector<spec>& history) {
             .gap_timeout = s.gap_timeout,
             .may_wait = s.may_wait,
             .has_ties = s.has_ties,
-            .opaque = s.opaque}};
+            .opaque = s.opaque,
+            .deferred = s.deferred}};
   for (const spec& e : history) o.feed(e);
+  o.finish();
   return o;
 }
 
@@ -218,6 +268,13 @@ void check_backlogs(const world& w) {
     RC_ASSERT((std::array{b.parked, b.retrying, b.dead}) == by_state);
     RC_ASSERT(w.rows.at(name).waits);
     RC_ASSERT(!b.empty());
+    const auto is_accepted = [&b = b](const auto& e) { return b.is_accepted(e.first); };
+    RC_ASSERT(!b.accepted || (b.accepted->events > 0 && !b.goes_on()));
+    if (b.accepted) {
+      const auto& of_it = w.waiting.at(name);
+      RC_ASSERT(static_cast<std::uint64_t>(std::count_if(of_it.begin(), of_it.end(), is_accepted)) ==
+                b.accepted->events);
+    }
     events += b.events();
   }
   for (const auto& [name, row] : w.rows) RC_ASSERT(row.waits == w.backlogs.contains(name));
@@ -231,9 +288,10 @@ facts state_of(const world& w) {
   for (const auto& [name, all] : w.waiting) {
     for (const auto& [number, e] : all) {
       out[waiting_key(name, number.epoch, number.number)] =
-          (w.backlogs.at(name).held ? "held" : name_of(e.head.state)) + std::string{" "} +
-          (e.head.since ? std::to_string(e.head.since->time_since_epoch().count()) : "-") + " " +
-          (e.tombstone ? "(none)" : std::string{e.payload()});
+          (w.backlogs.at(name).held && !w.backlogs.at(name).is_accepted(number) ? "held"
+                                                                                : name_of(e.head.state)) +
+          std::string{" "} + (e.head.since ? std::to_string(e.head.since->time_since_epoch().count()) : "-") +
+          " " + (e.tombstone ? "(none)" : std::string{e.payload()});
     }
   }
   for (const auto& [name, row] : w.rows) {
@@ -257,14 +315,18 @@ facts state_of(const world& w) {
 facts state_of(const oracle& o) {
   facts out;
   for (const auto& [name, a] : o.aggregates) {
-    for (const auto& [number, waits] : a.waiting) {
-      out[waiting_key(name, number.first, number.second)] =
-          (a.held       ? "held"
-           : waits.dead ? "dead"
-                        : "parked") +
-          std::string{" "} + (waits.since ? std::to_string(*waits.since) : "-") + " " +
-          (waits.event.kind == decoded_kind::tombstone ? "(none)" : waits.event.payload);
-    }
+    const auto put = [&, &name = name](const auto& those, bool held) {
+      for (const auto& [number, waits] : those) {
+        out[waiting_key(name, number.first, number.second)] =
+            (held         ? "held"
+             : waits.dead ? "dead"
+                          : "parked") +
+            std::string{" "} + (waits.since ? std::to_string(*waits.since) : "-") + " " +
+            (waits.event.kind == decoded_kind::tombstone ? "(none)" : waits.event.payload);
+      }
+    };
+    put(a.waiting, a.held);
+    put(a.accepted, false);
     if (!a.has_last) continue;
     out["aggregate " + name] = std::to_string(a.epoch) + "/" + std::to_string(a.number) + " " + text(a.id) +
                                " " + a.snapshot.value_or("deleted");
@@ -307,7 +369,7 @@ facts counts_of(const world& w) {
 facts counts_of(const oracle& o) {
   facts out;
   std::uint64_t waiting = 0;
-  for (const auto& [name, a] : o.aggregates) waiting += a.waiting.size();
+  for (const auto& [name, a] : o.aggregates) waiting += a.waiting.size() + a.accepted.size();
   if (waiting != 0) out["waiting"] = std::to_string(waiting);
   for (const auto& [name, n] : o.counts) out[name] = std::to_string(n);
   return out;
@@ -322,6 +384,11 @@ std::vector<int> some_ints(int low, int high, const char* name) {
   return *rc::gen::container<std::vector<int>>(rc::gen::inRange(low, high)).as(name);
 }
 
+/// How much of what is deferred is run between the steps: nothing, or a few events.
+std::vector<int> some_turns(const setting& s) {
+  return s.deferred ? some_ints(0, 4, "run") : std::vector<int>{};
+}
+
 /// Ten times rapidcheck's default, unless the caller says otherwise; read by the first check.
 const int k_more_of_it = setenv("RC_PARAMS", "max_success=1000", 0);
 
@@ -334,10 +401,25 @@ TEST_P(step_model, is_the_oracles_state_for_any_cut_into_steps) {
   EXPECT_TRUE(rc::check("any cut", [&s] {
     const auto history = history_for(s, some_history(), true);
     const oracle want = told(s, history);
-    const world got = runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), {}, {}});
+    const world got = runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), {}, {}, some_turns(s)});
     RC_ASSERT(state_of(got) == state_of(want));
     RC_ASSERT(counts_of(got) == counts_of(want));
     RC_ASSERT(got.state.counters.accounted() == got.state.counters.consumed);
+  }));
+}
+
+/// But for what waits behind an event that failed.
+TEST_P(step_model, is_the_same_state_whether_events_are_deferred_or_not) {
+  if (!GetParam().deferred) GTEST_SKIP() << "nothing is deferred";
+  setting direct = GetParam();
+  direct.deferred = false;
+  EXPECT_TRUE(rc::check("deferred", [&direct] {
+    const setting& s = GetParam();
+    const auto history = history_for(s, some_history(), false);
+    const world want = runner{fresh(direct), history}.run({{1}, {}, {}});
+    const world got = runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), {}, {}, some_turns(s)});
+    RC_ASSERT(state_of(got) == state_of(want));
+    RC_ASSERT(counts_of(got) == counts_of(want));
   }));
 }
 
@@ -348,7 +430,7 @@ TEST_P(step_model, says_the_same_of_each_record_for_any_cut_into_steps) {
     runner one_by_one{fresh(s), history};
     const world want = one_by_one.run({{1}, {}, {}});
     runner cut{fresh(s), history};
-    const world got = cut.run({some_ints(1, 12, "cuts"), {}, {}});
+    const world got = cut.run({some_ints(1, 12, "cuts"), {}, {}, some_turns(s)});
     RC_ASSERT(cut.said() == one_by_one.said());
     RC_ASSERT(got.fates == want.fates);
   }));
@@ -362,8 +444,8 @@ TEST_P(step_model, is_the_same_state_after_crashes) {
   EXPECT_TRUE(rc::check("crashes", [&s] {
     const auto history = history_for(s, some_history(), false);
     const oracle want = told(s, history);
-    const world got =
-        runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), {}});
+    const world got = runner{fresh(s), history}.run(
+        {some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), {}, some_turns(s)});
     RC_ASSERT(state_of(got) == state_of(want));
     RC_ASSERT(counts_of(got) == counts_of(want));
   }));
@@ -374,8 +456,9 @@ TEST_P(step_model, is_the_same_state_when_records_are_delivered_again) {
   EXPECT_TRUE(rc::check("redelivery", [&s] {
     const auto history = history_for(s, some_history(), false);
     const oracle want = told(s, history);
-    const world got = runner{fresh(s), history}.run(
-        {some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"), some_ints(0, 7, "delivered again")});
+    const world got =
+        runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), some_ints(0, 5, "sync or crash"),
+                                       some_ints(0, 7, "delivered again"), some_turns(s)});
     RC_ASSERT(state_of(got) == state_of(want));
     facts got_counts = counts_of(got);
     facts want_counts = counts_of(want);

@@ -163,6 +163,7 @@ class world {
     plan.needs_snapshots = below(3) == 0;
     for (const std::string& name : names) plan.add(name);
     plan.resumes = below(4) == 0;
+    plan.runs_accepted = plan.resumes && below(2) == 0;
     if (!plan.resumes) {
       for (std::uint64_t n = below(30); n > 0; --n) {
         const auto index = static_cast<std::uint32_t>(below(names.size()));
@@ -191,6 +192,18 @@ class world {
     }
   }
 
+  /// What of an aggregate's events the plan has use for, in their order.
+  using events_for = std::vector<const waiting_event*>;
+  [[nodiscard]] events_for queue_for(const step_plan& plan, std::uint32_t aggregate) {
+    const std::string name{plan.aggregates[aggregate]};
+    const backlog& b = now_.backlogs[name];
+    events_for queue;
+    for (const auto& [s, e] : now_.events[name]) {
+      if (plan.runs_accepted || !b.is_accepted(s)) queue.push_back(&e);
+    }
+    return queue;
+  }
+
   void compare_backlogs(const step_plan& plan, const step_rows& rows) {
     std::vector<std::uint32_t> waiting;
     std::size_t firsts = 0;
@@ -198,7 +211,7 @@ class world {
       const std::string name{plan.aggregates[i]};
       if (!now_.waits(name)) continue;
       waiting.push_back(i);
-      firsts += now_.events[name].empty() ? 0U : 1U;
+      firsts += queue_for(plan, i).empty() ? 0U : 1U;
     }
     ASSERT_EQ(rows.backlogs.size(), waiting.size());
     std::size_t left = k_queue_events - firsts;
@@ -206,7 +219,7 @@ class world {
       const auto& [aggregate, found] = rows.backlogs[i];
       ASSERT_EQ(aggregate, waiting[i]);
       const std::string name{plan.aggregates[aggregate]};
-      const queue_of& queue = now_.events[name];
+      const events_for queue = queue_for(plan, aggregate);
       EXPECT_EQ(found.backlog, now_.backlogs[name]);
       std::size_t size = queue.empty() ? 0 : 1;
       if (size == 1 && wants_all(plan, aggregate)) {
@@ -215,7 +228,7 @@ class world {
       }
       ASSERT_EQ(found.queue.size(), size) << name;
       auto at = queue.begin();
-      for (const waiting_event& e : found.queue) ASSERT_TRUE(e == (at++)->second);
+      for (const waiting_event& e : found.queue) ASSERT_TRUE(e == **at++);
       EXPECT_EQ(found.complete, size == queue.size());
       incomplete_ += found.complete ? 0 : 1;
       ASSERT_EQ(found.near, near_of(plan, aggregate, size)) << name;
@@ -225,27 +238,28 @@ class world {
 
   [[nodiscard]] bool wants_all(const step_plan& plan, std::uint32_t aggregate) {
     const std::string name{plan.aggregates[aggregate]};
-    if (plan.resumes || order_ == order::latest || now_.backlogs[name].ready) return true;
+    if (plan.resumes || order_ == order::latest || now_.backlogs[name].goes_on()) return true;
+    const events_for queue = queue_for(plan, aggregate);
     bool below_first = false;
     for (std::size_t e = 0; e < plan.events.size(); ++e) {
       below_first |=
-          plan.aggregate_of[e] == aggregate && plan.events[e].sequence < now_.events[name].begin()->first;
+          plan.aggregate_of[e] == aggregate && plan.events[e].sequence < queue.front()->head.sequence;
     }
     return order_ == order::strict && below_first;
   }
 
   std::vector<waiting_head> near_of(const step_plan& plan, std::uint32_t aggregate, std::size_t in_queue) {
-    const queue_of& queue = now_.events[std::string{plan.aggregates[aggregate]}];
+    const events_for queue = queue_for(plan, aggregate);
     std::map<sequence, waiting_head> near;
     for (std::size_t e = 0; e < plan.events.size(); ++e) {
       if (plan.aggregate_of[e] != aggregate) continue;
       const decoded_event& event = plan.events[e];
       std::size_t place = 0;
       for (auto at = queue.begin(); at != queue.end(); ++at, ++place) {
-        const bool is_it = order_ == order::arrival ? event.has_id && at->second.head.id == event.id
-                                                    : at->first >= event.sequence;
+        const bool is_it = order_ == order::arrival ? event.has_id && (*at)->head.id == event.id
+                                                    : (*at)->head.sequence >= event.sequence;
         if (!is_it) continue;
-        if (place >= in_queue) near.emplace(at->first, at->second.head);
+        if (place >= in_queue) near.emplace((*at)->head.sequence, (*at)->head);
         break;
       }
     }

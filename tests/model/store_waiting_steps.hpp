@@ -38,11 +38,18 @@ class backlog_maker {
     const auto known = now_->backlogs.find(name);
     if (known != now_->backlogs.end()) change.before = known->second;
     if (change.before) count(*change.before, events, ~std::uint64_t{0});
+    const auto stored = events;
     remove_some(events, change);
     put_some(events, change);
     backlog after = change.before.value_or(backlog{});
     recount(after, events);
+    accept_some(after, events);
+    for (const auto& [s, e] : stored) {
+      const bool was_accepted = change.before && change.before->is_accepted(s);
+      if (after.is_accepted(s) && !was_accepted) change.accepted.push_back(e.head);
+    }
     if (!events.empty()) set_times(after);
+    if (below(12) == 0) after.reopened = {{event_id{step_, 1}, some_time()}};
     if (below(10) == 0) {
       const std::uint64_t first = after.skipped.empty() ? 1 : after.skipped.back().last.number + 2;
       after.skipped.push_back({seq(first), seq(first + below(3))});
@@ -131,8 +138,22 @@ class backlog_maker {
     b.highest = std::max(b.highest, events.rbegin()->first);
   }
 
+  /// More and more of them, from the lowest on.
+  void accept_some(backlog& b, const std::map<sequence, waiting_event>& events) {
+    if (below(3) == 0 && !events.empty()) {
+      const auto some = std::next(events.begin(), static_cast<std::ptrdiff_t>(below(events.size())));
+      if (!b.accepted) b.accepted.emplace();
+      b.accepted->sequence = std::max(b.accepted->sequence, some->first);
+      b.accepted->id = some->second.head.id;
+    }
+    if (!b.accepted) return;
+    const auto is_accepted = [&b](const auto& e) { return e.first <= b.accepted->sequence; };
+    b.accepted->events = static_cast<std::uint64_t>(std::count_if(events.begin(), events.end(), is_accepted));
+    if (b.accepted->events == 0) b.accepted.reset();
+  }
+
   void set_times(backlog& b) {
-    b.held = below(5) == 0;
+    b.held = !b.accepted && below(5) == 0;
     b.ready = below(5) == 0;
     if (below(2) == 0) b.wake = below(2) == 0 ? std::optional{some_time()} : std::nullopt;
     if (below(2) == 0) b.gap_since = below(2) == 0 ? std::optional{some_time()} : std::nullopt;
@@ -141,9 +162,10 @@ class backlog_maker {
   }
 
   void count(const backlog& b, const std::map<sequence, waiting_event>& events, std::uint64_t sign) {
-    counters_->waiting_parked += sign * (b.held ? 0 : b.parked);
-    counters_->waiting_retrying += sign * (b.held ? 0 : b.retrying);
-    counters_->waiting_dead += sign * (b.held ? b.events() : b.dead);
+    const waiting_counts counts = b.counted();
+    counters_->waiting_parked += sign * counts.parked;
+    counters_->waiting_retrying += sign * counts.retrying;
+    counters_->waiting_dead += sign * counts.dead;
     for (const auto& [s, e] : events) counters_->waiting_bytes += sign * e.bytes();
   }
 
@@ -168,6 +190,8 @@ inline void print_backlog(std::ostream& out, std::string_view aggregate, const b
   print(" wake ", b.wake);
   print(" gap ", b.gap_since);
   if (b.adopted) out << " adopted " << b.adopted->number;
+  if (b.accepted) out << " accepted " << b.accepted->sequence.number << ' ' << b.accepted->events;
+  out << " reopened " << b.reopened.size();
   for (const sequence_range& r : b.skipped) out << " skipped " << r.first.number << '-' << r.last.number;
   out << '\n';
 }

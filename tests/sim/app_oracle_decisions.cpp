@@ -9,19 +9,32 @@ waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int
   if (known == aggregates_.end()) return waiting_answer::none_waits;
   now_ = now;
   aggregate& a = known->second;
-  const auto at = a.waiting.find(r.number);
-  if (at == a.waiting.end()) {
+  const waiting_answer answer = obey(which, a, r);
+  if (setup_->deferred) catch_up(a);
+  return answer;
+}
+
+waiting_answer plain_oracle::obey(std::uint32_t which, aggregate& a, const ruling& r) {
+  const auto accepted = a.accepted.find(r.number);
+  const bool is_accepted = accepted != a.accepted.end();
+  const auto at = is_accepted ? accepted : a.waiting.find(r.number);
+  if (!is_accepted && at == a.waiting.end()) {
     return r.verb == waiting_verb::skip ? skip_gap_to(which, a, r.number) : waiting_answer::none_waits;
   }
   switch (r.verb) {
     case waiting_verb::replay:
-      return replay(a, at, r);
+      return replay(a, at, r, is_accepted);
     case waiting_verb::skip:
-      return skip(a, at);
+      return is_accepted ? skip_accepted(a, at) : skip(a, at);
     case waiting_verb::discard:
       sayings_.push_back({"waiting_discarded", which, {r.number.second}});
       ++counts_[static_cast<std::size_t>(fate::discarded)];
-      erase(a, at);
+      if (is_accepted) {
+        discard_accepted(a, at);
+      } else {
+        reopen(a, *at->second.of);
+        erase(a, at);
+      }
       if (a.waiting.empty() && !a.exists)
         a.adopted.reset();  // nothing is left of it: what comes next begins anew
       if (setup_->strict || setup_->arrival) release(a);
@@ -30,9 +43,10 @@ waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int
   return waiting_answer::none_waits;
 }
 
-waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::iterator at, const ruling& r) {
+waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::iterator at, const ruling& r,
+                                    bool is_accepted) {
   waiter& w = at->second;
-  const bool lets_in = !a.held && begins_an_epoch(a, at);
+  const bool lets_in = !is_accepted && !a.held && begins_an_epoch(a, at);
   if (w.state == fate::parked && !a.held && !r.payload && !lets_in) return waiting_answer::not_in_trouble;
   sayings_.push_back({"waiting_replayed", w.of->aggregate, {at->first.second}});
   a.held = false;
@@ -42,6 +56,7 @@ waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::itera
     mended->payload = *r.payload;
     mended->how = failing::never;
     w.mended = std::move(mended);
+    if (is_accepted && at->first == a.last) a.payload = *r.payload;
   }
   if (w.state != fate::parked) {
     w.state = fate::retrying;
@@ -53,6 +68,9 @@ waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::itera
     (void)run_lowest(a);
   }
   setup_->strict || setup_->arrival ? release(a) : retry_latest(a);
+  const auto next = a.accepted.find(r.number);
+  const bool is_next = next != a.accepted.end() && next == a.accepted.begin();
+  if (is_next && next->second.state == fate::retrying) (void)run_accepted(a);
   return waiting_answer::done;
 }
 
@@ -66,12 +84,13 @@ bool plain_oracle::begins_an_epoch(const aggregate& a, std::map<place, waiter>::
 /// It goes, and the last-handled number moves past it.
 waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterator at) {
   const bool in_turn = setup_->strict || setup_->arrival;
-  if (in_turn && at != a.waiting.begin()) return waiting_answer::not_first;
+  if (in_turn && (at != a.waiting.begin() || !a.accepted.empty())) return waiting_answer::not_first;
   const place number = at->first;
   sayings_.push_back({"waiting_skipped", at->second.of->aggregate, {number.second}});
   ++counts_[static_cast<std::size_t>(fate::skipped)];
   if (setup_->arrival)
     file(*at->second.of, time_of_id(at->second));  // or it would be new when it comes again
+  if (!setup_->arrival) reopen(a, *at->second.of);
   erase(a, at);
   if (!a.exists || a.last < number) {
     const place from = a.exists && setup_->strict ? successor(a.last) : number;

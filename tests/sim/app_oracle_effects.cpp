@@ -57,23 +57,26 @@ transacted plain_oracle::transact(const request& r, std::int64_t now) {
   const std::int64_t time = std::max(now, floor_.value_or(now));
   aggregate& a = aggregates_[r.aggregate];
   const auto filed = ids_.find(of);
-  if (filed != ids_.end() && (!floor_ || filed->second >= *floor_)) {
+  const bool is_filed = filed != ids_.end() && !a.reopened.contains(r.id);
+  if (is_filed && (!floor_ || filed->second >= *floor_)) {
     const auto known = answers_.find(of);
     if (known != answers_.end() && known->second.fingerprint && r.fingerprint &&
         *known->second.fingerprint != *r.fingerprint)
       return {.code = make_error_code(errc::key_reused)};
     ++taken_;
     ++counts_[static_cast<std::size_t>(fate::repeated)];
-    if (known == answers_.end()) return {.repeated = true, .number = a.last.second};
+    if (known == answers_.end()) return {.repeated = true, .number = handled(a).last.second};
     return {.repeated = true, .number = known->second.number, .reply = known->second.reply};
   }
-  if (!a.waiting.empty()) return {.code = make_error_code(errc::aggregate_blocked)};
+  if (!a.waiting.empty() || !a.accepted.empty()) return {.code = make_error_code(errc::aggregate_blocked)};
   if (r.fails) return {.code = make_error_code(errc::reducer_failed)};
   ++taken_;
   ++counts_[static_cast<std::size_t>(fate::applied)];
   a.last = next_number(a);
   a.exists = true;
   a.id = r.id;
+  a.reopened.erase(r.id);
+  if (setup_->deferred) catch_up(a);
   a.deleted = r.payload.empty();
   a.snapshot = transacted_state(*setup_, a.snapshot, r.payload);
   if (setup_->folds && !a.deleted) publish(r.aggregate, r.payload);

@@ -27,6 +27,7 @@ void plain_oracle::begin_step() {
   stopped_.clear();
   for (auto& [number, a] : aggregates_) {
     for (auto& [where, w] : a.waiting) w.ticket.reset();
+    for (auto& [where, w] : a.accepted) w.ticket.reset();
   }
 }
 
@@ -34,6 +35,9 @@ fate plain_oracle::fate_of(std::size_t ticket) const {
   for (const auto& [number, a] : aggregates_) {
     for (const auto& [where, w] : a.waiting) {
       if (w.ticket == ticket) return a.held ? fate::dead : w.state;
+    }
+    for (const auto& [where, w] : a.accepted) {
+      if (w.ticket == ticket) return w.state;
     }
   }
   return tickets_.at(ticket);
@@ -51,6 +55,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     return ticket;
   }
   kept_.reset();
+  older_.reset();
   refused_ = refusal::none;
   const bool number_came = note_ordinal(m, p);
   const fate f = number_came ? fate::repeated : judge(m);
@@ -70,7 +75,13 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   }
   if (p.highest) p.idle = false;
   raise_floor();
-  if (kept_) {
+  const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
+  if (is_accepted) {
+    waiter& w = aggregates_.at(kept_->first).accepted.at(kept_->second);
+    w.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    w.since = w.began;
+    if (older_) w.since = std::min(w.since.value_or(*older_), *older_);
+  } else if (kept_) {
     // A gap that shrinks keeps its age.
     const aggregate& of = aggregates_.at(kept_->first);
     auto& waiting = aggregates_.at(kept_->first).waiting;
@@ -78,17 +89,19 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     at->second.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
     at->second.since = at->second.began;
     const auto above = std::next(at);
-    const bool waited_for_it =
-        above != waiting.end() && (setup_->gap != gap_policy::skip || !is_left_to_people(of, above->first) ||
-                                   is_left_to_people(of, kept_->second));
+    const bool waited_for_it = above != waiting.end() && waited_for(of, above->first, kept_->second);
     if (waited_for_it && above->second.since) {
       at->second.since = std::min(at->second.since.value_or(*above->second.since), *above->second.since);
     }
   }
   const auto own = aggregates_.find(m.aggregate);
-  const bool may_skip = m.kind != message_kind::malformed && !setup_->deferred;
-  if (may_skip && own != aggregates_.end()) skip_old_gaps(own->second);
+  if (m.kind != message_kind::malformed && own != aggregates_.end()) skip_old_gaps(own->second);
   return ticket;
+}
+
+/// Whether an event that waits above another waited for its number, too: not where people are to let it in.
+bool plain_oracle::waited_for(const aggregate& a, place above, place below) const {
+  return setup_->gap != gap_policy::skip || !is_left_to_people(a, above) || is_left_to_people(a, below);
 }
 
 /// Of an id that grows: whether it, or a higher one, came from its source in its partition before.
@@ -106,7 +119,7 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
   waiter w{.of = &m, .offset = offset, .since = {}, .began = {}, .due = {}, .ticket = ticket};
-  may_run = may_run && !setup_->deferred;
+  if (may_run && setup_->deferred) return let_in_later(number, std::move(w));
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
     return;
@@ -130,7 +143,6 @@ void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, b
       waiting_bytes() > setup_->most_bytes.value_or(~0ULL))
     refused_ = refusal::full;
   if (a.held || a.waiting.size() <= setup_->most_of_aggregate) return;
-  if (setup_->deferred && lowest_has_its_turn(a)) return;
   a.held = true;
   sayings_.push_back({"aggregate_held", m.aggregate, {}});
 }
@@ -178,6 +190,7 @@ std::int64_t plain_oracle::time_of_id(const message& m) const {
 
 std::int64_t plain_oracle::time_of_id(const waiter& w) const {
   if (setup_->ids != id_kind::opaque) return time_of_id(*w.of);
+  if (w.filed) return *w.filed;
   return w.of->time ? *w.of->time : w.began.value_or(0);
 }
 
@@ -194,16 +207,23 @@ void plain_oracle::erase(aggregate& a, std::map<place, waiter>::iterator at) {
   a.waiting.erase(at);
   if (!a.waiting.empty()) return;
   a.held = false;
-  a.highest = 0;
+  if (a.accepted.empty()) a.highest = 0;
 }
 
 /// What waited for the one that was applied, one after the other.
 void plain_oracle::release(aggregate& a) {
+  while (setup_->deferred && !a.held && !a.waiting.empty() && a.accept_bound != a.waiting.begin()->first) {
+    const auto next = a.waiting.begin();
+    if (!comes_next(a, next->first)) return;
+    accept(a, next->first, next->second);
+    a.waiting.erase(next);
+  }
+  if (setup_->deferred) return;
   while (!a.held && !a.waiting.empty() && a.bound != a.waiting.begin()->first) {
     const auto& [number, w] = *a.waiting.begin();
     if (w.state == fate::dead || (w.state == fate::retrying && *w.due > now_)) return;
     if (w.state == fate::parked && !comes_next(a, number)) return;
-    if (!run_lowest(a)) return;
+    if (!run(a, a.waiting.begin())) return;
   }
 }
 
@@ -224,11 +244,6 @@ void plain_oracle::retry_latest(aggregate& a) {
   }
 }
 
-bool plain_oracle::lowest_has_its_turn(const aggregate& a) const {
-  const auto& [number, w] = *a.waiting.begin();
-  return w.state == fate::parked && comes_next(a, number);
-}
-
 /// Nothing is missing before it: it is of a higher epoch.
 bool plain_oracle::is_left_to_people(const aggregate& a, place p) const {
   return setup_->strict && a.exists && p.first > a.last.first && !setup_->accepts_epochs;
@@ -237,18 +252,16 @@ bool plain_oracle::is_left_to_people(const aggregate& a, place p) const {
 bool plain_oracle::is_old_gap(const aggregate& a) const {
   if (!setup_->strict || setup_->gap == gap_policy::wait || !floor_ || a.held || a.waiting.empty())
     return false;
-  // What is behind deferred events comes to light when they are handled.
-  if (setup_->deferred && (lowest_has_its_turn(a) || a.bound == a.waiting.begin()->first)) return false;
   if (setup_->gap == gap_policy::skip && is_left_to_people(a, a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
   return w.state == fate::parked && w.since && *w.since + setup_->gap_timeout <= *floor_ + setup_->window;
 }
 
 void plain_oracle::skip_old_gaps(aggregate& a) {
-  while (setup_->gap == gap_policy::skip && is_old_gap(a) && a.bound != a.waiting.begin()->first) {
-    const place next = a.waiting.begin()->first;
+  const std::optional<place>& bound = setup_->deferred ? a.accept_bound : a.bound;
+  while (setup_->gap == gap_policy::skip && is_old_gap(a) && bound != a.waiting.begin()->first) {
     skip_gap(a);
-    if (a.bound != next) (void)run_lowest(a);
+    (void)run_lowest(a);
     release(a);
   }
 }
@@ -274,26 +287,34 @@ void plain_oracle::skip_gap(aggregate& a) {
   sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
 }
 
-void plain_oracle::bind(std::uint32_t which, std::optional<place> first) {
+void plain_oracle::bind(std::uint32_t which, std::optional<place> first, std::optional<place> accept) {
   aggregates_[which].bound = first;
+  aggregates_[which].accept_bound = accept;
 }
 
-void plain_oracle::resume(std::uint32_t which, std::int64_t now) {
+void plain_oracle::resume(std::uint32_t which, std::int64_t now, bool runs_accepted) {
   const auto known = aggregates_.find(which);
   if (known == aggregates_.end()) return;
   now_ = now;
   aggregate& a = known->second;
   if (!setup_->strict && !setup_->arrival) return retry_latest(a);
-  if (a.held) return;
-  release(a);
-  skip_old_gaps(a);
+  if (!a.held) release(a);
+  if (!setup_->deferred || !runs_accepted) skip_old_gaps(a);
+  if (setup_->deferred && runs_accepted) work_off(a);
+  catch_up(a);
 }
 
 bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {
   const auto known = aggregates_.find(which);
   if (known == aggregates_.end()) return false;
   const aggregate& a = known->second;
+  if (setup_->deferred && !a.accepted.empty()) {
+    const waiter& next = a.accepted.begin()->second;
+    if (a.bound || next.state == fate::parked) return true;
+    if (next.state == fate::retrying && *next.due <= now) return true;
+  }
   if (a.waiting.empty()) return false;
+  if (a.accept_bound) return true;
   if (a.bound) return true;  // in order latest newer ones make held ones needless, too
   if (a.held) return false;
   if (setup_->gap == gap_policy::skip && is_old_gap(a)) return true;
@@ -316,7 +337,8 @@ std::string plain_oracle::describe_old_gap() const {
 
 bool plain_oracle::is_settled() const {
   for (const auto& [number, a] : aggregates_) {
-    if (a.bound && !a.waiting.empty()) return false;
+    if (!a.accepted.empty() && a.accepted.begin()->second.state != fate::dead) return false;
+    if ((a.bound || a.accept_bound) && !a.waiting.empty() && a.accepted.empty()) return false;
     if (a.held || a.waiting.empty()) continue;
     const auto& [first, lowest] = *a.waiting.begin();
     if (setup_->gap == gap_policy::skip && is_old_gap(a)) return false;
@@ -334,27 +356,32 @@ std::uint64_t plain_oracle::count(fate f) const {
   std::uint64_t sum = counts_[static_cast<std::size_t>(f)];
   for (const auto& [number, a] : aggregates_) {
     for (const auto& [at, w] : a.waiting) sum += (a.held ? fate::dead : w.state) == f ? 1 : 0;
+    for (const auto& [at, w] : a.accepted) sum += w.state == f ? 1 : 0;
   }
   return sum;
 }
 
 std::uint64_t plain_oracle::waiting_events() const {
   std::uint64_t sum = 0;
-  for (const auto& [number, a] : aggregates_) sum += a.waiting.size();
+  for (const auto& [number, a] : aggregates_) sum += a.waiting.size() + a.accepted.size();
   return sum;
 }
 
 /// The record's own bytes, its type, the name of its topic, the error, and 256 for the rest.
 std::uint64_t plain_oracle::waiting_bytes() const {
   std::uint64_t sum = 0;
-  for (const auto& [number, a] : aggregates_) {
-    for (const auto& [at, w] : a.waiting) {
+  const auto add = [&](const std::map<place, waiter>& those) {
+    for (const auto& [at, w] : those) {
       sum += 256 + std::string_view{"t0"}.size() + w.of->key.size() + w.error_bytes;
       if (setup_->is_cloudevents) sum += k_event_type.size();
       if (w.of->value) sum += w.of->value->size();
       for (const header& h : w.of->headers) sum += h.name.size() + h.value.value_or("").size();
       if (w.mended) sum += w.mended->payload.size();
     }
+  };
+  for (const auto& [number, a] : aggregates_) {
+    add(a.waiting);
+    add(a.accepted);
   }
   return sum;
 }
@@ -388,10 +415,11 @@ fate plain_oracle::judge(const message& m) const {
   const bool is_timed = m.id && setup_->ids != id_kind::monotonic;
   const bool before_window = is_timed && floor_ && time_of_id(m) < *floor_;
   const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();
-  const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_);
   const auto known = aggregates_.find(m.aggregate);
   const aggregate nothing;
   const aggregate& a = known == aggregates_.end() ? nothing : known->second;
+  const bool is_reopened = m.id && a.reopened.contains(*m.id);
+  const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_) && !is_reopened;
   if (setup_->arrival) {
     for (const auto& [number, w] : a.waiting) {
       if (w.of->id == m.id) return fate::repeated;
@@ -431,12 +459,23 @@ fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const
 }
 
 void plain_oracle::apply(aggregate& a, place number, const message& m, std::int64_t id_time) {
+  take_in(a, number, m, id_time);
+  show(a, m);
+}
+
+/// It is the last one from now on, and its id is known.
+void plain_oracle::take_in(aggregate& a, place number, const message& m, std::int64_t id_time) {
   a.exists = true;
   a.adopted.reset();
   a.last = number;
   a.id = m.id;
   file(m, id_time);
   a.payload = m.payload;
+  if (m.id) a.reopened.erase(*m.id);
+}
+
+/// What the reducer makes of it.
+void plain_oracle::show(aggregate& a, const message& m) {
   a.deleted = m.kind == message_kind::tombstone;
   if (a.deleted) {
     a.snapshot.clear();

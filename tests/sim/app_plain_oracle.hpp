@@ -91,13 +91,17 @@ class plain_oracle {
     std::uint32_t attempts{0};
     std::optional<std::int64_t> due;
     std::optional<std::size_t> ticket{};      ///< of the step that took it
+    std::optional<std::int64_t> filed{};      ///< it is accepted: its id, as of then
     std::shared_ptr<const message> mended{};  ///< an operator gave it another payload
     std::uint64_t error_bytes{0};             ///< of the text that its last failure left
     /// What the reducer is given.
     [[nodiscard]] const message& what() const { return mended ? *mended : *of; }
   };
+  /// `deferred`: an event that is let in is accepted, as if it had been applied, and run later. So `exists`
+  /// to `payload` tell of the last one accepted, `handled` of the last one applied, and `snapshot` of that,
+  /// too.
   struct aggregate {
-    bool exists{false};  ///< something was applied or skipped
+    bool exists{false};  ///< something was applied, accepted or skipped
     place last;
     std::optional<event_id> id;
     std::string payload;  ///< of the last one applied; empty: it was a tombstone
@@ -110,6 +114,16 @@ class plain_oracle {
     std::vector<std::pair<place, place>> skipped;  ///< both ends included
     /// The work of a step ended before this one; the next step goes on.
     std::optional<place> bound;
+    std::map<place, waiter> accepted;
+    struct position {
+      bool exists{false};
+      place last;
+      std::optional<event_id> id;
+    };
+    position handled;
+    std::string handled_payload;
+    std::optional<place> accept_bound;  ///< as `bound`, of what is to be accepted
+    std::set<event_id> reopened;        ///< let in and then discarded or skipped: they count as not seen
 
     [[nodiscard]] bool was_skipped(place) const;
   };
@@ -160,9 +174,10 @@ class plain_oracle {
   using answers_of = std::map<std::pair<event_id, std::uint32_t>, kept>;
   [[nodiscard]] const answers_of& answers() const { return answers_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
-  void bind(std::uint32_t which, std::optional<place>);
-  /// A step looks after what waits of this aggregate.
-  void resume(std::uint32_t which, std::int64_t now);
+  void bind(std::uint32_t which, std::optional<place>, std::optional<place> accept);
+  /// A step looks after what waits of this aggregate. `runs_accepted`: it runs accepted events, and leaves
+  /// gaps alone.
+  void resume(std::uint32_t which, std::int64_t now, bool runs_accepted);
   /// An operator decides about one waiting event, or about the numbers of a gap.
   waiting_answer obey(std::uint32_t which, const ruling&, std::int64_t now);
   /// There is something to do for it at that time.
@@ -179,6 +194,8 @@ class plain_oracle {
   void leave_out(std::span<const std::uint32_t> those);
 
   [[nodiscard]] const std::map<std::uint32_t, aggregate>& aggregates() const { return aggregates_; }
+  /// The last one applied or skipped.
+  [[nodiscard]] aggregate::position handled(const aggregate&) const;
   [[nodiscard]] const std::vector<partition>& partitions() const { return partitions_; }
   [[nodiscard]] std::optional<std::int64_t> floor() const { return floor_; }
   /// Of what waits: how many do now.
@@ -194,13 +211,23 @@ class plain_oracle {
   [[nodiscard]] fate judge(const message&) const;
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
-  [[nodiscard]] bool lowest_has_its_turn(const aggregate&) const;
   [[nodiscard]] bool is_left_to_people(const aggregate&, place) const;
   [[nodiscard]] bool begins_an_epoch(const aggregate&, std::map<place, waiter>::iterator) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
   void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&, std::int64_t id_time);
+  void take_in(aggregate&, place, const message&, std::int64_t id_time);
+  void show(aggregate&, const message&);
+  void let_in_later(place, waiter);
+  void accept(aggregate&, place, waiter);
+  bool run_accepted(aggregate&);
+  void work_off(aggregate&);
+  void take_back(aggregate&, place);
+  static void catch_up(aggregate&);
+  void reopen(aggregate&, const message&) const;
+  waiting_answer skip_accepted(aggregate&, std::map<place, waiter>::iterator);
+  void discard_accepted(aggregate&, std::map<place, waiter>::iterator);
   [[nodiscard]] std::int64_t time_of_id(const message&) const;
   [[nodiscard]] std::int64_t time_of_id(const waiter&) const;
   [[nodiscard]] bool says_stop(const message& m) const { return m.how == failing::stop && !mended_; }
@@ -208,11 +235,14 @@ class plain_oracle {
     return sim::succeeds(m, attempt) && !says_stop(m);
   }
   void fail(place, waiter&);
-  bool run_lowest(aggregate& a) { return run(a, a.waiting.begin()); }
+  [[nodiscard]] bool waited_for(const aggregate&, place above, place below) const;
+  /// Of those that wait for others. True where it was applied or accepted.
+  bool run_lowest(aggregate&);
   bool run(aggregate&, std::map<place, waiter>::iterator);
   void leave(aggregate&, std::map<place, waiter>::iterator);
   static void erase(aggregate&, std::map<place, waiter>::iterator);
-  waiting_answer replay(aggregate&, std::map<place, waiter>::iterator, const ruling&);
+  waiting_answer obey(std::uint32_t which, aggregate&, const ruling&);
+  waiting_answer replay(aggregate&, std::map<place, waiter>::iterator, const ruling&, bool is_accepted);
   waiting_answer skip(aggregate&, std::map<place, waiter>::iterator);
   waiting_answer skip_gap_to(std::uint32_t which, aggregate&, place);
   void move_to(aggregate&, place);
@@ -243,6 +273,7 @@ class plain_oracle {
   refusal refused_{refusal::none};
   bool mended_{false};
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
+  std::optional<std::int64_t> older_;  ///< of an accepted one: since when one above it waited
   std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
   std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
 };

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/sequence_range.hpp"
+
 namespace ratchet::sim {
 
 namespace {
@@ -30,18 +32,19 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
   return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));  // a17
 }
 
-/// The lowest event that waits behind the step.
+/// The lowest event at or above `from` that waits behind the step.
 [[nodiscard]] std::optional<plain_oracle::place> lowest_after(const backlog_change& change,
                                                               const std::string& name,
-                                                              const stream_rows& before) {
+                                                              const stream_rows& before, sequence from = {}) {
   std::set<sequence> waiting;
   for (auto at = before.waiting.lower_bound({name, {}});
        at != before.waiting.end() && at->first.first == name; ++at)
     waiting.insert(at->first.second);
   for (const waiting_head& gone : change.removals) waiting.erase(gone.sequence);
   for (const waiting_event& e : change.puts) waiting.insert(e.head.sequence);
-  if (waiting.empty()) return std::nullopt;
-  return plain_oracle::place{waiting.begin()->epoch, waiting.begin()->number};
+  const auto lowest = waiting.lower_bound(from);
+  if (lowest == waiting.end()) return std::nullopt;
+  return plain_oracle::place{lowest->epoch, lowest->number};
 }
 
 }  // namespace
@@ -74,10 +77,10 @@ std::size_t step_book::perform(operation& o) {
       oracle.leave_out(o.left_out);
       break;
     case operation::kind::bind:
-      oracle.bind(o.aggregate, o.first);
+      oracle.bind(o.aggregate, o.first, o.first_to_accept);
       break;
     case operation::kind::resume:
-      oracle.resume(o.aggregate, o.now);
+      oracle.resume(o.aggregate, o.now, o.runs_accepted);
       break;
     case operation::kind::transact:
       (void)oracle.transact(*o.asked, o.now);
@@ -183,6 +186,11 @@ void step_book::take_bounds(step& s, const step_part& part, const stream_rows& b
     operation o{.what = operation::kind::bind, .stream = static_cast<std::uint32_t>(part.stream)};
     o.aggregate = number_of(name);
     if (change.after && change.after->ready) o.first = lowest_after(change, name, before);
+    if (history_->streams[o.stream].deferred && change.after && change.after->goes_on()) {
+      const auto& accepted = change.after->accepted;
+      o.first_to_accept =
+          lowest_after(change, name, before, accepted ? behind(accepted->sequence) : sequence{});
+    }
     s.operations.push_back(o);
     (void)perform(s.operations.back());
   }
@@ -198,6 +206,7 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
   take_bounds(s, part, before);
   for (const std::string_view name : part.plan->aggregates) {
     operation o{.what = operation::kind::resume, .stream = stream, .now = now, .mended = running_->mended};
+    o.runs_accepted = part.plan->runs_accepted;
     o.aggregate = number_of(name);
     s.operations.push_back(o);
     (void)perform(s.operations.back());
@@ -313,8 +322,6 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
   const auto stream = static_cast<std::uint32_t>(part.stream);
   const stream_change& change = *part.change;
   must_be(change.looked_at > 0 && change.looked_at <= part.plan->events.size(), "a step looks at no record");
-  // What is deferred has its gaps judged between steps alone.
-  check_gaps(stream, *part.plan->events[0].from);
   take_bounds(s, part, before);
   std::vector<delivery> records;
   for (std::size_t i = 0; i < change.looked_at; ++i)
@@ -338,7 +345,7 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
       must_be(!is_handled, "a record of a stopped partition was handled");
       continue;
     }
-    if (!history_->streams[stream].deferred) check_gaps(stream, *part.plan->events[i].from);
+    check_gaps(stream, *part.plan->events[i].from);
     // A record that is not handled was run, and then thrown away with all behind it.
     const bool is_unseen = is_handled && unseen.contains(d.entry.what->aggregate);
     const refusal refused = refusal_of(stream, d, now, is_unseen);

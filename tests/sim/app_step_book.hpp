@@ -76,6 +76,8 @@ class step_book {
     std::vector<std::uint32_t> left_out{};
     std::uint32_t aggregate{0};
     std::optional<plain_oracle::place> first{};
+    std::optional<plain_oracle::place> first_to_accept{};
+    bool runs_accepted{false};
     bool unseen{false};
     ruling decided{};
     bool mended{false};  ///< the reducer, when that was done

@@ -206,16 +206,26 @@ struct world {
 
   /// What is due by the clock, once.
   void resume() {
-    resume_those([this](const backlog& b) { return b.wake && *b.wake <= now; });
+    resume_those([this](const backlog& b) { return b.wake && *b.wake <= now; }, true);
   }
-  /// As the pipeline does behind each step: what is ready, unless it is deferred, and gaps that are too old.
+  /// As the pipeline does behind each step: what a bounded step has left, and gaps that are too old. Where
+  /// the stream does not defer, also what is accepted.
   void settle() {
     for (;;) {
       const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state) : std::nullopt;
       const auto is_due = [&](const backlog& b) {
-        return (b.ready && !rules.deferred) || (gaps && b.gap_since && *b.gap_since <= *gaps);
+        const bool is_ready = rules.deferred ? b.goes_on() : b.ready;
+        return is_ready || (gaps && b.gap_since && *b.gap_since <= *gaps);
       };
-      if (!resume_those(is_due)) return;
+      if (!resume_those(is_due, !rules.deferred)) return;
+    }
+  }
+  /// Until nothing is left that has its turn.
+  void work_off() {
+    const auto is_ready = [](const auto& entry) { return entry.second.ready; };
+    while (std::any_of(backlogs.begin(), backlogs.end(), is_ready)) {
+      resume();
+      settle();
     }
   }
 
@@ -226,6 +236,7 @@ struct world {
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
+    plan.runs_accepted = true;
     plan.add(aggregate);
     waiting_order order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
     if (payload) order.payload_hash = {std::hash<std::string>{}(*payload), 1};
@@ -297,12 +308,13 @@ struct world {
   }
 
   template <class Which>
-  bool resume_those(Which which) {
+  bool resume_those(Which which, bool runs_accepted) {
     step_plan plan;
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
-    plan.most_queued = most_queued;
+    plan.runs_accepted = runs_accepted;
+    if (runs_accepted) plan.most_queued = most_queued;
     for (const auto& [name, b] : backlogs) {
       if (which(b)) plan.add(name);
     }
@@ -323,6 +335,7 @@ struct world {
     if (all == waiting.end()) return out;
     std::map<ratchet::sequence, waiting_head> near;
     for (const auto& [number, e] : all->second) {
+      if (!plan.runs_accepted && out.backlog.is_accepted(number)) continue;
       const bool has_room = room > 0 && out.queue.size() < plan.most_queued;
       const bool is_loaded = out.complete && (out.queue.empty() || has_room);
       if (is_loaded) out.queue.push_back(e);
@@ -335,7 +348,7 @@ struct world {
       for (const auto& [number, held] : all->second) {
         const bool fits =
             plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= e.sequence;
-        if (!fits || number <= out.queue.back().head.sequence) continue;
+        if (!fits || number <= out.queue.back().head.sequence || out.backlog.is_accepted(number)) continue;
         near.emplace(number, held.head);
         break;
       }

@@ -156,6 +156,38 @@ TEST_F(a_strict_backlog, is_read_whole_where_it_is_ready_or_resumed) {
   EXPECT_TRUE(rows.backlogs.at(0).second.complete);
 }
 
+TEST_F(a_strict_backlog, is_read_behind_what_is_accepted_unless_that_is_run) {
+  auto s = open();
+  const auto accept_6 = [](backlog& b) {
+    b.ready = true;
+    b.wake = at_second(20);
+    b.accepted = {seq(6), {}, {}, 2};
+  };
+  write(*s, {{"p1", parked({5, 6, 8, 9}), {}, accept_6}, {"p2", parked({5, 6}), {}, accept_6}});
+  asked_for later{order::strict};
+  later.event("p1", seq(9)).event("p2", seq(7));
+  step_rows rows = later.in(*s);
+  EXPECT_EQ(numbers_of(rows.backlogs.at(0).second.queue), (numbers{8}));
+  EXPECT_FALSE(rows.backlogs.at(0).second.complete);
+  EXPECT_EQ(numbers_of(rows.backlogs.at(0).second.near), (numbers{9}));
+  EXPECT_EQ(numbers_of(rows.backlogs.at(1).second.queue), (numbers{}));
+  EXPECT_TRUE(rows.backlogs.at(1).second.complete);
+  asked_for closing{order::strict};
+  closing.event("p1", seq(7));
+  rows = closing.in(*s);
+  EXPECT_EQ(numbers_of(rows.backlogs.at(0).second.queue), (numbers{8, 9}));
+  EXPECT_TRUE(rows.backlogs.at(0).second.complete);
+  for (const bool runs : {false, true}) {
+    asked_for timer{order::strict};
+    timer.add("p1");
+    timer.plan.resumes = true;
+    timer.plan.runs_accepted = runs;
+    rows = timer.in(*s);
+    EXPECT_EQ(numbers_of(rows.backlogs.at(0).second.queue), runs ? (numbers{5, 6, 8, 9}) : (numbers{8, 9}));
+    EXPECT_TRUE(rows.backlogs.at(0).second.complete);
+  }
+}
+
 TEST_F(a_strict_backlog, gives_no_more_than_the_limit_in_all_but_the_first_of_each) {
   auto s = open();
   write(*s, {{"p3", parked(row_of_numbers(10, 3000)), {}},

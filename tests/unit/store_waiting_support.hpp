@@ -156,9 +156,10 @@ class waiting_fixture : public fixture {
   static void count(counters& c, const kept& k, std::uint64_t sign) {
     if (!k.log) return;
     const backlog& b = *k.log;
-    c.waiting_parked += sign * (b.held ? 0 : b.parked);
-    c.waiting_retrying += sign * (b.held ? 0 : b.retrying);
-    c.waiting_dead += sign * (b.held ? b.events() : b.dead);
+    const waiting_counts counts = b.counted();
+    c.waiting_parked += sign * counts.parked;
+    c.waiting_retrying += sign * counts.retrying;
+    c.waiting_dead += sign * counts.dead;
     for (const auto& [s, e] : k.events) c.waiting_bytes += sign * e.bytes();
   }
 

@@ -209,6 +209,46 @@ TEST_F(verify_of_what_waits, finds_skipped_numbers_out_of_order) {
   EXPECT_THAT(findings(change), ElementsAre(HasSubstr("what was skipped is not in order")));
 }
 
+/// As sound(), but the first event is accepted.
+waiting_change with_accepted(waiting_change change, std::uint64_t events, sequence up_to = seq(5)) {
+  change.edit = [events, up_to](backlog& b) { b.accepted = {up_to, {}, {}, events}; };
+  return change;
+}
+
+TEST_F(verify_of_what_waits, wants_no_index_of_the_ids_of_accepted_events) {
+  EXPECT_THAT(findings(with_accepted(sound(), 1)), IsEmpty());
+  auto s = open();
+  const auto at = [&](std::uint64_t n) {
+    return must(database_of(*s).get({}, family::waiting, id_key(id_of_number(n)))).has_value();
+  };
+  EXPECT_FALSE(at(5));
+  EXPECT_TRUE(at(7));
+  write(*s, {{"p1", {}, {seq(5)}, [](backlog& b) { b.accepted.reset(); }}});
+  EXPECT_TRUE(at(7));
+}
+
+TEST_F(verify_of_what_waits, finds_accepted_events_that_are_missing) {
+  EXPECT_THAT(findings(with_accepted(sound(), 2)),
+              ElementsAre(HasSubstr("it counts 2 accepted events, and there are 1")));
+}
+
+TEST_F(verify_of_what_waits, finds_that_nothing_is_accepted_above_the_last_one_handled) {
+  EXPECT_THAT(findings(with_accepted(sound(), 1, seq(3))),
+              testing::Contains(HasSubstr("it counts 1 accepted events, and there are 0")));
+}
+
+TEST_F(verify_of_what_waits, counts_accepted_events_of_a_held_backlog_by_themselves) {
+  waiting_change change = sound();
+  change.edit = [](backlog& b) {
+    b.held = true;
+    b.accepted = {seq(5), {}, {}, 1};
+  };
+  EXPECT_THAT(findings(change), IsEmpty());
+  auto s = open();
+  EXPECT_EQ(must(s->load(k_stream)).counters.waiting_dead, 1U);
+  EXPECT_EQ(must(s->load(k_stream)).counters.waiting_parked, 1U);
+}
+
 TEST_F(verify_of_what_waits, finds_a_backlog_of_nothing) {
   waiting_change change = sound();
   change.puts.clear();

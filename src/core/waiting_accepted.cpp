@@ -1,0 +1,143 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Events that were accepted and wait for their reducer: how they come to be that, are run, and are taken
+// back.
+#include <algorithm>
+
+#include "core/sequence_range.hpp"
+#include "core/waiting_machine.hpp"
+
+namespace ratchet {
+
+/// As run_incoming(), but for the reducer.
+void waiting_machine::accept(const incoming_event& in) {
+  const auto at = keep(in, waiting_state::parked, nullptr);
+  waiting_event& e = at->second.event;
+  // What stands in for its time is known now; where it is taken back and comes to be accepted again, it is
+  // not.
+  const bool has_own_time = !around_.rules.opaque_ids || e.record.time;
+  if (e.head.id && !has_own_time && filed_time_of(e) != in.id_time) e.id_time = in.id_time;
+  said_.push_back({in.index, {verdict::parked, reject_reason::none}});
+  accept_entry(at);
+  settle();
+}
+
+void waiting_machine::accept_entry(entries::iterator at) {
+  const waiting_event& e = at->second.event;
+  if (e.head.id) file(*e.head.id, filed_time_of(e), e.record.time);
+  if (is_arrival() && at->second.stored) newly_accepted_.push_back(e.head);
+  moved_to(e.head.sequence, e.head.id, e.head.payload_hash, std::nullopt);
+  ++accepted_events_;
+  accepted_.insert(entries_.extract(at));
+}
+
+/// As cascade(). Whatever their reducers came to: of a stream that did not defer the lowest may have failed.
+void waiting_machine::accept_next() {
+  if (!others_are_loaded_) return;
+  ready_ = false;
+  while (!backlog_.held && not_accepted() > 0) {
+    if (next_is_hidden()) {
+      ready_ = true;
+      return;
+    }
+    if (!may_be_next(entries_.begin()->first)) return;
+    accept_entry(entries_.begin());
+  }
+}
+
+/// In their order, until something fails, or the step has done enough.
+void waiting_machine::run_accepted() {
+  if (!accepted_are_loaded_) return;
+  while (!accepted_.empty() && !has_moved_much()) {
+    const waiting_event& e = accepted_.begin()->second.event;
+    if (e.head.state == waiting_state::dead) return;
+    if (e.head.state == waiting_state::retrying && e.due > around_.now) return;
+    ran_accepted_ = true;
+    if (!run_entry(accepted_.begin())) return;
+  }
+}
+
+bool waiting_machine::accepted_is_ready() const noexcept {
+  if (accepted_events_ == 0) return false;
+  if (!accepted_are_loaded_) return stored_->backlog.ready;
+  return accepted_.empty() || accepted_.begin()->second.event.head.state == waiting_state::parked;
+}
+
+bool waiting_machine::is_reopened(const event_id& id) const {
+  return std::any_of(backlog_.reopened.begin(), backlog_.reopened.end(),
+                     [&id](const reopened_id& r) { return r.id == id; });
+}
+
+/// What lies before the window is not seen in any case.
+void waiting_machine::forget_reopened(std::optional<timestamp> floor) {
+  if (!floor) return;
+  std::erase_if(backlog_.reopened, [&floor](const reopened_id& r) { return r.filed < *floor; });
+}
+
+/// It goes, and was not applied: its id may come again.
+void waiting_machine::reopen(const waiting_event& e) {
+  if (!e.head.id || around_.rules.monotonic_ids || is_reopened(*e.head.id)) return;
+  backlog_.reopened.push_back({*e.head.id, filed_time_of(e)});
+}
+
+/// The accepted event with this number is gone, and the number is open again: those behind it wait for it, as
+/// if it had never come. In the order of arrival they do not.
+void waiting_machine::take_back(sequence gone) {
+  if (is_arrival() && gone != last_) return;
+  while (!accepted_.empty() && accepted_.rbegin()->first > gone) {
+    const waiting_event& e = accepted_.rbegin()->second.event;
+    if (e.head.id && !around_.rules.monotonic_ids) count_if_ahead(filed_time_of(e), e.record.time, -1);
+    entries_.insert(accepted_.extract(std::prev(accepted_.end())));
+  }
+  accepted_events_ = accepted_.size();
+  others_are_loaded_ = true;
+  const bool is_lowest_of_all = gone == sequence{};
+  const sequence below = is_lowest_of_all ? gone : before(gone);
+  const bool follows_skipped = !is_arrival() && !is_lowest_of_all && backlog_.was_skipped(below);
+  position now = handled_;
+  if (!accepted_.empty()) {
+    const waiting_head& head = accepted_.rbegin()->second.event.head;
+    now = {true, head.sequence, head.id, head.payload_hash, std::nullopt};
+  }
+  if (follows_skipped && (!now.exists || now.number < below)) now = {true, below, std::nullopt, {}, {}};
+  has_last_ = now.exists;
+  last_ = now.number;
+  id_ = now.id;
+  payload_hash_ = now.payload_hash;
+  if (is_arrival()) backlog_.highest = last_;
+  const bool is_any = around_.rules.gate.first == first_number::any;
+  if (!has_last_ && is_strict() && is_any && not_accepted() > 0) backlog_.adopted = gone;
+}
+
+/// The lowest accepted event is gone, and L moves past its number.
+void waiting_machine::skip_accepted(sequence gone) {
+  add_range(backlog_.skipped, {gone, gone});
+  handled_ = {true, gone, std::nullopt, {}, handled_.time};
+  if (gone != last_) return;
+  id_.reset();
+  payload_hash_ = {};
+}
+
+/// When nothing is left to be run, L may still lie behind numbers that were skipped since.
+void waiting_machine::settle_position() {
+  if (!defers_) return;
+  const bool is_behind = has_last_ && (!handled_.exists || handled_.number < last_);
+  if (accepted_events_ == 0 && is_behind) handled_ = {true, last_, id_, payload_hash_, handled_.time};
+  const bool had_last = row_ != nullptr && row_->has_last;
+  moved_ = handled_.exists && (!had_last || row_->last != handled_.number);
+  has_last_ = handled_.exists;
+  last_ = handled_.number;
+  id_ = handled_.id;
+  payload_hash_ = handled_.payload_hash;
+  time_ = handled_.time;
+}
+
+/// Those that have waited longest have their turn first.
+std::optional<timestamp> waiting_machine::wake_of_accepted(bool is_ready) const {
+  const std::optional<timestamp> known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
+  const bool was_ready = stored_ != nullptr && stored_->backlog.accepted && stored_->backlog.ready;
+  if (is_ready) return was_ready && !ran_accepted_ && known > timestamp{} ? known : around_.now;
+  if (accepted_events_ == 0) return std::nullopt;
+  return accepted_are_loaded_ ? accepted_.begin()->second.event.due : known;
+}
+
+}  // namespace ratchet
