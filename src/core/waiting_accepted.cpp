@@ -26,6 +26,7 @@ void waiting_machine::accept_entry(entries::iterator at) {
   if (e.head.id) file(*e.head.id, filed_time_of(e), e.record.time);
   if (is_arrival() && at->second.stored) newly_accepted_.push_back(e.head);
   moved_to(e.head.sequence, e.head.id, e.head.payload_hash, std::nullopt);
+  forget_id(e.head);
   ++accepted_events_;
   accepted_.insert(entries_.extract(at));
 }

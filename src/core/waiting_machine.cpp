@@ -147,7 +147,7 @@ bool waiting_machine::take(const incoming_event& in) {
   return !stopped_ && !around_.room.exceeded;
 }
 
-gate_facts waiting_machine::facts_of(const incoming_event& in) const {
+gate_facts waiting_machine::facts_of(const incoming_event& in) {
   const decoded_event& e = *in.event;
   gate_facts facts;
   facts.waiting = claimed_by(e);
@@ -173,13 +173,24 @@ gate_facts waiting_machine::facts_of(const incoming_event& in) const {
   return facts;
 }
 
-claim waiting_machine::claimed_by(const decoded_event& e) const {
-  if (is_arrival()) {
-    const bool held = e.has_id && std::any_of(entries_.begin(), entries_.end(), [&](const auto& known) {
-                        return known.second.event.head.id == e.id;
-                      });
-    return held ? claim::same_id : claim::none;
+bool waiting_machine::waits_under(const event_id& id) {
+  if (!ids_) {
+    ids_.emplace();
+    for (const auto& [number, known] : entries_) enter_id(known.event.head);
   }
+  return ids_->contains(id);
+}
+
+void waiting_machine::enter_id(const waiting_head& head) {
+  if (ids_ && head.id) ids_->insert(*head.id);
+}
+
+void waiting_machine::forget_id(const waiting_head& head) {
+  if (ids_ && head.id) ids_->erase(*head.id);
+}
+
+claim waiting_machine::claimed_by(const decoded_event& e) {
+  if (is_arrival()) return e.has_id && waits_under(e.id) ? claim::same_id : claim::none;
   const auto at = entries_.find(e.sequence);
   if (at == entries_.end()) return claim::none;
   // An event that is known by its head alone cannot be replaced: behind k_queue_events others it keeps its
@@ -333,6 +344,7 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
   around_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
   count_entry(as, 1);
+  enter_id(head);
   return entries_.emplace(head.sequence, std::move(kept)).first;
 }
 
@@ -415,6 +427,7 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   tell(event.head, end_of(becomes), std::move(event.record.where), event.record.offset);
   if (e.stored) removed_.push_back(event.head);
   if (was_accepted) --accepted_events_;
+  if (!was_accepted) forget_id(event.head);
   (was_accepted ? accepted_ : entries_).erase(at);
   if (not_accepted() == 0) backlog_.held = false;  // as it would be in a step behind this
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -134,8 +135,8 @@ class waiting_machine {
   [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
   [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
   [[nodiscard]] bool is_arrival() const noexcept { return around_.rules.gate.order == order::arrival; }
-  [[nodiscard]] gate_facts facts_of(const incoming_event&) const;
-  [[nodiscard]] claim claimed_by(const decoded_event&) const;
+  [[nodiscard]] gate_facts facts_of(const incoming_event&);
+  [[nodiscard]] claim claimed_by(const decoded_event&);
   [[nodiscard]] bool is_blocked(const decoded_event&) const;
   [[nodiscard]] bool next_is_hidden() const;
   [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
@@ -176,6 +177,9 @@ class waiting_machine {
   void count_entry(waiting_state, std::int64_t);
   void set_state(entry&, waiting_state);
   void remove(entries::iterator, std::uint64_t counters::*becomes);
+  [[nodiscard]] bool waits_under(const event_id&);
+  void enter_id(const waiting_head&);
+  void forget_id(const waiting_head&);
   void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset);
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
@@ -207,6 +211,8 @@ class waiting_machine {
   std::size_t state_bytes_{0};  ///< moved to and from reducers
   ratchet::backlog backlog_;
   entries entries_;  ///< but for accepted ones
+  /// Arrival: the ids of entries_, once somebody asked for one; as many records may come as wait.
+  std::optional<std::set<event_id>> ids_;
   // Where events are accepted. What was handled lies behind what the gate knows:
   position handled_;
   entries accepted_;
