@@ -127,7 +127,7 @@ void pass::decide_all(std::span<const cut> cuts) {
     if (partition->cut_at && e.from->offset >= *partition->cut_at) partition->stopped = true;
     if (!partition->stopped) handle(i, *partition);
     if (!gaps_grow_old || !change_.after.floor) continue;
-    if (had_time && *stream_time() < *oldest_gap + rules_.gap.timeout) continue;
+    if (had_time && *stream_time() - rules_.gap.timeout < *oldest_gap) continue;
     // From here on a gap may be too old, and that is to be judged first.
     change_.looked_at = i + 1;
     return;
@@ -255,7 +255,7 @@ void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
     id_in_step_[id] = 1;
     if (rules_.opaque_ids) filed_in_step_[id] = filed;
     change_.ids.push_back({plan_.ids[id].aggregate, e.id, filed});
-    if (e.record_time && filed > *e.record_time + rules_.max_skew) ++aggregate.ids_ahead;
+    if (e.record_time && filed - rules_.max_skew > *e.record_time) ++aggregate.ids_ahead;
   }
   if (supersede_ && aggregate.newest != k_no_index) {
     change_.decisions[aggregate.newest].verdict = verdict::superseded;

@@ -329,7 +329,9 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
   head.state = as;
   // The gap below it is as old as the oldest event above it, for that event waited for these numbers, too;
   // but one that waits for people did not.
-  const std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
+  // Where the stream has no time yet, a record's own stands in, and like that never passes the clock.
+  std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
+  if (began && !in.stream_time) began = std::min(*began, around_.now + around_.rules.max_skew);
   head.since = began;
   const auto above = entries_.upper_bound(head.sequence);
   const bool waited_too =
@@ -399,7 +401,7 @@ void waiting_machine::file(const event_id& id, timestamp filed, std::optional<ti
 
 void waiting_machine::count_if_ahead(timestamp filed, std::optional<timestamp> record_time,
                                      std::int64_t change) {
-  const bool is_ahead = record_time && filed > *record_time + around_.rules.max_skew;
+  const bool is_ahead = record_time && filed - around_.rules.max_skew > *record_time;
   if (is_ahead) ids_ahead_ += static_cast<std::uint64_t>(change);
 }
 

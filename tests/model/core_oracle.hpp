@@ -84,8 +84,7 @@ class oracle {
     p.malformed = what == "malformed" ? p.malformed + 1 : 0;
     p.next = e.offset + 1;
     if (e.time) {
-      const std::int64_t capped = std::min(*e.time, rules_.now + rules_.skew);
-      p.highest = p.highest ? std::max(*p.highest, capped) : capped;
+      p.highest = std::max(p.highest.value_or(*capped(e.time)), *capped(e.time));
     }
     raise_floor();
     if (kept_) date(aggregates[e.aggregate], *kept_, e.time);
@@ -231,17 +230,21 @@ class oracle {
     return w.event.time ? *w.event.time : w.began.value_or(0);
   }
 
+  [[nodiscard]] std::optional<std::int64_t> capped(std::optional<std::int64_t> time) const {
+    return time ? std::optional{std::min(*time, rules_.now + rules_.skew)} : std::nullopt;
+  }
+
   void date(aggregate& a, place kept, std::optional<std::int64_t> time) {
     if (const auto accepted = a.accepted.find(kept); accepted != a.accepted.end()) {
       waiter& w = accepted->second;
-      w.began = floor ? std::optional{*floor + rules_.window} : time;
+      w.began = floor ? std::optional{*floor + rules_.window} : capped(time);
       w.since = w.began;
       if (older_) w.since = std::min(w.since.value_or(*older_), *older_);
       return;
     }
     const auto at = a.waiting.find(kept);
     if (at == a.waiting.end()) return;
-    at->second.began = floor ? std::optional{*floor + rules_.window} : time;
+    at->second.began = floor ? std::optional{*floor + rules_.window} : capped(time);
     at->second.since = at->second.began;
     const auto above = std::next(at);
     if (above == a.waiting.end() || !waited_for(a, above->first, kept)) return;

@@ -69,16 +69,17 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   first_fates_.back() = fate_of(ticket);
   p.known = true;
   p.next = offset + 1;
-  if (m.time) {
-    const std::int64_t capped = std::min(*m.time, now + setup_->skew);
-    p.highest = std::max(p.highest.value_or(capped), capped);
+  std::optional<std::int64_t> capped;
+  if (m.time) capped = std::min(*m.time, now + setup_->skew);
+  if (capped) {
+    p.highest = std::max(p.highest.value_or(*capped), *capped);
   }
   if (p.highest) p.idle = false;
   raise_floor();
   const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
   if (is_accepted) {
     waiter& w = aggregates_.at(kept_->first).accepted.at(kept_->second);
-    w.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    w.began = floor_ ? std::optional{*floor_ + setup_->window} : capped;
     w.since = w.began;
     if (older_) w.since = std::min(w.since.value_or(*older_), *older_);
   } else if (kept_) {
@@ -86,7 +87,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     const aggregate& of = aggregates_.at(kept_->first);
     auto& waiting = aggregates_.at(kept_->first).waiting;
     const auto at = waiting.find(kept_->second);
-    at->second.began = floor_ ? std::optional{*floor_ + setup_->window} : m.time;
+    at->second.began = floor_ ? std::optional{*floor_ + setup_->window} : capped;
     at->second.since = at->second.began;
     const auto above = std::next(at);
     const bool waited_for_it = above != waiting.end() && waited_for(of, above->first, kept_->second);

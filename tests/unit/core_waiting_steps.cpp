@@ -2,6 +2,7 @@
 // Events that wait, where one step holds more than one turn of their story.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "unit/core_print.hpp"
@@ -145,6 +146,20 @@ TEST(waiting_steps, know_no_stream_time_while_a_partition_has_records_without_a_
 }
 
 /// What waits for people in the next epoch is no reason to give up a number of this one at once.
+TEST(waiting_steps, begin_no_gap_in_the_future_while_the_stream_has_no_time) {
+  world w{folding{}, order::strict};
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  const std::int64_t now = w.now.time_since_epoch().count();
+  w.step({{.aggregate = "z", .sequence = seq(1), .partition = 1, .offset = 0}});
+  w.step({{.sequence = seq(2), .payload = "b", .time = INT64_MAX, .offset = 0}});
+  ASSERT_FALSE(w.state.floor);
+  EXPECT_EQ(w.backlogs.at("a").gap_since, w.now + w.rules.max_skew);
+  w.now += std::chrono::milliseconds{10'000};
+  w.step({{.sequence = seq(3), .payload = "c", .time = INT64_MAX, .offset = 1},
+          {.aggregate = "z", .sequence = seq(2), .time = now + 10'000, .partition = 1, .offset = 1}});
+  EXPECT_EQ(w.snapshot(), "b;c;") << "1 did not come in time";
+}
+
 TEST(waiting_steps, begin_the_age_of_a_gap_below_a_parked_epoch_anew) {
   world w{folding{}, order::strict};
   w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
