@@ -9,6 +9,7 @@
 
 #include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
+#include "app/record_files.hpp"
 #include "app/space_guard.hpp"
 #include "decode/kcat_line.hpp"
 
@@ -56,7 +57,10 @@ class applying {
 
  private:
   [[nodiscard]] std::optional<problem> choose_stream();
+  /// A stream's time is not that of the partition which a file happens to have first.
+  [[nodiscard]] std::optional<problem> look_ahead(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> read_file(const std::string& path, const std::atomic<bool>& stop);
+  [[nodiscard]] bool is_ours(const stream_runtime*) const;
   void add_line(file_batch&, const input_line&);
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
@@ -130,16 +134,17 @@ void applying::add_line(file_batch& batch, const input_line& line) {
   batch.faults.push_back(fault);
 }
 
+bool applying::is_ours(const stream_runtime* stream) const {
+  return stream != nullptr && (request_.stream.empty() || stream->config.name == request_.stream);
+}
+
 void applying::add_kcat_line(file_batch& batch, const input_line& line) {
   file_batch::parsed_line& owned = batch.parsed.emplace_back();
   kcat_record& parsed = owned.line;
   if (line.too_large && !kcat_reader_.read_beginning(line.text, parsed)) return add_line(batch, line);
   malformed_detail fault;
   if (!line.too_large) fault = kcat_reader_.read(line.text, parsed);
-  const stream_runtime* stream =
-      fault.reason == malformed_reason::none ? pipeline_.stream_of(parsed.topic) : nullptr;
-  const bool ours = stream != nullptr && (request_.stream.empty() || stream->config.name == request_.stream);
-  if (fault.reason == malformed_reason::none && !ours)
+  if (fault.reason == malformed_reason::none && !is_ours(pipeline_.stream_of(parsed.topic)))
     fault = {malformed_reason::position_invalid, "/topic", 0};
   if (fault.reason != malformed_reason::none) {
     add_line(batch, line);
@@ -194,6 +199,17 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   } else if (engine_.state().last_step() > engine_.state().durable_step()) {
     engine_.state().request_sync();
   }
+  return std::nullopt;
+}
+
+std::optional<problem> applying::look_ahead(const std::atomic<bool>& stop) {
+  std::vector<topic_partition> to_come;
+  for (const auto& [where, highest] : partitions_in(request_.files, stop)) {
+    if (!is_ours(pipeline_.stream_of(where.topic))) continue;
+    const partition_state* known = pipeline_.find(where);
+    if (known == nullptr || highest >= known->next_offset) to_come.push_back(where);
+  }
+  if (const auto done = pipeline_.hold_floor_back(to_come); !done) return write_failed(done.error());
   return std::nullopt;
 }
 
@@ -257,6 +273,9 @@ std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
     return write_failed(done.error());
   engine_.board().set_ready(true);
+  if (request_.records) {
+    if (auto failed = look_ahead(stop)) return failed;
+  }
   for (const std::string& path : request_.files) {
     if (stop.load(std::memory_order_relaxed)) break;
     if (auto failed = read_file(path, stop)) {

@@ -39,7 +39,9 @@ constexpr milliseconds k_hurried_timeout{500};
   f.log_end = std::numeric_limits<std::int64_t>::max();
   f.option = option;
   if (const stream_runtime* stream = p.stream_of(c.where.topic)) {
-    f.store_is_new = stream->state.partitions.empty();
+    const auto known = stream->state.partitions.find(c.where);
+    f.store_is_new = known == stream->state.partitions.end() ? !stream->state.has_positions()
+                                                             : known->second.next_offset == k_from_log_end;
     f.start = stream->config.start.value_or(start_position::earliest);
   }
   return f;

@@ -2,6 +2,7 @@
 // The part of consumer_session that answers the group: assigned, revoked, the end and the death of
 // partitions.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "app/audit_rows.hpp"
@@ -93,14 +94,27 @@ store_change consumer_session::change_of_store(resolved_assignment& r) const {
   return change;
 }
 
+/// What the brokers do not answer for, what is stopped and what others hold may have more to read, and so may
+/// what is read anew beside partitions that were held: it tells its end again.
+std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_assignment& r) const {
+  std::set<topic_partition> ended;
+  for (const position& p : r.start) {
+    if (r.logs.at(p.where).end <= p.offset) ended.insert(p.where);
+  }
+  std::vector<topic_partition> others;
+  std::set_difference(all_partitions_.begin(), all_partitions_.end(), ended.begin(), ended.end(),
+                      std::back_inserter(others));
+  return others;
+}
+
 std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool more) {
   const bool first = !assigned_once_;
+  if (more) expect_ends_anew();
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
   store_change change = change_of_store(r);
-  if (const auto entered = pipeline_.enter_positions(r.start, std::move(r.audits), std::move(change));
-      !entered) {
-    return store_failed(entered.error());
-  }
+  const auto entered =
+      pipeline_.enter_positions(r.start, not_at_their_end(r), std::move(r.audits), std::move(change));
+  if (!entered) return store_failed(entered.error());
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
   if (!r.only_claimed.empty()) {
@@ -156,6 +170,7 @@ void consumer_session::forget_assignment() {
   read_again_.clear();
   unassigned_since_.reset();
   at_end_.clear();
+  left_out_at_.clear();
   asked_ends_.clear();
   assigned_.clear();
   committer_->unassigned();
@@ -257,8 +272,10 @@ std::optional<session_result> consumer_session::on_end_of_partition(const notice
   if (const auto moved = pipeline_.move_to(e.where, e.offset); !moved) return store_failed(moved.error());
   note_moves();
   around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
-  at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady()}).first->second;
-  if (end.next_offset != e.offset) end = {e.offset, around_.clock.steady()};
+  at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady(), false}).first->second;
+  if (end.next_offset != e.offset) end = {e.offset, around_.clock.steady(), false};
+  const auto before = left_out_at_.extract(e.where);
+  if (!before.empty() && before.mapped() == e.offset) end.since_before = true;
   const auto goal = end_at_start_.find(e.where);
   if (goal != end_at_start_.end() && e.offset >= goal->second) reached_.insert(e.where);
   return std::nullopt;
@@ -284,6 +301,7 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
     return std::nullopt;
   }
   read_again_[o.where] = offset;
+  if (auto failed = count_all_again()) return failed;
   tell(around_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log has its offset {}, and it is read again from there",
        to_string(o.where), o.text, offset);

@@ -39,11 +39,11 @@ std::set<stream_id> consumer_session::streams_to_hold() const {
   return held;
 }
 
-void consumer_session::hold_streams() {
+std::optional<session_result> consumer_session::hold_streams() {
   look_at_sinks();
   look_at_deferred();
   std::set<stream_id> held = streams_to_hold();
-  if (held.empty() && held_streams_.empty()) return;
+  if (held.empty() && held_streams_.empty()) return std::nullopt;
   // Each time: what was assigned since then is not paused yet.
   std::vector<topic_partition> paused;
   std::vector<topic_partition> going_on;
@@ -54,17 +54,18 @@ void consumer_session::hold_streams() {
       paused.push_back(where);
     } else if (held_streams_.contains(stream->id) && !reported_stops_.contains(where)) {
       going_on.push_back(where);
-      at_end_.erase(where);  // it may have more to read by now: it says so anew
     }
   }
   held_streams_ = std::move(held);
   if (const auto done = around_.from.pause(paused); !done)
     tell(around_.log, log_kind::pause_failed, "the partitions could not be paused: {}",
          done.error().message());
-  if (going_on.empty()) return;
+  if (going_on.empty()) return std::nullopt;
+  if (auto failed = count_again(going_on)) return failed;
   if (const auto done = around_.from.resume(going_on); !done)
     tell(around_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
          done.error().message());
+  return std::nullopt;
 }
 
 }  // namespace ratchet

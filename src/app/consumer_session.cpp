@@ -266,6 +266,7 @@ void consumer_session::note_new_stops() {
 
 std::optional<session_result> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
+  if (auto failed = count_unread()) return failed;
   if (auto failed = resume_waiting()) return failed;
   if (auto failed = transact()) return failed;
   if (auto ended = take_up_held(now)) return ended;
@@ -327,6 +328,41 @@ void consumer_session::commit_due(time_point now) {
   }
 }
 
+std::optional<session_result> consumer_session::count_unread() {
+  if (!assigned_once_) return std::nullopt;  // nothing is written before the claim
+  std::vector<topic_partition> unread;
+  const auto add = [&](const topic_partition& where) {
+    const partition_state* state = pipeline_.find(where);
+    if (state != nullptr && state->idle) unread.push_back(where);
+  };
+  for (const auto& [where, unused] : held_) add(where);
+  for (const topic_partition& where : reported_stops_) add(where);
+  if (const auto done = pipeline_.hold_floor_back(unread); !done) return store_failed(done.error());
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::count_again(std::span<const topic_partition> partitions) {
+  for (const topic_partition& where : partitions) expect_end_anew(where);
+  if (const auto done = pipeline_.hold_floor_back(partitions); !done) return store_failed(done.error());
+  return std::nullopt;
+}
+
+void consumer_session::expect_end_anew(const topic_partition& where) {
+  at_end_.erase(where);
+  const partition_state* state = pipeline_.find(where);
+  if (state != nullptr && state->idle) left_out_at_.insert_or_assign(where, state->next_offset);
+}
+
+void consumer_session::expect_ends_anew() {
+  for (const auto& [where, unused] : assigned_) expect_end_anew(where);
+}
+
+std::optional<session_result> consumer_session::count_all_again() {
+  std::vector<topic_partition> all;
+  for (const auto& [where, unused] : assigned_) all.push_back(where);
+  return count_again(all);
+}
+
 std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
   std::vector<topic_partition> idle;
   // One that moved on is told its next end. One that is stopped has more to read, so that its events may
@@ -337,7 +373,8 @@ std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
            reported_stops_.contains(entry.first);
   });
   for (const auto& [where, end] : at_end_) {
-    if (!pipeline_.find(where)->idle && now - end.since >= k_idle_after) idle.push_back(where);
+    const bool is_long_enough = end.since_before || now - end.since >= k_idle_after;
+    if (!pipeline_.find(where)->idle && is_long_enough) idle.push_back(where);
   }
   if (idle.empty()) return std::nullopt;
   if (const auto done = pipeline_.leave_out_of_floor(idle); !done) return store_failed(done.error());

@@ -128,11 +128,19 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> settle();
   [[nodiscard]] std::optional<session_result> on_timers();
   [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
+  /// What is given to this instance and not read may have more to read: it holds the window's floor back.
+  [[nodiscard]] std::optional<session_result> count_unread();
+  /// What is about to be read again, behind a pause say, may have more to read by now: it counts until it says
+  /// its end anew.
+  [[nodiscard]] std::optional<session_result> count_again(std::span<const topic_partition>);
+  [[nodiscard]] std::optional<session_result> count_all_again();
+  void expect_end_anew(const topic_partition&);
+  void expect_ends_anew();
   [[nodiscard]] std::optional<session_result> keep_durable(time_point now);
   /// Stops reading while the disk is nearly full, and goes on when it no longer is.
   [[nodiscard]] std::optional<session_result> watch_space(time_point now);
   [[nodiscard]] std::optional<session_result> tell_of_space(time_point now);
-  void read_on();
+  [[nodiscard]] std::optional<session_result> read_on();
   /// Nothing is read while the disk is nearly full, or the outbox.
   [[nodiscard]] bool held_back() const noexcept { return space_.low() || outbox_full_; }
 
@@ -162,7 +170,7 @@ class consumer_session {
   void look_at_deferred();
   [[nodiscard]] std::set<stream_id> streams_to_hold() const;
   /// Pauses the streams that publish to such a sink or defer that much, and no others.
-  void hold_streams();
+  [[nodiscard]] std::optional<session_result> hold_streams();
   [[nodiscard]] std::string stream_name_of(stream_id) const;
   void commit_due(time_point now);
   [[nodiscard]] session_result finish(session_end);
@@ -190,6 +198,7 @@ class consumer_session {
   /// Decides where to resume these, and reads them. `more`: beside what is read already.
   [[nodiscard]] std::optional<session_result> take_up(std::span<const topic_partition>, bool more);
   [[nodiscard]] std::optional<session_result> start_reading(resolved_assignment, bool more);
+  [[nodiscard]] std::vector<topic_partition> not_at_their_end(const resolved_assignment&) const;
   [[nodiscard]] std::optional<session_result> hold_all(const resolved_assignment&,
                                                        std::span<const topic_partition>, bool more);
   void forget_assignment();
@@ -267,8 +276,10 @@ class consumer_session {
   struct at_end {
     std::int64_t next_offset;
     time_point since;
+    bool since_before;  ///< it was left out of the floor there, and nothing came since
   };
   std::map<topic_partition, at_end> at_end_;
+  std::map<topic_partition, std::int64_t> left_out_at_;  ///< what counts again until it says its end anew
   std::set<topic_partition> reported_stops_;
   struct held_partition {
     std::string why;

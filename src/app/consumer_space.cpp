@@ -11,9 +11,10 @@ std::optional<session_result> consumer_session::watch_space(time_point now) {
   look_at_outbox();
   (void)space_.look(now);
   if (!held_back()) {
-    if (was_held_back) read_on();
-    hold_streams();
-    return std::nullopt;
+    if (was_held_back) {
+      if (auto failed = read_on()) return failed;
+    }
+    return hold_streams();
   }
   if (space_.low()) {
     if (auto ended = tell_of_space(now)) return ended;
@@ -45,12 +46,11 @@ std::optional<session_result> consumer_session::tell_of_space(time_point now) {
   return std::nullopt;
 }
 
-void consumer_session::read_on() {
+std::optional<session_result> consumer_session::read_on() {
   tell(around_.log, log_kind::disk_has_room, "there is room again; reading goes on");
   around_.board.clear_obstacle(space_guard::k_obstacle);
   space_lines_ = log_pace{};
-  // What was at its end may have more to read by now: it says so anew.
-  at_end_.clear();
+  if (auto failed = count_all_again()) return failed;
   std::vector<topic_partition> going_on;
   for (const auto& [where, unused] : assigned_) {
     if (!reported_stops_.contains(where)) going_on.push_back(where);
@@ -59,6 +59,7 @@ void consumer_session::read_on() {
     tell(around_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
          resumed.error().message());
   }
+  return std::nullopt;
 }
 
 }  // namespace ratchet

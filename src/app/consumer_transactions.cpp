@@ -92,8 +92,8 @@ std::optional<session_result> consumer_session::start_alone() {
   if (const auto copy = around_.to.copy()) {
     store_change change;
     change.lift_copy_mark = true;
-    if (const auto entered = pipeline_.enter_positions({}, {audit_of_copy(*copy, false, around_.clock.now())},
-                                                       std::move(change));
+    if (const auto entered = pipeline_.enter_positions(
+            {}, {}, {audit_of_copy(*copy, false, around_.clock.now())}, std::move(change));
         !entered) {
       return store_failed(entered.error());
     }

@@ -220,8 +220,8 @@ std::optional<problem> engine::note_added_tables() {
 void engine::tell_unread_topics() const {
   for (const auto& s : streams_) {
     std::set<std::string> topics;
-    for (const auto& [where, unused] : s->state.partitions) {
-      if (!where.topic.empty()) topics.insert(where.topic);
+    for (const auto& [where, partition] : s->state.partitions) {
+      if (!where.topic.empty() && partition.has_position()) topics.insert(where.topic);
     }
     for (const std::string& read : s->config.topics) topics.erase(read);
     for (const std::string& topic : topics) {

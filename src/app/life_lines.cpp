@@ -19,7 +19,7 @@ std::string partitions_text(const stream_list& streams) {
   std::size_t count = 0;
   for (const auto& s : streams) {
     for (const auto& [where, state] : s->state.partitions) {
-      if (where.topic.empty() || ++count > k_most_partitions) continue;
+      if (where.topic.empty() || !state.has_position() || ++count > k_most_partitions) continue;
       text += (text.empty() ? ": " : ", ") + to_string(where) + " up to " + std::to_string(state.next_offset);
     }
   }

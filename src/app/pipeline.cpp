@@ -102,7 +102,7 @@ const partition_state* pipeline::find(const topic_partition& where) const {
   const stream_runtime* stream = stream_of(where.topic);
   if (stream == nullptr) return nullptr;
   const auto at = stream->state.partitions.find(where);
-  return at == stream->state.partitions.end() ? nullptr : &at->second;
+  return at == stream->state.partitions.end() || !at->second.has_position() ? nullptr : &at->second;
 }
 
 std::string to_string(const topic_partition& where) {
@@ -238,7 +238,9 @@ result<void> pipeline::take_step(std::vector<work>& works) {
     std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
   }
   RATCHET_TRY(write(std::move(parts), std::move(audits), {}, std::move(outbox)));
-  for (work& w : works) finish(w);
+  for (work& w : works) {
+    RATCHET_TRY(finish(w));
+  }
   for (work& w : works) {
     RATCHET_TRY(settle(*w.stream));
   }
@@ -287,7 +289,7 @@ void pipeline::explain(const stream_runtime& stream, const step_plan& plan, cons
 }
 
 /// What follows from a step that is written.
-void pipeline::finish(work& w) {
+result<void> pipeline::finish(work& w) {
   if (explain_ || explain_fate_) explain(w);
   note_backlogs(*w.stream, *w.plan, w.change);
   std::size_t& pace = w.stream->pace;
@@ -298,17 +300,20 @@ void pipeline::finish(work& w) {
   }
   note_time(*w.stream, w.taken.size(), w.took);
   w.stream->state = std::move(w.change.after);
-  enter_stops(w.change.stops);
   w.events = w.events.subspan(w.change.looked_at);
   w.plan = nullptr;
+  return enter_stops(w.change.stops);
 }
 
-void pipeline::enter_stops(std::vector<partition_stop>& stops) {
+result<void> pipeline::enter_stops(std::vector<partition_stop>& stops) {
+  std::vector<topic_partition> stopped;
   for (partition_stop& stop : stops) {
     if (stop.code == make_error_code(errc::waiting_full))
       name_the_worst(store_, stream_of(stop.where.topic), stop);
+    if (!stop.where.topic.empty()) stopped.push_back(stop.where);
     stop_partition(std::move(stop));
   }
+  return hold_floor_back(stopped);
 }
 
 std::vector<audit_row> pipeline::audits_of(stream_change& change, timestamp now) {
@@ -424,7 +429,32 @@ result<void> pipeline::leave_out_unread(plain_files files) {
   return success();
 }
 
-result<void> pipeline::enter_positions(std::span<const position> positions, std::vector<audit_row> audits,
+namespace {
+
+/// `begins`: where one that is not known yet is to be read from.
+void hold_back(stream_state& state, const topic_partition& where, std::int64_t begins) {
+  const auto [at, is_new] = state.partitions.try_emplace(where);
+  if (is_new) at->second.next_offset = begins;
+  at->second.idle = false;
+}
+
+}  // namespace
+
+result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitions) {
+  std::map<stream_runtime*, stream_state> changed;
+  for (const topic_partition& where : partitions) {
+    stream_runtime* stream = stream_of(where.topic);
+    if (stream == nullptr) continue;
+    const auto known = stream->state.partitions.find(where);
+    if (known != stream->state.partitions.end() && !known->second.idle) continue;
+    hold_back(changed.try_emplace(stream, stream->state).first->second, where, k_from_log_start);
+  }
+  if (changed.empty()) return success();
+  return write_states(std::move(changed), {});
+}
+
+result<void> pipeline::enter_positions(std::span<const position> positions,
+                                       std::span<const topic_partition> unread, std::vector<audit_row> audits,
                                        store_change of_store) {
   std::map<stream_runtime*, stream_state> changed;
   for (const position& p : positions) {
@@ -436,6 +466,13 @@ result<void> pipeline::enter_positions(std::span<const position> positions, std:
     partition.next_offset = p.offset;
     partition.last_record_hash.reset();
     partition.malformed_run = 0;
+  }
+  for (const topic_partition& where : unread) {
+    stream_runtime* stream = stream_of(where.topic);
+    if (stream == nullptr) continue;
+    const bool from_end = stream->config.start == start_position::latest && !stream->state.has_positions();
+    hold_back(changed.try_emplace(stream, stream->state).first->second, where,
+              from_end ? k_from_log_end : k_from_log_start);
   }
   return write_states(std::move(changed), std::move(audits), std::move(of_store));
 }

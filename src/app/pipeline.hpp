@@ -79,9 +79,15 @@ class pipeline {
   /// config has not, of plain files where none is read, and of transactions beside topics. Writes nothing
   /// where there are none.
   [[nodiscard]] result<void> leave_out_unread(plain_files);
+  /// Has these hold their streams' floors back: they have records that were not read, or may have. Those of
+  /// which nothing is known are entered without a position, to be read from where their log starts. Writes
+  /// nothing where each does already.
+  [[nodiscard]] result<void> hold_floor_back(std::span<const topic_partition>);
   /// Enters the positions found at assignment (a partition's state is made where there is none), with audit
-  /// rows and what changes of the store as a whole, in one step.
-  [[nodiscard]] result<void> enter_positions(std::span<const position>, std::vector<audit_row>,
+  /// rows and what changes of the store as a whole, in one step. `unread` hold the floor back from there on,
+  /// as above; of a new stream the others begin where its config says, too.
+  [[nodiscard]] result<void> enter_positions(std::span<const position>,
+                                             std::span<const topic_partition> unread, std::vector<audit_row>,
                                              store_change = {});
 
   /// Takes rows that were delivered out of the outbox, in a step of its own. Errors: as handle().
@@ -100,7 +106,7 @@ class pipeline {
   [[nodiscard]] stream_runtime* stream_of(const std::string& topic) const;
   /// Null where there is none of this name.
   [[nodiscard]] stream_runtime* stream_named(const std::string& name) const;
-  /// Where the partitions stand, as of the last step written.
+  /// Where the partitions stand, as of the last step written; null for one that was not read yet.
   [[nodiscard]] const partition_state* find(const topic_partition&) const;
 
   /// Records without a topic (plain files) belong to this stream.
@@ -144,7 +150,7 @@ class pipeline {
   [[nodiscard]] result<void> take_step(std::vector<work>&);
   /// Adds to `outputs` what the step has to tell others.
   [[nodiscard]] result<step_part> decide(work&, std::vector<output_row>& outputs);
-  void finish(work&);
+  [[nodiscard]] result<void> finish(work&);
   void explain(const work&) const;
   void explain(const stream_runtime&, const step_plan&, const waiting_fate&) const;
   [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>,
@@ -168,7 +174,8 @@ class pipeline {
   static void note_backlogs(stream_runtime&, const step_plan&, const stream_change&);
   /// Aggregates for one step: those that are ready, else those that are due.
   [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&, look_for);
-  void enter_stops(std::vector<partition_stop>&);
+  /// What is behind a stop was not read: the partitions hold the floor back.
+  [[nodiscard]] result<void> enter_stops(std::vector<partition_stop>&);
 
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {},
                                    outbox_change = {});

@@ -217,8 +217,7 @@ result<void> pipeline::take_change(stream_runtime& stream, const step_plan& plan
   for (const waiting_fate& fate : change.fates) explain(stream, plan, fate);
   note_backlogs(stream, plan, change);
   stream.state = std::move(change.after);
-  enter_stops(change.stops);
-  return success();
+  return enter_stops(change.stops);
 }
 
 result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::span<const decided> all,
@@ -269,7 +268,7 @@ result<void> pipeline::stop_for_gap(stream_runtime& stream) {
     if (stopped_.contains(where)) continue;
     partition_stop stop;
     stop.where = where;
-    stop.offset = partition.next_offset;
+    stop.offset = std::max<std::int64_t>(partition.next_offset, 0);
     stop.code = make_error_code(errc::gap_too_old);
     stop.aggregate = due.names.front();
     stop_partition(std::move(stop));

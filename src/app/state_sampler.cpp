@@ -20,7 +20,8 @@ state_sample sample_of(const stream_list& streams, std::uint64_t step, const out
     one.window = s->config.dedup.window;
     one.next_offsets.reserve(s->state.partitions.size());
     for (const auto& [where, partition] : s->state.partitions) {
-      if (!where.topic.empty()) one.next_offsets.emplace_back(where, partition.next_offset);
+      if (!where.topic.empty() && partition.has_position())
+        one.next_offsets.emplace_back(where, partition.next_offset);
     }
   }
   return sample;

@@ -14,7 +14,8 @@ std::vector<partition_report> partitions_of(const stream_report& stream) {
   std::map<topic_partition, partition_report> all;
   for (const auto& [where, state] : stream.state.partitions) {
     if (where.topic.empty()) continue;  // a plain file: its positions mean nothing
-    all[where].next_offset = state.next_offset;
+    partition_report& report = all[where];
+    if (state.has_position()) report.next_offset = state.next_offset;
   }
   for (const auto& [where, live] : stream.live) all[where].live = live;
   std::vector<partition_report> reports;

@@ -39,7 +39,8 @@ struct durable_mark {
   RATCHET_TRY(const auto state, view.load(stream));
   offsets below(partitions, 0);
   for (const auto& [where, partition] : state.partitions) {
-    if (!where.topic.empty()) below.at(static_cast<std::size_t>(where.partition)) = partition.next_offset;
+    if (!where.topic.empty() && partition.has_position())
+      below.at(static_cast<std::size_t>(where.partition)) = partition.next_offset;
   }
   return below;
 }

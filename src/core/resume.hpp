@@ -63,7 +63,8 @@ struct resume_facts {
   std::int64_t log_start{0};
   std::int64_t log_end{0};
   enum class last_record : std::uint8_t { same, other, absent, not_checked } last{last_record::not_checked};
-  bool store_is_new{true};  ///< it has no partition of this stream at all
+  /// It had no partition of this stream when it first met this one: where that begins, `start` says.
+  bool store_is_new{true};
   start_position start{start_position::earliest};
   resume_option option{resume_option::none};
 };

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -65,12 +66,19 @@ struct counters {
   friend constexpr bool operator==(const counters&, const counters&) = default;
 };
 
+/// Next offsets of a partition that was not read yet, and whose log nobody could look at: it begins where its
+/// log ends when that is known, or where it starts. Kafka's own numbers.
+constexpr std::int64_t k_from_log_end = -1;
+constexpr std::int64_t k_from_log_start = -2;
+
 /// What is remembered of one partition.
 struct partition_state {
+  /// Without a position it is there to hold the floor back alone, as its events are still to come.
   std::int64_t next_offset{0};
   /// The highest record time handled, capped at the clock plus the allowed skew when it was handled.
   std::optional<timestamp> highest_time;
-  /// Left out of the floor, as there is nothing to read. Its next record brings it back.
+  /// Left out of the floor, as it is read, and there is nothing to read; or as nobody reads it any more. Its
+  /// next record brings it back, and so does whoever learns that it has one or may have one.
   bool idle{false};
   /// Malformed records in a row.
   std::uint32_t malformed_run{0};
@@ -79,6 +87,8 @@ struct partition_state {
   std::optional<hash128> last_record_hash;
   /// The highest number of each source; of monotonic ids alone.
   std::map<std::string, sequence, std::less<>> last_ids;
+
+  [[nodiscard]] constexpr bool has_position() const noexcept { return next_offset >= 0; }
   friend bool operator==(const partition_state&, const partition_state&) = default;
 };
 
@@ -88,6 +98,12 @@ struct stream_state {
   std::optional<timestamp> floor;
   ratchet::counters counters;
   std::map<topic_partition, partition_state> partitions;
+
+  /// False: nothing of the stream was read yet.
+  [[nodiscard]] bool has_positions() const noexcept {
+    return std::any_of(partitions.begin(), partitions.end(),
+                       [](const auto& partition) { return partition.second.has_position(); });
+  }
   friend bool operator==(const stream_state&, const stream_state&) = default;
 };
 

@@ -115,7 +115,8 @@ reported<checkpoint_taken> examine(const fs::path& path, const copy_mark& mark, 
     checkpointed_stream& stream = taken.streams.emplace_back();
     stream.name = name;
     for (const auto& [where, partition] : state.assume_value().partitions) {
-      if (!where.topic.empty()) stream.next_offsets.emplace_back(where, partition.next_offset);
+      if (!where.topic.empty() && partition.has_position())
+        stream.next_offsets.emplace_back(where, partition.next_offset);
     }
   }
   return taken;

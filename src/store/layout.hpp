@@ -50,9 +50,9 @@
 ///   stream state    20 u32 stream                          format, u8 flags (1 floor), optional i64 floor,
 ///                                                          18 u64 counters in the order of struct counters
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
-///                                                          next offset, optional i64 highest time, u32
-///                                                          malformed run, optional XXH3-128 of the last
-///                                                          record
+///                                                          next offset (-1, -2: not read yet), optional
+///                                                          i64 highest time, u32 malformed run, optional
+///                                                          XXH3-128 of the last record
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
 ///                   i64 offset                             8 truncated, 16 sequence, 32 id, 64 time), u64

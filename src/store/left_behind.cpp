@@ -28,8 +28,9 @@ struct holder {
 }
 
 [[nodiscard]] bool has_read(const stream_state& state, const std::string& topic) {
-  return std::any_of(state.partitions.begin(), state.partitions.end(),
-                     [&](const auto& partition) { return partition.first.topic == topic; });
+  return std::any_of(state.partitions.begin(), state.partitions.end(), [&](const auto& partition) {
+    return partition.first.topic == topic && partition.second.has_position();
+  });
 }
 
 result<std::vector<holder>> holders_of(const inspected& found) {

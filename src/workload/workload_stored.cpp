@@ -39,7 +39,8 @@ reported<workload_state> read_stored(const std::filesystem::path& state, std::st
   RATCHET_TRY(with_stream(state, stream, [&found](const store_view& view, stream_id id) -> result<void> {
     RATCHET_TRY(const auto stored, view.load(id));
     for (const auto& [where, partition] : stored.partitions) {
-      found.next_offsets[static_cast<std::int32_t>(where.partition)] = partition.next_offset;
+      if (partition.has_position())
+        found.next_offsets[static_cast<std::int32_t>(where.partition)] = partition.next_offset;
     }
     const auto& counted = stored.counters;
     found.ledger = {.applied = counted.applied,

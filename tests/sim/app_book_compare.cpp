@@ -297,14 +297,16 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
     const auto at = known.find(log.where);
     const plain_oracle::partition& wanted =
         oracles_[log.stream].partitions()[static_cast<std::size_t>(log.where.partition)];
-    must_be((at != known.end()) == wanted.known,
+    const bool counts = at != known.end() && !at->second.idle;
+    must_be(counts == wanted.counts, "whether the floor waits for a partition");
+    must_be((at != known.end() && at->second.has_position()) == wanted.known,
             "a partition that the oracle does not know, or the other way");
-    if (at == known.end()) continue;
+    if (!wanted.known) continue;
     const auto highest = at->second.highest_time
                              ? std::optional{at->second.highest_time->time_since_epoch().count()}
                              : std::nullopt;
     must_be(at->second.next_offset == wanted.next, "a partition's next offset");
-    must_be(highest == wanted.highest && at->second.idle == wanted.idle, "a partition's highest time");
+    must_be(highest == wanted.highest, "a partition's highest time");
     const auto& ids = at->second.last_ids;
     must_be(std::equal(
                 ids.begin(), ids.end(), wanted.highest_ordinals.begin(), wanted.highest_ordinals.end(),

@@ -60,7 +60,7 @@ enum class fault_kind : std::uint8_t {
   rebalance,          ///< partitions revoked and assigned again, all of them or some
   lost,               ///< the session ended: the member is not one any more
   zombie,             ///< the process stands still for longer than its session; others work meanwhile
-  brokers_down,       ///< nobody answers
+  brokers_down,       ///< nobody answers, or nobody for one of the partitions
   commit_lost,        ///< the next commits fail, and were or were not taken
   commit_late,        ///< the next commit is taken long after its answer was given up
   client_fatal,       ///< this client cannot go on

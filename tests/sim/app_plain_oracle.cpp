@@ -2,6 +2,7 @@
 #include "app_plain_oracle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/backoff.hpp"  // documented, and without a state: what `due` means
 
@@ -67,14 +68,14 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     if (f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
   }
   first_fates_.back() = fate_of(ticket);
-  p.known = true;
+  if (!std::exchange(p.known, true)) p.counts = true;
   p.next = offset + 1;
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
   if (capped) {
     p.highest = std::max(p.highest.value_or(*capped), *capped);
   }
-  if (p.highest) p.idle = false;
+  if (p.highest) p.counts = true;
   raise_floor();
   const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
   if (is_accepted) {
@@ -388,12 +389,12 @@ std::uint64_t plain_oracle::waiting_bytes() const {
 }
 
 void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset) {
-  partitions_[which].known = true;
+  if (!std::exchange(partitions_[which].known, true)) count_in(which);
   partitions_[which].next = offset;
 }
 
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
-  for (const std::uint32_t which : those) partitions_[which].idle = true;
+  for (const std::uint32_t which : those) partitions_[which].counts = false;
   raise_floor();
 }
 
@@ -495,7 +496,7 @@ void plain_oracle::file(const message& m, std::int64_t time) {
 void plain_oracle::raise_floor() {
   std::optional<std::int64_t> lowest;
   for (const partition& p : partitions_) {
-    if (!p.known || p.idle) continue;
+    if (!p.counts) continue;
     if (!p.highest) return;
     lowest = std::min(lowest.value_or(*p.highest), *p.highest);
   }

@@ -131,7 +131,7 @@ class plain_oracle {
     bool known{false};
     std::int64_t next{0};
     std::optional<std::int64_t> highest;
-    bool idle{false};
+    bool counts{false};  ///< the floor waits for it; whether it must, step_book tells
     std::map<std::string, std::uint64_t> highest_ordinals;  ///< of ids that grow, by source
   };
 
@@ -192,6 +192,8 @@ class plain_oracle {
   void go_on_at(std::uint32_t which, std::int64_t offset);
   /// A timer left these partitions out of the floor, together.
   void leave_out(std::span<const std::uint32_t> those);
+  /// This one is not read to its end, or nobody knows.
+  void count_in(std::uint32_t which) { partitions_[which].counts = true; }
 
   [[nodiscard]] const std::map<std::uint32_t, aggregate>& aggregates() const { return aggregates_; }
   /// The last one applied or skipped.

@@ -183,7 +183,7 @@ result<std::vector<group_member>> simulated_source::members(std::chrono::millise
 }
 
 result<log_bounds> simulated_source::bounds(const topic_partition& where, std::chrono::milliseconds) {
-  if (!answered()) return unavailable();
+  if (!answered() || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
   const partition_log& log = cluster_.logs[cluster_.index_of(where)];
   return log_bounds{log.start, log.end};
 }
@@ -191,7 +191,7 @@ result<log_bounds> simulated_source::bounds(const topic_partition& where, std::c
 result<std::optional<owned_record>> simulated_source::read_at(const topic_partition& where,
                                                               std::int64_t offset,
                                                               std::chrono::milliseconds) {
-  if (!answered()) return unavailable();
+  if (!answered() || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
   const partition_log& log = cluster_.logs[cluster_.index_of(where)];
   const auto at = log.from(offset);
   if (at == log.entries.end() || at->offset != offset || at->what == nullptr) {
@@ -229,7 +229,9 @@ result<void> simulated_source::assign(std::span<const position> wanted) {
   judge_.on_assign();
   std::string line = "assign";
   for (const position& p : wanted) {
-    reading_[cluster_.index_of(p.where)].next = p.offset;
+    const std::size_t i = cluster_.index_of(p.where);
+    reading_[i].next = p.offset;
+    judge_.on_unread(i);
     if (world_.traces()) {
       line += " " + p.where.topic + "/" + std::to_string(static_cast<int>(p.where.partition)) + "@" +
               std::to_string(p.offset);
@@ -255,7 +257,9 @@ result<void> simulated_source::pause(std::span<const topic_partition> partitions
 
 result<void> simulated_source::resume(std::span<const topic_partition> partitions) {
   for (const topic_partition& where : partitions) {
-    reading& r = reading_[cluster_.index_of(where)];
+    const std::size_t i = cluster_.index_of(where);
+    reading& r = reading_[i];
+    if (r.paused) judge_.on_unread(i);
     r.told_end = r.told_end && !r.paused;
     r.paused = false;
   }
@@ -288,8 +292,11 @@ result<polled> simulated_source::poll(std::size_t max_records, std::chrono::mill
                      std::make_move_iterator(notices_.end()));
   notices_.clear();
   for (const topic_partition& where : std::exchange(asked_, {})) {
-    const partition_log& log = cluster_.logs[cluster_.index_of(where)];
-    out.notices.emplace_back(notice::bounds_told{where, {log.start, log.end}, {}});
+    const std::size_t i = cluster_.index_of(where);
+    const partition_log& log = cluster_.logs[i];
+    const bool is_told = !cluster_.leaderless.contains(i);
+    out.notices.emplace_back(is_told ? notice::bounds_told{where, {log.start, log.end}, {}}
+                                     : notice::bounds_told{where, {}, unavailable()});
   }
   return out;
 }
@@ -301,7 +308,7 @@ void simulated_source::ask_bounds(std::span<const topic_partition> partitions) {
 bool simulated_source::deliverable(std::size_t i, std::vector<source_notice>& notices) {
   const partition_log& log = cluster_.logs[i];
   reading& r = reading_[i];
-  if (!r.next || r.dead || r.paused) return false;
+  if (!r.next || r.dead || r.paused || cluster_.leaderless.contains(i)) return false;
   if (*r.next < log.start || *r.next > log.end) {
     r.dead = true;
     notices.emplace_back(notice::out_of_range{log.where, "offset out of range"});
@@ -336,6 +343,9 @@ std::unique_ptr<record_batch> simulated_source::collect(std::size_t most,
     }
   }
   if (taken.empty()) return nullptr;
+  for (std::size_t i = 0; i < reading_.size(); ++i) {
+    if (!reading_[i].next || reading_[i].dead || reading_[i].paused) judge_.on_unread(i);
+  }
   auto batch = std::make_unique<simulated_batch>();
   for (const auto& [i, entry] : taken) batch->add(cluster_.logs[i].where, entry);
   judge_.on_delivery(std::move(taken));

@@ -55,8 +55,9 @@ struct cluster {
   std::vector<group_member> others;      ///< who is listed beside this instance
   std::set<std::size_t> held_by_others;  ///< partitions that the next assignment leaves out
   bool answers{true};
-  std::uint32_t lost_commits{0};  ///< so many of the next ones fail, and are taken or not
-  std::uint32_t late_commits{0};  ///< so many of the next ones are taken later
+  std::set<std::size_t> leaderless;  ///< partitions that nobody answers for; no client is told so
+  std::uint32_t lost_commits{0};     ///< so many of the next ones fail, and are taken or not
+  std::uint32_t late_commits{0};     ///< so many of the next ones are taken later
   struct late_commit {
     std::uint64_t generation;
     std::uint32_t in_turns;
@@ -74,6 +75,8 @@ class kafka_judge {
   virtual void on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) = 0;
   /// Nothing that was handed over before is still to be handled.
   virtual void on_assign() = 0;
+  /// This log is read from here on, again or for the first time; or it is not read just now.
+  virtual void on_unread(std::size_t log) = 0;
 };
 
 /// One client of the simulated brokers: librdkafka's behaviour, as the port promises it.

@@ -50,7 +50,12 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
 }  // namespace
 
 step_book::step_book(const history& h, const running& now) : history_{&h}, running_{&now} {
-  for (const stream_setup& s : h.streams) oracles_.emplace_back(s);
+  std::size_t logs = 0;
+  for (const stream_setup& s : h.streams) {
+    oracles_.emplace_back(s);
+    logs += s.partitions;
+  }
+  unread_below_.resize(logs);
 }
 
 void step_book::delivered(const cluster& c, const std::vector<std::pair<std::size_t, log_entry>>& records) {
@@ -75,6 +80,9 @@ std::size_t step_book::perform(operation& o) {
       break;
     case operation::kind::leave_out:
       oracle.leave_out(o.left_out);
+      break;
+    case operation::kind::count_in:
+      oracle.count_in(o.partition);
       break;
     case operation::kind::bind:
       oracle.bind(o.aggregate, o.first, o.first_to_accept);
@@ -125,9 +133,11 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     } else if (part.plan != nullptr && part.plan->wants_answers) {
       transact(s, stream, asked, now);
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
+      check_floor(stream, was.state, c);
       take_records(s, part, was, c, now);
     } else {
       take_moves(s, stream, *part.change, was, batch.audits, c);
+      if (part.change->after.floor != was.state.floor) check_floor(stream, part.change->after, c);
     }
     const auto& own = oracles_[stream].sayings();
     sayings.insert(sayings.end(), own.begin(), own.end());
@@ -135,6 +145,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     for (std::size_t i = 0; i < c.logs.size(); ++i) {
       const auto at = part.change->after.partitions.find(c.logs[i].where);
       if (c.logs[i].stream != stream || at == part.change->after.partitions.end()) continue;
+      if (!at->second.has_position()) continue;
       s.nexts.emplace_back(i, at->second.next_offset);
     }
   }
@@ -372,6 +383,8 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
   const std::vector<plain_oracle::partition>& wanted = oracles_[stream].partitions();
   for (const auto& [where, state] : change.after.partitions) {
     const plain_oracle::partition& p = wanted[static_cast<std::size_t>(where.partition)];
+    must_be(state.has_position() == p.known, "a record of a partition gives it its position");
+    if (!p.known) continue;
     must_equal(static_cast<std::uint64_t>(state.next_offset), static_cast<std::uint64_t>(p.next),
                "next offset");
   }
@@ -386,6 +399,22 @@ refusal step_book::refusal_of(std::uint32_t stream, const delivery& d, std::int6
   trial.set_mended(running_->mended);
   (void)trial.take(*d.entry.what, d.entry.offset, now, unseen);
   return trial.refused() == refusal::full && !has_limits ? refusal::none : trial.refused();
+}
+
+void step_book::check_floor(std::uint32_t stream, const stream_state& state, const cluster& c) const {
+  for (std::size_t i = 0; i < c.logs.size(); ++i) {
+    const partition_log& log = c.logs[i];
+    if (log.stream != stream) continue;
+    const auto at = state.partitions.find(log.where);
+    if (at != state.partitions.end() && !at->second.idle) continue;
+    const bool has_position = at != state.partitions.end() && at->second.has_position();
+    if (!has_position && history_->streams[stream].starts_at_end) continue;  // nothing of it is to be read
+    const auto unread = std::find_if(log.from(has_position ? at->second.next_offset : log.start),
+                                     log.entries.end(), [](const log_entry& e) { return e.what != nullptr; });
+    if (unread == log.entries.end() || unread->offset >= unread_below_[i]) continue;
+    throw broken("the floor does not wait for " + place(log.where) + ", whose record at offset " +
+                 std::to_string(unread->offset) + " lies there unread");
+  }
 }
 
 /// A step handles its aggregates one by one, so that one may find the room that another makes: it is behind
@@ -459,8 +488,9 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
   for (const auto& [where, after] : change.after.partitions) {
     const auto partition = static_cast<std::uint32_t>(where.partition);
     const auto was = before.state.partitions.find(where);
-    const bool is_new = was == before.state.partitions.end();
-    if (is_new || was->second.next_offset != after.next_offset) {
+    const bool was_known = was != before.state.partitions.end();
+    const bool is_new = !was_known || !was->second.has_position();
+    if (after.has_position() && (is_new || was->second.next_offset != after.next_offset)) {
       check_jump(stream, c.logs[c.index_of(where)],
                  is_new ? std::nullopt : std::optional{was->second.next_offset}, after.next_offset, audits);
       s.operations.push_back({.what = operation::kind::go_on,
@@ -469,7 +499,12 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
                               .offset = after.next_offset});
       (void)perform(s.operations.back());
     }
-    if (after.idle && (is_new || !was->second.idle)) left_out.push_back(partition);
+    const bool counted = was_known && !was->second.idle;
+    if (!after.idle && !counted) {
+      s.operations.push_back({.what = operation::kind::count_in, .stream = stream, .partition = partition});
+      (void)perform(s.operations.back());
+    }
+    if (after.idle && (!was_known || counted)) left_out.push_back(partition);
   }
   if (left_out.empty()) return;
   s.operations.push_back(

@@ -33,6 +33,9 @@ class step_book {
   }
   /// What was delivered and not written is forgotten: a new session.
   void forget_deliveries();
+  /// What this partition's log holds below `end` lies there unread, as far as it was not handled: the reader
+  /// knows, or cannot tell. What comes behind it the reader has to come upon first.
+  void lies_unread(std::size_t log, std::int64_t end) { unread_below_.at(log) = end; }
 
   /// The next step of this stream does that, if it is written; answers() is what must come of it.
   void expect(std::uint32_t stream, std::vector<std::pair<std::uint32_t, ruling>> by_aggregate);
@@ -66,7 +69,16 @@ class step_book {
 
  private:
   struct operation {
-    enum class kind : std::uint8_t { take, go_on, leave_out, bind, resume, obey, transact } what{kind::take};
+    enum class kind : std::uint8_t {
+      take,
+      go_on,
+      leave_out,
+      count_in,
+      bind,
+      resume,
+      obey,
+      transact
+    } what{kind::take};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
     std::int64_t offset{0};
@@ -99,6 +111,9 @@ class step_book {
                                    bool unseen) const;
   /// No record may be decided while a gap is too old.
   void check_gaps(std::uint32_t stream, const record&) const;
+  /// An event that is seen for the first time must not be late merely because another partition was read
+  /// before it: the floor waits for each partition that has unread records.
+  void check_floor(std::uint32_t stream, const stream_state&, const cluster&) const;
   void check_room(const step_part&, const stream_rows& before) const;
   void check_stops(std::uint32_t stream, const stream_change&, std::vector<stopping> wanted, const cluster&);
   /// Returns its ticket.
@@ -135,6 +150,7 @@ class step_book {
   std::vector<step> steps_;
   std::map<std::uint32_t, std::deque<delivery>> delivered_;  ///< by stream
   std::set<std::size_t> stopped_;                            ///< logs, in this session
+  std::vector<std::int64_t> unread_below_;                   ///< by log
 };
 
 /// What a decision is called by the oracle.

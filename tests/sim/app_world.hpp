@@ -79,6 +79,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   void on_commit(const commit_request&) override;
   void on_delivery(std::vector<std::pair<std::size_t, log_entry>>) override;
   void on_assign() override { book_.drop_deliveries(); }
+  void on_unread(std::size_t log) override { book_.lies_unread(log, cluster_.logs[log].end); }
   void on_write(const step_batch&, const simulated_disk::contents& before) override;
   void on_look_up(stream_id, const step_plan&) override;
 

@@ -258,7 +258,10 @@ void world::apply_while_down(const fault& f) {
 
 void world::begin_spell(const fault& f) {
   spells_.push_back({turn_ + 1 + f.amount % k_longest_spell, f.kind});
-  if (f.kind == fault_kind::brokers_down) cluster_.answers = false;
+  if (f.kind == fault_kind::brokers_down && f.choice % 2 == 0) cluster_.answers = false;
+  // Or one of them alone.
+  if (f.kind == fault_kind::brokers_down && f.choice % 2 != 0)
+    cluster_.leaderless.insert(f.choice / 2 % cluster_.logs.size());
   if (f.kind == fault_kind::sync_slow) disk_faults_.slow_syncs = 1 + f.choice % 10;
   if (f.kind == fault_kind::disk_low) space_.low = true;
   if (f.kind == fault_kind::disk_full) disk_faults_.full = true;
@@ -268,7 +271,10 @@ void world::end_spells(bool all) {
   const auto over = [&](const spell& s) { return all || s.until <= turn_; };
   for (const spell& s : spells_) {
     if (!over(s)) continue;
-    if (s.kind == fault_kind::brokers_down) cluster_.answers = true;
+    if (s.kind == fault_kind::brokers_down) {
+      cluster_.answers = true;
+      cluster_.leaderless.clear();
+    }
     if (s.kind == fault_kind::sync_slow) disk_faults_.slow_syncs = 0;
     if (s.kind == fault_kind::disk_low) space_.low = false;
     if (s.kind == fault_kind::disk_full) disk_faults_.full = false;

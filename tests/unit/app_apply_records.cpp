@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "decode/decoder.hpp"
 #include "unit/app_apply_world.hpp"
@@ -92,6 +95,74 @@ TEST_F(apply_records, keep_their_position_where_their_line_is_not_held) {
           << "its time counts, too";
     }
   }
+}
+
+/// A record at noon of a day, with an id of that time.
+std::string on_day(int partition, int offset, int day) {
+  constexpr std::int64_t k_day = 86'400'000;
+  const std::int64_t time = k_noon_time.time_since_epoch().count() + day * k_day;
+  std::ostringstream id;
+  id << std::hex << std::setw(12) << std::setfill('0') << time;
+  const std::string high = id.str();
+  return R"({"topic":"t","partition":)" + std::to_string(partition) + R"(,"offset":)" +
+         std::to_string(offset) + R"(,"tstype":"create","ts":)" + std::to_string(time) +
+         R"(,"key":null,"payload":"{\"id\":\")" + high.substr(0, 8) + "-" + high.substr(8) + "-7000-8000-" +
+         (partition == 0 ? "0" : "1") + R"(00000000000\",\"p\":\"a)" + std::to_string(partition) +
+         R"(\",\"v\":)" + std::to_string(day) + "}\"}\n";
+}
+
+/// In order `arrival` nobody can tell of an id below the floor whether it was handled.
+class apply_records_of_partitions : public apply_records {
+ protected:
+  apply_records_of_partitions() {
+    stream_config& s = settings_.streams[0];
+    s.order = order::arrival;
+    s.envelope.event_id = "/id";
+    s.envelope.sequence = "";
+    s.envelope.time = "";
+    s.dedup.ids = id_kind::uuidv7;
+  }
+  std::string days(int partition, int first, int last, int offset = 0) {
+    std::string lines;
+    for (int day = first; day <= last; ++day) lines += on_day(partition, offset + day - first, day);
+    return lines;
+  }
+};
+
+TEST_F(apply_records_of_partitions, are_not_too_old_as_those_of_another_partition_come_first) {
+  for (const bool in_one_file : {true, false}) {
+    reopen();
+    std::filesystem::remove_all(settings_.state.path);
+    std::vector<std::string> files;
+    if (in_one_file) {
+      files = {file("both", days(0, 0, 5) + days(1, 0, 5))};
+    } else {
+      files = {file("first", days(0, 0, 5)), file("second", days(1, 0, 5))};
+    }
+    expect_applied(files, true);
+    EXPECT_EQ(counted().applied, 12U);
+    EXPECT_EQ(state().floor, k_noon_time + std::chrono::hours{24 * 5} - opened().streams()[0]->rules.window)
+        << "they have come that far together";
+  }
+}
+
+TEST_F(apply_records_of_partitions, are_not_too_old_where_their_partition_was_left_out) {
+  expect_applied({file("in", days(0, 0, 1) + days(1, 0, 1))}, true);
+  const std::vector<topic_partition> one{{"t", partition_id{1}}};
+  pipeline way{opened().streams(), opened().state(), opened().clock()};
+  ASSERT_TRUE(way.leave_out_of_floor(one));
+  expect_applied({file("more", days(0, 2, 5, 2) + days(1, 2, 5, 2))}, true);
+  EXPECT_EQ(counted().applied, 12U);
+}
+
+TEST_F(apply_records_of_partitions, that_were_handled_before_hold_no_floor_back) {
+  expect_applied({file("in", days(0, 0, 1) + days(1, 0, 1))}, true);
+  const std::vector<topic_partition> one{{"t", partition_id{1}}};
+  pipeline way{opened().streams(), opened().state(), opened().clock()};
+  ASSERT_TRUE(way.leave_out_of_floor(one));
+  expect_applied({file("more", days(1, 0, 1) + days(0, 2, 5, 2))}, true);
+  EXPECT_TRUE(state().partitions.at(one[0]).idle);
+  EXPECT_EQ(state().floor, k_noon_time + std::chrono::hours{24 * 5} - opened().streams()[0]->rules.window);
 }
 
 }  // namespace

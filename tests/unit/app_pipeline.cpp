@@ -272,10 +272,22 @@ TEST_F(pipeline_of_one, looks_for_old_rejected_records_also_where_the_clock_was_
   EXPECT_EQ(rejected().size(), 0U);
 }
 
+TEST_F(pipeline_of_one, has_a_partition_that_stops_hold_the_floor_back_before_it_handles_more) {
+  settings_.streams[0].poison = 1;
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(take(p, 1, 3));
+  ASSERT_TRUE(p.leave_out_of_floor(std::vector{k_p0}));
+  ASSERT_TRUE(p.find(k_p0)->idle);
+  reject(p, 3);
+  EXPECT_TRUE(p.stopped().contains(k_p0));
+  EXPECT_FALSE(p.find(k_p0)->idle) << "what is behind the stop was not read";
+}
+
 TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {
   pipeline p{streams_, store_, clock_};
   const std::vector<position> start{{k_p0, 7}};
-  ASSERT_TRUE(p.enter_positions(start, {{0, clock_.now(), "resume_fresh", "payments", "because"}}));
+  ASSERT_TRUE(p.enter_positions(start, {}, {{0, clock_.now(), "resume_fresh", "payments", "because"}}));
   EXPECT_EQ(store_.last_step(), 1U);
   EXPECT_EQ(p.find(k_p0)->next_offset, 7);
   ASSERT_EQ(store_.audits().size(), 1U);
@@ -296,9 +308,9 @@ TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_
   ASSERT_TRUE(take(p, 1, 3));
   streams_[0]->state.partitions.at(k_p0).malformed_run = 5;
   const partition_state before = *p.find(k_p0);
-  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}));
+  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}, {}));
   EXPECT_EQ(*p.find(k_p0), before) << "the very place where it was";
-  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 9}}, {}));
+  ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 9}}, {}, {}));
   EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "the record at offset 8 is another one";
   EXPECT_EQ(p.find(k_p0)->malformed_run, 0U);
 }

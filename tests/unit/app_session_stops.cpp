@@ -261,23 +261,6 @@ TEST(session_end, comes_at_once_for_empty_partitions) {
   EXPECT_EQ(w.run_until_end().end, session_end::caught_up);
 }
 
-/// Record times two hours apart, so that the window tells the partitions apart.
-struct floors : session_world {
-  explicit floors(std::vector<stream_config> streams = {payments()}, const reducers& own = {})
-      : session_world{std::move(streams), own} {
-    clock.advance(std::chrono::hours{24 * 365});
-    early = clock.now() - std::chrono::hours{10};
-    late = clock.now() - std::chrono::hours{1};
-  }
-  [[nodiscard]] std::optional<timestamp> floor() const {
-    return store.load(store.id_of("payments")).value().floor;
-  }
-  timestamp early;
-  timestamp late;
-};
-
-constexpr std::chrono::hours k_window{24};
-
 TEST(session_floor, leaves_out_a_partition_that_had_nothing_to_read_for_ten_seconds) {
   floors w;
   w.source.produce(k_p0, event("a", 1), w.early);

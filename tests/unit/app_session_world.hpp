@@ -253,4 +253,21 @@ class session_world {
   log_ptr log;
 };
 
+/// Record times nine hours apart, so that the window tells the partitions apart.
+struct floors : session_world {
+  explicit floors(std::vector<stream_config> streams = {payments()}, const reducers& own = {})
+      : session_world{std::move(streams), own} {
+    clock.advance(std::chrono::hours{24 * 365});
+    early = clock.now() - std::chrono::hours{10};
+    late = clock.now() - std::chrono::hours{1};
+  }
+  [[nodiscard]] std::optional<timestamp> floor() const {
+    return store.load(store.id_of("payments")).value().floor;
+  }
+  timestamp early;
+  timestamp late;
+};
+
+constexpr std::chrono::hours k_window{24};
+
 }  // namespace ratchet::testing

@@ -130,6 +130,7 @@ class fake_source final : public source {
   std::function<void(int)> on_poll;    ///< at each poll, with its number from 1
   std::chrono::milliseconds tick{50};  ///< how far the clock moves in a poll
   bool tells_known_ends{false};        ///< as fetches do, beside the records
+  std::set<topic_partition> slow;      ///< nothing comes of these, and nothing is said of them
   bool tells_ends{true};               ///< false: the end of a partition is never said
   bool honours_pause{true};            ///< false: records of paused partitions are on their way still
   std::size_t most_per_poll{std::numeric_limits<std::size_t>::max()};
@@ -238,7 +239,7 @@ class fake_source final : public source {
 
   result<void> resume(std::span<const topic_partition> partitions) override {
     for (const topic_partition& where : partitions) {
-      paused_.erase(where);
+      if (paused_.erase(where) != 0) told_end_.erase(where);
       calls_.add("resume " + place(where));
     }
     return done();
@@ -334,7 +335,7 @@ class fake_source final : public source {
     for (bool more = true; more && owed_ == owed::nothing;) {
       more = false;
       for (auto& [where, next] : positions_) {
-        if (paused_.contains(where) && honours_pause) continue;
+        if ((paused_.contains(where) && honours_pause) || slow.contains(where)) continue;
         const fake_log& log = logs[where];
         const auto found = std::find_if(log.records.begin(), log.records.end(),
                                         [&, from = next](const fake_record& r) { return r.offset >= from; });
