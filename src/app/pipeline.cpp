@@ -151,7 +151,8 @@ std::string describe(const partition_stop& stop) {
     return place + ": stopped, as numbers of aggregate `" + aggregate +
            "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
            typed_command("waiting list") +
-           ", and skip the missing numbers; or set `gap: {policy: wait}`, start again and have them sent";
+           ", have the missing numbers sent and start again, which gives them as long once more; or skip "
+           "them";
   }
   return place + ": stopped: " + stop.code.message();
 }

@@ -257,6 +257,7 @@ result<void> pipeline::stop_for_gap(stream_runtime& stream) {
   if (stream.rules.gap.policy != gap_policy::stop || !stream.oldest_gap) return success();
   const auto gaps = gaps_due(stream.rules, stream.state);
   if (!gaps || *stream.oldest_gap > *gaps) return success();
+  if (stream.rules.gaps_from && *stream.rules.gaps_from > *gaps) return success();
   // What is remembered may be older than what is there.
   constexpr std::size_t k_one = 1;
   RATCHET_TRY(const due_aggregates due, store_.due(stream.id, timestamp::min(), gaps, k_one));

@@ -239,6 +239,7 @@ result<void> load_states(const stream_list& streams, store& from) {
     s->id = from.id_of(s->config.name);
     RATCHET_TRY(s->state, from.load(s->id));
     s->at_start = s->state;
+    if (s->rules.gap.policy == gap_policy::stop) s->rules.gaps_from = stream_time(s->rules, s->state);
     constexpr timestamp k_before_everything{std::chrono::milliseconds{0}};
     RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));
     s->next_wake = due.next_wake;

@@ -57,6 +57,7 @@ namespace {
       if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
     }
   }
+  if (oldest && rules.gaps_from) oldest = std::max(*oldest, *rules.gaps_from);
   return oldest;
 }
 

@@ -41,6 +41,9 @@ struct stream_rules {
   bool deferred{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
+  /// `gap.policy: stop`: what the stream's time was when it was started. A gap that is older is waited for as
+  /// if it had begun then, so that what is missing has the whole time-out to come.
+  std::optional<timestamp> gaps_from{};
   std::uint32_t poison_limit{100};  ///< 0: off
   gap_config gap;
   waiting_config waiting;

@@ -256,7 +256,10 @@ bool plain_oracle::is_old_gap(const aggregate& a) const {
     return false;
   if (setup_->gap == gap_policy::skip && is_left_to_people(a, a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
-  return w.state == fate::parked && w.since && *w.since + setup_->gap_timeout <= *floor_ + setup_->window;
+  if (w.state != fate::parked || !w.since) return false;
+  std::int64_t since = *w.since;
+  if (setup_->gap == gap_policy::stop && began_) since = std::max(since, *began_);
+  return since + setup_->gap_timeout <= *floor_ + setup_->window;
 }
 
 void plain_oracle::skip_old_gaps(aggregate& a) {

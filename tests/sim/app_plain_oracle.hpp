@@ -137,6 +137,8 @@ class plain_oracle {
 
   explicit plain_oracle(const stream_setup&);
 
+  /// A process begins: where a gap stops the stream, it is waited for from here on as long as any.
+  void begin_process() { began_ = floor_ ? std::optional{*floor_ + setup_->window} : std::nullopt; }
   /// A step begins: its tickets and what it says of itself are its own.
   void begin_step();
   /// From now on the reducer is as it is then.
@@ -262,6 +264,7 @@ class plain_oracle {
   std::map<std::uint32_t, aggregate> aggregates_;
   std::vector<partition> partitions_;
   std::optional<std::int64_t> floor_;
+  std::optional<std::int64_t> began_;  ///< the stream's time when the process did
   std::uint64_t counts_[k_fates]{};
   std::uint64_t taken_{0};
   std::int64_t now_{0};

@@ -33,6 +33,10 @@ class step_book {
   }
   /// What was delivered and not written is forgotten: a new session.
   void forget_deliveries();
+  /// The directory was opened.
+  void begin_process() {
+    for (plain_oracle& oracle : oracles_) oracle.begin_process();
+  }
   /// What this partition's log holds below `end` lies there unread, as far as it was not handled: the reader
   /// knows, or cannot tell. What comes behind it the reader has to come upon first.
   void lies_unread(std::size_t log, std::int64_t end) { unread_below_.at(log) = end; }

@@ -220,6 +220,7 @@ bool world::open_store() {
   book_.compare(disk_->now(), cluster_);
   store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this, history_.queue_events);
   if (!load_states(streams_, *store_)) throw broken("the streams' states cannot be read");
+  book_.begin_process();
   return true;
 }
 

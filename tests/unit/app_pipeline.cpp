@@ -115,10 +115,49 @@ TEST_F(pipeline_of_one, stops_for_an_old_gap_that_a_release_leaves_behind_before
   clock_.advance(std::chrono::hours{1});
   ASSERT_TRUE(load_states(streams_, store_));
   pipeline p{streams_, store_, clock_};
-  ASSERT_TRUE(take_at(p, 3, event("c", 1), begin + std::chrono::seconds{5}));
+  auto made = std::make_unique<fake_batch>();
+  made->add(&k_p0, {3, event("c", 1), begin + std::chrono::seconds{6}});
+  made->add(&k_p0, {4, event("d", 1), begin + std::chrono::seconds{6}});
+  decode_stage stage{streams_};
+  stage.run(std::move(made), input_);
+  ASSERT_TRUE(p.handle(input_));
   EXPECT_EQ(store_.snapshot_of("payments", "a"), "1") << "it was due, and now its gap is as old as can be";
   EXPECT_TRUE(p.stopped().contains(k_p0));
-  EXPECT_EQ(store_.snapshot_of("payments", "c"), "nothing");
+  EXPECT_EQ(store_.snapshot_of("payments", "c"), "1");
+  EXPECT_EQ(store_.snapshot_of("payments", "d"), "nothing");
+}
+
+TEST_F(pipeline_of_one, gives_what_is_missing_the_whole_time_out_again_behind_a_start) {
+  settings_.streams[0].order = order::strict;
+  settings_.streams[0].gap = {gap_policy::stop, std::chrono::seconds{10}};
+  reduce_with({});
+  const timestamp begin = clock_.now();
+  const auto take_at = [&](pipeline& p, std::int64_t offset, const std::string& value, int second) {
+    auto made = std::make_unique<fake_batch>();
+    made->add(&k_p0, {offset, value, begin + std::chrono::seconds{second}});
+    decode_stage stage{streams_};
+    stage.run(std::move(made), input_);
+    ASSERT_TRUE(p.handle(input_));
+  };
+  {
+    pipeline p{streams_, store_, clock_};
+    take_at(p, 0, event("a", 2), 0);
+    take_at(p, 1, event("b", 1), 10);
+    EXPECT_TRUE(p.stopped().contains(k_p0));
+  }
+  for (const bool comes : {false, true}) {
+    ASSERT_TRUE(load_states(streams_, store_));
+    const std::int64_t next = streams_[0]->state.partitions.at(k_p0).next_offset;
+    const int second = comes ? 20 : 10;
+    pipeline p{streams_, store_, clock_};
+    take_at(p, next, event("c" + std::to_string(next), 1), second);
+    take_at(p, next + 1, event("d" + std::to_string(next), 1), second + 9);
+    EXPECT_TRUE(p.stopped().empty()) << "nine seconds are not ten";
+    if (comes) take_at(p, next + 2, event("a", 1), second + 9);
+    take_at(p, next + 2 + (comes ? 1 : 0), event("e", 1), second + 10);
+    EXPECT_EQ(p.stopped().contains(k_p0), !comes);
+  }
+  EXPECT_EQ(store_.snapshot_of("payments", "a"), "2");
 }
 
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
