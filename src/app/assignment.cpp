@@ -30,14 +30,15 @@ constexpr milliseconds k_hurried_timeout{500};
 
 /// What the store and Kafka's committed offset say; the log is not looked at.
 [[nodiscard]] resume_facts facts_without_log(const store& s, const pipeline& p, const committed_offset& c,
-                                             resume_option option) {
+                                             const resume_wish& wish) {
   resume_facts f;
   if (const partition_state* state = p.find(c.where)) f.stored = state->next_offset;
   f.committed = c.offset;
   f.owner = owner_of(s, c);
   f.copy = s.copy();
   f.log_end = std::numeric_limits<std::int64_t>::max();
-  f.option = option;
+  f.option = wish.option;
+  f.rebuilt = wish.option == resume_option::rebuild && !wish.replaced_uuid.empty();
   if (const stream_runtime* stream = p.stream_of(c.where.topic)) {
     const auto known = stream->state.partitions.find(c.where);
     f.store_is_new = known == stream->state.partitions.end() ? !stream->state.has_positions()
@@ -49,6 +50,7 @@ constexpr milliseconds k_hurried_timeout{500};
 
 [[nodiscard]] resume_facts without_option(resume_facts f) {
   f.option = resume_option::none;
+  f.rebuilt = false;
   return f;
 }
 
@@ -152,7 +154,7 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
   resolved_assignment out;
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
-    resume_facts f = facts_without_log(s, p, c, wish.option);
+    resume_facts f = facts_without_log(s, p, c, wish);
     const auto looked = look_at_log(from, p.find(c.where), c.where, f,
                                     out.held.empty() ? k_query_timeout : k_hurried_timeout);
     if (!looked) {
@@ -176,7 +178,7 @@ std::optional<committed_offset> overridden_claim(const store& s, const pipeline&
                                                  std::span<const committed_offset> committed,
                                                  const resume_wish& wish) {
   for (const committed_offset& c : committed) {
-    const resume_facts f = facts_without_log(s, p, c, wish.option);
+    const resume_facts f = facts_without_log(s, p, c, wish);
     if (resolve_resume(f).action == resume_action::refuse) continue;
     if (resolve_resume(without_option(f)).action != resume_action::refuse) continue;
     const auto mark = parse_metadata(c.metadata);
@@ -192,7 +194,7 @@ result<joining_check> check_before_joining(source& from, const store& s, const p
   joining_check found;
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
-    const resume_facts f = facts_without_log(s, p, c, wish.option);
+    const resume_facts f = facts_without_log(s, p, c, wish);
     const resume_decision d = resolve_resume(f);
     if (d.action != resume_action::refuse) continue;
     add_refusal(found.refused, describe(d.row, c, f, stream_name(p, c.where), false));
@@ -217,7 +219,7 @@ result<std::optional<problem>> claim_of_a_copy(source& from, const store& s, con
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
   for (const committed_offset& c : committed) {
     if (owner_of(s, c) != commit_owner::ours_unknown) continue;
-    const resume_facts f = facts_without_log(s, p, c, resume_option::none);
+    const resume_facts f = facts_without_log(s, p, c, resume_wish{});
     found = describe(resume_row::copied_directory, c, f, stream_name(p, c.where), false);
     break;
   }

@@ -386,7 +386,7 @@ bool consumer_session::stop_requested() const {
 }
 
 bool consumer_session::caught_up() const {
-  if (!assigned_once_ || !held_.empty()) return false;
+  if (!held_.empty() || (!assigned_once_ && reported_stops_.empty())) return false;
   const bool holds_all =
       std::all_of(all_partitions_.begin(), all_partitions_.end(), [&](const topic_partition& where) {
         return end_at_start_.contains(where) || reported_stops_.contains(where);

@@ -70,7 +70,11 @@ std::optional<session_result> consumer_session::take_up_held(time_point now) {
   std::vector<topic_partition> given_up;
   for (auto& [where, held] : held_) {
     if (held.answered) answered.push_back(where);
-    if (options_.until_end && assigned_once_ && now - held.since >= k_end_patience) given_up.push_back(where);
+    if (options_.until_end && now - held.since >= k_end_patience) given_up.push_back(where);
+  }
+  if (!given_up.empty() && needs_all_answers()) {
+    given_up.clear();
+    for (const auto& [where, unused] : held_) given_up.push_back(where);
   }
   for (const topic_partition& where : given_up) {
     const std::string why = held_.extract(where).mapped().why;

@@ -66,12 +66,13 @@ constexpr resume_decision resolve_without_store(const resume_facts& f) noexcept 
 
 constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
   const std::int64_t stored = *f.stored;
+  const bool by_store = f.option == resume_option::store || f.rebuilt;
   if (*f.committed == stored) return audited(resume_at(resume_row::equal_foreign, stored));
   if (*f.committed < stored) {
-    if (f.option == resume_option::store) return audited(resume_at(resume_row::rewound, stored));
+    if (by_store) return audited(resume_at(resume_row::rewound, stored));
     return rebuild_or(f, resume_row::rewound, resume_action::stop);
   }
-  if (f.option == resume_option::store) return audited(resume_at(resume_row::skipped_ahead, stored));
+  if (by_store) return audited(resume_at(resume_row::skipped_ahead, stored));
   if (f.option == resume_option::kafka) {
     const std::int64_t offset = std::min(*f.committed, f.log_end);
     return skipping(audited(resume_at(resume_row::skipped_ahead, offset)), stored, offset);
@@ -84,7 +85,7 @@ constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
   if (f.committed && f.owner == commit_owner::other_store) {
     // A start that was entered, and killed before its claim, looks like this too: at C with `kafka`.
     const bool entered_there = f.option == resume_option::kafka && *f.committed == stored;
-    if (!entered_there) return rebuild_or(f, resume_row::other_store, resume_action::refuse);
+    if (!entered_there && !f.rebuilt) return rebuild_or(f, resume_row::other_store, resume_action::refuse);
   }
   if (stored < f.log_start) {
     if (f.option == resume_option::kafka) {
@@ -204,6 +205,7 @@ std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row,
        {resume_option::store, resume_option::kafka, resume_option::rebuild, resume_option::takeover}) {
     resume_facts facts = found;
     facts.option = option;
+    facts.rebuilt = false;
     if (row != resume_row::copied_directory) {  // it is no copy, or has taken over already
       facts.copy.reset();
       if (facts.owner == commit_owner::ours_unknown) facts.owner = commit_owner::ours;

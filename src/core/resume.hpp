@@ -67,6 +67,9 @@ struct resume_facts {
   bool store_is_new{true};
   start_position start{start_position::earliest};
   resume_option option{resume_option::none};
+  /// `rebuild` has just made this store in place of another one, and it has claimed nothing yet: what is
+  /// committed is what that answers, and answers but once.
+  bool rebuilt{false};
 };
 
 /// The rows of the table, in the order in which they are tried.

@@ -106,6 +106,14 @@ TEST(session_group, may_go_over_the_claim_of_the_store_that_it_has_put_aside_its
   EXPECT_EQ(w.counted().consumed, 6U);
 }
 
+TEST(session_group, is_not_built_anew_again_where_the_claim_of_the_new_store_failed) {
+  claimed_by_another w{resume_option::rebuild};
+  w.source.failing_waits = 1;
+  ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::client_lost);
+  ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::caught_up) << "it was";
+  EXPECT_EQ(w.counted().consumed, 6U);
+}
+
 TEST(session_group, is_left_where_somebody_came_in_behind_the_look) {
   for (const resume_option option : k_overriding) {
     claimed_by_another w{option};

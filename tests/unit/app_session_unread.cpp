@@ -124,6 +124,27 @@ TEST(unread_partitions, end_a_run_until_the_end_only_behind_a_minute_and_are_nam
   EXPECT_LT(w.source.script.size(), 250U) << "and not at once";
 }
 
+TEST(unread_partitions, end_a_run_until_the_end_where_they_are_all_there_is) {
+  for (const resume_option said : {resume_option::none, resume_option::store}) {
+    session_world w;
+    produce(w, k_p0, 1, 3);
+    produce(w, k_p1, 1, 3);
+    w.source.unanswered[k_p0] = k_unavailable;
+    // With an option none is read before all are known.
+    if (said == resume_option::none) w.source.unanswered[k_p1] = k_unavailable;
+    wait_for(w, 400);
+    session_options options;
+    options.until_end = true;
+    options.resume.option = said;
+    ASSERT_EQ(w.run(options).end, session_end::caught_up);
+    EXPECT_TRUE(w.stop_of(k_p0));
+    EXPECT_TRUE(w.stop_of(k_p1));
+    EXPECT_FALSE(w.source.script.empty()) << "it ended by itself";
+    EXPECT_LT(w.source.script.size(), 250U) << "and not at once";
+    EXPECT_EQ(w.calls.find("commit"), journal::npos) << "nothing is claimed that was not looked at";
+  }
+}
+
 TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_again) {
   session_world w{{payments("payments", "t"), payments("refunds", "u")}};
   produce(w, k_p0, 1, 3);

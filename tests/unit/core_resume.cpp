@@ -384,6 +384,26 @@ TEST(resume, never_skips_in_silence) {
   }
 }
 
+TEST(resume, builds_anew_but_once) {
+  resume_facts f = fresh();
+  f.stored = 100;
+  f.option = option::rebuild;
+  for (const owner o : {owner::other_store, owner::foreign}) {
+    for (const std::int64_t committed : {50, 100, 500}) {
+      f.committed = committed;
+      f.owner = o;
+      f.rebuilt = true;
+      const resume_decision d = resolve_resume(f);
+      EXPECT_EQ(d.action, action::resume) << "its claim failed, and what it answers is committed still";
+      EXPECT_EQ(d.offset, 100);
+      EXPECT_TRUE(d.audit);
+      f.rebuilt = false;
+      const bool fits = o == owner::foreign && committed == 100;
+      EXPECT_EQ(resolve_resume(f).action == action::resume, fits) << committed;
+    }
+  }
+}
+
 TEST(resume, names_every_row) {
   for (int r = 0; r <= static_cast<int>(row::fresh); ++r) {
     EXPECT_STRNE(name_of(static_cast<row>(r)), "?");
