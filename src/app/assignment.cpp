@@ -8,6 +8,7 @@
 #include "app/audit_rows.hpp"
 #include "core/shown_text.hpp"
 #include "decode/record_hash.hpp"
+#include "kafka/kafka_error.hpp"
 
 namespace ratchet {
 
@@ -158,7 +159,8 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
     const auto looked = look_at_log(from, p.find(c.where), c.where, f,
                                     out.held.empty() ? k_query_timeout : k_hurried_timeout);
     if (!looked) {
-      if (!is_passing(looked.error())) return looked.error();
+      // That this user may not look is no matter of one partition; whatever else it is, it is of this one.
+      if (access_kind_of(looked.error())) return looked.error();
       out.held.emplace_back(c.where, looked.error());
       continue;
     }

@@ -62,7 +62,7 @@ struct joining_check {
 
 /// Looks up the facts of each partition (stored and committed offset, bounds of the log, the last record) and
 /// applies the resume rules. Changes nothing. Errors: source_unavailable, where the group's offsets cannot be
-/// had.
+/// had; what the brokers hold against this user.
 [[nodiscard]] result<resolved_assignment> resolve_assignment(source&, const store&, const pipeline&,
                                                              std::span<const topic_partition>,
                                                              const resume_wish&, timestamp now);

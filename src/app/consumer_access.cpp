@@ -2,6 +2,8 @@
 // The part of consumer_session that meets the brokers: whether they answer, whether they are the right ones,
 // and what they refuse.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "app/access.hpp"
@@ -14,7 +16,8 @@ namespace {
 
 /// Between the attempts it looks whether it is told to stop.
 constexpr std::chrono::milliseconds k_connect_attempt{1'000};
-/// Another broker of the list may still take what one refuses; after so many attempts none will.
+/// What one broker refuses another one of the list may take, and itself a moment later. Where each of them
+/// has refused, so many attempts are enough.
 constexpr int k_refused_attempts = 3;
 constexpr std::chrono::milliseconds k_topic_timeout{5'000};
 constexpr std::chrono::milliseconds k_topics_timeout{30'000};
@@ -23,17 +26,33 @@ constexpr std::chrono::milliseconds k_topic_patience{3'000};
 constexpr std::chrono::milliseconds k_look_again{500};
 constexpr const char* k_obstacle = "access";
 
+/// Those of the config that the client's complaints name, as in "sasl_ssl://b1:9092/bootstrap: ...".
+void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, const std::string& text) {
+  for (const std::string& broker : kafka.brokers) {
+    if (text.find(broker) != std::string::npos) refusing.insert(broker);
+  }
+}
+
+[[nodiscard]] bool refuse_all(const std::set<std::string>& refusing, const kafka_config& kafka) {
+  return std::all_of(kafka.brokers.begin(), kafka.brokers.end(),
+                     [&](const std::string& broker) { return refusing.contains(broker); });
+}
+
 }  // namespace
 
 std::optional<session_result> consumer_session::check_cluster() {
   const auto limit = around_.settings.kafka.connect_timeout;
   std::optional<complaint> said;
   int refused = 0;
+  std::set<std::string> refusing;
   auto cluster = around_.from.cluster_id(std::min(k_connect_attempt, limit));
   for (auto waited = k_connect_attempt; !cluster; waited += k_connect_attempt) {
-    if (auto more = around_.from.take_complaint(); more && (more->access || !said || !said->access))
+    if (auto more = around_.from.take_complaint(); more && (more->access || !said || !said->access)) {
       said = more;
-    if (said && said->access && ++refused >= k_refused_attempts) {
+      if (said->access) note_refusing(refusing, around_.settings.kafka, said->text);
+    }
+    const bool is_over = waited >= limit || refuse_all(refusing, around_.settings.kafka);
+    if (said && said->access && ++refused >= k_refused_attempts && is_over) {
       return session_result{session_end::refused,
                             describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
     }

@@ -168,6 +168,7 @@ void consumer_session::forget_assignment() {
   pipeline_.forget_stops();
   reported_stops_.clear();
   read_again_.clear();
+  unreadable_.clear();
   unassigned_since_.reset();
   at_end_.clear();
   left_out_at_.clear();

@@ -15,6 +15,9 @@ namespace {
 constexpr std::chrono::seconds k_log_end_interval{1};
 constexpr std::chrono::seconds k_resource_interval{5};
 constexpr const char* k_clock_obstacle = "clock";
+/// Of records that come now from the future and now not, the producers' clocks are at odds: what is wrong
+/// once is over when nothing has spoken against the clock for so long.
+constexpr std::chrono::seconds k_clock_settles{30};
 
 }  // namespace
 
@@ -58,15 +61,16 @@ void consumer_session::tell_resources() {
 
 void consumer_session::watch_clock() {
   const auto fault = clock_watch_.fault(around_.clock.now());
+  const time_point now = around_.clock.steady();
   if (fault) {
     around_.board.set_obstacle(k_clock_obstacle, *fault);
-    if (!clock_is_wrong_) tell(around_.log, log_kind::clock_wrong, "{}", *fault);
-  } else {
+    if (!clock_was_wrong_) tell(around_.log, log_kind::clock_wrong, "{}", *fault);
+    clock_was_wrong_ = now;
+  } else if (!clock_was_wrong_ || now - *clock_was_wrong_ >= k_clock_settles) {
     around_.board.clear_obstacle(k_clock_obstacle);  // also what an earlier session met
-    if (clock_is_wrong_)
+    if (std::exchange(clock_was_wrong_, std::nullopt))
       tell(around_.log, log_kind::clock_right, "the clock is past what the state has seen again");
   }
-  clock_is_wrong_ = fault.has_value();
 }
 
 }  // namespace ratchet

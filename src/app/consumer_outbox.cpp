@@ -77,10 +77,11 @@ std::optional<session_result> consumer_session::trim_outbox() {
   outbox_change trim = sender_->trim();
   std::vector<audit_row> audits;
   for (const auto& [row, why] : sender_->take_given_up()) {
-    tell(around_.log, log_kind::message_given_up,
-         "the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}", row.topic,
-         name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
-         typed_command("waiting list"), typed_command("status", "--rejected"));
+    if (given_up_.due(around_.clock.steady()))
+      tell(around_.log, log_kind::message_given_up,
+           "the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}{}", row.topic,
+           name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
+           typed_command("waiting list"), typed_command("status", "--rejected"), given_up_.held_back());
     around_.meter.output_given_up();
     audits.push_back(audit_of_output_given_up(row, stream_name_of(row.stream), why, around_.clock.now()));
   }

@@ -172,15 +172,20 @@ std::optional<session_result> consumer_session::turn() {
 
 milliseconds consumer_session::longest_wait() const {
   const milliseconds wait = std::min(k_poll_timeout, around_.settings.state.commit_interval);
+  if (!may_resume_waiting()) return wait;
   const auto wake = pipeline_.next_wake();
   if (!wake) return wait;
   return std::clamp(*wake - around_.clock.now(), milliseconds{0}, wait);
 }
 
+/// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
+/// at all.
+bool consumer_session::may_resume_waiting() const {
+  return assigned_once_ && !held_back();
+}
+
 std::optional<session_result> consumer_session::resume_waiting() {
-  // While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
-  // at all.
-  if (!assigned_once_ || held_back()) return std::nullopt;
+  if (!may_resume_waiting()) return std::nullopt;
   if (const auto done = pipeline_.resume_waiting(); !done) return store_failed(done.error());
   note_new_stops();
   return std::nullopt;
@@ -440,6 +445,7 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
   if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
   if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
   if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_topic_gone(*g);
+  if (const auto* u = std::get_if<notice::unreadable>(&n)) on_unreadable(*u);
   if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
   if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
     // Of a login or a certificate another broker may think otherwise; what was joined shows.

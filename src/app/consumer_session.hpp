@@ -124,14 +124,15 @@ class consumer_session {
   [[nodiscard]] std::chrono::milliseconds longest_wait() const;
   /// Tries again what is due, and skips the gaps that are too old.
   [[nodiscard]] std::optional<session_result> resume_waiting();
+  [[nodiscard]] bool may_resume_waiting() const;
   /// Handles what is still being decoded, so that nothing is between the source and the store.
   [[nodiscard]] std::optional<session_result> settle();
   [[nodiscard]] std::optional<session_result> on_timers();
   [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
   /// What is given to this instance and not read may have more to read: it holds the window's floor back.
   [[nodiscard]] std::optional<session_result> count_unread();
-  /// What is about to be read again, behind a pause say, may have more to read by now: it counts until it says
-  /// its end anew.
+  /// What is about to be read again, behind a pause say, may have more to read by now: it counts until it
+  /// says its end anew.
   [[nodiscard]] std::optional<session_result> count_again(std::span<const topic_partition>);
   [[nodiscard]] std::optional<session_result> count_all_again();
   void expect_end_anew(const topic_partition&);
@@ -216,6 +217,7 @@ class consumer_session {
   [[nodiscard]] std::optional<session_result> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] std::optional<session_result> on_out_of_range(const notice::out_of_range&);
   void on_topic_gone(const notice::topic_gone&);
+  void on_unreadable(const notice::unreadable&);
   void on_bounds_told(const notice::bounds_told&);
   void note_trouble(const notice::trouble&);
   /// Brokers answer.
@@ -296,6 +298,11 @@ class consumer_session {
   time_point round_ends_{};                     ///< but behind this
   bool are_away_{true};                         ///< no broker answers, or nothing is known of that yet
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
+  struct unreadable_batch {
+    std::int64_t next_offset{0};  ///< of the partition
+    int times{0};                 ///< that it was told of
+  };
+  std::map<topic_partition, unreadable_batch> unreadable_;
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
@@ -310,13 +317,14 @@ class consumer_session {
   std::optional<time_point> last_log_ends_;
   std::optional<time_point> last_resources_;
   clock_watch clock_watch_;
-  bool clock_is_wrong_{false};
-  std::optional<std::string> denied_;  ///< why the brokers refuse this user, while they do
+  std::optional<time_point> clock_was_wrong_;  ///< last, of what is not over yet
+  std::optional<std::string> denied_;          ///< why the brokers refuse this user, while they do
   log_pace denials_;
   log_pace troubles_;
   log_pace held_lines_;
   log_pace commit_failures_;
   log_pace topic_troubles_;
+  log_pace given_up_;
   flow_times times_;
   delivered_trace trace_;
   decode_worker worker_;  // last: its batches borrow from the source, and it stops first

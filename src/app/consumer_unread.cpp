@@ -6,6 +6,8 @@
 
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "kafka/kafka_error.hpp"
 
 namespace ratchet {
@@ -23,9 +25,23 @@ constexpr seconds k_one_question{2};
 constexpr seconds k_silence{5};
 /// `until_end` waits for the brokers of a partition so long; then it is told that this one was not read.
 constexpr seconds k_end_patience{60};
+/// What cannot be read so often, one time behind the other, is not the network's fault.
+constexpr int k_most_unreadable = 3;
 constexpr std::size_t k_most_names = 5;
 constexpr const char* k_held_obstacle = "held";
 constexpr const char* k_away_obstacle = "brokers";
+
+/// What to type, as nobody but an operator can decide about it.
+std::string way_past(const topic_partition& where, const kafka_config& kafka) {
+  return "nothing is lost: where another replica has it whole, make that one the leader and start again. To "
+         "pass over it, stop this instance, let `kafka-dump-log.sh --files` show on the broker where its "
+         "batch "
+         "ends, type `kafka-consumer-groups.sh --bootstrap-server " +
+         shell_word(kafka.brokers.front()) + " --group " + shell_word(kafka.group) + " --topic " +
+         shell_word(where.topic + ":" + std::to_string(static_cast<std::int32_t>(where.partition))) +
+         " --reset-offsets --execute --to-offset N`, where N is the offset behind that, and then " +
+         typed_command("run", "--resume kafka");
+}
 
 }  // namespace
 
@@ -88,6 +104,33 @@ std::optional<session_result> consumer_session::take_up_held(time_point now) {
   if (auto ended = settle()) return ended;
   if (pipeline_.has_left()) return finish(session_end::drained);
   return take_up(answered, true);
+}
+
+void consumer_session::on_unreadable(const notice::unreadable& u) {
+  if (!assigned_.contains(u.where) || reported_stops_.contains(u.where)) return;
+  const std::int64_t next = pipeline_.find(u.where)->next_offset;
+  unreadable_batch& met = unreadable_[u.where];
+  if (met.next_offset != next) met = {next, 0};
+  const std::int64_t offset = std::max(u.offset, next);
+  const std::string what =
+      to_string(u.where) + " cannot be read at offset " + std::to_string(offset) + ": " + shown_text(u.text);
+  if (++met.times < k_most_unreadable) {
+    if (topic_troubles_.due(around_.clock.steady()))
+      tell(around_.log, log_kind::topic_unreadable, "{}; it is fetched again{}", what,
+           topic_troubles_.held_back());
+    return;
+  }
+  const std::string why = what + "; stopped before it\n" + way_past(u.where, around_.settings.kafka);
+  tell_of_stop(u.where, why, {.offset = offset});
+  partition_stop stop;
+  stop.where = u.where;
+  stop.offset = offset;
+  stop.code = make_error_code(errc::partition_stopped);
+  pipeline_.stop_partition(std::move(stop));
+  stop_partition(u.where, why);
+  if (const auto paused = around_.from.pause(std::span{&u.where, 1}); !paused)
+    tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(u.where),
+         paused.error().message());
 }
 
 bool consumer_session::is_fetched(const topic_partition& where) const {

@@ -112,6 +112,23 @@ bool is_not_a_member(const std::error_code& code) noexcept {
   }
 }
 
+bool is_unreadable(const std::error_code& code) noexcept {
+  if (!is_kafka(code)) return false;
+  switch (code.value()) {
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_missing_topic(const std::error_code& code) noexcept {
   if (code == errc::topic_missing) return true;
   if (!is_kafka(code)) return false;

@@ -27,6 +27,9 @@ namespace ratchet {
 /// gate that tells a zombie; a revoke follows.
 [[nodiscard]] bool is_not_a_member(const std::error_code&) noexcept;
 
+/// Of a fetch: nothing can be made of what lies there. As a rule that does not pass.
+[[nodiscard]] bool is_unreadable(const std::error_code&) noexcept;
+
 /// The topic or partition does not exist.
 [[nodiscard]] bool is_missing_topic(const std::error_code&) noexcept;
 

@@ -120,6 +120,8 @@ void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_
     if (assigned) notices_.emplace_back(notice::out_of_range{std::move(where), text});
   } else if (is_missing_topic(code)) {
     notices_.emplace_back(notice::topic_gone{std::move(where), text});
+  } else if (is_unreadable(code) && message.partition >= 0) {
+    if (assigned) notices_.emplace_back(notice::unreadable{std::move(where), message.offset, text});
   } else {
     complain(code, text);
     notices_.emplace_back(notice::trouble{code, text, access_kind_of(code)});

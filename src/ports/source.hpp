@@ -96,6 +96,11 @@ struct topic_gone {
   topic_partition where;
   std::string text;
 };
+struct unreadable {
+  topic_partition where;
+  std::int64_t offset{0};  ///< where a batch lies of which nothing can be made; negative: not known
+  std::string text;
+};  ///< it is fetched again, and told again
 struct commit_done {
   std::vector<committed_offset> offsets;
   std::error_code code;
@@ -117,8 +122,8 @@ struct fatal {
 };  ///< this client cannot go on
 }  // namespace notice
 using source_notice = std::variant<notice::assigned, notice::revoked, notice::end_of_partition,
-                                   notice::out_of_range, notice::topic_gone, notice::commit_done,
-                                   notice::trouble, notice::bounds_told, notice::fatal>;
+                                   notice::out_of_range, notice::topic_gone, notice::unreadable,
+                                   notice::commit_done, notice::trouble, notice::bounds_told, notice::fatal>;
 
 struct polled {
   std::unique_ptr<record_batch> batch;  ///< null where there are no records

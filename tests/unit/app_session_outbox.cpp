@@ -247,6 +247,7 @@ TEST_F(session_outbox, keeps_an_audit_row_of_what_nobody_takes) {
             2);
   EXPECT_THAT(audits.back().text, HasSubstr("because"));
   EXPECT_EQ(w.store.outbox().rows(), 0U);
+  EXPECT_EQ(w.logged("does not take the"), 1U) << "what an outage repeats is said once in ten seconds";
 }
 
 TEST_F(session_outbox, refuses_to_start_where_a_topic_is_missing) {

@@ -174,6 +174,56 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
   EXPECT_TRUE(w.live_at_stop.ready);
 }
 
+TEST(unread_partitions, are_one_alone_where_its_brokers_say_what_nobody_knows) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  produce(w, k_p1, 1, 3);
+  constexpr int k_unknown_server_error = -1;
+  w.source.unanswered[k_p1] = kafka_error(k_unknown_server_error);
+  wait_for(w, 6);
+  w.source.script.emplace_back([&] {
+    EXPECT_EQ(w.counted().consumed, 3U) << "the other one is read";
+    w.source.unanswered.clear();
+  });
+  wait_for(w, 6);
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.counted().consumed, 6U);
+  EXPECT_EQ(w.calls.count("join"), 1U);
+}
+
+TEST(unread_partitions, are_those_whose_log_holds_what_nothing_can_be_made_of) {
+  session_world w;
+  produce(w, k_p0, 1, 3);
+  produce(w, k_p1, 1, 3);
+  const auto tell = [&] { w.source.say(notice::unreadable{k_p0, 3, "Local: Invalid compressed data"}); };
+  w.source.script = {tell,
+                     tell,
+                     [&] {
+                       EXPECT_FALSE(w.stop_of(k_p0)) << "that may have been the network";
+                       produce(w, k_p0, 4, 4);
+                     },
+                     [&] {
+                       w.source.say(notice::unreadable{k_p0, 7, "Local: Invalid compressed data"});
+                     },
+                     tell,
+                     [&] {
+                       EXPECT_FALSE(w.stop_of(k_p0)) << "it has moved on meanwhile";
+                       tell();
+                     },
+                     [&] {
+                       EXPECT_TRUE(w.source.is_paused(k_p0)) << "it is not fetched without end";
+                       EXPECT_FALSE(w.board.snapshot().ready);
+                       produce(w, k_p1, 4, 5);
+                     }};
+  ASSERT_EQ(w.run().end, session_end::drained);
+  const auto why = w.stop_of(k_p0);
+  ASSERT_TRUE(why);
+  for (const char* part : {"t/0 cannot be read at offset 4: Local: Invalid compressed data",
+                           "--group group-1 --topic t:0 --reset-offsets", "--resume kafka"})
+    EXPECT_NE(why->find(part), std::string::npos) << *why;
+  EXPECT_EQ(w.counted().consumed, 9U) << "the other one goes on";
+}
+
 TEST(ends_of_logs, are_asked_of_the_brokers_where_no_fetch_tells_them) {
   stream_config s = payments();
   s.poison = 1;

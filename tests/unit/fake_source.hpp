@@ -113,6 +113,8 @@ class fake_source final : public source {
   int failing_commits{0};            ///< so many asynchronous commits end in an error
   int failing_waits{0};              ///< so many commit_and_wait() fail
   bool holds_commits{false};         ///< asynchronous commits do not end
+  int unanswered_cluster_ids{0};     ///< so many calls of cluster_id() wait in vain
+  std::deque<complaint> complaints;  ///< one for each take_complaint()
   int failing_committed_queries{0};  ///< so many answers of committed() are errors
   std::error_code wait_error{make_error_code(errc::source_unavailable)};  ///< of commit_and_wait()
   std::error_code query_error{make_error_code(errc::source_unavailable)};
@@ -133,6 +135,7 @@ class fake_source final : public source {
   std::set<topic_partition> slow;      ///< nothing comes of these, and nothing is said of them
   bool tells_ends{true};               ///< false: the end of a partition is never said
   bool honours_pause{true};            ///< false: records of paused partitions are on their way still
+  std::chrono::milliseconds shortest_wait{std::chrono::hours{1}};  ///< that a poll was asked for
   std::size_t most_per_poll{std::numeric_limits<std::size_t>::max()};
 
   void produce(const topic_partition& where, std::string value, std::optional<timestamp> time = {}) {
@@ -156,7 +159,18 @@ class fake_source final : public source {
   [[nodiscard]] std::size_t commits_begun() const { return commits_begun_; }
   [[nodiscard]] std::size_t delivered() const { return delivered_; }
 
-  result<std::string> cluster_id(std::chrono::milliseconds) override { return cluster; }
+  result<std::string> cluster_id(std::chrono::milliseconds timeout) override {
+    if (unanswered_cluster_ids <= 0) return cluster;
+    --unanswered_cluster_ids;
+    clock_.advance(timeout);
+    return make_error_code(errc::source_unavailable);
+  }
+  std::optional<complaint> take_complaint() override {
+    if (complaints.empty()) return std::nullopt;
+    complaint next = std::move(complaints.front());
+    complaints.pop_front();
+    return next;
+  }
   result<std::vector<topic_partition>> partitions(std::span<const std::string> topics,
                                                   std::chrono::milliseconds) override {
     std::vector<topic_partition> out;
@@ -245,7 +259,8 @@ class fake_source final : public source {
     return done();
   }
 
-  result<polled> poll(std::size_t max_records, std::chrono::milliseconds) override {
+  result<polled> poll(std::size_t max_records, std::chrono::milliseconds timeout) override {
+    shortest_wait = std::min(shortest_wait, timeout);
     clock_.advance(tick);
     polled out;
     end_commit();
