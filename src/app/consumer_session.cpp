@@ -62,7 +62,10 @@ consumer_session::consumer_session(surroundings around, session_options options)
     around_.board.set_outbox_trouble({});
     around_.publish_to->on_progress([this] { around_.from.wake(); });
   }
-  pipeline_.on_written([this](const step_batch& step) { lines_.tell(step, around_.clock.steady()); });
+  pipeline_.on_written([this](const step_batch& step) {
+    sampler_.note(step);
+    lines_.tell(step, around_.clock.steady());
+  });
   pipeline_.between_steps([this] {
     around_.meter.beat();
     return !stop_requested();

@@ -18,6 +18,12 @@
 
 namespace ratchet {
 
+/// The largest values that a process has written of a stream, in bytes; 0: none.
+struct largest_values {
+  std::uint64_t snapshot{0};
+  std::uint64_t table_row{0};
+};
+
 /// What a sync has made durable of a stream.
 struct stream_sample {
   std::string name;
@@ -27,6 +33,7 @@ struct stream_sample {
   std::vector<std::pair<topic_partition, std::int64_t>> next_offsets;
   std::optional<timestamp>
       gap_since;  ///< stream time when the oldest gap began; none where no gap has an age
+  largest_values largest;
 
   /// In stream time; 0 where no gap has an age.
   [[nodiscard]] std::chrono::milliseconds oldest_gap() const noexcept;

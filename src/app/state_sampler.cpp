@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/state_sampler.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -38,11 +39,26 @@ state_sampler::state_sampler(const stream_list& streams, store& from, run_meter&
 state_sample state_sampler::sample() {
   state_sample taken = sample_of(streams_, taken_, store_.outboxes());
   for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (const auto known = largest_.find(streams_[i]->id); known != largest_.end())
+      taken.streams[i].largest = known->second;
     if (streams_[i]->state.counters.waiting_parked == 0) continue;
     if (const auto due = store_.due(streams_[i]->id, timestamp::min(), std::nullopt, 0))
       taken.streams[i].gap_since = due.value().next_gap;
   }
   return taken;
+}
+
+void state_sampler::note(const step_batch& step) {
+  for (const step_part& part : step.parts) {
+    if (part.change->rows.empty() && part.change->tables.empty()) continue;
+    largest_values& largest = largest_[part.stream];
+    for (const auto& changed : part.change->rows)
+      largest.snapshot = std::max<std::uint64_t>(largest.snapshot, changed.row.snapshot.size());
+    for (const table_change& changed : part.change->tables) {
+      if (changed.value)
+        largest.table_row = std::max<std::uint64_t>(largest.table_row, changed.value->size());
+    }
+  }
 }
 
 void state_sampler::turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "app/run_meter.hpp"
@@ -17,6 +18,8 @@ class state_sampler {
  public:
   state_sampler(const stream_list&, store&, run_meter&);
 
+  /// Call it with each step that is written: its values may be the largest.
+  void note(const step_batch&);
   /// Call it in every turn. Takes a sample at most once in `interval`.
   void turn(std::chrono::steady_clock::time_point now, std::chrono::milliseconds interval);
 
@@ -27,7 +30,8 @@ class state_sampler {
   store& store_;
   run_meter& meter_;
   std::optional<state_sample> waiting_;  ///< for its step to become durable
-  std::uint64_t taken_;                  ///< the step of the last sample
+  std::map<stream_id, largest_values> largest_;
+  std::uint64_t taken_;  ///< the step of the last sample
   std::chrono::steady_clock::time_point last_;
 };
 

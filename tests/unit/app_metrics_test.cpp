@@ -36,6 +36,7 @@ metrics_input full_input() {
   s.counters.waiting_retrying = 9;
   s.counters.waiting_dead = 10;
   s.counters.waiting_bytes = 1234;
+  s.largest = {.snapshot = 5000, .table_row = 60};
   s.floor = timestamp{std::chrono::milliseconds{1'700'000'000'500}};
   s.window = std::chrono::hours{24};
   s.gap_since = *s.floor + s.window - std::chrono::milliseconds{61'500};
@@ -86,6 +87,8 @@ TEST(metrics, count_records_by_stream_verdict_and_reason) {
   EXPECT_EQ(all.at(R"(ratchet_consumed_records_total{stream="payments"})"), 22);
   EXPECT_EQ(all.at(R"(ratchet_consumed_records_total{stream="empty"})"), 0);
   EXPECT_EQ(all.at(R"(ratchet_ids_ahead_total{stream="payments"})"), 6);
+  EXPECT_EQ(all.at(R"(ratchet_largest_snapshot_bytes{stream="payments"})"), 5000);
+  EXPECT_EQ(all.at(R"(ratchet_largest_table_row_bytes{stream="payments"})"), 60);
   EXPECT_EQ(all.at("ratchet_steps_total"), 17);
 }
 

@@ -67,5 +67,26 @@ TEST_F(a_state_sampler, shows_none_where_nothing_is_parked_or_no_gap_has_an_age)
   EXPECT_EQ(shown(), 0ms) << "the store is not even asked";
 }
 
+TEST_F(a_state_sampler, shows_the_largest_values_that_were_written) {
+  state_sampler sampler{streams_, store_, meter_};
+  const step_plan plan;
+  for (const auto& [snapshot, row] : {std::pair{900U, 20U}, {100U, 70U}}) {
+    stream_change change;
+    aggregate_change& changed = change.rows.emplace_back();
+    changed.row.snapshot = std::string(snapshot, 's');
+    change.tables.push_back({.table = "t", .key = "k", .value = std::string(row, 'r')});
+    change.tables.push_back({.table = "t", .key = "erased", .value = std::nullopt});
+    step_batch step;
+    step.parts.push_back({.stream = streams_[0]->id, .plan = &plan, .change = &change, .rejected = {}});
+    sampler.note(step);
+    ++store_.written;
+    ++store_.durable;
+    sampler.turn(std::chrono::steady_clock::now(), 0ms);
+    sampler.turn(std::chrono::steady_clock::now(), 0ms);
+  }
+  EXPECT_EQ(meter_.state().streams.at(0).largest.snapshot, 900U);
+  EXPECT_EQ(meter_.state().streams.at(0).largest.table_row, 70U);
+}
+
 }  // namespace
 }  // namespace ratchet
