@@ -234,11 +234,26 @@ std::vector<stream_meaning> meanings_of(const stream_list& streams) {
   return meanings;
 }
 
+namespace {
+
+/// No floor is above the highest time that was shown, less the window it was made with.
+[[nodiscard]] std::optional<timestamp> floor_of_shorter_window(const stream_state& state,
+                                                               std::chrono::milliseconds window) {
+  if (!state.floor) return std::nullopt;
+  const bool is_shown = std::any_of(state.partitions.begin(), state.partitions.end(), [&](const auto& p) {
+    return p.second.highest_time && *p.second.highest_time >= *state.floor + window;
+  });
+  return is_shown ? std::nullopt : state.floor;
+}
+
+}  // namespace
+
 result<void> load_states(const stream_list& streams, store& from) {
   for (const auto& s : streams) {
     s->id = from.id_of(s->config.name);
     RATCHET_TRY(s->state, from.load(s->id));
     s->at_start = s->state;
+    s->rules.floor_of_shorter_window = floor_of_shorter_window(s->state, s->rules.window);
     if (s->rules.gap.policy == gap_policy::stop) s->rules.gaps_from = stream_time(s->rules, s->state);
     constexpr timestamp k_before_everything{std::chrono::milliseconds{0}};
     RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));

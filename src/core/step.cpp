@@ -118,7 +118,7 @@ void pass::decide_all(std::span<const cut> cuts) {
   change_.looked_at = events_.size();
   const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
   std::optional<timestamp> oldest_gap = gaps_grow_old ? oldest_gap_of(rules_, plan_, rows_) : std::nullopt;
-  bool had_time = gaps_grow_old && change_.after.floor;
+  bool had_time = gaps_grow_old && !has_no_time(rules_, change_.after.floor);
   // A gap that begins in this step is no older than this.
   if (had_time) oldest_gap = oldest_gap ? std::min(*oldest_gap, *stream_time()) : *stream_time();
   for (std::uint32_t i = 0; i < events_.size(); ++i) {
@@ -127,7 +127,7 @@ void pass::decide_all(std::span<const cut> cuts) {
     if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e, cuts);
     if (partition->cut_at && e.from->offset >= *partition->cut_at) partition->stopped = true;
     if (!partition->stopped) handle(i, *partition);
-    if (!gaps_grow_old || !change_.after.floor) continue;
+    if (!gaps_grow_old || has_no_time(rules_, change_.after.floor)) continue;
     if (had_time && *stream_time() - rules_.gap.timeout < *oldest_gap) continue;
     // From here on a gap may be too old, and that is to be judged first.
     change_.looked_at = i + 1;

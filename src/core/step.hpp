@@ -44,6 +44,9 @@ struct stream_rules {
   /// `gap.policy: stop`: what the stream's time was when it was started. A gap that is older is waited for as
   /// if it had begun then, so that what is missing has the whole time-out to come.
   std::optional<timestamp> gaps_from{};
+  /// The floor of a stream whose window was made longer since: until it moves, floor and window say nothing
+  /// of the stream's time, and no gap is too old.
+  std::optional<timestamp> floor_of_shorter_window{};
   std::uint32_t poison_limit{100};  ///< 0: off
   gap_config gap;
   waiting_config waiting;
@@ -196,6 +199,11 @@ struct stream_change {
 
 /// Stream time: what gaps are measured in. None while the stream has no floor.
 [[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);
+
+/// No gap of the stream may grow too old at this floor.
+[[nodiscard]] inline bool has_no_time(const stream_rules& rules, std::optional<timestamp> floor) noexcept {
+  return !floor || (rules.floor_of_shorter_window && *floor == *rules.floor_of_shorter_window);
+}
 
 /// A gap that began then or before is too old; none where no gap ever is.
 [[nodiscard]] std::optional<timestamp> gaps_due(const stream_rules&, const stream_state&);

@@ -142,8 +142,9 @@ bool waiting_machine::take(const incoming_event& in) {
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
-  const bool skips = is_strict() && gap.policy == gap_policy::skip;
-  if (skips && in.stream_time) skip_gaps(*in.stream_time - gap.timeout);
+  const bool skips = is_strict() && gap.policy == gap_policy::skip && in.stream_time &&
+                     !has_no_time(around_.rules, *in.stream_time - around_.rules.window);
+  if (skips) skip_gaps(*in.stream_time - gap.timeout);
   return !stopped_ && !around_.room.exceeded;
 }
 

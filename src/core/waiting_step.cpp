@@ -71,6 +71,7 @@ std::optional<timestamp> stream_time(const stream_rules& rules, const stream_sta
 
 std::optional<timestamp> gaps_due(const stream_rules& rules, const stream_state& state) {
   if (rules.gate.order != order::strict || rules.gap.policy == gap_policy::wait) return std::nullopt;
+  if (has_no_time(rules, state.floor)) return std::nullopt;
   const auto time = stream_time(rules, state);
   return time ? std::optional{*time - rules.gap.timeout} : std::nullopt;
 }

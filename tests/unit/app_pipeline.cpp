@@ -160,6 +160,41 @@ TEST_F(pipeline_of_one, gives_what_is_missing_the_whole_time_out_again_behind_a_
   EXPECT_EQ(store_.snapshot_of("payments", "a"), "2");
 }
 
+TEST_F(pipeline_of_one, takes_no_gap_for_old_because_the_window_was_made_longer) {
+  using std::chrono::minutes;
+  stream_config& config = settings_.streams[0];
+  config.order = order::strict;
+  config.gap = {gap_policy::skip, minutes{60}};
+  config.dedup.window = std::chrono::hours{24};
+  reduce_with({});
+  const timestamp begin = clock_.now() - minutes{300};
+  const auto take_at = [&](std::int64_t offset, const std::string& value, timestamp time) {
+    auto made = std::make_unique<fake_batch>();
+    made->add(&k_p0, {offset, value, time});
+    decode_stage stage{streams_};
+    stage.run(std::move(made), input_);
+    pipeline p{streams_, store_, clock_};
+    return p.handle(input_);
+  };
+  ASSERT_TRUE(take_at(0, event("a", 1), begin));
+  ASSERT_TRUE(take_at(1, event("a", 3), begin));
+  ASSERT_TRUE(take_at(2, event("b", 1), begin + minutes{10}));
+
+  config.dedup.window = std::chrono::hours{48};
+  reduce_with({});
+  ASSERT_TRUE(take_at(3, event("b", 2), begin + minutes{20}));
+  EXPECT_EQ(store_.snapshot_of("payments", "a"), "1") << "the gap is twenty minutes old, not a day";
+  ASSERT_TRUE(take_at(4, event("a", 2), begin + minutes{30}));
+  EXPECT_EQ(store_.snapshot_of("payments", "a"), "3") << "what was missing has come";
+
+  ASSERT_TRUE(take_at(5, event("a", 5), begin + minutes{40}));
+  clock_.advance(std::chrono::hours{72});
+  ASSERT_TRUE(take_at(6, event("b", 3), begin + std::chrono::hours{30}));
+  ASSERT_TRUE(take_at(7, event("b", 4), begin + std::chrono::hours{32}));
+  ASSERT_TRUE(take_at(8, event("b", 5), begin + std::chrono::hours{60}));
+  EXPECT_EQ(store_.snapshot_of("payments", "a"), "5") << "once the floor moves again, gaps have an age again";
+}
+
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
   pipeline p{streams_, store_, clock_};
   int explained = 0;
