@@ -187,6 +187,7 @@ class waiting_machine {
   void settle();
   waiting_answer replay(entries::iterator, const waiting_order&);
   waiting_answer skip_to(sequence);
+  [[nodiscard]] sequence first_missing_below(sequence lowest) const;
   void audit(const char* kind, std::string text);
   void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What an operator decides about waiting events.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,14 +63,24 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
         return waiting_answer::done;
       }
       if (!has_last_ || last_ < order.sequence) {
-        add_range(backlog_.skipped,
-                  {has_last_ && is_strict() ? behind(last_) : order.sequence, order.sequence});
+        const sequence from = first_missing_below(order.sequence);
+        if (from < order.sequence)
+          audit_skipped({from, before(order.sequence)}, ": nothing came, and what comes behind was skipped");
+        add_range(backlog_.skipped, {from, order.sequence});
         moved_to(order.sequence, std::nullopt, {}, time_);
       }
       settle();
       return waiting_answer::done;
   }
   return waiting_answer::none_waits;
+}
+
+/// Where an event is the lowest that waits: the first number of the gap before it, or its own.
+sequence waiting_machine::first_missing_below(sequence lowest) const {
+  if (!is_strict()) return lowest;
+  if (has_last_) return behind(last_);
+  if (around_.rules.gate.first == first_number::any) return lowest;  // nobody knows where it begins
+  return std::min(lowest, sequence{lowest.epoch, first_of_epoch()});
 }
 
 waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order& order) {

@@ -1,5 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What an operator decides, by the words of the contract.
+#include <algorithm>
+
 #include "app_plain_oracle.hpp"
 
 namespace ratchet::sim {
@@ -86,14 +88,19 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
   const bool in_turn = setup_->strict || setup_->arrival;
   if (in_turn && (at != a.waiting.begin() || !a.accepted.empty())) return waiting_answer::not_first;
   const place number = at->first;
-  sayings_.push_back({"waiting_skipped", at->second.of->aggregate, {number.second}});
+  const std::uint32_t which = at->second.of->aggregate;
+  sayings_.push_back({"waiting_skipped", which, {number.second}});
   ++counts_[static_cast<std::size_t>(fate::skipped)];
   if (setup_->arrival)
     file(*at->second.of, time_of_id(at->second));  // or it would be new when it comes again
   if (!setup_->arrival) reopen(a, *at->second.of);
   erase(a, at);
   if (!a.exists || a.last < number) {
-    const place from = a.exists && setup_->strict ? successor(a.last) : number;
+    place from = number;
+    if (setup_->strict && a.exists) from = successor(a.last);
+    if (setup_->strict && !a.exists && setup_->first != first_number::any)
+      from = std::min(number, place{number.first, setup_->first == first_number::one ? 1 : 0});
+    if (from < number) sayings_.push_back({"gap_skipped", which, {from.second}});
     a.skipped.emplace_back(from, number);
     move_to(a, number);
   }

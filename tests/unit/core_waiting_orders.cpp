@@ -47,6 +47,20 @@ void expect_ledger(const world& w) {
   EXPECT_EQ(w.state.counters.accounted(), w.state.counters.consumed);
 }
 
+TEST(waiting_orders, skip_of_the_first_that_came_gives_up_what_is_missing_before_it) {
+  world w = with(order::strict, {{5, "e"}});
+  ASSERT_EQ(w.obey(k_skip, seq(5)), waiting_answer::done);
+  ASSERT_EQ(w.audits.size(), 2U);
+  EXPECT_NE(w.audits[1].text.find("the numbers 1 to 4"), std::string::npos) << w.audits[1].text;
+  spec late = events({{3, "c"}}).front();
+  late.offset = 1;
+  const stream_change change = w.step({late});
+  EXPECT_EQ(change.decisions[0].verdict, verdict::rejected);
+  EXPECT_EQ(change.decisions[0].reason, reject_reason::late)
+      << "a person gave it up: it does not go in silence";
+  expect_ledger(w);
+}
+
 TEST(waiting_orders, replay_a_dead_event_and_what_waits_behind_it) {
   world w = with(order::strict, {{1, "#"}, {2, "b"}, {3, "c"}});
   EXPECT_EQ(w.obey(k_replay, seq(1)), waiting_answer::done);
