@@ -95,7 +95,11 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
     ++failures_in_a_row_;
     if (is_away() && (!paused_until_ || now >= *paused_until_))
       pause_sink(now + pause_behind(++pauses_in_a_row_, outlet_.first_pause, outlet_.most_pause));
-    if (d.pause) pause_sink(now + std::min(*d.pause, k_longest_asked_pause));
+    if (d.pause) {
+      const time_point until = now + std::min(*d.pause, k_longest_asked_pause);
+      asked_until_ = std::max(until, asked_until_.value_or(until));
+      pause_sink(until);
+    }
   }
   trouble_ = "the sink `" + outlet_.name + "` " +
              (refused ? "does not take a message of `" + at->second.of->first.second + "`: "
@@ -214,7 +218,8 @@ void sink_sender::wake_waiting(time_point now) {
 }
 
 result<void> sink_sender::send_ready(time_point now) {
-  if (paused_until_ && now < *paused_until_) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (asked_until_ && now >= *asked_until_) asked_until_.reset();
+  if (asked_until_ || (paused_until_ && now < *paused_until_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   while (!ready_.empty() || !unsent_.empty()) {
     if (is_away() && under_way_ > 0) break;
     const auto at = heads_.find(next_to_send());

@@ -160,6 +160,8 @@ class sink_sender final : public refused_messages {
   std::uint64_t try_from_{0};    ///< else the next one of ready_ from here on has, …
   std::uint64_t try_to_{0};      ///< … up to here, so that those that come anew wait for the next round
   std::optional<time_point> paused_until_;
+  /// The sink asked for it: no answer to another request ends it.
+  std::optional<time_point> asked_until_;
   std::optional<std::string> trouble_;
   log_pace troubles_;
   std::uint64_t sent_total_{0};

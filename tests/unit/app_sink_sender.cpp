@@ -339,6 +339,21 @@ TEST_F(a_sink, keeps_to_the_pause_that_it_is_asked_for) {
   EXPECT_EQ(to_.values().size(), 1U) << "no longer than that";
 }
 
+TEST_F(a_sink, keeps_to_that_pause_whatever_was_under_way) {
+  put({{"p1", "a"}, {"p2", "b"}, {"p3", "c"}});
+  to_.room = 2;
+  turn();
+  ASSERT_EQ(to_.under_way.size(), 2U);
+  to_.end_with(0, {.ended = how::again, .text = "429", .pause = seconds{20}});
+  to_.end_with(1, {.ended = how::done, .text = ""});
+  turn();
+  (void)to_.values();
+  pass(milliseconds{19'999});
+  EXPECT_THAT(to_.values(), IsEmpty()) << "an answer to another request takes nothing back";
+  pass(milliseconds{1});
+  EXPECT_FALSE(to_.values().empty());
+}
+
 TEST_F(a_sink, sends_again_what_an_earlier_run_had_not_trimmed) {
   put({{"p1", "a"}, {"p2", "b"}, {"p1", "c"}});
   turn();
