@@ -172,6 +172,9 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
     std::vector<std::string> names(std::make_move_iterator(stream.ready.begin()),
                                    std::make_move_iterator(end));
     stream.ready.erase(stream.ready.begin(), end);
+    // Another step may have found one of them ready as well, and two must not run the same events.
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
   }
   const bool skips = stream.rules.gap.policy == gap_policy::skip && (!defers || what == look_for::gaps);
