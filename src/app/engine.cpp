@@ -138,6 +138,7 @@ void engine::tell_of_mode(const std::string& before) {
 std::optional<problem> engine::open_or_rebuild() {
   auto failed = open_store();
   if (!failed || options_.resume != resume_option::rebuild || !rebuild_mends(*failed)) return failed;
+  if (auto refused = refusal_of_rebuild()) return refused;
   tell(options_.log, log_kind::state_put_aside, "{}", failed->message);
   failed = move_aside();
   return failed ? failed : open_store();
@@ -343,7 +344,30 @@ std::optional<problem> engine::move_aside() {
   return std::nullopt;
 }
 
+/// What no topic holds cannot be built again. Where the state cannot be opened nobody knows what a stream
+/// holds.
+std::optional<problem> engine::refusal_of_rebuild() const {
+  std::string names;
+  for (const auto& s : streams_) {
+    const bool holds_nothing =
+        store_ != nullptr && s->state.partitions.empty() && s->state.counters.consumed == 0;
+    if (!s->config.topics.empty() || holds_nothing) continue;
+    names += (names.empty() ? "`" : ", `") + s->config.name + "`";
+  }
+  if (names.empty()) return std::nullopt;
+  return problem{
+      make_error_code(errc::resume_refused),
+      "a rebuild would lose the state of " + names +
+          ", which reads no topic: its snapshots, the keys of its transactions and its messages that are "
+          "not sent yet are nowhere else",
+      "keep the directory, and change back what it was refused for, or answer otherwise; where all of it may "
+      "go, move " +
+          config_.state.path.string() + " away by hand and start again",
+      {}};
+}
+
 std::optional<problem> engine::rebuild() {
+  if (auto refused = refusal_of_rebuild()) return refused;
   replaced_uuid_ = store_->uuid();
   const run_meter::long_work opening{meter_, "making a new state directory"};
   board_.set_ready(false, "making a new state directory");

@@ -127,6 +127,7 @@ class engine {
   /// Moves the state directory to `<path>.old-<time>`; nothing is deleted.
   [[nodiscard]] std::optional<problem> move_aside();
   [[nodiscard]] std::optional<problem> rebuild();
+  [[nodiscard]] std::optional<problem> refusal_of_rebuild() const;
   struct session_end_of {
     session_result ended;
     bool was_assigned{false};

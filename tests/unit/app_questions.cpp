@@ -179,6 +179,25 @@ TEST_F(questions, answered_by_rebuild_handle_the_log_again_into_a_new_directory)
   EXPECT_EQ(put_aside(), 1U);
 }
 
+TEST_F(questions, are_not_answered_by_a_rebuild_that_would_lose_what_no_topic_holds) {
+  stream_config& other = settings_.streams.emplace_back(settings_.streams[0]);
+  other.name = "kept";
+  other.topics = {"u"};
+  other.reducer.from = "/p";
+  produce(at("u", 0), 1, 2);
+  has_handled(3);
+  settings_.streams[1].topics.clear();
+  source_.logs.erase(at("u", 0));
+  source_.logs[k_p0].committed = 1;
+  source_.logs[k_p0].metadata.clear();
+  ASSERT_FALSE(open());
+  const auto refused = run(resume_option::rebuild);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, errc::resume_refused);
+  EXPECT_THAT(refused->message, HasSubstr("the state of `kept`, which reads no topic"));
+  EXPECT_EQ(put_aside(), 0U);
+}
+
 TEST_F(questions, of_a_partition_are_told_while_the_others_are_read) {
   source_.logs[k_p1] = {};
   has_handled(3);
