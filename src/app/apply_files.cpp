@@ -77,6 +77,7 @@ class applying {
   decoded_input input_;
   std::set<topic_partition> interned_;
   kcat_line_reader kcat_reader_;
+  bool cut_short_{false};          ///< by a signal, before all was read
   std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
 };
 
@@ -219,7 +220,11 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   line_reader reader = std::move(opened.value());
   if (request_.records) reader.set_longest_line(k_kcat_line_bytes);
   std::uint64_t lines = 0;
-  while (!stop.load(std::memory_order_relaxed)) {
+  for (;;) {
+    if (stop.load(std::memory_order_relaxed)) {
+      cut_short_ = true;
+      break;
+    }
     engine_.serve_others(pipeline_);
     auto batch = std::make_unique<file_batch>();
     auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
@@ -252,6 +257,12 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
     if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   } while (pipeline_.has_deferred() && !stop.load(std::memory_order_relaxed));
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
+  if (cut_short_ || pipeline_.has_left()) {
+    return problem{make_error_code(errc::aborted),
+                   "it was told to stop before all was applied",
+                   "what was applied is durable; the same command again passes over it and goes on",
+                   {}};
+  }
   if (pipeline_.stopped().empty()) return std::nullopt;
   problem p{make_error_code(errc::partition_stopped), "", "", {}};
   std::vector<std::string> to_do;
@@ -273,17 +284,17 @@ std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
     return write_failed(done.error());
   engine_.board().set_ready(true);
+  pipeline_.between_steps([&] { return !stop.load(std::memory_order_relaxed); });
   if (request_.records) {
     if (auto failed = look_ahead(stop)) return failed;
   }
   for (const std::string& path : request_.files) {
-    if (stop.load(std::memory_order_relaxed)) break;
     if (auto failed = read_file(path, stop)) {
       // What was read before is whole and stays.
       if (auto also = finish(stop)) return also;
       return failed;
     }
-    if (pipeline_.stopped().contains(k_plain)) break;
+    if (cut_short_ || pipeline_.stopped().contains(k_plain)) break;
   }
   return finish(stop);
 }

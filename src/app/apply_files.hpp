@@ -24,8 +24,8 @@ struct apply_request {
 
 /// Takes files through the pipeline, without Kafka, and syncs at the end. Plain lines make one partition
 /// without positions, which is left out of the floor at the end: the gate finds repeats. With `records` it
-/// resumes by position. Errors: usage; io, naming the file; partition_stopped, at the end;
-/// write_indeterminate.
+/// resumes by position. Errors: usage; io, naming the file; partition_stopped, at the end; aborted, where it
+/// was told to stop before that; write_indeterminate.
 [[nodiscard]] std::optional<problem> apply_files(engine&, const apply_request&,
                                                  const std::atomic<bool>& stop);
 

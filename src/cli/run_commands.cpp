@@ -77,7 +77,8 @@ void print_report(const engine& e, output_format output) {
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
   const stop_signals signals{words_at_abort(a.log)};
   const auto failed = e.run(a.until_end, signals.requested());
-  const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
+  const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped) ||
+                          failed->code == make_error_code(errc::aborted);
   if (a.until_end && ended_well) print_report(e, a.output);
   return failed ? report(a.log, *failed) : 0;
 }

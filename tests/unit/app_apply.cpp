@@ -186,7 +186,10 @@ TEST_F(apply_command, explains_each_record_in_order) {
 
 TEST_F(apply_command, reads_nothing_once_it_is_told_to_stop) {
   stop_ = true;
-  expect_applied({file("in", line("a", 1))});
+  const auto failed = apply({file("in", line("a", 1))});
+  ASSERT_TRUE(failed) << "a script must not take that for done";
+  EXPECT_EQ(failed->code, errc::aborted);
+  EXPECT_EQ(exit_code(failed->code), 69);
   EXPECT_EQ(counted().consumed, 0U);
 }
 
