@@ -161,6 +161,8 @@ class errand_of_request {
         replay_outcome& o = came.value();
         all_tried = all_tried && o.end != replay_end::waiting;
         const bool applied = o.end == replay_end::applied || o.end == replay_end::superseded;
+        const bool keeps_payload = request_.payload && o.end == replay_end::parked;
+        if (keeps_payload) o.told = "its payload was replaced; " + o.told;
         out[i] = {name_of(o.end), std::move(o.told), applied, std::move(o.error)};
       }
       const bool goes_on = !all_tried && std::chrono::steady_clock::now() < until;
