@@ -119,10 +119,15 @@ void waiting_machine::skip_accepted(sequence gone) {
 }
 
 /// When nothing is left to be run, L may still lie behind numbers that were skipped since.
+void waiting_machine::catch_up() {
+  const bool is_behind = has_last_ && (!handled_.exists || handled_.number < last_);
+  if (defers_ && accepted_events_ == 0 && is_behind)
+    handled_ = {true, last_, id_, payload_hash_, handled_.time};
+}
+
 void waiting_machine::settle_position() {
   if (!defers_) return;
-  const bool is_behind = has_last_ && (!handled_.exists || handled_.number < last_);
-  if (accepted_events_ == 0 && is_behind) handled_ = {true, last_, id_, payload_hash_, handled_.time};
+  catch_up();
   const bool had_last = row_ != nullptr && row_->has_last;
   moved_ = handled_.exists && (!had_last || row_->last != handled_.number);
   has_last_ = handled_.exists;

@@ -186,11 +186,13 @@ class waiting_machine {
   void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);
   void settle();
   waiting_answer replay(entries::iterator, const waiting_order&);
+  waiting_answer carry_out(const waiting_order&);
   waiting_answer skip_to(sequence);
   [[nodiscard]] sequence first_missing_below(sequence lowest) const;
   void audit(const char* kind, std::string text);
   void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();
+  void catch_up();
   void settle_position();
   [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&, bool goes_on) const;
   [[nodiscard]] std::optional<timestamp> wake_of_accepted(bool is_ready) const;

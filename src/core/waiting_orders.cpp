@@ -34,7 +34,14 @@ std::string told_of(std::string_view aggregate, const waiting_event& e) {
 
 }  // namespace
 
+/// One order leaves what it would leave in a step of its own.
 waiting_answer waiting_machine::obey(const waiting_order& order) {
+  const waiting_answer answer = carry_out(order);
+  catch_up();
+  return answer;
+}
+
+waiting_answer waiting_machine::carry_out(const waiting_order& order) {
   entries& among = is_accepted(order.sequence) ? accepted_ : entries_;
   const auto at = among.find(order.sequence);
   if (at == among.end()) {
