@@ -13,6 +13,7 @@
 #include "app/row_reports.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "core/window.hpp"
 #include "decode/record_hash.hpp"
 
 namespace ratchet {
@@ -439,6 +440,12 @@ void hold_back(stream_state& state, const topic_partition& where, std::int64_t b
   at->second.idle = false;
 }
 
+/// Where none counted, one that counts again gives the stream a time: in this very step, and not in whichever
+/// comes next.
+void recompute_floors(std::map<stream_runtime*, stream_state>& changed) {
+  for (auto& [stream, after] : changed) window_floor{after, stream->rules.window}.recompute();
+}
+
 }  // namespace
 
 result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitions) {
@@ -451,6 +458,7 @@ result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitio
     hold_back(changed.try_emplace(stream, stream->state).first->second, where, k_from_log_start);
   }
   if (changed.empty()) return success();
+  recompute_floors(changed);
   return write_states(std::move(changed), {});
 }
 
@@ -475,6 +483,7 @@ result<void> pipeline::enter_positions(std::span<const position> positions,
     hold_back(changed.try_emplace(stream, stream->state).first->second, where,
               from_end ? k_from_log_end : k_from_log_start);
   }
+  recompute_floors(changed);
   return write_states(std::move(changed), std::move(audits), std::move(of_store));
 }
 

@@ -485,6 +485,7 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
                            const stream_rows& before, const std::vector<audit_row>& audits,
                            const cluster& c) {
   std::vector<std::uint32_t> left_out;
+  bool counts_more = false;
   for (const auto& [where, after] : change.after.partitions) {
     const auto partition = static_cast<std::uint32_t>(where.partition);
     const auto was = before.state.partitions.find(where);
@@ -501,12 +502,14 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
     }
     const bool counted = was_known && !was->second.idle;
     if (!after.idle && !counted) {
+      counts_more = true;
       s.operations.push_back({.what = operation::kind::count_in, .stream = stream, .partition = partition});
       (void)perform(s.operations.back());
     }
     if (after.idle && (!was_known || counted)) left_out.push_back(partition);
   }
-  if (left_out.empty()) return;
+  // Both move the floor: with what counts again the stream may have a time, where nothing counted before.
+  if (left_out.empty() && !counts_more) return;
   s.operations.push_back(
       {.what = operation::kind::leave_out, .stream = stream, .left_out = std::move(left_out)});
   (void)perform(s.operations.back());
