@@ -74,7 +74,9 @@ found_state examine(const fs::path& directory) {
   const auto state = at.load(stream);
   if (!state) return {0, state.error().message()};
   found_state found;
-  for (const auto& [where, partition] : state.value().partitions) found.records += partition.next_offset;
+  for (const auto& [where, partition] : state.value().partitions) {
+    if (partition.has_position()) found.records += partition.next_offset;
+  }
   const counters& c = state.value().counters;
   const auto handled = static_cast<std::uint64_t>(found.records);
   if (c.consumed != handled || c.applied + c.superseded != handled)
