@@ -19,17 +19,21 @@ using std::chrono::seconds;
 
 const topic_partition k_p0 = at("t", 0);
 
-/// Each call takes as long as it is told.
+/// What the calls of a reducer are told, and tell.
+struct calls_made {
+  fake_clock* clock{nullptr};
+  milliseconds takes{3};  ///< each of them
+  int count{0};
+  std::atomic<bool>* stop{nullptr};  ///< set by the 1,500th
+};
+
 struct slow {
   static constexpr reducer_traits traits{
       .name = "slow", .version = 1, .full_state = true, .has_effects = false};
-  fake_clock* clock;
-  milliseconds* takes;
-  int* calls;
-  std::atomic<bool>* stop{nullptr};  ///< set by the 1,500th call
+  calls_made* calls;
   outcome apply(const ratchet::event& e, state& s, effects&) const {
-    clock->advance(*takes);
-    if (++*calls == 1'500 && stop != nullptr) *stop = true;
+    calls->clock->advance(calls->takes);
+    if (++calls->count == 1'500 && calls->stop != nullptr) *calls->stop = true;
     s.assign(e.payload);
     return done();
   }
@@ -41,7 +45,7 @@ class slow_reducers : public ::testing::Test {
     settings_.streams = {payments()};
     settings_.streams[0].order = in;
     settings_.streams[0].waiting.events = 1'000'000;
-    auto made = make_streams(settings_, reducers{}.add("payments", slow{&clock_, &takes_, &calls_}));
+    auto made = make_streams(settings_, reducers{}.add("payments", slow{&calls_}));
     streams_ = std::move(*made);
     ASSERT_TRUE(load_states(streams_, store_));
   }
@@ -72,8 +76,7 @@ class slow_reducers : public ::testing::Test {
   watched_store store_{calls_made_, {"payments"}, k_own_uuid};
   stream_list streams_;
   std::int64_t next_offset_{0};
-  milliseconds takes_{3};
-  int calls_{0};
+  calls_made calls_{&clock_};
   bool goes_on_{true};
   std::chrono::steady_clock::time_point last_;
   std::vector<std::chrono::nanoseconds> waits_;
@@ -84,13 +87,13 @@ TEST_F(slow_reducers, make_steps_of_about_a_second) {
   pipeline p{streams_, store_, clock_};
   watch(p);
   take(p, 20'000, 1, 1);
-  EXPECT_EQ(calls_, 20'000);
+  EXPECT_EQ(calls_.count, 20'000);
   ASSERT_GT(waits_.size(), 20U) << "sixty seconds of work";
   EXPECT_LE(waits_.front(), milliseconds{3'072}) << "nothing is known of it yet";
   EXPECT_LE(*std::max_element(waits_.begin() + 1, waits_.end()), seconds{1});
   EXPECT_LT(p.records_in_time(), 2'000U) << "and no more is read at once than takes a few seconds";
 
-  takes_ = milliseconds{500};
+  calls_.takes = milliseconds{500};
   waits_.clear();
   last_ = clock_.steady();
   take(p, 200, 2, 2);
@@ -102,7 +105,7 @@ TEST_F(slow_reducers, are_given_more_again_once_they_are_quick) {
   pipeline p{streams_, store_, clock_};
   watch(p);
   take(p, 5'000, 1, 1);
-  takes_ = milliseconds{0};
+  calls_.takes = milliseconds{0};
   take(p, 20'000, 2, 2);
   waits_.clear();
   take(p, 20'000, 3, 3);
@@ -114,10 +117,10 @@ TEST_F(slow_reducers, bound_a_release_as_well) {
   make(order::strict);
   pipeline p{streams_, store_, clock_};
   watch(p);
-  takes_ = milliseconds{0};
+  calls_.takes = milliseconds{0};
   take(p, 200, 2, 41);
-  ASSERT_EQ(calls_, 0) << "all of them wait for the first";
-  takes_ = milliseconds{3};
+  ASSERT_EQ(calls_.count, 0) << "all of them wait for the first";
+  calls_.takes = milliseconds{3};
   waits_.clear();
   last_ = clock_.steady();
   take(p, 200, 1, 1);
@@ -136,7 +139,7 @@ TEST_F(slow_reducers, leave_the_rest_of_a_batch_where_it_is_to_stop) {
   goes_on_ = false;
   take(p, 20'000, 1, 1);
   const std::int64_t handled = streams_[0]->state.partitions.at(k_p0).next_offset;
-  EXPECT_EQ(handled, calls_);
+  EXPECT_EQ(handled, calls_.count);
   EXPECT_EQ(waits_.size(), 1U);
   EXPECT_LT(handled, 20'000);
   goes_on_ = true;
@@ -146,17 +149,19 @@ TEST_F(slow_reducers, leave_the_rest_of_a_batch_where_it_is_to_stop) {
 }
 
 TEST(slow_reducers_in_a_session, do_not_put_off_the_end_and_nothing_is_lost) {
-  milliseconds takes{5};
-  int calls = 0;
-  session_world w{{payments()}, reducers{}.add("payments", slow{&w.clock, &takes, &calls, &w.stop})};
+  calls_made calls;
+  session_world w{{payments()}, reducers{}.add("payments", slow{&calls})};
+  calls.clock = &w.clock;
+  calls.takes = milliseconds{5};
+  calls.stop = &w.stop;
   w.settings.step_records = 20'000;
   for (int n = 0; n < 20'000; ++n) w.source.produce(k_p0, event("a" + std::to_string(n), 1));
   const auto begin = w.clock.steady();
   EXPECT_EQ(w.run().end, session_end::drained);
   EXPECT_LE(w.clock.steady() - begin, seconds{20}) << "not a hundred";
-  EXPECT_GT(calls, 0);
-  EXPECT_LT(calls, 20'000);
-  EXPECT_EQ(w.source.logs[k_p0].committed, calls) << "what was handled is committed, and nothing else";
+  EXPECT_GT(calls.count, 0);
+  EXPECT_LT(calls.count, 20'000);
+  EXPECT_EQ(w.source.logs[k_p0].committed, calls.count) << "what was handled is committed, and nothing else";
 
   w.stop = false;
   EXPECT_EQ(w.run().end, session_end::drained);
