@@ -164,7 +164,10 @@ TEST(slow_reducers_in_a_session, do_not_put_off_the_end_and_nothing_is_lost) {
   EXPECT_EQ(w.source.logs[k_p0].committed, calls.count) << "what was handled is committed, and nothing else";
 
   w.stop = false;
+  int polls = 0;
+  w.source.on_poll = [&polls](int) { ++polls; };
   EXPECT_EQ(w.run().end, session_end::drained);
+  EXPECT_GT(polls, 40) << "between two polls the group waits: a slow reducer is given few records at once";
   EXPECT_EQ(w.counted().applied, 20'000U);
 }
 
