@@ -335,11 +335,7 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
   }
   why = shown_text(why) + "\n" + hint;
   tell_of_stop(where, why);
-  partition_stop stop;
-  stop.where = where;
-  stop.code = make_error_code(errc::resume_refused);
-  pipeline_.stop_partition(std::move(stop));
-  stop_partition(where, why);
+  stop_outside_a_step(where, make_error_code(errc::resume_refused), 0, why);
   if (resolved) ask(resolved.value());
 }
 

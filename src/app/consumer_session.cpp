@@ -258,6 +258,22 @@ void consumer_session::tell_of_stop(const topic_partition& where, const std::str
           is_new ? std::string_view{stopped} : words_of_stop(stopped).what);
 }
 
+void consumer_session::stop_outside_a_step(const topic_partition& where, std::error_code code,
+                                           std::int64_t offset, const std::string& why) {
+  partition_stop stop;
+  stop.where = where;
+  stop.offset = offset;
+  stop.code = code;
+  pipeline_.stop_partition(std::move(stop));
+  stop_partition(where, why);
+}
+
+void consumer_session::pause(const topic_partition& where) {
+  if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused)
+    tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
+         paused.error().message());
+}
+
 void consumer_session::note_new_stops() {
   for (const auto& [where, stop] : pipeline_.stopped()) {
     if (reported_stops_.contains(where)) continue;
@@ -265,10 +281,7 @@ void consumer_session::note_new_stops() {
     tell_of_stop(where, why, {.aggregate = stop.aggregate, .offset = stop.offset});
     stop_partition(where, why);
     // It keeps its place in the assignment; what still comes of it is passed over.
-    if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused) {
-      tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
-           paused.error().message());
-    }
+    pause(where);
   }
 }
 

@@ -249,6 +249,11 @@ class consumer_session {
   void show_assignment();
   void tell_what_is_held(const std::set<topic_partition>&);
   void stop_partition(const topic_partition&, const std::string& why);
+  /// As a step stops one: the pipeline takes no more of it.
+  void stop_outside_a_step(const topic_partition&, std::error_code, std::int64_t offset,
+                           const std::string& why);
+  /// No more of it is fetched; where that fails the log says so.
+  void pause(const topic_partition&);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
 
   surroundings around_;

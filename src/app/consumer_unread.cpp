@@ -53,11 +53,7 @@ void consumer_session::hold(const topic_partition& where, const std::string& why
          "{} cannot be read now: {}; it is asked about again, and the others are read{}", to_string(where),
          why, held_lines_.held_back());
   }
-  if (assigned_.erase(where) != 0) {
-    if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused)
-      tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
-           paused.error().message());
-  }
+  if (assigned_.erase(where) != 0) pause(where);
   at_end_.erase(where);
 }
 
@@ -122,15 +118,8 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
   }
   const std::string why = what + "; stopped before it\n" + way_past(u.where, around_.settings.kafka);
   tell_of_stop(u.where, why, {.offset = offset});
-  partition_stop stop;
-  stop.where = u.where;
-  stop.offset = offset;
-  stop.code = make_error_code(errc::partition_stopped);
-  pipeline_.stop_partition(std::move(stop));
-  stop_partition(u.where, why);
-  if (const auto paused = around_.from.pause(std::span{&u.where, 1}); !paused)
-    tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(u.where),
-         paused.error().message());
+  stop_outside_a_step(u.where, make_error_code(errc::partition_stopped), offset, why);
+  pause(u.where);
 }
 
 bool consumer_session::is_fetched(const topic_partition& where) const {
