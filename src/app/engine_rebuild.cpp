@@ -1,0 +1,107 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of engine that opens a store, says what a directory that does not open asks, and begins a new one
+// in its place.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "app/engine.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// True where a store cannot be opened because of what is in it: damaged, or made with another meaning (whose
+/// changed lines are listed). Another group's directory, or something that is no store at all, is not put
+/// aside.
+[[nodiscard]] bool rebuild_mends(const problem& p) {
+  return p.code == make_error_code(errc::state_damaged) ||
+         (p.code == make_error_code(errc::state_foreign) && !p.diagnostics.empty());
+}
+
+/// Such a problem says what it asks, too. The parts of a changed meaning are asked where they are found.
+void ask(problem& p) {
+  if (!p.questions.empty() || !rebuild_mends(p)) return;
+  question& asked = p.questions.emplace_back();
+  asked.kind = p.code == make_error_code(errc::state_damaged) ? question_kind::damaged_state
+                                                              : question_kind::changed_meaning;
+  asked.message = p.message;
+  asked.hint = p.hint;
+  asked.choices.push_back({resume_option::rebuild});
+}
+
+}  // namespace
+
+std::optional<problem> engine::open_or_rebuild() {
+  auto failed = open_store();
+  if (!failed || options_.resume != resume_option::rebuild || !rebuild_mends(*failed)) return failed;
+  if (auto refused = refusal_of_rebuild()) return refused;
+  tell(options_.log, log_kind::state_put_aside, "{}", failed->message);
+  failed = move_aside();
+  return failed ? failed : open_store();
+}
+
+std::optional<problem> engine::open_store() {
+  auto failed = try_to_open_store();
+  if (failed) ask(*failed);
+  return failed;
+}
+
+std::optional<problem> engine::move_aside() {
+  const auto stamp =
+      std::chrono::duration_cast<std::chrono::seconds>(options_.clock->now().time_since_epoch()).count();
+  std::filesystem::path old = config_.state.path;
+  if (!old.has_filename()) old = old.parent_path();  // a slash at the end
+  old += ".old-" + std::to_string(stamp);
+  std::error_code code;
+  std::filesystem::rename(config_.state.path, old, code);
+  if (code) {
+    return problem{code,
+                   "the state directory " + config_.state.path.string() + " cannot be moved to " +
+                       old.string() + ": " + code.message(),
+                   "move it away by hand, and start again with `--resume rebuild`",
+                   {}};
+  }
+  tell(options_.log, log_kind::state_put_aside,
+       "the old state is kept in {}; building a new one from the log's start", old.string());
+  // A rebuild begins at the log's start, also where a new stream would begin at its end.
+  for (const auto& s : streams_) s->config.start = start_position::earliest;
+  return std::nullopt;
+}
+
+/// What no topic holds cannot be built again. Where the state cannot be opened nobody knows what a stream
+/// holds.
+std::optional<problem> engine::refusal_of_rebuild() const {
+  std::string names;
+  for (const auto& s : streams_) {
+    const bool holds_nothing =
+        store_ != nullptr && s->state.partitions.empty() && s->state.counters.consumed == 0;
+    if (!s->config.topics.empty() || holds_nothing) continue;
+    names += (names.empty() ? "`" : ", `") + s->config.name + "`";
+  }
+  if (names.empty()) return std::nullopt;
+  return problem{
+      make_error_code(errc::resume_refused),
+      "a rebuild would lose the state of " + names +
+          ", which reads no topic: its snapshots, the keys of its transactions and its messages that are "
+          "not sent yet are nowhere else",
+      "keep the directory, and change back what it was refused for, or answer otherwise; where all of it may "
+      "go, move " +
+          config_.state.path.string() + " away by hand and start again",
+      {}};
+}
+
+std::optional<problem> engine::rebuild() {
+  if (auto refused = refusal_of_rebuild()) return refused;
+  replaced_uuid_ = store_->uuid();
+  const run_meter::long_work opening{meter_, "making a new state directory"};
+  board_.set_ready(false, "making a new state directory");
+  close_store();
+  if (auto failed = move_aside()) return failed;
+  if (auto failed = open_store()) return failed;
+  if (auto serving = serve(); !serving) return std::move(serving.error());
+  return std::nullopt;
+}
+
+}  // namespace ratchet
