@@ -48,13 +48,18 @@ bool keeps_ids(const named_stream& stream) {
   return at == stream.meaning.end() || (at->second != "none" && at->second != "monotonic");
 }
 
-/// False for a row about single aggregates, none of which is among `own`. Rows name theirs in their text.
-bool concerns(const audit_row& row, const std::vector<std::string>& own) {
+/// What such a row tells was done to one aggregate, or to what came of it.
+bool is_of_an_aggregate(const audit_row& row) {
   constexpr std::string_view k_of_aggregates[] = {"gap_skipped",      "first_adopted",   "aggregate_held",
                                                   "waiting_replayed", "waiting_skipped", "waiting_discarded",
                                                   "output_skipped",   "output_given_up"};
   const auto end = std::end(k_of_aggregates);
-  if (std::find(std::begin(k_of_aggregates), end, row.kind) == end) return true;
+  return std::find(std::begin(k_of_aggregates), end, row.kind) != end;
+}
+
+/// False for a row about single aggregates, none of which is among `own`. Rows name theirs in their text.
+bool concerns(const audit_row& row, const std::vector<std::string>& own) {
+  if (!is_of_an_aggregate(row)) return true;
   return std::any_of(own.begin(), own.end(), [&row](const std::string& aggregate) {
     return row.text.find("aggregate `" + aggregate + "`") != std::string::npos;
   });
@@ -70,6 +75,8 @@ void keep_own_audits(explain_report& report) {
     if (of.reason != reject_reason::malformed) own.push_back(of.detail);
   }
   std::erase_if(report.audits, [&](const audit_row& row) { return !concerns(row, own); });
+  report.is_audited =
+      report.aggregate && std::any_of(report.audits.begin(), report.audits.end(), is_of_an_aggregate);
 }
 
 /// What both questions have in common.
@@ -430,9 +437,9 @@ std::string explain_text(const explain_report& report) {
 problem nothing_known(const explain_report& report) {
   problem p{make_error_code(errc::not_found), "", "", {}};
   if (report.aggregate) {
-    p.message =
-        "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
-        "\": no event of it was ever applied, none waits, and no rejected record that is kept names it";
+    p.message = "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
+                "\": no event of it was ever applied, none waits, nothing was decided about one, and no "
+                "rejected record that is kept names it";
     p.hint = "ids are compared byte by byte; " + typed_command("scan", shell_word(report.stream)) +
              " lists those that are there";
     return p;

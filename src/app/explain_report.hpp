@@ -80,9 +80,10 @@ struct explain_report {
   bool more_waiting{false};
   std::vector<rejected_row> rejected;
   std::vector<audit_row> audits;
+  bool is_audited{false};  ///< some of them are of `aggregate` itself
 
   [[nodiscard]] bool is_known() const noexcept {
-    return !aggregates.empty() || !waiting.empty() || !rejected.empty();
+    return !aggregates.empty() || !waiting.empty() || !rejected.empty() || is_audited;
   }
 };
 

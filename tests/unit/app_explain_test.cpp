@@ -173,6 +173,18 @@ TEST_F(explain, an_event_before_the_floor_is_said_to_be_though_its_row_still_lie
   expect_in(R"("window":"before_floor","aggregates":[{"aggregate":"p2",)", got.text);
 }
 
+TEST_F(explain, an_aggregate_is_known_where_nothing_but_a_decision_about_it_is_left) {
+  content_.audits.push_back(
+      {9, k_floor, "waiting_discarded", "payments", "aggregate `p77`: event 1, dead, was discarded"});
+  const answered text = ask(ask_for("p77", {}, false));
+  EXPECT_FALSE(text.failed);
+  expect_in("stream payments, aggregate p77\n", text.text);
+  expect_in("  last handled    nothing: no event was applied\n", text.text);
+  expect_in("aggregate `p77`: event 1, dead, was discarded", text.text);
+  expect_in(R"("known":true)", ask(ask_for("p77")).text);
+  EXPECT_TRUE(ask(ask_for("p7")).failed) << "rows of the whole stream are not about it";
+}
+
 TEST_F(explain, what_is_not_known_ends_with_1_and_says_what_that_means) {
   const auto expect_unknown = [&](const read_request& request, const std::string& why,
                                   const std::string& window) {
