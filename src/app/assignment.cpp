@@ -55,18 +55,20 @@ constexpr milliseconds k_hurried_timeout{500};
   return f;
 }
 
-/// Compares the record at the last handled offset with what the store remembers of it.
+/// Compares the last handled record with what lies at its offset now. Between it and the next offset there
+/// are transaction markers alone, of which a topic that was made anew tells nothing.
 [[nodiscard]] result<resume_facts::last_record> check_last_record(source& from, const partition_state& state,
                                                                   const topic_partition& where,
                                                                   const log_bounds& log,
                                                                   milliseconds timeout) {
   using last_record = resume_facts::last_record;
-  if (!state.last_record_hash || state.next_offset <= 0) return last_record::not_checked;
   if (state.next_offset < log.start || state.next_offset > log.end) return last_record::not_checked;
-  if (state.next_offset - 1 < log.start) return last_record::absent;
-  RATCHET_TRY(const auto found, from.read_at(where, state.next_offset - 1, timeout));
+  if (!state.last_record)
+    return log.start < state.next_offset ? last_record::unknown : last_record::not_checked;
+  if (state.last_record->offset < log.start) return last_record::absent;
+  RATCHET_TRY(const auto found, from.read_at(where, state.last_record->offset, timeout));
   if (!found) return last_record::absent;
-  return record_hash(found->key, found->value) == *state.last_record_hash ? last_record::same
+  return record_hash(found->key, found->value) == state.last_record->hash ? last_record::same
                                                                           : last_record::other;
 }
 
@@ -79,6 +81,7 @@ constexpr milliseconds k_hurried_timeout{500};
   f.log_end = log.end;
   if (state != nullptr) {
     RATCHET_TRY(f.last, check_last_record(from, *state, where, log, timeout));
+    if (state->last_record) f.last_offset = state->last_record->offset;
   }
   return log;
 }
@@ -141,9 +144,12 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
                            " are not handled");
   }
   if (d.warn_unchecked) {
-    out.warnings.push_back(
-        to_string(c.where) + ": the record at offset " + std::to_string(d.offset - 1) +
-        " is gone (compacted or expired), so it cannot be told whether the topic is still the same");
+    const std::string why =
+        f.last == resume_facts::last_record::absent
+            ? "the record at offset " + std::to_string(f.last_offset) + " is gone (compacted or expired)"
+            : "no record below offset " + std::to_string(d.offset) + " is remembered";
+    out.warnings.push_back(to_string(c.where) + ": " + why +
+                           ", so it cannot be told whether the topic is still the same");
   }
 }
 

@@ -35,7 +35,7 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
     partition_state& partition = change.after.partitions.at(*r.where);
     if (partition.next_offset != r.offset + 1) continue;  // files may repeat older ones behind it
     seen.push_back(r.where);
-    partition.last_record_hash = record_hash(r.key, r.value);
+    partition.last_record = {r.offset, record_hash(r.key, r.value)};
   }
 }
 
@@ -386,7 +386,6 @@ result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset
   partition_state& partition = after.partitions[where];
   if (offset <= partition.next_offset) return success();
   partition.next_offset = offset;
-  partition.last_record_hash.reset();  // no record lies right below
   return write_states({{stream, std::move(after)}}, {});
 }
 
@@ -473,7 +472,7 @@ result<void> pipeline::enter_positions(std::span<const position> positions,
     partition_state& partition = after.partitions[p.where];
     if (partition.next_offset == p.offset) continue;
     partition.next_offset = p.offset;
-    partition.last_record_hash.reset();
+    partition.last_record.reset();
     partition.malformed_run = 0;
   }
   for (const topic_partition& where : unread) {

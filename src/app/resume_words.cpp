@@ -40,7 +40,7 @@ std::string found(resume_row row, const resume_facts& f, const std::string& meta
       return "the state ends at offset " + stored + ", but the log ends at " + std::to_string(f.log_end) +
              ": the topic was truncated or made anew";
     case resume_row::other_record:
-      return "the record at offset " + std::to_string(f.stored.value_or(1) - 1) +
+      return "the record at offset " + std::to_string(f.last_offset) +
              " is not the one that was handled there: the topic was made anew";
     case resume_row::rewound:
       return "somebody set the group's offset back to " + committed + "; the state ends at " + stored;

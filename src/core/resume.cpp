@@ -135,7 +135,8 @@ resume_decision resolve_resume(const resume_facts& found) noexcept {
   d.new_identity = new_identity;
   d.audit = d.audit || new_identity;
   d.warn_unchecked =
-      d.action == resume_action::resume && facts.stored && facts.last == resume_facts::last_record::absent;
+      d.action == resume_action::resume && d.offset == facts.stored &&
+      (facts.last == resume_facts::last_record::absent || facts.last == resume_facts::last_record::unknown);
   return d;
 }
 

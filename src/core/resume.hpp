@@ -62,7 +62,14 @@ struct resume_facts {
   std::optional<copy_mark> copy{};  ///< the store is a checkpoint that was not started yet
   std::int64_t log_start{0};
   std::int64_t log_end{0};
-  enum class last_record : std::uint8_t { same, other, absent, not_checked } last{last_record::not_checked};
+  enum class last_record : std::uint8_t {
+    same,
+    other,
+    absent,       ///< the log has it no more
+    unknown,      ///< of those that the log has below S, none was handled since S was set
+    not_checked,  ///< the log has nothing below S, or S lies outside of it
+  } last{last_record::not_checked};
+  std::int64_t last_offset{0};  ///< of the record that `last` speaks of
   /// It had no partition of this stream when it first met this one: where that begins, `start` says.
   bool store_is_new{true};
   start_position start{start_position::earliest};
@@ -101,7 +108,7 @@ struct resume_decision {
   resume_action action{resume_action::stop};
   std::int64_t offset{0};
   bool audit{false};           ///< leave an audit row
-  bool warn_unchecked{false};  ///< the last record is gone, so that it could not be compared
+  bool warn_unchecked{false};  ///< there is no last record, or it is gone, so that nothing could be compared
   bool new_identity{false};   ///< takeover: the next incarnation's counter goes past the one in C; also where
                               ///< the partition is stopped for another reason
   std::int64_t lost_from{0};  ///< the range [lost_from, lost_to) that is skipped or lost, where there is one

@@ -71,6 +71,13 @@ struct counters {
 constexpr std::int64_t k_from_log_end = -1;
 constexpr std::int64_t k_from_log_start = -2;
 
+/// A record by its place, and by what is in it.
+struct known_record {
+  std::int64_t offset{0};
+  hash128 hash;  ///< XXH3-128 of its key and value
+  friend constexpr bool operator==(const known_record&, const known_record&) = default;
+};
+
 /// What is remembered of one partition.
 struct partition_state {
   /// Without a position it is there to hold the floor back alone, as its events are still to come.
@@ -82,9 +89,9 @@ struct partition_state {
   bool idle{false};
   /// Malformed records in a row.
   std::uint32_t malformed_run{0};
-  /// XXH3-128 of key and value of the record at next_offset - 1, or none (nothing handled, or a transaction
-  /// marker).
-  std::optional<hash128> last_record_hash;
+  /// The last record below next_offset that was handled: not right below it where transaction markers, which
+  /// nobody is given, lie between. None: nothing was handled since the position was set.
+  std::optional<known_record> last_record;
   /// The highest number of each source; of monotonic ids alone.
   std::map<std::string, sequence, std::less<>> last_ids;
 

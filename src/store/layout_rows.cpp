@@ -24,7 +24,8 @@ static_assert(sizeof(counters) == 18 * sizeof(std::uint64_t), "a counter was add
 constexpr unsigned k_floor = 1;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
-constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8;
+constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
+                   k_partition_hash_offset = 16;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
                    k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
@@ -154,12 +155,15 @@ result<stream_state> decode_stream_state(std::string_view value) {
 std::string encode_partition(const partition_state& p) {
   std::string value = with_format();
   byte_writer out{value};
+  const bool is_right_below = p.last_record && p.last_record->offset == p.next_offset - 1;
   out.u8((p.highest_time ? k_partition_time : 0U) | (p.idle ? k_partition_idle : 0U) |
-         (p.last_record_hash ? k_partition_hash : 0U) | (p.last_ids.empty() ? 0U : k_partition_ids));
+         (p.last_record ? k_partition_hash : 0U) | (p.last_ids.empty() ? 0U : k_partition_ids) |
+         (p.last_record && !is_right_below ? k_partition_hash_offset : 0U));
   out.i64(p.next_offset);
   if (p.highest_time) out.time(*p.highest_time);
   out.u32(p.malformed_run);
-  if (p.last_record_hash) out.hash(*p.last_record_hash);
+  if (p.last_record) out.hash(p.last_record->hash);
+  if (p.last_record && !is_right_below) out.i64(p.last_record->offset);
   if (p.last_ids.empty()) return value;
   out.u32(static_cast<std::uint32_t>(p.last_ids.size()));
   for (const auto& [source, number] : p.last_ids) {
@@ -174,12 +178,18 @@ result<partition_state> decode_partition(std::string_view value) {
   byte_reader in = after_format(value);
   partition_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_partition_time | k_partition_idle | k_partition_hash | k_partition_ids)) == 0);
+  in.expect((flags & ~(k_partition_time | k_partition_idle | k_partition_hash | k_partition_ids |
+                       k_partition_hash_offset)) == 0);
   out.next_offset = in.i64();
   if ((flags & k_partition_time) != 0) out.highest_time = in.time();
   out.idle = (flags & k_partition_idle) != 0;
   out.malformed_run = in.u32();
-  if ((flags & k_partition_hash) != 0) out.last_record_hash = in.hash();
+  if ((flags & k_partition_hash) != 0) out.last_record = {out.next_offset - 1, in.hash()};
+  if ((flags & k_partition_hash_offset) != 0) {
+    const std::int64_t offset = in.i64();
+    in.expect(out.last_record && offset < out.next_offset - 1);
+    if (out.last_record) out.last_record->offset = offset;
+  }
   std::uint32_t sources = (flags & k_partition_ids) != 0 ? in.u32() : 0;
   in.expect((flags & k_partition_ids) == 0 || sources > 0);
   for (; sources > 0 && !in.bad(); --sources) {

@@ -102,7 +102,12 @@ inline const row_kind<partition_state> k_partition{[](fuzz_input& in) {
                                                      maybe(in, p.highest_time, read_time);
                                                      p.idle = in.flag();
                                                      p.malformed_run = in.u32();
-                                                     maybe(in, p.last_record_hash, read_hash);
+                                                     std::optional<hash128> hash;
+                                                     maybe(in, hash, read_hash);
+                                                     // Far below it, or right below it.
+                                                     const std::int64_t before = in.flag() ? in.u8() : 0;
+                                                     if (hash && p.next_offset > before)
+                                                       p.last_record = {p.next_offset - 1 - before, *hash};
                                                      return p;
                                                    },
                                                    layout::encode_partition, layout::decode_partition};

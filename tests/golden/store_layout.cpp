@@ -194,7 +194,7 @@ TEST(values_on_disk, are_these_bytes) {
             "00000003");
   partition.highest_time = k_time;
   partition.idle = true;
-  partition.last_record_hash = k_hash;
+  partition.last_record = {16, k_hash};
   EXPECT_EQ(hex(encode_partition(partition)),
             "01"
             "07"
@@ -217,6 +217,17 @@ TEST(values_on_disk, are_these_bytes) {
                 "0000000000000002");
   EXPECT_EQ(decode_partition(with_ids).value(), partition);
   EXPECT_FALSE(decode_partition(with_ids + "x"));
+  partition = {};
+  partition.next_offset = 17;
+  partition.last_record = {14, k_hash};  // two markers of transactions lie between
+  const std::string behind_markers = encode_partition(partition);
+  EXPECT_EQ(hex(behind_markers),
+            "01"
+            "14"
+            "0000000000000011"
+            "00000000" +
+                k_hash_hex + "000000000000000e");
+  EXPECT_EQ(decode_partition(behind_markers).value(), partition);
   EXPECT_EQ(hex(encode_audit({9, k_time, "kd", "s", "tx"})), "01" + k_time_hex +
                                                                  "00000002"
                                                                  "6b64"

@@ -70,6 +70,7 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   first_fates_.back() = fate_of(ticket);
   if (!std::exchange(p.known, true)) p.counts = true;
   p.next = offset + 1;
+  p.last = {offset, &m};
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
   if (capped) {
@@ -391,9 +392,10 @@ std::uint64_t plain_oracle::waiting_bytes() const {
   return sum;
 }
 
-void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset) {
+void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset, bool elsewhere) {
   if (!std::exchange(partitions_[which].known, true)) count_in(which);
   partitions_[which].next = offset;
+  if (elsewhere) partitions_[which].last.reset();
 }
 
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {

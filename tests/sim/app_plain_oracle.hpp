@@ -133,6 +133,9 @@ class plain_oracle {
     std::optional<std::int64_t> highest;
     bool counts{false};  ///< the floor waits for it; whether it must, step_book tells
     std::map<std::string, std::uint64_t> highest_ordinals;  ///< of ids that grow, by source
+    /// What was handled last since somebody set the position, and where: a topic that is read on has it
+    /// there.
+    std::optional<std::pair<std::int64_t, const message*>> last{};
   };
 
   explicit plain_oracle(const stream_setup&);
@@ -190,8 +193,9 @@ class plain_oracle {
   [[nodiscard]] std::string describe_old_gap() const;
   /// Nothing is left to be tried or skipped, however long one waits.
   [[nodiscard]] bool is_settled() const;
-  /// The partition goes on at `offset`: at a start, or past what holds no records.
-  void go_on_at(std::uint32_t which, std::int64_t offset);
+  /// The partition goes on at `offset`: at a start, or past what holds no records. `elsewhere`: what was
+  /// handled last tells nothing of the records there.
+  void go_on_at(std::uint32_t which, std::int64_t offset, bool elsewhere);
   /// A timer left these partitions out of the floor, together.
   void leave_out(std::span<const std::uint32_t> those);
   /// This one is not read to its end, or nobody knows.

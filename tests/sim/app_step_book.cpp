@@ -76,7 +76,7 @@ std::size_t step_book::perform(operation& o) {
     case operation::kind::take:
       return oracle.take(*o.of, o.offset, o.now, o.unseen);
     case operation::kind::go_on:
-      oracle.go_on_at(o.partition, o.offset);
+      oracle.go_on_at(o.partition, o.offset, o.elsewhere);
       break;
     case operation::kind::leave_out:
       oracle.leave_out(o.left_out);
@@ -464,6 +464,7 @@ std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery
   const partition_log& log = c.logs[r.log];
   const auto partition = static_cast<std::uint32_t>(log.where.partition);
   const plain_oracle::partition& p = oracles_[stream].partitions()[partition];
+  if (r.made == log.made) check_same_topic(log, p);
   if (r.made == log.made && p.known && r.entry.offset > p.next) {
     for (auto at = log.from(p.next); at != log.entries.end() && at->offset < r.entry.offset; ++at) {
       if (at->what != nullptr)
@@ -492,12 +493,14 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
     const bool was_known = was != before.state.partitions.end();
     const bool is_new = !was_known || !was->second.has_position();
     if (after.has_position() && (is_new || was->second.next_offset != after.next_offset)) {
-      check_jump(stream, c.logs[c.index_of(where)],
-                 is_new ? std::nullopt : std::optional{was->second.next_offset}, after.next_offset, audits);
+      const bool elsewhere = check_jump(stream, c.logs[c.index_of(where)],
+                                        is_new ? std::nullopt : std::optional{was->second.next_offset},
+                                        after.next_offset, audits);
       s.operations.push_back({.what = operation::kind::go_on,
                               .stream = stream,
                               .partition = partition,
-                              .offset = after.next_offset});
+                              .offset = after.next_offset,
+                              .elsewhere = elsewhere});
       (void)perform(s.operations.back());
     }
     const bool counted = was_known && !was->second.idle;
@@ -515,17 +518,28 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
   (void)perform(s.operations.back());
 }
 
+/// What is read on from a position must be the topic that was read up to it, as far as anybody can tell.
+void step_book::check_same_topic(const partition_log& log, const plain_oracle::partition& p) {
+  if (!p.last) return;
+  const auto& [offset, handled] = *p.last;
+  const auto at = log.from(offset);
+  if (at == log.entries.end() || at->offset != offset || at->what == nullptr) return;
+  if (at->what->key == handled->key && at->what->value == handled->value) return;
+  throw broken(place(log.where) + " was made anew and is read on: the record at offset " +
+               std::to_string(offset) + " is another one than was handled there");
+}
+
 /// A position moves without records only where there are none, or with an audit row that names the range.
-void step_book::check_jump(std::uint32_t stream, const partition_log& log, std::optional<std::int64_t> from,
+bool step_book::check_jump(std::uint32_t stream, const partition_log& log, std::optional<std::int64_t> from,
                            std::int64_t to, const std::vector<audit_row>& audits) const {
   const bool audited = std::any_of(audits.begin(), audits.end(), [&](const audit_row& a) {
     return a.where == log.where &&
            (!from || (a.not_handled && a.not_handled->from <= *from && a.not_handled->to >= to));
   });
-  if (audited) return;
+  if (audited) return true;
   if (!from) {
     const bool at_end = history_->streams[stream].starts_at_end && to == log.end;
-    if (to == log.start || at_end) return;
+    if (to == log.start || at_end) return true;
     throw broken(place(log.where) + " starts at offset " + std::to_string(to) +
                  ", which is not where its log starts");
   }
@@ -534,7 +548,7 @@ void step_book::check_jump(std::uint32_t stream, const partition_log& log, std::
   // What was told to be empty stays so, also where the log's start has gone past it since.
   const auto lost = std::lower_bound(log.expired.begin(), log.expired.end(), *from);
   const bool lost_none = lost == log.expired.end() || *lost >= to;
-  if (holds_none && lost_none) return;
+  if (holds_none && lost_none) return false;
   throw broken(place(log.where) + ": offsets " + std::to_string(*from) + " to " + std::to_string(to) +
                " were skipped without an audit row");
 }

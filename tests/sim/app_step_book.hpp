@@ -96,7 +96,8 @@ class step_book {
     bool runs_accepted{false};
     bool unseen{false};
     ruling decided{};
-    bool mended{false};  ///< the reducer, when that was done
+    bool mended{false};     ///< the reducer, when that was done
+    bool elsewhere{false};  ///< nothing that was handled leads up to the offset
   };
   struct step {
     std::uint64_t number{0};
@@ -135,8 +136,10 @@ class step_book {
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);
-  void check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
-                  std::int64_t to, const std::vector<audit_row>&) const;
+  static void check_same_topic(const partition_log&, const plain_oracle::partition&);
+  /// True: it was set there, and did not come there record by record.
+  [[nodiscard]] bool check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
+                                std::int64_t to, const std::vector<audit_row>&) const;
   void check_part(const step_part&, const stream_rows& before) const;
   /// Of a record its ticket.
   std::size_t perform(operation&);

@@ -167,6 +167,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::size_t produced_{0};
   std::size_t next_fault_{0};
   std::vector<spell> spells_;
+  std::optional<std::pair<std::uint32_t, fault>> anew_later_;  ///< from which turn on
   std::vector<fault> while_down_;
   std::optional<std::uint32_t> dies_in_;  ///< calls
   bool with_power_{false};                ///< it dies of a power cut

@@ -43,6 +43,7 @@ void world::produce() {
 }
 
 void world::apply_due_faults() {
+  if (anew_later_ && anew_later_->first <= turn_) make_topic_anew(std::exchange(anew_later_, {})->second);
   while (next_fault_ < history_.faults.size() && history_.faults[next_fault_].at <= turn_) {
     const fault& f = history_.faults[next_fault_++];
     if (traces())
@@ -184,7 +185,14 @@ void world::apply_to_brokers(const fault& f) {
       for (std::uint32_t i = 0; i <= f.amount % 3; ++i) log.append(nullptr);
       break;
     case fault_kind::topic_anew:
-      make_topic_anew(f);
+      if (f.choice / 8 % 2 == 0) {
+        make_topic_anew(f);
+      } else {  // behind a transaction whose end has taken an offset, so that no record lies at the log's end
+        for (partition_log& of : cluster_.logs) {
+          if (of.stream == f.choice % history_.streams.size()) of.append(nullptr);
+        }
+        anew_later_ = {turn_ + 1 + f.amount % 16, f};
+      }
       break;
     default:
       throw broken(std::string{"the world cannot play "} + name_of(f.kind));
@@ -196,18 +204,22 @@ void world::make_topic_anew(const fault& f) {
   const std::uint32_t stream = f.choice % static_cast<std::uint32_t>(history_.streams.size());
   for (partition_log& log : cluster_.logs) {
     if (log.stream != stream) continue;
-    const auto records = static_cast<std::uint32_t>(log.end) * (f.amount % 200) / 100;
+    const auto records = static_cast<std::int64_t>(log.end) * (f.amount % 200) / 100;
     log.entries.clear();
     log.expired.clear();
     log.start = log.end = 0;
     ++log.made;
     if (f.amount % 2 == 0) log.committed.reset();
+    std::vector<const message*> of_partition;
     for (const message& m : history_.messages) {
-      if (m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition) &&
-          static_cast<std::uint32_t>(log.end) < records) {
-        log.append(&m);
-      }
+      if (m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition))
+        of_partition.push_back(&m);
     }
+    if (of_partition.empty()) continue;
+    // Some come again, so that it may be longer than it was; and perhaps not the same ones lie where they
+    // lay.
+    for (std::size_t i = f.choice / 16 % of_partition.size(); log.end < records; ++i)
+      log.append(of_partition[i % of_partition.size()]);
   }
   if (source_) source_->topic_gone(stream);
 }
@@ -292,6 +304,7 @@ void world::heal() {
   healed_at_ = turn_;
   if (traces()) trace("== no more faults");
   end_spells(true);
+  anew_later_.reset();
   cluster_.others.clear();
   cluster_.held_by_others.clear();
   cluster_.lost_commits = cluster_.late_commits = 0;

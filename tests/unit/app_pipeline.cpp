@@ -372,7 +372,7 @@ TEST_F(pipeline_of_one, remembers_the_record_right_below_its_position_whatever_i
   pipeline p{streams_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   const partition_state before = *p.find(k_p0);
-  ASSERT_TRUE(before.last_record_hash);
+  ASSERT_TRUE(before.last_record);
   ASSERT_TRUE(take(p, 1, 2));
   EXPECT_EQ(*p.find(k_p0), before);
 }
@@ -385,7 +385,7 @@ TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_
   ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}, {}));
   EXPECT_EQ(*p.find(k_p0), before) << "the very place where it was";
   ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 9}}, {}, {}));
-  EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "the record at offset 8 is another one";
+  EXPECT_FALSE(p.find(k_p0)->last_record) << "nothing below offset 9 was handled since";
   EXPECT_EQ(p.find(k_p0)->malformed_run, 0U);
 }
 
@@ -394,11 +394,13 @@ TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.move_to(k_p0, 2));
   EXPECT_EQ(p.find(k_p0)->next_offset, 3);
-  EXPECT_TRUE(p.find(k_p0)->last_record_hash);
+  const auto last = p.find(k_p0)->last_record;
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->offset, 2);
   EXPECT_EQ(store_.last_step(), 1U) << "and writes nothing where nothing moves";
   ASSERT_TRUE(p.move_to(k_p0, 5));
   EXPECT_EQ(p.find(k_p0)->next_offset, 5);
-  EXPECT_FALSE(p.find(k_p0)->last_record_hash) << "what lies at offset 4 is no record";
+  EXPECT_EQ(p.find(k_p0)->last_record, last) << "it tells a topic that was made anew, wherever it lies";
 }
 
 TEST_F(pipeline_of_one, stops_where_a_reducer_publishes_to_a_topic_that_the_config_does_not_name) {

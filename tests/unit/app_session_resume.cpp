@@ -144,6 +144,34 @@ TEST(session_resume, stops_where_the_last_record_is_another_one) {
   EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
 }
 
+TEST(session_resume, stops_where_the_last_record_before_the_markers_of_transactions_is_another_one) {
+  resumed w;
+  w.log_of_p0().end = 5;  // two markers
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.state_of(k_p0).next_offset, 5);
+  w.log_of_p0() = {};  // made anew, and longer than before; the group's offsets went with the topic
+  produce(w, k_p0, 11, 19);
+  w.calls.lines.clear();
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  w.expect_stopped("the record at offset 2 is not the one that was handled there");
+  EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
+}
+
+TEST(session_resume, warns_and_goes_on_where_it_remembers_no_record_below_its_position) {
+  resumed w;
+  w.commit_by_somebody(6);
+  produce(w, k_p0, 4, 9);
+  w.log_of_p0().records.resize(6);
+  w.log_of_p0().end = 6;
+  ASSERT_EQ(w.run_to_end_with(resume_option::kafka).end, session_end::caught_up);
+  EXPECT_EQ(w.logged("cannot be told"), 0U) << "that was said by the operator";
+  w.log_of_p0() = {};
+  produce(w, k_p0, 11, 19);
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  w.expect_start_at(6);
+  EXPECT_EQ(w.logged("no record below offset 6 is remembered"), 1U);
+}
+
 TEST(session_resume, warns_and_goes_on_where_the_last_record_is_gone) {
   resumed w;
   w.log_of_p0().records.pop_back();  // compacted away; the log's end stays

@@ -343,19 +343,24 @@ TEST(resume, does_nothing_where_nothing_is_amiss_whatever_was_said) {
   }
 }
 
-TEST(resume, warns_where_the_last_record_could_not_be_compared) {
-  resume_facts f = fresh();
-  f.stored = 500;
-  f.committed = 500;
-  f.owner = owner::ours;
-  f.last = last::absent;
-  const resume_decision d = resolve_resume(f);
-  EXPECT_TRUE(d.warn_unchecked);
-  EXPECT_EQ(d.action, action::resume);
-  EXPECT_EQ(d.offset, 500);
-  f.owner = owner::foreign;
-  f.committed = 400;
-  EXPECT_FALSE(resolve_resume(f).warn_unchecked) << "stopped: there is nothing to warn of";
+TEST(resume, warns_where_no_record_could_be_compared) {
+  for (const last found : {last::absent, last::unknown}) {
+    resume_facts f = fresh();
+    f.stored = 500;
+    f.committed = 500;
+    f.owner = owner::ours;
+    f.last = found;
+    const resume_decision d = resolve_resume(f);
+    EXPECT_TRUE(d.warn_unchecked);
+    EXPECT_EQ(d.action, action::resume);
+    EXPECT_EQ(d.offset, 500);
+    f.owner = owner::foreign;
+    f.committed = 400;
+    EXPECT_FALSE(resolve_resume(f).warn_unchecked) << "stopped: there is nothing to warn of";
+    f.committed = 600;
+    f.option = option::kafka;
+    EXPECT_FALSE(resolve_resume(f).warn_unchecked) << "an operator says where to go on, whatever is there";
+  }
 }
 
 TEST(resume, never_skips_in_silence) {
