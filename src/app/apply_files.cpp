@@ -9,6 +9,7 @@
 
 #include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
+#include "app/log_lines.hpp"
 #include "app/record_files.hpp"
 #include "app/space_guard.hpp"
 #include "decode/kcat_line.hpp"
@@ -65,6 +66,7 @@ class applying {
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
   [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
+  void note_beginnings(const file_batch&);
   [[nodiscard]] std::optional<problem> finish(const std::atomic<bool>& stop);
   [[nodiscard]] problem write_failed(std::error_code) const;
 
@@ -76,6 +78,7 @@ class applying {
   std::optional<decode_stage> stage_;
   decoded_input input_;
   std::set<topic_partition> interned_;
+  std::set<const topic_partition*> begun_;  ///< of these, the first record of this run was looked at
   kcat_line_reader kcat_reader_;
   bool cut_short_{false};          ///< by a signal, before all was read
   std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
@@ -192,6 +195,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     e.record_time = from->time;
     e.malformed = lines.faults[i];
   }
+  note_beginnings(lines);
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
   note_fields(input_, engine_.streams(), engine_.board(), engine_.log());
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
@@ -201,6 +205,21 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     engine_.state().request_sync();
   }
   return std::nullopt;
+}
+
+/// What lies below the first record of a partition is taken for handled from then on, and nobody could tell
+/// by its counting as repeated that it never was.
+void applying::note_beginnings(const file_batch& lines) {
+  for (const record& r : lines.records_) {
+    if (r.where->topic.empty() || !begun_.insert(r.where).second || r.offset == 0) continue;
+    const auto& known = pipeline_.stream_of(r.where->topic)->state.partitions;
+    const auto at = known.find(*r.where);
+    if (at != known.end() && at->second.has_position()) continue;
+    tell(engine_.log(), log_kind::resume_told,
+         "{} begins at offset {}: records before that count as repeated from now on, though none of them was "
+         "handled; if they are to be, apply the dumps in the order of their offsets to a new state directory",
+         to_string(*r.where), r.offset);
+  }
 }
 
 std::optional<problem> applying::look_ahead(const std::atomic<bool>& stop) {

@@ -1,10 +1,13 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Records that are large, as `kcat -C -J` prints them.
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -95,6 +98,21 @@ TEST_F(apply_records, keep_their_position_where_their_line_is_not_held) {
           << "its time counts, too";
     }
   }
+}
+
+TEST_F(apply_records, say_of_a_dump_that_begins_in_the_middle_what_becomes_of_the_part_before_it) {
+  std::ostringstream log;
+  options_.log =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  const std::string told_of = "t/0 begins at offset 5: records before that count as repeated from now on";
+  expect_applied({file("later", kcat("t", 0, 5, "a", 1) + kcat("t", 0, 6, "a", 2))}, true);
+  EXPECT_NE(log.str().find(told_of), std::string::npos) << log.str();
+  log.str({});
+  expect_applied({file("earlier", kcat("t", 0, 0, "b", 1)), file("next", kcat("t", 0, 7, "a", 3)),
+                  file("whole", kcat("t", 1, 0, "c", 1))},
+                 true);
+  EXPECT_EQ(log.str().find("begins at offset"), std::string::npos) << "of what the state knows it was said";
+  EXPECT_EQ(counted().duplicate, 1U);
 }
 
 /// A record at noon of a day, with an id of that time.

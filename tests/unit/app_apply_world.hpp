@@ -80,7 +80,7 @@ class apply_command : public ::testing::Test {
   }
   engine& opened() {
     if (!engine_) {
-      auto made = engine::open(settings_, own_, {});
+      auto made = engine::open(settings_, own_, options_);
       EXPECT_TRUE(made) << made.error().message;
       engine_ = std::move(*made);
     }
@@ -109,6 +109,7 @@ class apply_command : public ::testing::Test {
 
   config settings_;
   reducers own_;
+  engine_options options_;
   apply_request request_;
   std::atomic<bool> stop_{false};
 
