@@ -275,6 +275,9 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
     engine_.serve_others(pipeline_);
     if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   } while (pipeline_.has_deferred() && !stop.load(std::memory_order_relaxed));
+  if (engine_.state().has_unwritten_start()) {  // there was no record
+    if (const auto done = pipeline_.enter_positions({}, {}, {}); !done) return write_failed(done.error());
+  }
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
   if (cut_short_ || pipeline_.has_left()) {
     return problem{make_error_code(errc::aborted),
@@ -300,6 +303,7 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
 
 std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (auto wrong = choose_stream()) return wrong;
+  if (auto failed = engine_.accept_start()) return failed;
   if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
     return write_failed(done.error());
   engine_.board().set_ready(true);

@@ -119,7 +119,7 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
   if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
   switch (d.action) {
     case resume_action::rebuild:
-      out.rebuild = true;
+      if (!out.rebuild) out.rebuild = describe(d.row, c, f, stream, true);
       return;
     case resume_action::refuse:
     case resume_action::stop: {

@@ -31,6 +31,7 @@ struct resume_wish {
   resume_option option{resume_option::none};
   std::string replaced_uuid;  ///< of the store that was put aside for a rebuild: who held its claims is us
   decider who{};              ///< said it
+  bool was_used{false};       ///< it has put a directory aside already
 };
 
 /// What was decided for the partitions of an assignment, before anything is written or claimed.
@@ -45,7 +46,7 @@ struct resolved_assignment {
   std::map<topic_partition, log_bounds> logs;  ///< of those that they answered for
   std::vector<std::string> warnings;
   std::optional<problem> refused;  ///< do not start at all; who has claimed stops that partition instead
-  bool rebuild{false};             ///< put the directory aside and start over
+  std::optional<problem> rebuild;  ///< put the directory aside and start over, for this
   bool takeover{false};            ///< draw a new incarnation past `takeover_counter`
   std::uint64_t takeover_counter{0};
   std::vector<incarnation> taken_over;  ///< whose commits count as this store's own from now on

@@ -80,6 +80,14 @@ audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const
   return row;
 }
 
+audit_row audit_of_rebuild(const std::string& why, const std::string& kept_in, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = "state_rebuilt";
+  row.text = "built anew, as " + why + "; the state before is kept in " + kept_in;
+  return row;
+}
+
 audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
   audit_row row;
   row.time = now;

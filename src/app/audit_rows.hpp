@@ -18,6 +18,9 @@ namespace ratchet {
 [[nodiscard]] audit_row audit_of_resume(const resume_decision&, const resume_facts&, const topic_partition&,
                                         const std::string& stream, timestamp now);
 
+/// "state_rebuilt": this directory was made in place of another one, for what was found.
+[[nodiscard]] audit_row audit_of_rebuild(const std::string& why, const std::string& kept_in, timestamp now);
+
 /// "stream_started_over": its meaning changed before it held anything.
 [[nodiscard]] audit_row audit_of_restarted_stream(const restarted_stream&, timestamp now);
 

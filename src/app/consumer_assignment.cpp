@@ -52,7 +52,7 @@ std::optional<session_result> consumer_session::take_up(std::span<const topic_pa
   resolved_assignment& r = resolved.value();
   // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
   if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
-  if (r.rebuild) return session_result{session_end::rebuild, std::nullopt};
+  if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
   const bool none_is_known = r.start.empty() && r.stops.empty();
   if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
     return hold_all(r, partitions, more);
@@ -109,6 +109,9 @@ std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_a
 
 std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool more) {
   const bool first = !assigned_once_;
+  if (first) {
+    if (auto failed = accept_start()) return failed;
+  }
   if (more) expect_ends_anew();
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
   store_change change = change_of_store(r);

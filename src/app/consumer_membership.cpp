@@ -147,9 +147,16 @@ void consumer_session::tell_of_waiting(time_point now) {
   around_.board.set_ready(false, why);
 }
 
+std::optional<session_result> consumer_session::accept_start() {
+  if (!around_.accept) return std::nullopt;
+  auto failed = around_.accept();
+  if (!failed) return std::nullopt;
+  return session_result{session_end::store_lost, std::move(failed)};
+}
+
 void consumer_session::tell_of_option(const resolved_assignment& r) const {
   const resume_option option = options_.resume.option;
-  if (option == resume_option::none || r.option_used) return;
+  if (option == resume_option::none || r.option_used || options_.resume.was_used) return;
   if (r.stops.empty()) {
     tell(around_.log, log_kind::resume_option_unused,
          "`--resume {}` had nothing to do: the state and the group's offsets fit", name_of(option));

@@ -212,7 +212,7 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
 std::optional<session_result> consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.to, pipeline_, refusals_});
+    around_.errands->serve({around_.to, pipeline_, refusals_, assigned_once_});
   }
   // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
   if (const std::error_code code = pipeline_.failed()) return store_failed(code);

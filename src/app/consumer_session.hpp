@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -87,6 +88,8 @@ class consumer_session {
     publisher* publish_to{nullptr};            ///< none: what the outbox holds stays there
     transaction_queue* transactions{nullptr};  ///< what other threads want done; may be none
     std::vector<sink_outlet> sinks{};          ///< those of the config
+    /// Called when nothing stands against the start any more, before its first step; may be none.
+    std::function<std::optional<problem>()> accept{};
   };
 
   consumer_session(surroundings, session_options);
@@ -104,6 +107,7 @@ class consumer_session {
   // Before the loop.
   [[nodiscard]] std::optional<session_result> connect();
   [[nodiscard]] std::optional<session_result> check_cluster();
+  [[nodiscard]] std::optional<session_result> accept_start();
   [[nodiscard]] std::optional<session_result> check_group();
   [[nodiscard]] std::optional<session_result> wait_until_alone(const committed_offset& overridden);
   [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,

@@ -89,11 +89,14 @@ std::optional<session_result> consumer_session::start_alone() {
     }
   }
   if (auto failed = draw(0)) return failed;
-  if (const auto copy = around_.to.copy()) {
+  if (auto failed = accept_start()) return failed;
+  const auto copy = around_.to.copy();
+  if (copy || around_.to.has_unwritten_start()) {
     store_change change;
-    change.lift_copy_mark = true;
-    if (const auto entered = pipeline_.enter_positions(
-            {}, {}, {audit_of_copy(*copy, false, around_.clock.now())}, std::move(change));
+    change.lift_copy_mark = copy.has_value();
+    std::vector<audit_row> audits;
+    if (copy) audits.push_back(audit_of_copy(*copy, false, around_.clock.now()));
+    if (const auto entered = pipeline_.enter_positions({}, {}, std::move(audits), std::move(change));
         !entered) {
       return store_failed(entered.error());
     }

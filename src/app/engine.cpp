@@ -85,6 +85,8 @@ engine::engine(config c, stream_list streams, engine_options options)
 
 engine::~engine() {
   stop_serving();
+  store_.reset();
+  put_back();
 }
 
 reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, engine_options options) {
@@ -100,8 +102,6 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   auto failed = made->open_or_rebuild();
   if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
-  if (!failed)
-    failed = discard_lanes(made->config_, *made->store_, made->options_.clock->now(), made->options_.log);
   if (failed) return std::move(*failed);
   return made;
 }
@@ -121,6 +121,7 @@ std::optional<problem> engine::try_to_open_store() {
   wanted.path = config_.state.path;
   wanted.group = config_.kafka.group;
   wanted.streams = meanings_of(streams_);
+  wanted.adopts_at_once = false;
   const memory_budget shares = memory_budget::of(config_.memory_limit);
   wanted.database_bytes = shares.database;
   wanted.remembered_bytes = shares.remembered;
@@ -146,30 +147,37 @@ std::optional<problem> engine::read_opened_store() {
         "run `ratchet verify --state " + shell_word(config_.state.path.string()) + "`",
         {}};
   }
-  if (auto failed = note_first_opening()) return failed;
   tell_unread_topics();
-  if (auto failed = note_restarted_streams()) return failed;
-  return note_added_tables();
+  return std::nullopt;
 }
 
-std::optional<problem> engine::note_first_opening() {
+std::optional<problem> engine::accept_start() {
+  step_batch batch;
+  note_rebuild(batch);
+  note_first_opening(batch);
+  note_restarted_streams(batch);
+  note_added_tables(batch);
+  if (!batch.audits.empty()) {
+    if (auto failed = write_at_start(*store_, config_.state.path, std::move(batch))) return failed;
+  }
+  put_aside_.reset();
+  return discard_lanes(config_, *store_, options_.clock->now(), options_.log);
+}
+
+void engine::note_first_opening(step_batch& batch) {
   const auto copy = store_->copy();
-  if (!copy || copy->opened) return std::nullopt;
+  if (!copy || copy->opened) return;
   // Above every epoch that the store it was taken of can have drawn up to then: see outbox epochs at
   // takeover.
   std::uint64_t epoch = 1;
   for (const incarnation& i : store_->incarnations()) epoch = std::max(epoch, i.counter + 1);
-  step_batch batch;
   batch.audits.push_back(audit_of_first_opening(*copy, epoch, options_.clock->now()));
   batch.change.outbox_epoch = epoch;
   batch.change.note_copy_opened = true;
-  if (auto failed = write_at_start(*store_, config_.state.path, batch)) return failed;
   tell(options_.log, log_kind::copy_opened, "{}", batch.audits.back().text);
-  return std::nullopt;
 }
 
-std::optional<problem> engine::note_added_tables() {
-  step_batch batch;
+void engine::note_added_tables(step_batch& batch) const {
   for (const added_table& added : store_->added_tables()) {
     audit_row& row = batch.audits.emplace_back();
     row.kind = "table_added";
@@ -180,8 +188,12 @@ std::optional<problem> engine::note_added_tables() {
          "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
          added.stream, row.text);
   }
-  if (batch.audits.empty()) return std::nullopt;
-  return write_at_start(*store_, config_.state.path, std::move(batch));
+}
+
+void engine::note_rebuild(step_batch& batch) const {
+  if (!put_aside_) return;
+  batch.audits.push_back(audit_of_rebuild(put_aside_->why, put_aside_->path.string(), options_.clock->now()));
+  batch.audits.back().text += decided_by(options_.resumed_by);
 }
 
 void engine::tell_unread_topics() const {
@@ -200,15 +212,12 @@ void engine::tell_unread_topics() const {
   }
 }
 
-std::optional<problem> engine::note_restarted_streams() {
-  step_batch batch;
+void engine::note_restarted_streams(step_batch& batch) const {
   for (const restarted_stream& s : store_->restarted_streams()) {
     if (s.forgotten.consumed == 0) continue;
     batch.audits.push_back(audit_of_restarted_stream(s, options_.clock->now()));
     tell(options_.log, log_kind::stream_started_over, "stream {}: {}", s.stream, batch.audits.back().text);
   }
-  if (batch.audits.empty()) return std::nullopt;
-  return write_at_start(*store_, config_.state.path, std::move(batch));
 }
 
 void engine::stop_serving() {
@@ -321,10 +330,13 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
   auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
-  consumer_session session{
-      {config_, streams_, *store_, from.get(), *options_.clock, board_, meter_, options_.log, &errands_,
-       options_.space, outlet.value().get(), &transactions_, sinks.value().outlets},
-      {until_end, {options_.resume, replaced_uuid_, options_.resumed_by}, &stop, draw_random()}};
+  consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, meter_,
+                            options_.log, &errands_, options_.space, outlet.value().get(), &transactions_,
+                            sinks.value().outlets, [this] { return accept_start(); }},
+                           {until_end,
+                            {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
+                            &stop,
+                            draw_random()}};
   session_result ended = session.run();
   if (session.was_assigned()) from.has_joined();
   times_ = session.times();
@@ -335,6 +347,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
 void engine::answer(resume_option option, decider who) {
   options_.resume = option;
   options_.resumed_by = std::move(who);
+  has_rebuilt_ = false;
 }
 
 std::vector<question> engine::questions() const {
@@ -429,7 +442,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
              stop);
         break;
       case next_move::rebuild:
-        failed = rebuild();
+        failed = rebuild(ended.why ? ended.why->message : std::string{});
         break;
       case next_move::open_store:
         transactions_.store_lost();

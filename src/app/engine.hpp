@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -93,6 +94,10 @@ class engine {
 
   /// Lets get, scan, status, explain and checkpoint ask this process. Errors: state_busy; io.
   [[nodiscard]] reported<void> serve();
+  /// To be called before the first step of a start that nothing stands against any more: writes what it is to
+  /// be told of, and throws away what the config says. Until then no row of the state has changed. Does
+  /// nothing the second time. Errors: of the store.
+  [[nodiscard]] std::optional<problem> accept_start();
   /// Does what others ask of the owner of the store; to be called between steps by whoever drives them.
   void serve_others(pipeline& way) { errands_.serve({*store_, way}); }
   /// When the records of the last session of run() flowed.
@@ -112,10 +117,11 @@ class engine {
   /// Answers /livez, /readyz and /metrics, where the config says so. Errors: io.
   [[nodiscard]] std::optional<problem> serve_http();
   /// A checkpoint that is opened for the first time gets an outbox epoch of its own.
-  [[nodiscard]] std::optional<problem> note_first_opening();
+  void note_first_opening(step_batch&);
   /// Tables that are new to a stream begin empty, which is noted.
-  [[nodiscard]] std::optional<problem> note_added_tables();
-  [[nodiscard]] std::optional<problem> note_restarted_streams();
+  void note_added_tables(step_batch&) const;
+  void note_restarted_streams(step_batch&) const;
+  void note_rebuild(step_batch&) const;
   void tell_unread_topics() const;
   /// The same callbacks, of which is_called_by_sink() knows.
   [[nodiscard]] ratchet::sinks note_callers(const ratchet::sinks& own) const;
@@ -124,9 +130,11 @@ class engine {
   void close_store();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);
-  /// Moves the state directory to `<path>.old-<time>`; nothing is deleted.
-  [[nodiscard]] std::optional<problem> move_aside();
-  [[nodiscard]] std::optional<problem> rebuild();
+  /// Moves the state directory to `<path>.old-<time>`; nothing is deleted. `why`: what the new one answers.
+  [[nodiscard]] std::optional<problem> move_aside(const std::string& why);
+  /// Where no start was accepted in its place, the directory that was moved aside comes back.
+  void put_back();
+  [[nodiscard]] std::optional<problem> rebuild(const std::string& why);
   [[nodiscard]] std::optional<problem> refusal_of_rebuild() const;
   struct session_end_of {
     session_result ended;
@@ -166,7 +174,13 @@ class engine {
   mutable std::mutex questions_mutex_;
   std::vector<question> refused_for_;  ///< by the last run(); guarded by questions_mutex_
   std::string replaced_uuid_;          ///< of the store that a rebuild has put aside
-  std::unique_ptr<http_server> http_;  ///< while run() lasts; last: it answers from the board and the meter
+  struct put_aside {
+    std::filesystem::path path;
+    std::string why;
+  };
+  std::optional<put_aside> put_aside_;  ///< by this start, which was not accepted yet
+  bool has_rebuilt_{false};             ///< what is to be answered by `rebuild` is
+  std::unique_ptr<http_server> http_;   ///< while run() lasts; last: it answers from the board and the meter
 };
 
 }  // namespace ratchet

@@ -38,7 +38,7 @@ std::optional<problem> engine::open_or_rebuild() {
   if (!failed || options_.resume != resume_option::rebuild || !rebuild_mends(*failed)) return failed;
   if (auto refused = refusal_of_rebuild()) return refused;
   tell(options_.log, log_kind::state_put_aside, "{}", failed->message);
-  failed = move_aside();
+  failed = move_aside(failed->message);
   return failed ? failed : open_store();
 }
 
@@ -48,7 +48,7 @@ std::optional<problem> engine::open_store() {
   return failed;
 }
 
-std::optional<problem> engine::move_aside() {
+std::optional<problem> engine::move_aside(const std::string& why) {
   const auto stamp =
       std::chrono::duration_cast<std::chrono::seconds>(options_.clock->now().time_since_epoch()).count();
   std::filesystem::path old = config_.state.path;
@@ -63,11 +63,32 @@ std::optional<problem> engine::move_aside() {
                    "move it away by hand, and start again with `--resume rebuild`",
                    {}};
   }
+  put_aside_ = put_aside{old, why};
+  has_rebuilt_ = true;
   tell(options_.log, log_kind::state_put_aside,
        "the old state is kept in {}; building a new one from the log's start", old.string());
   // A rebuild begins at the log's start, also where a new stream would begin at its end.
   for (const auto& s : streams_) s->config.start = start_position::earliest;
   return std::nullopt;
+}
+
+void engine::put_back() {
+  if (!put_aside_) return;
+  std::error_code code;
+  std::filesystem::path here = config_.state.path;
+  if (!here.has_filename()) here = here.parent_path();
+  // What stands there now is somebody's: rename() would replace an empty directory.
+  if (!std::filesystem::exists(here, code) && !code)
+    std::filesystem::rename(put_aside_->path, here, code);
+  else
+    code = std::make_error_code(std::errc::file_exists);
+  if (code) {
+    tell(options_.log, log_kind::state_put_aside, "the old state stays in {}: {}", put_aside_->path.string(),
+         code.message());
+    return;
+  }
+  tell(options_.log, log_kind::state_put_aside, "nothing was built: the old state is in {} again",
+       here.string());
 }
 
 /// What no topic holds cannot be built again. Where the state cannot be opened nobody knows what a stream
@@ -92,13 +113,13 @@ std::optional<problem> engine::refusal_of_rebuild() const {
       {}};
 }
 
-std::optional<problem> engine::rebuild() {
+std::optional<problem> engine::rebuild(const std::string& why) {
   if (auto refused = refusal_of_rebuild()) return refused;
   replaced_uuid_ = store_->uuid();
   const run_meter::long_work opening{meter_, "making a new state directory"};
   board_.set_ready(false, "making a new state directory");
   close_store();
-  if (auto failed = move_aside()) return failed;
+  if (auto failed = move_aside(why)) return failed;
   if (auto failed = open_store()) return failed;
   if (auto serving = serve(); !serving) return std::move(serving.error());
   return std::nullopt;

@@ -27,7 +27,8 @@ constexpr std::array k_rules{
     log_rule{log_kind::waiting_for_transactions, "waiting_for_transactions", k_info, "no stream has topics"},
 
     log_rule{log_kind::state_mode, "state_mode", k_warn, "the state directory was open to other users"},
-    log_rule{log_kind::state_put_aside, "state_put_aside", k_warn, "a rebuild has moved the old state away"},
+    log_rule{log_kind::state_put_aside, "state_put_aside", k_warn,
+             "a rebuild has moved the old state away, or back where it was refused"},
     log_rule{log_kind::store_reopened, "store_reopened", k_error,
              "a write failed, and the store is opened again"},
     log_rule{log_kind::disk_low, "disk_low", k_warn, "reading is paused as the disk is nearly full"},

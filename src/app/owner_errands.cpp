@@ -13,6 +13,15 @@ problem owner_did_not_come() {
           {}};
 }
 
+problem owner_may_not_yet() {
+  return {
+      make_error_code(errc::source_unavailable),
+      "the running instance has no claim on its group yet, so that nothing was done: the state may still be "
+      "another's to change",
+      "try again once the instance is ready (`ratchet status`); if it stays so, look at its log",
+      {}};
+}
+
 problem errand_was_cut_short() {
   return {make_error_code(errc::internal),
           "an exception ended the owner's work in its midst; nobody knows how much of it is done",

@@ -25,6 +25,8 @@ enum class errand_end : std::uint8_t {
 
 /// What whoever asked is told where the owner did not do a decision's errand. Code: source_unavailable.
 [[nodiscard]] problem owner_did_not_come();
+/// What whoever asked is told where the owner has not claimed its partitions yet. Code: source_unavailable.
+[[nodiscard]] problem owner_may_not_yet();
 /// What an errand has come to until it says otherwise: an exception may end it. Code: internal.
 [[nodiscard]] problem errand_was_cut_short();
 
@@ -39,6 +41,7 @@ class owner_errands {
     store& state;
     pipeline& way;
     std::span<const named_refusals> refusals{};  ///< of each lane that is sent
+    bool may_change{true};                       ///< false: the state may still be another's to change
   };
   using errand = std::function<void(access)>;
 

@@ -227,6 +227,10 @@ sink_actor sink_actor_of(owner_errands& owner) {
         reported<std::string> told = errand_was_cut_short();
         const errand_end end = owner.run(
             [&](owner_errands::access of) {
+              if (request.act && !of.may_change) {
+                told = owner_may_not_yet();
+                return;
+              }
               told = sink_errand{request, of, by}.run();
             },
             k_owner_patience);

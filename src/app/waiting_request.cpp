@@ -320,7 +320,10 @@ waiting_actor actor_of(owner_errands& owner, store& state) {
     std::uint64_t step = 0;
     const errand_end end = owner.run(
         [&](owner_errands::access of) {
-          done = act(of.way, stream, all, who);
+          if (of.may_change)
+            done = act(of.way, stream, all, who);
+          else
+            done = owner_may_not_yet();
           step = of.state.last_step();
         },
         k_owner_patience);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -230,7 +231,12 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   engine& e = *opened.value();
   pipeline way{e.streams(), e.state(), e.clock()};
   waiting_desk desk;
-  desk.act = actor_of(way, e.state());
+  desk.act = [&e, act = actor_of(way, e.state())](
+                 const std::string& stream, std::span<const pipeline::decided> all,
+                 const decider& who) -> reported<std::vector<waiting_answer>> {
+    if (auto failed = e.accept_start()) return std::move(*failed);
+    return act(stream, all, who);
+  };
   desk.by = own_user_name();
   desk.look = [&e]() -> reported<std::unique_ptr<store_view>> {
     auto now = e.state().view();

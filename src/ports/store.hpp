@@ -160,7 +160,7 @@ class store_view {
       const std::function<bool(std::string_view key, std::string_view value)>& visit) const = 0;
 };
 
-/// A table that a start added to a stream which had applied events before: these are not in it.
+/// A table that the first step adds to a stream which had applied events before: these are not in it.
 struct added_table {
   std::string stream;
   std::string table;
@@ -244,7 +244,8 @@ class store {
   [[nodiscard]] virtual std::string cluster_id() const = 0;
   [[nodiscard]] virtual result<void> set_cluster_id(std::string_view) = 0;
 
-  /// Draws the next incarnation (counter past all known and past the outbox epoch, and `random`); syncs it.
+  /// Draws the next incarnation (counter past all known and past the outbox epoch, and `random`); syncs it,
+  /// or has it go with the first step.
   [[nodiscard]] virtual result<incarnation> draw_incarnation(std::uint64_t past_counter,
                                                              std::uint64_t random) = 0;
   [[nodiscard]] virtual std::vector<incarnation> incarnations() const = 0;
@@ -260,9 +261,13 @@ class store {
 
   [[nodiscard]] virtual result<std::unique_ptr<store_view>> view() const = 0;
 
-  /// Those that the opening of this store added.
+  /// What this opening changes is not written yet, and goes with the first step: a new directory's identity,
+  /// another meaning of streams, the cluster, incarnations. Nothing of it is there if this store closes
+  /// before.
+  [[nodiscard]] virtual bool has_unwritten_start() const { return false; }
+  /// Those that this opening adds; none once that is written and told.
   [[nodiscard]] virtual std::vector<added_table> added_tables() const { return {}; }
-  /// Those that started over in the opening of this store.
+  /// Those that start over in this opening; none once that is written and told.
   [[nodiscard]] virtual std::vector<restarted_stream> restarted_streams() const { return {}; }
 
   /// Cheap enough for every few seconds.

@@ -220,8 +220,8 @@ result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected
 
 }  // namespace
 
-result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {
-  rocksdb::WriteBatch batch;
+result<void> put_adoption(rocksdb::WriteBatch& batch, const database& db, const adoption& wanted,
+                          rejected_index& rejected) {
   rocksdb::ColumnFamilyHandle* family = db.handle(family::standard);
   batch.Put(family, layout::identity_key(), layout::encode_identity(*wanted.known.identity))
       .PermitUncheckedError();
@@ -231,6 +231,12 @@ result<void> write_adoption(const database& db, const adoption& wanted, rejected
   for (const restarted_stream& r : wanted.restarted) {
     RATCHET_TRY(start_over(batch, db, rejected, wanted.known.streams.at(r.stream).id));
   }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {
+  rocksdb::WriteBatch batch;
+  RATCHET_TRY(put_adoption(batch, db, wanted, rejected));
   rocksdb::WriteOptions synced;
   synced.sync = true;
   if (const rocksdb::Status s = db.db().Write(synced, &batch); !s.ok()) return to_error_code(s);

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rocksdb/write_batch.h>
+
 #include <vector>
 
 #include "store/catalog.hpp"
@@ -10,7 +12,7 @@
 
 namespace ratchet {
 
-/// What a start changes in the catalog, before the first step.
+/// What a start changes in the catalog, before the first step or with it.
 struct adoption {
   catalog known;
   std::vector<restarted_stream> restarted;
@@ -24,7 +26,10 @@ struct adoption {
 /// state_damaged; of RocksDB.
 [[nodiscard]] reported<adoption> adopt(const store_options&, const inspected&);
 
-/// Writes everything that a start changes, in one synced batch. Errors: state_damaged; of RocksDB.
+/// Puts everything that a start changes into the batch. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<void> put_adoption(rocksdb::WriteBatch&, const database&, const adoption&,
+                                        rejected_index&);
+/// Writes it, in one synced batch. Errors: as above.
 [[nodiscard]] result<void> write_adoption(const database&, const adoption&, rejected_index&);
 
 }  // namespace ratchet

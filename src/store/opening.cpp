@@ -7,6 +7,7 @@
 
 #include "store/file_problem.hpp"
 #include "store/rocksdb_error.hpp"
+#include "store/store_files.hpp"
 #include "store/synced_file.hpp"
 
 namespace ratchet {
@@ -20,7 +21,8 @@ bool may_precede_a_store(const std::string& name) {
 
 enum class content : unsigned char { nothing, database, ours_without_database, foreign };
 
-reported<content> look_into(const std::filesystem::path& path, bool has_synced) {
+/// `in_creation`: the file SYNCED says that no step was synced yet.
+reported<content> look_into(const std::filesystem::path& path, bool in_creation) {
   std::error_code code;
   bool anything = false;
   bool has_current = false;
@@ -32,7 +34,7 @@ reported<content> look_into(const std::filesystem::path& path, bool has_synced) 
   if (code) return failed_read(path, code);
   if (has_current) return content::database;
   if (!anything) return content::nothing;
-  return has_synced ? content::ours_without_database : content::foreign;
+  return in_creation ? content::ours_without_database : content::foreign;
 }
 
 problem foreign_directory(const std::filesystem::path& path) {
@@ -144,6 +146,9 @@ problem failed_read(const std::filesystem::path& path, const std::error_code& co
 
 reported<inspected> inspect_directory(const database_settings& settings) {
   inspected found;
+  const auto irregular = find_irregular_file(settings.path);
+  if (!irregular) return failed_read(settings.path, irregular.error());
+  if (!irregular.assume_value().empty()) return damaged_directory(settings.path, irregular.assume_value());
   const auto synced = synced_file::read(settings.path);
   if (!synced && synced.error() != make_error_code(errc::not_found) &&
       synced.error() != make_error_code(errc::state_damaged)) {
@@ -152,7 +157,12 @@ reported<inspected> inspect_directory(const database_settings& settings) {
   // A creation that was cut short left SYNCED at step 0 and no identity.
   const bool in_creation = synced && synced.assume_value() == 0;
   RATCHET_TRY(const content what, look_into(settings.path, in_creation));
-  if (what == content::foreign) return foreign_directory(settings.path);
+  if (what == content::foreign) {
+    // Nobody else makes such a file: what it stands in is, or was, a state.
+    const bool is_ours = synced || synced.error() == make_error_code(errc::state_damaged);
+    return is_ours ? damaged_directory(settings.path, "the file CURRENT is missing")
+                   : foreign_directory(settings.path);
+  }
   if (what != content::database) {
     found.is_new = true;
     return found;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <set>
 
 #include "store/adoption.hpp"
 #include "store/catalog.hpp"
@@ -11,6 +12,7 @@
 #include "store/column_families.hpp"
 #include "store/directory_lock.hpp"
 #include "store/file_problem.hpp"
+#include "store/new_directory.hpp"
 #include "store/opening.hpp"
 #include "store/private_directory.hpp"
 #include "store/rejected_index.hpp"
@@ -33,13 +35,14 @@ std::error_code indeterminate() {
 
 class rocks_store final : public store {
  public:
-  rocks_store(directory_lock lock, std::unique_ptr<database> db, catalog known, rejected_index rejected,
-              memory_by_stream memory, std::shared_ptr<durable_floors> floors, synced_file synced,
-              std::uint64_t step, write_on where, std::vector<added_table> added_tables,
-              std::vector<restarted_stream> restarted)
+  /// `start` was written already, or `unwritten`: goes with the first step.
+  rocks_store(directory_lock lock, new_directory directory, std::unique_ptr<database> db, adoption start,
+              bool unwritten, rejected_index rejected, memory_by_stream memory,
+              std::shared_ptr<durable_floors> floors, synced_file synced, std::uint64_t step, write_on where)
       : lock_{std::move(lock)},
+        directory_{std::move(directory)},
         db_{std::move(db)},
-        known_{std::move(known)},
+        known_{start.known},
         rejected_{std::move(rejected)},
         memory_{std::move(memory)},
         writer_{*db_},
@@ -47,8 +50,10 @@ class rocks_store final : public store {
         sync_{*db_, std::move(synced), std::move(floors), step},
         writes_{*db_, sync_, where},
         lookup_{*db_, writes_, memory_},
-        added_tables_{std::move(added_tables)},
-        restarted_{std::move(restarted)} {}
+        start_{std::move(start)},
+        is_unwritten_{unwritten} {
+    if (unwritten) shown_until_written_ = std::make_shared<const catalog>(known_);
+  }
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override {
     const auto at = known_.streams.find(stream);
@@ -57,6 +62,7 @@ class rocks_store final : public store {
 
   [[nodiscard]] result<stream_state> load(stream_id stream) const override {
     RATCHET_TRY(settle());
+    if (is_unwritten_ && starts_over(stream)) return stream_state{};
     return read_stream_state(*db_, {}, stream);
   }
 
@@ -95,7 +101,10 @@ class rocks_store final : public store {
     }
     outbox_lanes outbox_after = known_.outbox;
     step.outbox.apply_to(outbox_after);
-    const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after);
+    const auto batch = is_unwritten_
+                           ? writer_.build(step, lookup_, memory_, rejected_, outbox_after,
+                                           [this](rocksdb::WriteBatch& to) { return put_start(to); })
+                           : writer_.build(step, lookup_, memory_, rejected_, outbox_after);
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
@@ -108,6 +117,7 @@ class rocks_store final : public store {
         note_floor(step.step, part.stream, *part.change->after.floor);
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
+    if (std::exchange(is_unwritten_, false)) note_started();
     if (step.change != store_change{}) known_ = known_after(step.change);
     known_.outbox = std::move(outbox_after);
     last_step_.store(step.step, std::memory_order_release);
@@ -137,6 +147,11 @@ class rocks_store final : public store {
     if (failed()) return indeterminate();
     layout::identity next = *known_.identity;
     next.cluster_id = id;
+    if (is_unwritten_) {
+      start_.changed = true;
+      known_.identity = std::move(next);
+      return BOOST_OUTCOME_V2_NAMESPACE::success();
+    }
     rocksdb::WriteBatch batch;
     batch.Put(db_->handle(family::standard), layout::identity_key(), layout::encode_identity(next))
         .PermitUncheckedError();
@@ -151,6 +166,11 @@ class rocks_store final : public store {
     std::uint64_t highest = std::max(past_counter, known_.outbox_epoch);
     for (const incarnation& i : known_.incarnations) highest = std::max(highest, i.counter);
     const incarnation next{highest + 1, random};
+    if (is_unwritten_) {
+      drawn_.push_back(next);
+      known_.incarnations.push_back(next);
+      return next;
+    }
     rocksdb::WriteBatch batch;
     batch.Put(db_->handle(family::standard), layout::incarnation_key(next), layout::encode_presence())
         .PermitUncheckedError();
@@ -164,6 +184,8 @@ class rocks_store final : public store {
 
   [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
     RATCHET_TRY(settle());
+    // There is nothing in it yet, and perhaps never will be.
+    if (is_unwritten_ && last_step() == 0) return make_error_code(errc::state_missing);
     RATCHET_TRY(link_checkpoint(*db_, directory));
     return last_step();
   }
@@ -171,12 +193,13 @@ class rocks_store final : public store {
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
     RATCHET_TRY(settle());
     constexpr bool k_with_snapshot = true;
-    RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot));
+    RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot, shown_until_written_));
     return std::unique_ptr<store_view>{std::move(view)};
   }
 
-  [[nodiscard]] std::vector<added_table> added_tables() const override { return added_tables_; }
-  [[nodiscard]] std::vector<restarted_stream> restarted_streams() const override { return restarted_; }
+  [[nodiscard]] bool has_unwritten_start() const override { return is_unwritten_ && start_.changed; }
+  [[nodiscard]] std::vector<added_table> added_tables() const override { return start_.added_tables; }
+  [[nodiscard]] std::vector<restarted_stream> restarted_streams() const override { return start_.restarted; }
 
   [[nodiscard]] store_statistics statistics() const override {
     const auto sum = [this](const std::string& property) {
@@ -213,6 +236,30 @@ class rocks_store final : public store {
   result<void> commit_and_sync(rocksdb::WriteBatch& batch) {
     RATCHET_TRY(writes_.start(batch, write_thread::k_no_step));
     return sync();
+  }
+
+  [[nodiscard]] bool starts_over(stream_id stream) const {
+    return std::any_of(start_.restarted.begin(), start_.restarted.end(),
+                       [&](const restarted_stream& r) { return id_of(r.stream) == stream; });
+  }
+
+  /// The start's own rows; those of the step, which may be of a stream that starts over, come behind them.
+  result<void> put_start(rocksdb::WriteBatch& batch) {
+    start_.known = known_;
+    if (start_.changed) {
+      RATCHET_TRY(put_adoption(batch, *db_, start_, rejected_));
+    }
+    for (const incarnation& i : drawn_) {
+      batch.Put(db_->handle(family::standard), layout::incarnation_key(i), layout::encode_presence())
+          .PermitUncheckedError();
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  void note_started() {
+    directory_.keep();
+    start_ = {};
+    drawn_.clear();
   }
 
   /// What the store knows of itself once `change` is written.
@@ -253,6 +300,7 @@ class rocks_store final : public store {
   }
 
   directory_lock lock_;
+  new_directory directory_;  ///< goes, if it does, behind the database and before the lock
   std::unique_ptr<database> db_;
   catalog known_;
   rejected_index rejected_;
@@ -263,8 +311,11 @@ class rocks_store final : public store {
   sync_thread sync_;     ///< stops before the database closes,
   write_thread writes_;  ///< and this one before the syncs
   row_lookup lookup_;
-  std::vector<added_table> added_tables_;
-  std::vector<restarted_stream> restarted_;
+  adoption start_;
+  bool is_unwritten_;               ///< it goes with the first step
+  std::vector<incarnation> drawn_;  ///< so do these
+  /// By views. Stays as it is, for any thread asks for one.
+  std::shared_ptr<const catalog> shown_until_written_;
 };
 
 }  // namespace
@@ -297,8 +348,8 @@ std::vector<stream_id> ids_of(const catalog& known) {
   return ids;
 }
 
-/// The directory, made durable in its parent.
-reported<void> make_directory(const store_options& options) {
+/// The directory, made durable in its parent. True: it was not there.
+reported<bool> make_directory(const store_options& options) {
   std::error_code code;
   if (!options.create && !std::filesystem::exists(options.path, code)) {
     return problem{make_error_code(errc::state_missing),
@@ -307,15 +358,18 @@ reported<void> make_directory(const store_options& options) {
                    {}};
   }
   RATCHET_TRY(const bool is_new, make_private_directory(options.path));
-  if (!is_new) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!is_new) return false;
   const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
   if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return true;
 }
 
-/// Floors that were recovered are durable once recovery has flushed.
-result<void> publish_recovered_floors(const database& db, const catalog& known, durable_floors& floors) {
-  for (const stream_id stream : ids_of(known)) {
+/// Floors that were recovered are durable once recovery has flushed. A stream that starts over has none more.
+result<void> publish_recovered_floors(const database& db, const adoption& wanted, durable_floors& floors) {
+  std::set<stream_id> anew;
+  for (const restarted_stream& r : wanted.restarted) anew.insert(wanted.known.streams.at(r.stream).id);
+  for (const stream_id stream : ids_of(wanted.known)) {
+    if (anew.contains(stream)) continue;
     RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
     if (state.floor) floors.raise(stream, *state.floor);
   }
@@ -342,8 +396,8 @@ reported<rejected_index> rehearse_reads(const store_options& options, const insp
 /// Everything behind the inspection: from here on files change.
 reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                                                 const database_settings& settings, directory_lock lock,
-                                                const inspected& found, adoption wanted,
-                                                rejected_index rejected) {
+                                                new_directory directory, const inspected& found,
+                                                adoption wanted, rejected_index rejected) {
   remove_unfinished_checkpoint(options.path);
   auto synced = synced_file::open(options.path);  // before the database: it marks a directory as ours
   if (!synced) return failed_read(options.path, synced.error());
@@ -361,10 +415,10 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                    {}};
   }
   result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (wanted.changed) done = write_adoption(*db, wanted, rejected);
+  if (wanted.changed && options.adopts_at_once) done = write_adoption(*db, wanted, rejected);
   if (done && wanted.changed) done = sync_directory(options.path);
   if (done) done = retire_spoilt_logs(*db, *wanted.known.identity);
-  if (done) done = publish_recovered_floors(*db, wanted.known, *settings.floors);
+  if (done) done = publish_recovered_floors(*db, wanted, *settings.floors);
   if (done && found.step != synced.assume_value().step()) {
     // What was recovered lies in synced table files now.
     done = synced.assume_value().write(found.step);
@@ -373,16 +427,18 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
   auto memory = make_memory(*db, ids_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
-      std::move(lock), std::move(db), std::move(wanted.known), std::move(rejected),
-      std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step,
-      options.writes, std::move(wanted.added_tables), std::move(wanted.restarted))};
+      std::move(lock), std::move(directory), std::move(db), std::move(wanted), !options.adopts_at_once,
+      std::move(rejected), std::move(memory).assume_value(), settings.floors,
+      std::move(synced).assume_value(), found.step, options.writes)};
 }
 
 }  // namespace
 
 reported<std::unique_ptr<store>> open_store(const store_options& options, rocksdb::Env* env) {
-  RATCHET_TRY(make_directory(options));
+  RATCHET_TRY(const bool is_made, make_directory(options));
   RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
+  new_directory directory{options.path, is_made};
+  if (options.adopts_at_once) directory.keep();
   RATCHET_TRY(check_writable(options.path));
   RATCHET_TRY(check_owner(options.path));
   database_settings settings;
@@ -396,11 +452,13 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
                    "run first, or name another",
                    {}};
   }
+  if (found.is_new) directory.note_new_store();
   RATCHET_TRY(adoption wanted, adopt(options, found));
   RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
   found.db.reset();
   RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home
-  return open_inspected(options, settings, std::move(lock), found, std::move(wanted), std::move(rejected));
+  return open_inspected(options, settings, std::move(lock), std::move(directory), found, std::move(wanted),
+                        std::move(rejected));
 }
 
 database& database_of(store& s) {

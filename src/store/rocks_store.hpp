@@ -31,6 +31,9 @@ struct store_options {
   /// For what is remembered of recent ids and rows, all streams together.
   std::uint64_t remembered_bytes{std::uint64_t{256} << 20U};
   bool create{true};
+  /// True: what the config changes is written while the store is opened. False: with the first step, so that
+  /// whoever finds that it may not start leaves no trace. Then a directory that was made for it goes again.
+  bool adopts_at_once{true};
   write_on writes{write_on::own_thread};
 };
 

@@ -11,8 +11,10 @@
 
 namespace ratchet {
 
-result<std::unique_ptr<rocks_view>> rocks_view::open(const database& db, bool with_snapshot) {
+result<std::unique_ptr<rocks_view>> rocks_view::open(const database& db, bool with_snapshot,
+                                                     std::shared_ptr<const catalog> start) {
   std::unique_ptr<rocks_view> view{new rocks_view{db}};
+  view->start_ = std::move(start);
   if (with_snapshot) view->options_.snapshot = view->snapshot_ = db.db().GetSnapshot();
   RATCHET_TRY(view->step_, read_step(db, view->options_, family::standard));
   return view;
@@ -23,14 +25,16 @@ rocks_view::~rocks_view() {
 }
 
 result<std::vector<named_stream>> rocks_view::streams() const {
-  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
+  RATCHET_TRY(catalog known, read_catalog(*db_, options_));
+  if (start_) known.streams.insert(start_->streams.begin(), start_->streams.end());
   std::vector<named_stream> out;
   for (const auto& [name, record] : known.streams) out.push_back({name, record.id, record.lines});
   return out;
 }
 
 result<store_identity> rocks_view::identity() const {
-  RATCHET_TRY(const catalog known, read_catalog(*db_, options_));
+  RATCHET_TRY(catalog known, read_catalog(*db_, options_));
+  if (!known.identity && start_) known.identity = start_->identity;
   if (!known.identity) return make_error_code(errc::state_damaged);
   return store_identity{known.identity->uuid, known.identity->group, known.identity->cluster_id,
                         known.outbox_epoch, known.copy};

@@ -1,7 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "ports/store.hpp"
+#include "store/catalog.hpp"
 #include "store/column_families.hpp"
 
 namespace ratchet {
@@ -10,8 +13,10 @@ namespace ratchet {
 /// Ids that fall below the durable floor while it is open may go from scan_ids().
 class rocks_view final : public store_view {
  public:
+  /// `start`: identity and streams that the first step is to write, where there was none yet.
   /// Errors: state_damaged; of RocksDB.
-  [[nodiscard]] static result<std::unique_ptr<rocks_view>> open(const database&, bool with_snapshot);
+  [[nodiscard]] static result<std::unique_ptr<rocks_view>> open(const database&, bool with_snapshot,
+                                                                std::shared_ptr<const catalog> start = {});
   ~rocks_view() override;
   rocks_view(const rocks_view&) = delete;
   rocks_view& operator=(const rocks_view&) = delete;
@@ -52,6 +57,7 @@ class rocks_view final : public store_view {
   result<aggregate_row> row_of(std::string_view key, std::string_view value) const;
 
   const database* db_;
+  std::shared_ptr<const catalog> start_;
   const rocksdb::Snapshot* snapshot_{nullptr};
   rocksdb::ReadOptions options_;
   std::uint64_t step_{0};

@@ -52,10 +52,13 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
                                                 memory_by_stream& memory, rejected_index& rejected,
-                                                const outbox_lanes& after) {
+                                                const outbox_lanes& after, const put_first& first) {
   batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
   batch_->Clear();
   put_step(*batch_, *db_, step.step);
+  if (first) {
+    RATCHET_TRY(first(*batch_));
+  }
   for (const step_part& part : step.parts) {
     if (part.change) {
       put_stream(part);

@@ -3,6 +3,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,13 @@ class step_writer {
  public:
   explicit step_writer(const database& db) : db_{&db} {}
   /// The batch is valid until the second next call: one may be written while the next is built. `memory` and
-  /// `rejected` move on with it, so a batch that was built must be written. Errors: state_damaged and of
-  /// RocksDB, where rows must be looked up first.
+  /// `rejected` move on with it, so a batch that was built must be written. `put_first`, if any, puts what
+  /// the step's own rows come behind. Errors: state_damaged and of RocksDB, where rows must be looked up
+  /// first.
+  using put_first = std::function<result<void>(rocksdb::WriteBatch&)>;
   [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_stream& memory,
-                                                   rejected_index& rejected, const outbox_lanes& after);
+                                                   rejected_index& rejected, const outbox_lanes& after,
+                                                   const put_first& first = {});
 
  private:
   void put_stream(const step_part&);

@@ -341,6 +341,7 @@ TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
   expect_applied({file("in", line("a", 1))});
   reopen();
   settings_.streams[0].tables.push_back({"more", key_encoding::bytes});
+  expect_applied({file("none", "")});
   const auto audits = opened().state().view().value()->audits().value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "table_added");
@@ -355,6 +356,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   expect_applied({file("in", "no event\n")});
   reopen();
   settings_.streams[0].order = order::strict;
+  expect_applied({file("none", "")});
   const auto audits = opened().state().view().value()->audits().value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "stream_started_over");

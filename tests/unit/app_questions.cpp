@@ -311,14 +311,73 @@ TEST_F(questions, are_none_where_a_table_is_added_and_a_raised_version_fills_it)
   has_handled(3);
   settings_.streams[0].tables.push_back({"by_payment", {}});
   ASSERT_FALSE(open());
-  EXPECT_TRUE(has_audit("table_added"));
+  EXPECT_FALSE(has_audit("table_added")) << "it may still be refused";
   ASSERT_FALSE(run());
+  EXPECT_TRUE(has_audit("table_added"));
   EXPECT_FALSE(engine_->read(table_key{"by_payment", "a0"})) << "what was handled before is not in it";
   version_ = 2;
   EXPECT_EQ(only(open()).kind, question_kind::changed_meaning);
   ASSERT_FALSE(open(resume_option::rebuild));
   ASSERT_FALSE(run());
   EXPECT_TRUE(engine_->read(table_key{"by_payment", "a0"}));
+}
+
+TEST_F(questions, whose_start_is_refused_let_the_old_config_start_again) {
+  has_handled(3);
+  source_.logs[k_p0].committed = 2;
+  source_.logs[k_p0].metadata = to_metadata({"22222222-2222-4222-8222-222222222222", {1, 1}, 1});
+  settings_.streams[0].tables.push_back({"by_payment", {}});
+  ASSERT_FALSE(open());
+  const std::uint64_t step = engine_->state().last_step();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(engine_->state().last_step(), step);
+  settings_.streams[0].tables.clear();
+  ASSERT_FALSE(open()) << "nothing was taken over from a config that was refused";
+}
+
+TEST_F(questions, of_a_lost_directory_leave_none_in_its_place) {
+  has_handled(3);
+  engine_.reset();
+  fs::rename(settings_.state.path, root_ / "backup");
+  ASSERT_FALSE(open());
+  EXPECT_EQ(only(run()).kind, question_kind::store_lost);
+  engine_.reset();
+  EXPECT_FALSE(fs::exists(settings_.state.path)) << "what is copied there must not end up inside of it";
+  fs::rename(root_ / "backup", settings_.state.path);
+  ASSERT_FALSE(open());
+  ASSERT_FALSE(run());
+  EXPECT_EQ(consumed(), 3U);
+}
+
+TEST_F(questions, answered_by_a_rebuild_that_is_refused_leave_the_directory_where_it_was) {
+  has_handled(3);
+  source_.others = {{"elsewhere-1", "elsewhere", "10.0.0.7"}};
+  version_ = 2;
+  ASSERT_FALSE(open(resume_option::rebuild));
+  EXPECT_EQ(put_aside(), 1U);
+  const auto refused = run();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, errc::group_taken);
+  engine_.reset();
+  EXPECT_EQ(put_aside(), 0U);
+  version_ = 1;
+  source_.others.clear();
+  ASSERT_FALSE(open());
+  ASSERT_FALSE(run());
+  EXPECT_EQ(consumed(), 3U);
+}
+
+TEST_F(questions, of_a_topic_made_anew_leave_who_had_it_rebuilt_and_why) {
+  has_handled(3);
+  source_.logs[k_p0] = {};  // the group's offsets went with the topic
+  produce(k_p0, 11, 12);
+  ASSERT_FALSE(open());
+  EXPECT_EQ(only(run()).kind, question_kind::past_log_end);
+  ASSERT_FALSE(open({resume_option::rebuild, "alice", "the topic was made anew"}));
+  ASSERT_FALSE(run());
+  EXPECT_EQ(consumed(), 2U);
+  EXPECT_TRUE(has_audit("state_rebuilt", "the topic was truncated or made anew"));
+  EXPECT_TRUE(has_audit("state_rebuilt", "decided by alice: the topic was made anew"));
 }
 
 TEST_F(questions, of_a_damaged_directory_are_asked_by_open) {

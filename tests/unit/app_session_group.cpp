@@ -56,6 +56,21 @@ TEST(session_group, is_not_joined_over_the_claim_of_an_instance_that_lives) {
   }
 }
 
+TEST(session_group, that_is_not_claimed_yet_lets_nobody_change_the_state) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  owner_errands errands;
+  errands.open();
+  w.errands = &errands;
+  w.source.unanswered_cluster_ids = 1;
+  std::vector<bool> may_change;
+  const auto note = [&](owner_errands::access of) { may_change.push_back(of.may_change); };
+  ASSERT_TRUE(errands.leave(note));
+  w.source.script = {[&] { EXPECT_TRUE(errands.leave(note)); }, [] {}};
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(may_change, (std::vector<bool>{false, true})) << "while it connects, and behind the claim";
+}
+
 TEST(session_group, is_joined_once_the_killed_member_is_gone) {
   for (const resume_option option : k_overriding) {
     claimed_by_another w{option};

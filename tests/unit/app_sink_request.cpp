@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/sink_request.hpp"
+#include "app/waiting_request.hpp"
 #include "app_session_world.hpp"
 #include "fake_publisher.hpp"
 
@@ -99,6 +100,30 @@ TEST_F(sinks_request, answers_in_json_too) {
           R"({"sink":"receipts","topic":null,"message":0,"stream":"payments","aggregate":"p1","id":")"));
   EXPECT_THAT(answer_, HasSubstr(R"("type":"ratchet.payments","attempts":)"));
   EXPECT_THAT(answer_, HasSubstr(R"("error":"422 no such payment","answer":null})"));
+}
+
+TEST(sink_actor, skips_nothing_before_the_owner_has_claimed_its_group) {
+  journal calls;
+  watched_store store{calls, {"payments"}, k_own_uuid};
+  fake_clock clock;
+  stream_list none;
+  pipeline way{none, store, clock};
+  owner_errands errands;
+  errands.open();
+  std::atomic<bool> stop{false};
+  std::thread owner{[&] {
+    while (!stop) errands.serve({store, way, {}, false});
+  }};
+  const auto refused = sink_actor_of(errands)({.verb = sink_verb::skip, .sink = {}, .act = true}, "alice",
+                                              [](std::string_view) { return true; });
+  const auto decided = actor_of(errands, store)("payments", {}, {});
+  stop = true;
+  owner.join();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::source_unavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("no claim on its group yet"));
+  ASSERT_FALSE(decided) << "nor does an event that waits get decided about";
+  EXPECT_THAT(decided.error().message, HasSubstr("no claim on its group yet"));
 }
 
 TEST_F(sinks_request, skips_nothing_that_nobody_said_yes_to) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "store_waiting_support.hpp"
 
 namespace ratchet {
@@ -102,6 +104,93 @@ TEST_F(fixture, that_holds_nothing_takes_a_table_without_starting_over) {
   EXPECT_EQ(must(s->load(s->id_of("payments"))).counters.consumed, 1U);
   EXPECT_TRUE(s->restarted_streams().empty());
   EXPECT_TRUE(s->added_tables().empty()) << "it lacks nothing";
+}
+
+/// Opened by whoever may still find that it may not start.
+class a_start : public fixture {
+ protected:
+  [[nodiscard]] store_options may_be_refused() const {
+    store_options o = options();
+    o.adopts_at_once = false;
+    return o;
+  }
+};
+
+TEST_F(a_start, that_is_refused_leaves_no_directory_behind_that_it_has_made) {
+  {
+    auto s = must(open_store(may_be_refused()));
+    EXPECT_TRUE(s->has_unwritten_start());
+    must(s->set_cluster_id("cluster-1"));
+    must(s->draw_incarnation(0, 7));
+    EXPECT_EQ(s->cluster_id(), "cluster-1");
+    EXPECT_EQ(s->incarnations().size(), 1U);
+    const auto view = must(s->view());
+    EXPECT_EQ(must(view->identity()).uuid, s->uuid()) << "whoever asks meanwhile is told";
+    ASSERT_EQ(must(view->streams()).size(), 1U);
+    EXPECT_EQ(s->checkpoint(path().string() + ".copy").error(), make_error_code(errc::state_missing));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  std::filesystem::create_directory(path());
+  std::ofstream{path() / "lost+found"} << "of the file system";
+  EXPECT_TRUE(must(open_store(may_be_refused()))->has_unwritten_start());
+  std::vector<std::string> left;
+  for (const auto& e : std::filesystem::directory_iterator{path()}) left.push_back(e.path().filename());
+  EXPECT_THAT(left, testing::ElementsAre("lost+found"));
+}
+
+TEST_F(a_start, that_is_accepted_writes_what_it_is_with_its_first_step) {
+  std::string uuid;
+  {
+    auto s = must(open_store(may_be_refused()));
+    uuid = s->uuid();
+    must(s->set_cluster_id("cluster-1"));
+    const incarnation drawn = must(s->draw_incarnation(0, 7));
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    EXPECT_FALSE(s->has_unwritten_start());
+    EXPECT_THAT(s->incarnations(), testing::ElementsAre(drawn));
+    must(s->sync());
+  }
+  auto s = must(open_store(may_be_refused()));
+  EXPECT_FALSE(s->has_unwritten_start());
+  EXPECT_EQ(s->uuid(), uuid);
+  EXPECT_EQ(s->cluster_id(), "cluster-1");
+  EXPECT_EQ(s->incarnations().size(), 1U);
+  EXPECT_EQ(must(s->load(s->id_of("payments"))).counters.applied, 1U);
+  s.reset();
+  EXPECT_TRUE(must(verify_store(path())).empty());
+}
+
+TEST_F(a_start, that_is_refused_leaves_the_old_meaning_and_what_was_rejected) {
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {}, [](step_batch&, stream_change& change) {
+      change.after.floor = timestamp{std::chrono::hours{1}};
+      change.after.counters.rejected_malformed = change.after.counters.consumed = 1;
+    });
+  }
+  store_options changed = may_be_refused();
+  changed.streams[0].lines = {{"order", "arrival"}};
+  {
+    auto s = must(open_store(changed));
+    EXPECT_EQ(s->restarted_streams().size(), 1U);
+    EXPECT_EQ(must(s->load(s->id_of("payments"))), stream_state{}) << "to this start it has begun anew";
+  }
+  {
+    auto s = must(open_store(may_be_refused()));
+    EXPECT_FALSE(s->has_unwritten_start()) << "the old settings fit as before";
+    EXPECT_EQ(must(s->load(s->id_of("payments"))).counters.consumed, 1U);
+  }
+  {
+    auto s = must(open_store(changed));
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    EXPECT_TRUE(s->restarted_streams().empty()) << "it is told once";
+  }
+  auto s = must(open_store(changed));
+  EXPECT_TRUE(s->restarted_streams().empty());
+  const stream_state left = must(s->load(s->id_of("payments")));
+  EXPECT_EQ(left.counters.consumed, 1U);
+  EXPECT_EQ(left.counters.rejected(), 0U);
+  EXPECT_FALSE(left.floor);
 }
 
 /// What a config may do with the streams and topics of a directory: refused, or taken as it is. What else is

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -51,6 +52,61 @@ TEST_F(a_state_directory, that_holds_other_files_is_refused) {
   EXPECT_EQ(p.code, make_error_code(errc::state_foreign));
   EXPECT_THAT(p.message, HasSubstr("is not empty and is not a state directory"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{path()}, {}), 1);
+}
+
+TEST_F(a_state_directory, whose_current_was_deleted_is_damaged_and_not_foreign) {
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
+    must(s->sync());
+  }
+  std::filesystem::remove(path() / "CURRENT");
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_damaged));
+  EXPECT_THAT(p.message, HasSubstr("the file CURRENT is missing"));
+  EXPECT_THAT(must(verify_store(path())), testing::ElementsAre(HasSubstr("the file CURRENT is missing")));
+  std::ofstream{path() / "SYNCED", std::ios::trunc} << "x";
+  EXPECT_EQ(refusal(options()).code, make_error_code(errc::state_damaged)) << "nor is it where both are bad";
+}
+
+/// Each would be waited for, or read without an end, by whoever opened it.
+TEST_F(a_state_directory, with_a_file_that_is_none_is_refused_by_its_name) {
+  open().reset();
+  std::vector<std::string> names{"SYNCED", "000123.sst"};
+  for (const auto& e : std::filesystem::directory_iterator{path()}) {
+    const std::string name = e.path().filename();
+    if (name == "CURRENT" || name == "IDENTITY" || name.ends_with(".log") || name.starts_with("MANIFEST-"))
+      names.push_back(name);
+  }
+  ASSERT_EQ(names.size(), 6U) << ::testing::PrintToString(names);
+  for (const std::string& name : names) {
+    const auto file = path() / name;
+    const auto kept = path().parent_path() / "kept";
+    const bool was_there = std::filesystem::exists(file);
+    if (was_there) std::filesystem::rename(file, kept);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    const auto expect_refused = [&](const char* kind) {
+      const problem p = refusal(options());
+      EXPECT_EQ(p.code, make_error_code(errc::state_damaged)) << name;
+      EXPECT_THAT(p.message, HasSubstr(name + " is " + kind + " and no regular file. No file was changed"));
+      EXPECT_EQ(open_store_read_only(path()).error().code, make_error_code(errc::state_damaged)) << name;
+      EXPECT_EQ(must(verify_store(path())).size(), 1U) << name;
+      std::filesystem::remove(file);
+    };
+    expect_refused("a FIFO");
+    std::filesystem::create_symlink("/dev/zero", file);
+    expect_refused("a symbolic link");
+    if (was_there) std::filesystem::rename(kept, file);
+  }
+  EXPECT_EQ(open()->last_step(), 0U) << "all as it was";
+}
+
+TEST_F(a_state_directory, whose_current_is_too_long_for_a_name_is_damaged) {
+  open().reset();
+  std::filesystem::resize_file(path() / "CURRENT", 1 << 20);
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_damaged));
+  EXPECT_THAT(p.message, HasSubstr("CURRENT has 1048576 bytes"));
 }
 
 TEST_F(a_state_directory, of_another_program_on_rocksdb_is_refused) {
