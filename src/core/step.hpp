@@ -178,7 +178,7 @@ struct stream_change {
 /// room to wait, stops its partition before that event; the rest of the batch is decided as if the records
 /// behind it had not been read. Looks at the events up to the one that moves stream time so far that a gap
 /// may be too old, as that is another step's to judge first: `looked_at` says how many, at least one.
-/// partition_state::last_record_hash is left to the caller, who has the bytes. Records of plain files (an
+/// partition_state::last_record is left to the caller, who has the bytes. Records of plain files (an
 /// empty topic) have no position that counts.
 [[nodiscard]] stream_change run_step(const stream_rules&, const reducer&, const stream_state& before,
                                      std::span<const decoded_event>, const step_plan&, const step_rows&,
