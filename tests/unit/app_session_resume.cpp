@@ -346,6 +346,38 @@ TEST(session_resume, holds_an_option_for_the_first_assignment_only) {
   EXPECT_TRUE(w.store.audits().empty());
 }
 
+TEST(session_resume, does_not_call_an_option_unused_that_has_put_a_directory_aside) {
+  for (const bool was_used : {false, true}) {
+    session_world w;  // behind a topic made anew nothing is committed that the new state could meet
+    produce(w, k_p0, 1, 3);
+    session_options options;
+    options.until_end = true;
+    options.resume = {resume_option::rebuild, {}, {}, was_used};
+    int accepted = 0;
+    w.accept = [&]() -> std::optional<problem> {
+      EXPECT_EQ(w.store.last_step(), 0U) << "before the first step";
+      ++accepted;
+      return std::nullopt;
+    };
+    ASSERT_EQ(w.run(options).end, session_end::caught_up);
+    EXPECT_EQ(w.logged("had nothing to do"), was_used ? 0U : 1U);
+    EXPECT_EQ(accepted, 1);
+  }
+}
+
+TEST(session_resume, accepts_no_start_that_it_refuses) {
+  resumed w;
+  w.commit_by_somebody(2, session_world::mark(k_other_uuid, {1, 1}));
+  w.accept = []() -> std::optional<problem> {
+    ADD_FAILURE() << "nothing may be written";
+    return std::nullopt;
+  };
+  EXPECT_EQ(w.run().end, session_end::refused);
+  w.source.cluster = "cluster-2";
+  w.commit_by_somebody(3);
+  EXPECT_EQ(w.run().end, session_end::refused);
+}
+
 TEST(session_resume, judges_each_partition_by_itself) {
   session_world w;
   produce(w, k_p0, 1, 3);

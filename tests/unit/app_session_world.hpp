@@ -4,7 +4,9 @@
 #include <spdlog/sinks/ostream_sink.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -160,7 +162,7 @@ class session_world {
     options.stop = &stop;
     options.random = ++random_;
     consumer_session session{{settings, streams_, store, source, clock, board, meter, log, errands, &disk,
-                              publish_to, transactions, sinks},
+                              publish_to, transactions, sinks, accept},
                              options};
     session_result ended = session.run();
     times = session.times();
@@ -214,6 +216,7 @@ class session_world {
   publisher* publish_to{nullptr};
   transaction_queue* transactions{nullptr};
   std::vector<sink_outlet> sinks;
+  std::function<std::optional<problem>()> accept;
   std::atomic<bool> stop{false};
   live_status live_at_stop;  ///< before it was told to stop, or where it ended by itself
   flow_times times;
