@@ -89,12 +89,12 @@ bool field_reader::read_time_from(const field& f) {
   const bool is_number = value.what == json::kind::number || value.outside;
   if (is_text) event_->time = parse_rfc3339(value.text);
   if (is_number && !event_->time) event_->time = parse_milliseconds(value.text);
-  if (!rules_->time_stands_for_record) return true;
+  // Also where the record has a time of its own: what is there and means nothing is no time that is absent.
   if (!event_->time) {
     return fail(is_text || is_number ? malformed_reason::time_invalid : malformed_reason::wrong_type, f,
                 value);
   }
-  event_->record_time = event_->time;
+  if (rules_->time_stands_for_record) event_->record_time = event_->time;
   return true;
 }
 

@@ -212,10 +212,9 @@ class envelope_reference {
     const bool number = v.node->kind == kind_of::number || v.outside;
     if (text) event_.time = reference_rfc3339(v.node->text);
     if (number && !event_.time) event_.time = reference_milliseconds(v.node->text);
-    if (!rules_.time_stands_for_record) return true;
     if (!event_.time)
       return fail(text || number ? malformed_reason::time_invalid : malformed_reason::wrong_type, source);
-    event_.record_time = record_time_ = event_.time;
+    if (rules_.time_stands_for_record) event_.record_time = record_time_ = event_.time;
     return true;
   }
 
