@@ -2,6 +2,8 @@
 // The part of the schema that tells of sinks, and of where messages go.
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
 #include "app/refused_messages.hpp"
+#include "app/stream_runtime.hpp"
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"
 #include "sinks/http_url.hpp"
@@ -225,6 +228,26 @@ class sink_names_check {
 
 }  // namespace
 
+namespace {
+
+/// Allowed, as what waits for it may have to be sent yet.
+void warn_of_unused(const config_node& root, const config& read, config_findings& findings) {
+  std::set<std::string, std::less<>> used;
+  for (const stream_config& s : read.streams) {
+    for (const std::string& to : topics_published_to(s)) used.emplace(sink_of(to));
+  }
+  const config_node* sinks = root.find("sinks");
+  for (std::size_t i = 0; i < read.sinks.size(); ++i) {
+    const sink_config& sink = read.sinks[i];
+    if (sink.kind == sink_config::kind_of::discard || used.contains(sink.name)) continue;
+    findings.warn(sinks->items[i].at, "sinks[" + std::to_string(i) + "]",
+                  "no stream publishes to " + sink.name,
+                  "name it in `emit` or `outputs` of a stream; or take it out, once nothing waits for it");
+  }
+}
+
+}  // namespace
+
 void read_sinks(const config_value& value, std::vector<sink_config>& out) {
   for (const config_value& item : value.list("sinks")) {
     sink_config& one = out.emplace_back();
@@ -252,6 +275,7 @@ void check_sink_names(const config_node& root, const config& read, config_findin
     if (streams->items[i].kind == config_node::kind_of::map)
       check.look_at(streams->items[i], "streams[" + std::to_string(i) + "].");
   }
+  warn_of_unused(root, read, findings);
 }
 
 }  // namespace ratchet

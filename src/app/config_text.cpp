@@ -1,6 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/config_text.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/config_values.hpp"
 #include "app/stream_runtime.hpp"
 #include "decode/envelope_preset.hpp"
@@ -17,7 +20,7 @@ constexpr std::string_view k_template =
 # One value can be overridden on the command line: --set streams[0].start=latest, -X fetch.wait.max.ms=100
 version: 1
 
-kafka:                            # may be left out where no stream has topics (ratchet apply alone)
+kafka:                            # may be left out where no topic is read or published to
   brokers: [localhost:9092]
   group: payments-read-model      # the consumer group; it belongs to this state directory alone
   properties: {}                  # librdkafka's own, as in {session.timeout.ms: 45000, security.protocol: ssl}.
@@ -158,6 +161,55 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   }
 }
 
+/// What it publishes by `emit`, whatever the reducer.
+std::vector<std::string> emitted_to(const stream_config& stream) {
+  std::vector<std::string> all;
+  for (const emit_config& e : stream.emit) {
+    if (std::find(all.begin(), all.end(), e.topic) == all.end()) all.push_back(e.topic);
+  }
+  return all;
+}
+
+/// Where it may publish besides: only the code of a program does.
+std::vector<std::string> left_to_programs(const stream_config& stream) {
+  const std::vector<std::string> emitted = emitted_to(stream);
+  std::vector<std::string> rest;
+  std::copy_if(
+      stream.outputs.begin(), stream.outputs.end(), std::back_inserter(rest),
+      [&](const std::string& to) { return std::find(emitted.begin(), emitted.end(), to) == emitted.end(); });
+  return rest;
+}
+
+std::string words_of_outputs(const stream_config& stream) {
+  std::string text;
+  const std::vector<std::string> emitted = emitted_to(stream);
+  if (!emitted.empty()) text += "; publishes to " + joined(emitted);
+  const std::vector<std::string> others = left_to_programs(stream);
+  if (!others.empty()) text += "; lets the code of a program publish to " + joined(others);
+  std::vector<std::string> tables;
+  for (const table_config& t : stream.tables) tables.push_back(t.name + " (" + name_of(t.key) + ")");
+  if (!tables.empty()) text += "; has the tables " + joined(tables);
+  return text;
+}
+
+void add_limit_of_published(const stream_config& stream, std::vector<std::string>& out) {
+  if (stream.outputs.empty() && stream.emit.empty()) return;
+  out.emplace_back(
+      "what is published is sent at least once: whoever reads it drops repeats by ce_id; a tombstone "
+      "publishes nothing");
+}
+
+/// What a built-in reducer leaves empty, by name.
+void add_limits_of_built_in(const stream_config& stream, std::vector<std::string>& out) {
+  const std::string who = std::string{" by kind: "} +
+                          (stream.reducer.kind == reducer_config::kind_of::merge_patch ? "merge_patch"
+                           : stream.reducer.kind == reducer_config::kind_of::flaky     ? "flaky"
+                                                                                       : "replace") +
+                          ": only a program's own reducer or transactions do, and ratchet run has none";
+  for (const table_config& t : stream.tables) out.push_back("nothing is put into the table " + t.name + who);
+  for (const std::string& to : left_to_programs(stream)) out.push_back("nothing is published to " + to + who);
+}
+
 /// What of a record the reducer is given.
 std::string payload_of(const stream_config& stream) {
   const std::string& from = stream.reducer.from;
@@ -182,6 +234,11 @@ std::string_view config_template() noexcept {
 
 std::string describe(const stream_config& stream) {
   std::string text = stream.name + ": ";
+  if (!takes_events(stream)) {
+    text += "fed by the transactions of a program alone; their keys remembered for " +
+            format_duration(stream.dedup.window);
+    return text + words_of_outputs(stream);
+  }
   text += stream.topics.empty() ? "fed by ratchet apply" : "reads " + joined(stream.topics);
   if (stream.envelope.format != envelope_format::json) {
     text += std::string{" as "} + name_of(stream.envelope.format);
@@ -211,17 +268,17 @@ std::string describe(const stream_config& stream) {
       break;
   }
   if (stream.reducer.kind == reducer_config::kind_of::flaky) text += ", and fails on purpose";
-  const std::vector<std::string> topics = topics_published_to(stream);
-  if (!topics.empty()) text += "; publishes to " + joined(topics);
-  std::vector<std::string> tables;
-  for (const table_config& t : stream.tables) tables.push_back(t.name + " (" + name_of(t.key) + ")");
-  if (!tables.empty()) text += "; has the tables " + joined(tables);
-  return text;
+  return text + words_of_outputs(stream);
 }
 
 std::vector<std::string> limits_of(const stream_config& stream) {
   std::vector<std::string> limits;
   const std::string window = format_duration(stream.dedup.window);
+  if (!takes_events(stream)) {
+    limits.push_back("a request whose key comes again after more than " + window + " is done again");
+    add_limit_of_published(stream, limits);
+    return limits;
+  }
   if (stream.order == order::latest) {
     limits.emplace_back(
         "an event that is older than the last one of its aggregate is discarded (stale): each event must "
@@ -265,15 +322,8 @@ std::vector<std::string> limits_of(const stream_config& stream) {
         "only the program that has its reducer runs it: ratchet run and apply refuse; what is stored can be "
         "read");
   }
-  if (!stream.tables.empty() && !own) {
-    limits.emplace_back(
-        "tables are written by the reducer of a program: ratchet run alone leaves them as they are");
-  }
-  if (!stream.outputs.empty() || !stream.emit.empty()) {
-    limits.emplace_back(
-        "what is published is sent at least once: whoever reads it drops repeats by ce_id; a tombstone "
-        "publishes nothing");
-  }
+  if (!own && takes_events(stream)) add_limits_of_built_in(stream, limits);
+  add_limit_of_published(stream, limits);
   if (stream.reducer.timeout) {
     limits.push_back("a reducer is never interrupted: what it did in more than " +
                      format_duration(*stream.reducer.timeout) + " is dropped, and tried again");

@@ -16,6 +16,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 reported<config> parsed(const std::string& lines, const std::string& top = "",
                         const std::string& type = ", type: /t") {
@@ -52,7 +53,10 @@ TEST(config_of_outputs, is_read_whole) {
   EXPECT_TRUE(s.emit[1].types.empty());
   EXPECT_EQ(s.emit[1].key, "aggregate");
   EXPECT_EQ(s.emit[1].payload, "");
-  EXPECT_THAT(describe(s), HasSubstr("; publishes to cashback, money, all"));
+  EXPECT_THAT(describe(s),
+              HasSubstr("; publishes to money, all; lets the code of a program publish to cashback"));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("nothing is published to cashback by kind: replace")));
+  EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("nothing is published to money"))));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("drops repeats by ce_id")));
   auto twice = s;
   twice.outputs.push_back(s.emit.front().topic);

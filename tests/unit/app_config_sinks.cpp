@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "app/stream_runtime.hpp"
 #include "ratchet/config.hpp"
@@ -29,6 +30,19 @@ state: {path: /var/lib/ratchet}
     envelope: {event_id: /id, aggregate: /a, sequence: /s, type: /t}
 )" + stream,
                       "f.yaml", overrides, use);
+}
+
+TEST(config_of_sinks, warns_of_one_that_nothing_is_sent_to_by_name) {
+  const std::string sinks =
+      "sinks: [{name: used, callback: true}, {name: emitted, callback: true}, {name: old, discard: true}, "
+      "{name: spare, http: {url: 'http://h/'}}]\n";
+  const auto c = parsed(sinks, "    outputs: [\"sink:used\"]\n    emit: {sink: emitted}\n");
+  ASSERT_TRUE(c.has_value()) << to_text(c.error());
+  std::vector<std::string> said;
+  for (const diagnostic& w : c.value().warnings) {
+    if (w.message.find("no stream publishes") == 0) said.push_back(w.path + ": " + w.message);
+  }
+  EXPECT_THAT(said, ElementsAre("sinks[3]: no stream publishes to spare"));
 }
 
 TEST(config_of_sinks, is_read_whole) {

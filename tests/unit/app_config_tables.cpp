@@ -38,7 +38,7 @@ TEST(config_of_tables, is_read_whole) {
               ElementsAre(table_config{"by-customer", key_encoding::text},
                           table_config{"n", key_encoding::u64}, table_config{"b", key_encoding::bytes}));
   EXPECT_THAT(describe(s), HasSubstr("; has the tables by-customer (text), n (u64), b (bytes)"));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("ratchet run alone leaves them as they are")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("nothing is put into the table n by kind: replace")));
   const auto streams = make_streams(c.value(), {});
   ASSERT_TRUE(streams.has_value());
   EXPECT_EQ(streams.value()[0]->rules.outputs.tables, s.tables);
