@@ -106,8 +106,7 @@ std::optional<problem> applying::choose_stream() {
     }
     stream_ = static_cast<std::size_t>(at - streams.begin());
   }
-  const envelope_config& envelope = streams[stream_]->config.envelope;
-  if (envelope.format == envelope_format::json && envelope.aggregate.empty()) {
+  if (!takes_events(streams[stream_]->config)) {
     return problem{make_error_code(errc::usage),
                    "the stream `" + streams[stream_]->config.name + "` has no envelope: no event can be read",
                    "it is there for transactions alone; add `envelope` to its config, or name another stream",

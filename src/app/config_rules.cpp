@@ -5,6 +5,8 @@
 
 #include "app/config_schema.hpp"
 #include "app/config_sections.hpp"
+#include "app/stream_runtime.hpp"
+#include "core/output.hpp"
 #include "decode/envelope_preset.hpp"
 
 namespace ratchet {
@@ -254,6 +256,15 @@ class claims {
   std::map<std::string, std::string> first_;
 };
 
+[[nodiscard]] bool publishes_to_kafka(const config& read) {
+  return std::any_of(read.streams.begin(), read.streams.end(), [](const stream_config& s) {
+    const std::vector<std::string> published = topics_published_to(s);
+    return !s.dead_letter.empty() || !s.rejections.empty() ||
+           std::any_of(published.begin(), published.end(),
+                       [](const std::string& to) { return !to.starts_with(k_sink_prefix); });
+  });
+}
+
 /// A table is asked for by its name alone.
 void claim_tables(const config_node& stream, const std::string& path, claims& tables) {
   const config_node* list = stream.find("tables");
@@ -346,9 +357,12 @@ void check_rules(const config_node& root, const config& read, config_findings& f
     loops.look_at(node, path + ".");
     loops.look_at_published(node, path + ".", read.streams[i]);
   }
-  if (with_topics != nullptr && root.find("kafka") == nullptr && !findings.guessed("kafka")) {
-    findings.add(root.at, "kafka", "is missing",
-                 "streams with topics need kafka: {brokers: [localhost:9092], group: NAME}");
+  if (root.find("kafka") != nullptr || findings.guessed("kafka")) return;
+  if (with_topics != nullptr || publishes_to_kafka(read)) {
+    findings.add(
+        root.at, "kafka", "is missing",
+        std::string{with_topics != nullptr ? "streams with topics need" : "what is published needs"} +
+            " kafka: {brokers: [localhost:9092], group: NAME}");
   }
 }
 

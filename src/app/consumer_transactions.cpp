@@ -106,7 +106,9 @@ std::optional<session_result> consumer_session::start_alone() {
     return store_failed(done.error());
   for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
   around_.board.set_ready(true);
-  tell(around_.log, log_kind::waiting_for_transactions, "no stream has topics: waiting for transactions");
+  tell(around_.log, log_kind::waiting_for_transactions,
+       "no stream has topics, nothing is read: what waits is sent and tried again, and a program's "
+       "transactions are taken");
   assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();

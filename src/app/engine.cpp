@@ -380,15 +380,16 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
 }
 
 std::optional<problem> engine::run_once(bool until_end, const std::atomic<bool>& stop) {
-  const bool uses_kafka = reads_topics(streams_) || !output_topics(streams_).empty();
+  if (!store_) {  // the run before could not open it again
+    if (auto failed = open_or_rebuild()) return failed;
+  }
+  const bool uses_kafka =
+      reads_topics(streams_) || !output_topics(streams_).empty() || store_->outbox().rows() > 0;
   if (uses_kafka && (config_.kafka.brokers.empty() || config_.kafka.group.empty())) {
     return problem{make_error_code(errc::config_invalid),
                    "streams with topics, and what is published, need `kafka.brokers` and `kafka.group`",
                    "add them to the config",
                    {}};
-  }
-  if (!store_) {  // the run before could not open it again
-    if (auto failed = open_or_rebuild()) return failed;
   }
   meter_.beat();           // opening the state may have taken its time
   loop_ = session_loop{};  // what the run before met is no fault of this one

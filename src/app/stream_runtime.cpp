@@ -148,6 +148,10 @@ namespace {
 
 }  // namespace
 
+bool takes_events(const stream_config& s) {
+  return s.envelope.format != envelope_format::json || !s.envelope.aggregate.empty();
+}
+
 std::vector<std::string> topics_published_to(const stream_config& s) {
   std::vector<std::string> all = s.outputs;
   for (const emit_config& e : s.emit) {

@@ -1,4 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -60,6 +61,24 @@ void print_report(const engine& e, output_format output) {
   return engine::open(std::move(settings), {}, std::move(options));
 }
 
+/// False where it could only wait for transactions, which nobody sends to a command.
+[[nodiscard]] bool has_work(engine& e) {
+  return e.state().outboxes().rows() > 0 ||
+         std::any_of(e.streams().begin(), e.streams().end(), [](const auto& s) {
+           return takes_events(s->config) || !topics_published_to(s->config).empty();
+         });
+}
+
+/// Where no stream has topics, to send what waits is all that `--until-end` is there for.
+[[nodiscard]] std::optional<problem> refusal_of_unsent(engine& e) {
+  const std::uint64_t rows = e.state().outboxes().rows();
+  if (rows == 0) return std::nullopt;
+  return problem{make_error_code(errc::check_failed),
+                 counted(rows, "message") + (rows == 1 ? " is" : " are") + " not sent yet",
+                 typed_command("status") + " says for whom; the same command again sends them",
+                 {}};
+}
+
 [[nodiscard]] int run(const run_arguments& a) {
   engine_options options;
   options.resume = resume_option_of(a.resume).value_or(resume_option::none);
@@ -67,12 +86,14 @@ void print_report(const engine& e, output_format output) {
   auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything);
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
-  if (!reads_topics(e.streams())) {
-    return report(a.log, {make_error_code(errc::config_invalid),
-                          "there is nothing to read from Kafka: no stream has topics",
-                          "streams without topics are for programs that embed Ratchet and call transact(); "
-                          "add `topics` to the config, or use `ratchet apply` for files",
-                          {}});
+  if (!has_work(e)) {
+    return report(a.log,
+                  {make_error_code(errc::config_invalid),
+                   "there is nothing to do: no stream has topics or an envelope, nothing is published, "
+                   "and nothing waits to be sent",
+                   "such streams are for programs that embed Ratchet and call transact(); "
+                   "add `topics` to the config, or `envelope` for `ratchet apply`",
+                   {}});
   }
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
   const stop_signals signals{words_at_abort(a.log)};
@@ -80,7 +101,11 @@ void print_report(const engine& e, output_format output) {
   const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped) ||
                           failed->code == make_error_code(errc::aborted);
   if (a.until_end && ended_well) print_report(e, a.output);
-  return failed ? report(a.log, *failed) : 0;
+  if (failed) return report(a.log, *failed);
+  if (a.until_end && !reads_topics(e.streams())) {
+    if (const auto unsent = refusal_of_unsent(e)) return report(a.log, *unsent);
+  }
+  return 0;
 }
 
 [[nodiscard]] int apply(apply_arguments& a) {
@@ -128,7 +153,8 @@ void add_run(CLI::App& root, command_line& line) {
   add_config_option(*command, a->config);
   command->add_flag(
       "--until-end", a->until_end,
-      "End when every partition has reached the end it had at the start, and print the counters");
+      "End when every partition has reached the end it had at the start, and what waited is sent; print the "
+      "counters");
   command
       ->add_option("--resume", a->resume,
                    "What to do where offsets and state do not fit: store, kafka, rebuild or takeover")
@@ -139,8 +165,10 @@ void add_run(CLI::App& root, command_line& line) {
   command->footer(
       "The first SIGINT or SIGTERM drains: what was handled is made durable and committed. The second "
       "aborts.\n"
+      "Where no stream has topics it sends what `ratchet apply` left to be sent.\n"
       "--resume acts once, on what this start finds amiss; where nothing is amiss it does nothing.\n"
-      "Exit codes: 0 stopped or ended, 1 a partition is stopped, 69 no broker answers, 74 I/O, 78 the config "
+      "Exit codes: 0 stopped or ended, 1 a partition is stopped, or without topics something is not sent, 69 "
+      "no broker answers, 74 I/O, 78 the config "
       "or "
       "the state\ndoes not fit.\n"
       "Example: ratchet run -c ratchet.yaml --set kafka.group=test -X session.timeout.ms=6000");

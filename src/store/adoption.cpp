@@ -158,6 +158,10 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
   if (found.is_new) {
     out.known.identity = layout::identity{layout::k_schema_version, draw_uuid(), options.group, ""};
     out.changed = true;
+  } else if (out.known.identity->group.empty() && !options.group.empty()) {
+    // Nothing was read or claimed by it, as that wants a group: it takes its first one.
+    out.known.identity->group = options.group;
+    out.changed = true;
   } else if (out.known.identity->group != options.group) {
     return other_group(options, out.known.identity->group);
   }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "app/config_text.hpp"
 #include "app/stream_runtime.hpp"
 #include "ratchet/config.hpp"
 
@@ -13,9 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-reported<config> parsed(const std::string& lines) {
-  return parse_config("version: 1\nstate: {path: /var/lib/ratchet}\nstreams:\n  - name: payments\n" + lines,
-                      "f.yaml");
+reported<config> parsed(const std::string& lines, const std::string& top = "") {
+  return parse_config(
+      "version: 1\nstate: {path: /var/lib/ratchet}\n" + top + "streams:\n  - name: payments\n" + lines,
+      "f.yaml");
 }
 
 std::string findings(const std::string& lines) {
@@ -24,8 +26,13 @@ std::string findings(const std::string& lines) {
 }
 
 TEST(config_of_transactions, needs_neither_topics_nor_an_envelope) {
-  const auto c = parsed("    order: arrival\n    outputs: [out]\n");
+  const auto c =
+      parsed("    order: arrival\n    outputs: [out]\n", "kafka: {brokers: [localhost:9092], group: g}\n");
   ASSERT_TRUE(c.has_value()) << to_text(c.error());
+  EXPECT_EQ(describe(c.value().streams[0]),
+            "payments: fed by the transactions of a program alone; their keys remembered for 24h; lets the "
+            "code of a program publish to out");
+  EXPECT_THAT(findings("    order: arrival\n    outputs: [out]\n"), HasSubstr("kafka: is missing"));
   EXPECT_EQ(c.value().streams[0].dedup.ids, id_kind::opaque) << "the keys of transactions";
   const auto streams = make_streams(*c, {});
   ASSERT_TRUE(streams);

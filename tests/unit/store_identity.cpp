@@ -140,6 +140,14 @@ TEST_F(a_state_directory, of_another_group_is_refused) {
   EXPECT_THAT(p.message, HasSubstr("\"group-2\""));
 }
 
+TEST_F(a_state_directory, without_a_group_takes_its_first_one_for_good) {
+  store_options o = options();
+  o.group = "";
+  ASSERT_TRUE(open_store(o));
+  open().reset();
+  EXPECT_EQ(refusal(o).code, make_error_code(errc::state_foreign));
+}
+
 TEST_F(a_state_directory, with_a_changed_meaning_is_refused_and_every_changed_line_is_named) {
   {
     auto s = open();
