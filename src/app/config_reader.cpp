@@ -2,6 +2,7 @@
 #include "app/config_reader.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "app/config_values.hpp"
@@ -28,6 +29,10 @@ const char* name_of_kind(const config_node& node) noexcept {
   return "?";
 }
 
+// Keys and items are looked for one by one; nobody writes so many by hand.
+constexpr std::size_t k_most_keys = 1'000;
+constexpr std::size_t k_most_items = 10'000;
+
 /// A scalar as it may be shown: short and on one line.
 std::string shown(const config_node& node) {
   constexpr std::size_t k_longest = 60;
@@ -50,10 +55,18 @@ std::string joined(std::span<const std::string_view> words) {
 }  // namespace
 
 void config_findings::add(const config_place& at, std::string path, std::string message, std::string hint) {
-  list.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
+  full_ = full_ || list.size() >= k_most_findings;
+  if (!full_) list.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
+}
+
+void config_findings::drop_surplus() {
+  if (list.size() <= k_most_findings) return;
+  list.resize(k_most_findings);
+  full_ = true;
 }
 
 void config_findings::warn(const config_place& at, std::string path, std::string message, std::string hint) {
+  if (warnings.size() >= k_most_findings) return;
   warnings.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
 }
 
@@ -165,6 +178,11 @@ int config_value::word(std::span<const std::string_view> words) const {
 std::vector<config_value> config_value::list(std::string_view of) const {
   std::vector<config_value> values;
   if (!expect(kind_of::list, "a list of " + std::string{of} + ", as in [a, b]")) return values;
+  if (node_->items.size() > k_most_items) {
+    error("has " + std::to_string(node_->items.size()) + " items",
+          "it takes " + std::to_string(k_most_items) + " at most");
+    return values;
+  }
   for (std::size_t i = 0; i < node_->items.size(); ++i) {
     values.emplace_back(node_->items[i], path_ + "[" + std::to_string(i) + "]", *findings_);
   }
@@ -175,15 +193,19 @@ config_map::config_map(const config_value& value, std::span<const known_key> key
     : value_{value}, valid_{value.expect(kind_of::map, "a map of keys and values")} {
   if (!valid_) return;
   const config_node& node = value.node();
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const config_node& key = node.keys[i];
+  if (node.keys.size() > k_most_keys) {
+    value.error("has " + std::to_string(node.keys.size()) + " keys",
+                "it takes " + std::to_string(k_most_keys) + " at most");
+    valid_ = false;
+    return;
+  }
+  std::map<std::string_view, const config_node*> firsts;
+  for (const config_node& key : node.keys) {
     if (key.kind != kind_of::scalar) continue;
-    const auto first = std::find_if(node.keys.begin(), node.keys.end(), [&](const config_node& k) {
-      return k.kind == kind_of::scalar && k.text == key.text;
-    });
-    if (&*first != &key) {
+    const auto [first, fresh] = firsts.emplace(key.text, &key);
+    if (!fresh) {
       findings().add(key.at, path_of(key.text), "is given twice",
-                     "first in line " + std::to_string(first->at.line) + "; keep one of them");
+                     "first in line " + std::to_string(first->second->at.line) + "; keep one of them");
     } else if (!keys.empty()) {
       check_key(key, keys);
     }

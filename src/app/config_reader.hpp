@@ -17,7 +17,8 @@
 /// Reads a tree by a schema and collects every finding.
 namespace ratchet {
 
-/// The findings of one config, and which paths they concern.
+/// The findings of one config, and which paths they concern. No more than k_most_findings are kept, of a file
+/// that is no config at all: each is compared with many paths.
 class config_findings {
  public:
   std::vector<diagnostic> list;
@@ -27,6 +28,10 @@ class config_findings {
 
   void add(const config_place&, std::string path, std::string message, std::string hint = {});
   void warn(const config_place&, std::string path, std::string message, std::string hint = {});
+  /// There were more.
+  [[nodiscard]] bool full() const noexcept { return full_; }
+  /// What was found besides add() counts, too.
+  void drop_surplus();
   /// A key that was probably meant: it is not reported as missing as well.
   void guess(std::string path) { guessed_.insert(std::move(path)); }
   [[nodiscard]] bool guessed(const std::string& path) const { return guessed_.contains(path); }
@@ -38,6 +43,7 @@ class config_findings {
 
  private:
   std::set<std::string> guessed_;
+  bool full_{false};
 };
 
 /// A key of a map. `later` is empty, or says what to do without a key that this version does not have.

@@ -207,6 +207,7 @@ class sink_names_check {
       look_for(sink->text, *sink, path + ".sink");
   }
   void look_for(std::string_view name, const config_node& at, const std::string& path) const {
+    if (findings_.full()) return;
     std::vector<std::string_view> known;
     for (const sink_config& s : read_.sinks) {
       known.push_back(s.name);

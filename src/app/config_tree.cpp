@@ -74,6 +74,7 @@ class tree_builder final : public YAML::EventHandler {
     return node;
   }
   void refuse(const YAML::Mark& mark, std::string message, std::string hint) {
+    if (findings_.size() > k_most_findings) return;  // one more tells that there are more
     findings_.push_back(finding_at(place(mark), {}, std::move(message), std::move(hint)));
   }
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -102,7 +103,8 @@ class tree_builder final : public YAML::EventHandler {
     config_node& parent = open_.back();
     if (parent.kind == kind_of::map && parent.keys.size() == parent.items.size()) {
       if (node.kind != kind_of::scalar && node.kind != kind_of::refused) {
-        if (!broken_) findings_.push_back(finding_at(node.at, {}, "a key must be a word"));
+        if (!broken_ && findings_.size() <= k_most_findings)
+          findings_.push_back(finding_at(node.at, {}, "a key must be a word"));
         node.kind = kind_of::refused;
       }
       parent.keys.push_back(std::move(node));

@@ -15,6 +15,9 @@
 /// equal keys wins) is left to the schema.
 namespace ratchet {
 
+/// Of one config, that are told.
+inline constexpr std::size_t k_most_findings = 100;
+
 /// Where something was written. Lines and columns start at 1; 0 where it has none, as on the command line.
 struct config_place {
   std::shared_ptr<const std::string> file;

@@ -458,6 +458,27 @@ TEST_F(config_file, that_is_missing_is_told_how_to_be_made) {
   EXPECT_THAT(to_text(load_config(directory_ / "nope.yaml").error()), HasSubstr("ratchet init"));
 }
 
+TEST(config_errors, are_the_first_hundred_of_a_file_that_is_no_config) {
+  std::string text = "version: 1\n";
+  for (int i = 0; i < 300; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  const auto read = parse_config(text, "f.yaml");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().diagnostics.size(), 100U);
+  EXPECT_THAT(read.error().message, HasSubstr("f.yaml has more errors than are listed: 100 of them are"));
+  std::string anchors = "version: 1\nstreams: [";
+  for (int i = 0; i < 300; ++i) anchors += "&a x, ";
+  EXPECT_EQ(parse_config(anchors + "x]\n", "f.yaml").error().diagnostics.size(), 100U);
+}
+
+TEST(config_errors, name_a_map_or_a_list_that_nobody_wrote) {
+  std::string text = "version: 1\n";
+  for (int i = 0; i < 1000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(errors_of(text), HasSubstr("has 1001 keys; it takes 1000 at most"));
+  std::string list = "version: 1\nstate: {path: s}\nstreams: [";
+  for (int i = 0; i < 10'001; ++i) list += "x, ";
+  EXPECT_THAT(errors_of(list + "]\n"), HasSubstr("streams: has 10001 items; it takes 10000 at most"));
+}
+
 }  // namespace
 
 }  // namespace ratchet
