@@ -5,6 +5,7 @@
 
 #include "app/engine.hpp"
 #include "app/program_log.hpp"
+#include "app/program_words.hpp"
 #include "app/signals.hpp"
 
 namespace ratchet {
@@ -46,8 +47,9 @@ reported<app> app::open(const config& c, const reducers& own, const sinks& to, c
   options.sinks = to;
   options.resume = answer.option;
   options.resumed_by = {answer.by, answer.why};
-  RATCHET_TRY(auto opened, engine::open(c, own, std::move(options)));
-  return app{std::make_unique<implementation>(std::move(opened), lines)};
+  auto opened = engine::open(c, own, std::move(options));
+  if (!opened) return in_program_words(std::move(opened.error()));
+  return app{std::make_unique<implementation>(std::move(opened.value()), lines)};
 }
 
 reported<void> app::run(until when, const resume_answer& answer) {
@@ -62,7 +64,7 @@ reported<void> app::run(until when, const resume_answer& answer) {
   auto failed = self_->engine->run(when.when() == until::kind::end, stop);
   // It was of what this run would find; a later one is asked anew.
   if (answered) self_->engine->answer(resume_option::none, {});
-  if (failed) return std::move(*failed);
+  if (failed) return in_program_words(std::move(*failed));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -73,7 +75,7 @@ reported<transacted> app::transact(std::string_view stream, std::string_view agg
 }
 
 std::vector<question> app::questions() const {
-  return self_->engine->questions();
+  return in_program_words(self_->engine->questions());
 }
 
 result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {
