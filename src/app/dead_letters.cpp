@@ -118,7 +118,7 @@ std::string sent_id(id_kind kind, const decoded_event& e) {
 
 /// The answer to the sender, as a structured CloudEvent (specification 1.0, JSON format).
 std::string answer_to(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
-                      event_id id) {
+                      std::optional<timestamp> floor, event_id id) {
   const record& from = *e.from;
   const bool known = e.kind != decoded_kind::malformed;
   json_writer json;
@@ -144,7 +144,7 @@ std::string answer_to(const stream_runtime& stream, const decoded_event& e, cons
   known ? json.string(e.aggregate) : json.null();
   json.key("sequence");
   known&& e.has_sequence ? json.sequence(e.sequence) : json.null();
-  json.key("floor").time(stream.state.floor);
+  json.key("floor").time(floor);
   json.key("topic").string(from.where->topic);
   json.key("partition").number(static_cast<std::int32_t>(from.where->partition));
   json.key("offset").number(from.offset);
@@ -155,7 +155,7 @@ std::string answer_to(const stream_runtime& stream, const decoded_event& e, cons
 }  // namespace
 
 void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
-                      std::vector<output_row>& out) {
+                      std::optional<timestamp> floor, std::vector<output_row>& out) {
   const stream_config& config = stream.config;
   if (config.dead_letter.empty() && config.rejections.empty()) return;
   const record& from = *e.from;
@@ -185,7 +185,7 @@ void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, cons
     cause.purpose = "rejection";
     output_row row = begin_row(stream, output_kind::rejection, cause, config.rejections);
     row.key = rejected.key;
-    row.value = answer_to(stream, e, rejected, row.id);
+    row.value = answer_to(stream, e, rejected, floor, row.id);
     row.headers.emplace_back("content-type", "application/cloudevents+json; charset=UTF-8");
     out.push_back(std::move(row));
   }

@@ -13,9 +13,10 @@
 namespace ratchet {
 
 /// Adds what the stream's config wants told of a rejected record: to `dead_letter` the record, to
-/// `rejections` a CloudEvent. `row`: as it is kept. Positions in the outbox are the caller's.
+/// `rejections` a CloudEvent. `floor`: of the window before the record, so that the answer is the same
+/// however records fall into steps. Positions in the outbox are the caller's.
 void tell_of_rejected(const stream_runtime&, const decoded_event&, const rejected_row& rejected,
-                      std::vector<output_row>&);
+                      std::optional<timestamp> floor, std::vector<output_row>&);
 
 /// Adds the records of the events that the step left dead, where the stream has a `dead_letter` topic.
 void tell_of_dead_ones(const stream_runtime&, const step_plan&, const stream_change&,

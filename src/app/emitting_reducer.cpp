@@ -19,6 +19,7 @@ namespace {
 /// One `emit`, with its pointers as nodes of the tree.
 struct rule {
   emit_config says;
+  std::string name;  ///< as the config has it: "emit", or "emit[1]" of several
   json::node_index key{json::k_no_node};
   json::node_index payload{json::k_no_node};
 
@@ -33,7 +34,7 @@ class emitting_reducer {
   emitting_reducer(reducer wrapped, const std::vector<emit_config>& emits)
       : wrapped_{std::move(wrapped)}, tree_{std::make_shared<json::pointer_tree>()} {
     for (const emit_config& says : emits) {
-      rule r{says};
+      rule r{says, emits.size() == 1 ? "emit" : "emit[" + std::to_string(rules_.size()) + "]"};
       if (says.key.starts_with('/')) r.key = tree_->add(parse_json_pointer(says.key).value());
       if (!says.payload.empty()) r.payload = tree_->add(parse_json_pointer(says.payload).value());
       rules_.push_back(std::move(r));
@@ -49,31 +50,40 @@ class emitting_reducer {
       if (!r.fits(e)) continue;
       if (r.looks_inside() && !walked) {
         walked = true;
-        if (walker_->walk(e.payload).reason != malformed_reason::none) return lacking();
+        if (walker_->walk(e.payload).reason != malformed_reason::none) {
+          return lacking(r, r.key != json::k_no_node ? "key" : "payload", " (the payload is not JSON)");
+        }
       }
-      if (!emit(r, e, fx)) return lacking();
+      if (const char* missing = emit(r, e, fx)) return lacking(r, missing);
     }
     return said;
   }
 
  private:
-  static outcome lacking() { return give_up(make_error_code(errc::output_lacking)); }
+  /// Names the rule and the field, for whoever looks at the dead event.
+  static outcome lacking(const rule& r, const std::string& what, const char* why = "") {
+    const std::error_code code = make_error_code(errc::output_lacking);
+    const std::string& from = what == "key" ? r.says.key : r.says.payload;
+    return give_up(code, code.message() + ": " + from + " as the " + what + " of " + r.name + ", to " +
+                             r.says.topic + why);
+  }
 
-  [[nodiscard]] bool emit(const rule& r, const event& e, effects& fx) const {
+  /// What it takes and the event lacks; null where it was published.
+  [[nodiscard]] const char* emit(const rule& r, const event& e, effects& fx) const {
     output out{.topic = r.says.topic, .key = e.aggregate, .payload = e.payload, .type = r.says.as};
     std::string text;
     if (r.says.key == "none") out.key.reset();
     if (r.key != json::k_no_node) {
-      if (!read_key(walker_->at(r.key), text)) return false;
+      if (!read_key(walker_->at(r.key), text)) return "key";
       out.key = text;
     }
     if (r.payload != json::k_no_node) {
       const json::found& part = walker_->at(r.payload);
-      if (part.what == json::kind::none || part.duplicate != nullptr) return false;
+      if (part.what == json::kind::none || part.duplicate != nullptr) return "payload";
       out.payload = std::string_view{part.begin, static_cast<std::size_t>(part.end - part.begin)};
     }
     fx.publish(out);
-    return true;
+    return nullptr;
   }
 
   /// A string's text, or an integer's digits.

@@ -131,8 +131,9 @@ std::string what_is_poisoned(const partition_stop& stop) {
 
 std::string describe(const partition_stop& stop) {
   const std::string offset = std::to_string(stop.offset);
-  const std::string place =
-      stop.where.topic.empty() ? "line " + offset : to_string(stop.where) + " at offset " + offset;
+  // A stream of plain lines that stops as a whole stops at none of them: lines begin with 1.
+  const std::string line = stop.offset > 0 ? "line " + offset : std::string{"the lines"};
+  const std::string place = stop.where.topic.empty() ? line : to_string(stop.where) + " at offset " + offset;
   // What others chose begins no line of its own: behind the first line feed stands what to do.
   const std::string aggregate = shown_text(stop.aggregate);
   const std::string before = "stopped before this event of aggregate `" + aggregate + "`";
@@ -266,10 +267,11 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
   step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
-  for (const std::uint32_t i : w.change.rejected) {
+  for (std::size_t n = 0; n < w.change.rejected.size(); ++n) {
+    const std::uint32_t i = w.change.rejected[n];
     const rejected_row& row =
         out.rejected.emplace_back(make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
-    tell_of_rejected(s, w.events[i], row, outputs);
+    tell_of_rejected(s, w.events[i], row, w.change.rejected_floors[n], outputs);
   }
   out.keep_rejected = limits_at(s.config.rejected, now);
   tell_of_dead_ones(s, *w.plan, w.change, outputs);
@@ -279,8 +281,11 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
 
 void pipeline::explain(const work& w) const {
   std::size_t told = 0;
+  auto wait = w.change.waits.begin();
   for (std::size_t i = 0; i < w.change.looked_at; ++i) {
-    if (explain_) explain_(*w.stream, w.events[i], w.change.decisions[i]);
+    const bool waits = wait != w.change.waits.end() && wait->index == i;
+    if (explain_) explain_(*w.stream, w.events[i], w.change.decisions[i], waits ? &*wait : nullptr);
+    if (waits) ++wait;
     while (told < w.change.fates.size() && w.change.fates[told].behind == i)
       explain(*w.stream, *w.plan, w.change.fates[told++]);
   }

@@ -20,7 +20,8 @@
 namespace ratchet {
 
 /// Called for every record of a batch in the order of its stream, after the step is written.
-using explain_record = std::function<void(const stream_runtime&, const decoded_event&, decision)>;
+using explain_record =
+    std::function<void(const stream_runtime&, const decoded_event&, decision, const event_wait*)>;
 /// Called for every waiting event that something came of, behind the record that brought it about.
 using explain_waited =
     std::function<void(const stream_runtime&, std::string_view aggregate, const waiting_fate&)>;

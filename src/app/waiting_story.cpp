@@ -40,24 +40,6 @@ wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of)
 
 }  // namespace
 
-const char* name_of(wait_reason reason) noexcept {
-  switch (reason) {
-    case wait_reason::gap:
-      return "gap";
-    case wait_reason::epoch:
-      return "epoch";
-    case wait_reason::behind:
-      return "behind";
-    case wait_reason::ready:
-      return "ready";
-    case wait_reason::limit:
-      return "limit";
-    case wait_reason::reducer:
-      return "reducer";
-  }
-  return "?";
-}
-
 gate_rules rules_of(const named_stream& stream) {
   gate_rules rules;
   for (const order o : {order::latest, order::strict, order::arrival}) {

@@ -28,18 +28,6 @@
 /// event's own, else its record's. `due` is of a retrying one.
 namespace ratchet {
 
-/// What an event waits for.
-enum class wait_reason : std::uint8_t {
-  gap,      ///< for those between it and the last one handled
-  epoch,    ///< it is of a higher epoch, and `epoch_change: park` leaves that to an operator
-  behind,   ///< for earlier ones of its aggregate, which wait themselves
-  ready,    ///< for nothing: its turn has come, and a step will take it
-  limit,    ///< its aggregate is held, as the limit per aggregate was reached
-  reducer,  ///< its reducer failed
-};
-/// The stable name.
-[[nodiscard]] const char* name_of(wait_reason) noexcept;
-
 /// What of an aggregate tells why its events wait.
 struct waiting_aggregate {
   ratchet::backlog backlog;

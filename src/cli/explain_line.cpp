@@ -21,7 +21,13 @@ namespace {
   return s.epoch == 0 ? number : std::to_string(s.epoch) + "." + number;
 }
 
-[[nodiscard]] std::string reason_text(const decoded_event& e, decision d) {
+/// The stable word, and what the reducer said.
+[[nodiscard]] std::string reason_text(wait_reason reason, const std::string& error) {
+  return error.empty() ? name_of(reason) : std::string{name_of(reason)} + ": " + error;
+}
+
+[[nodiscard]] std::string reason_text(const decoded_event& e, decision d, const event_wait* waits) {
+  if (waits != nullptr) return reason_text(waits->reason, waits->error);
   if (d.verdict != verdict::rejected) return "-";
   std::string text = name_of(d.reason);
   if (e.kind != decoded_kind::malformed) return text;
@@ -42,15 +48,26 @@ void add_position(json_writer& out, const stream_runtime& s, const topic_partiti
   out.key("partition").number(static_cast<std::int32_t>(where.partition)).key("offset").number(offset);
 }
 
-[[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d) {
+void add_reason(json_writer& out, wait_reason reason, const std::string& error) {
+  out.key("reason").string(name_of(reason));
+  if (!error.empty()) out.key("error").string(error);
+}
+
+[[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d,
+                                    const event_wait* waits) {
   json_writer out;
   add_position(out, s, *e.from->where, e.from->offset);
   out.key("aggregate");
   e.aggregate.empty() ? out.null() : out.string(e.aggregate);
   out.key("sequence");
   e.has_sequence ? out.sequence(e.sequence) : out.null();
-  out.key("verdict").string(name_of(d.verdict)).key("reason");
-  d.verdict == verdict::rejected ? out.string(name_of(d.reason)) : out.null();
+  out.key("verdict").string(name_of(d.verdict));
+  if (waits != nullptr) {
+    add_reason(out, waits->reason, waits->error);
+  } else {
+    out.key("reason");
+    d.verdict == verdict::rejected ? out.string(name_of(d.reason)) : out.null();
+  }
   if (e.kind == decoded_kind::malformed) {
     out.key("detail").string(name_of(e.malformed.reason)).key("pointer").string(e.malformed.pointer);
     out.key("byte_offset").number(e.malformed.byte_offset);
@@ -66,26 +83,31 @@ void add_position(json_writer& out, const stream_runtime& s, const topic_partiti
 
 }  // namespace
 
-std::string explain_line(const stream_runtime& s, const decoded_event& e, decision d, output_format output) {
-  if (output == output_format::json) return json_line(s, e, d);
+std::string explain_line(const stream_runtime& s, const decoded_event& e, decision d, const event_wait* waits,
+                         output_format output) {
+  if (output == output_format::json) return json_line(s, e, d, waits);
   const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
   return text_line({position_text(*e.from->where, e.from->offset), std::string{aggregate},
-                    e.has_sequence ? sequence_text(e.sequence) : "-", name_of(d.verdict), reason_text(e, d)});
+                    e.has_sequence ? sequence_text(e.sequence) : "-", name_of(d.verdict),
+                    reason_text(e, d, waits)});
 }
 
 std::string explain_line(const stream_runtime& s, std::string_view aggregate, const waiting_fate& fate,
                          output_format output) {
   // In the order of arrival a record has no number: the one that it was given is none of its own.
   const bool has_number = s.rules.gate.order != order::arrival;
+  const bool failed = fate.end == waiting_end::dead;
   if (output == output_format::text) {
     return text_line({position_text(fate.where, fate.offset), std::string{aggregate},
-                      has_number ? sequence_text(fate.sequence) : "-", name_of(fate.end), "-"});
+                      has_number ? sequence_text(fate.sequence) : "-", name_of(fate.end),
+                      failed ? reason_text(wait_reason::reducer, fate.error) : "-"});
   }
   json_writer out;
   add_position(out, s, fate.where, fate.offset);
   out.key("aggregate").string(aggregate).key("sequence");
   has_number ? out.sequence(fate.sequence) : out.null();
-  out.key("verdict").string(name_of(fate.end)).key("reason").null();
+  out.key("verdict").string(name_of(fate.end));
+  failed ? add_reason(out, wait_reason::reducer, fate.error) : (void)out.key("reason").null();
   return out.end_object().take() + "\n";
 }
 

@@ -108,6 +108,14 @@ void print_report(const engine& e, output_format output) {
   return 0;
 }
 
+/// True where what was taken in before is durable, so that its counters are true.
+[[nodiscard]] bool keeps_what_it_took(const std::optional<problem>& failed) {
+  if (!failed) return true;
+  const std::error_code code = failed->code;
+  return code == make_error_code(errc::partition_stopped) || code == make_error_code(errc::aborted) ||
+         code == make_error_code(errc::io) || code == std::make_error_code(std::errc::no_space_on_device);
+}
+
 [[nodiscard]] int apply(apply_arguments& a) {
   auto opened = open_engine(a.config, a.log, {}, config_use::state_only);
   if (!opened) return report(a.log, opened.error());
@@ -115,8 +123,9 @@ void print_report(const engine& e, output_format output) {
   if (auto serving = e.serve(); !serving) return report(a.log, serving.error());
   std::unique_ptr<progress_bar> bar;
   if (a.explain) {
-    a.request.explain = [output = a.output](const stream_runtime& s, const decoded_event& event, decision d) {
-      const std::string line = explain_line(s, event, d, output);
+    a.request.explain = [output = a.output](const stream_runtime& s, const decoded_event& event, decision d,
+                                            const event_wait* waits) {
+      const std::string line = explain_line(s, event, d, waits, output);
       std::fwrite(line.data(), 1, line.size(), stdout);
     };
     a.request.explain_fate = [output = a.output](const stream_runtime& s, std::string_view aggregate,
@@ -134,8 +143,8 @@ void print_report(const engine& e, output_format output) {
   const stop_signals signals{words_at_abort(a.log)};
   const auto failed = apply_files(e, a.request, signals.requested());
   bar.reset();
-  const bool ended_well = !failed || failed->code == make_error_code(errc::partition_stopped);
-  if (ended_well && !(a.explain && a.output == output_format::text)) print_report(e, a.output);
+  if (keeps_what_it_took(failed) && !(a.explain && a.output == output_format::text))
+    print_report(e, a.output);
   if (failed) return report(a.log, *failed);
   std::uint64_t rejected = 0;
   for (const stream_report& r : e.reports()) rejected += r.state.counters.rejected();
@@ -195,7 +204,8 @@ void add_apply(CLI::App& root, command_line& line) {
   command->footer(
       "Plain files may be given again: the gate finds the repeats. With --records handled positions are "
       "passed "
-      "over.\nThe counters are of this run; --explain as text prints its lines alone.\n"
+      "over.\nThe counters are of this run, also where it ended early; --explain as text prints its lines "
+      "alone.\n"
       "Exit codes: 0 done, also where records were rejected; 1 stopped by the poison rule, or --strict.\n"
       "Example: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain -");
   command->callback([a, &line] { line.status = apply(*a); });

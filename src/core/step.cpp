@@ -335,7 +335,10 @@ void pass::count_all() {
   counters& counts = change_.after.counters;
   for (std::uint32_t i = 0; i < change_.looked_at; ++i) {
     const decision d = change_.decisions[i];
-    if (d.verdict == verdict::rejected) change_.rejected.push_back(i);
+    if (d.verdict == verdict::rejected) {
+      change_.rejected.push_back(i);
+      change_.rejected_floors.push_back(floors_[i]);
+    }
     const bool was_counted = any_wait_ && reached_gate_[i] != 0 && aggregates_[plan_.aggregate_of[i]].waits;
     if (!was_counted) counts.count(d);
   }

@@ -148,6 +148,14 @@ struct waiting_fate {
   waiting_end end{waiting_end::released};
   topic_partition where;  ///< of its own record
   std::int64_t offset{0};
+  std::string error;  ///< of its last attempt, where it is dead
+};
+
+/// Why an event of the batch waits, as its record came; for people.
+struct event_wait {
+  std::uint32_t index{0};  ///< in the batch
+  wait_reason reason{wait_reason::gap};
+  std::string error;  ///< of its attempt, where that failed
 };
 
 /// Everything a step changes of one stream.
@@ -161,9 +169,11 @@ struct stream_change {
   std::vector<published_outputs> outputs;  ///< of each aggregate in the order of its events
   std::vector<table_change> tables;        ///< in the order of events: the last one of a row counts
   std::vector<std::uint32_t> rejected;     ///< indexes of the rejected events
+  std::vector<std::optional<timestamp>> rejected_floors;  ///< of each, before its record
   /// Per event of the batch: what is said of it when its record comes. One that waits may have been applied
   /// or superseded by the end of the step, and is counted as that.
   std::vector<decision> decisions;
+  std::vector<event_wait> waits;         ///< of those that it lets wait; in the order of the batch
   std::size_t looked_at{0};              ///< events; those behind are for the next step
   std::vector<audit_row> audits;         ///< step and time are the caller's
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before

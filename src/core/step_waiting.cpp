@@ -38,6 +38,8 @@ std::optional<pass_failure> pass::handle_waiting() {
                    [](const table_change& a, const table_change& b) { return a.at < b.at; });
   std::stable_sort(change_.fates.begin(), change_.fates.end(),
                    [](const waiting_fate& a, const waiting_fate& b) { return a.behind < b.behind; });
+  std::sort(change_.waits.begin(), change_.waits.end(),
+            [](const event_wait& a, const event_wait& b) { return a.index < b.index; });
   return std::nullopt;
 }
 

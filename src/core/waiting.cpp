@@ -71,4 +71,22 @@ const char* name_of(waiting_state state) noexcept {
   return "parked";
 }
 
+const char* name_of(wait_reason reason) noexcept {
+  switch (reason) {
+    case wait_reason::gap:
+      return "gap";
+    case wait_reason::epoch:
+      return "epoch";
+    case wait_reason::behind:
+      return "behind";
+    case wait_reason::ready:
+      return "ready";
+    case wait_reason::limit:
+      return "limit";
+    case wait_reason::reducer:
+      return "reducer";
+  }
+  return "?";
+}
+
 }  // namespace ratchet

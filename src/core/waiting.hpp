@@ -189,6 +189,19 @@ enum class waiting_answer : std::uint8_t {
 /// What came of an event that waited, when it leaves or nobody but an operator moves it any more.
 enum class waiting_end : std::uint8_t { released, superseded, skipped, discarded, dead };
 
+/// What an event waits for.
+enum class wait_reason : std::uint8_t {
+  gap,      ///< for those between it and the last one handled
+  epoch,    ///< it is of a higher epoch, and `epoch_change: park` leaves that to an operator
+  behind,   ///< for earlier ones of its aggregate, which wait themselves
+  ready,    ///< for nothing: its turn has come, and a step will take it
+  limit,    ///< its aggregate is held, as the limit per aggregate was reached
+  reducer,  ///< its reducer failed
+};
+
+/// The stable name of the reason: "gap" and so on.
+[[nodiscard]] const char* name_of(wait_reason) noexcept;
+
 /// The stable name of the end: "released" and so on.
 [[nodiscard]] const char* name_of(waiting_end) noexcept;
 

@@ -17,6 +17,7 @@ void waiting_machine::accept(const incoming_event& in) {
   const bool has_own_time = !around_.rules.opaque_ids || e.record.time;
   if (e.head.id && !has_own_time && filed_time_of(e) != in.id_time) e.id_time = in.id_time;
   said_.push_back({in.index, {verdict::parked, reject_reason::none}});
+  waits_.push_back({in.index, wait_reason::ready, {}});  // whatever its reducer is at: the gate let it in
   accept_entry(at);
   settle();
 }

@@ -311,9 +311,20 @@ void waiting_machine::decide_now(const incoming_event& in, decision d) {
   settled_.push_back({in.index, d});
 }
 
+/// Of one that is not kept yet, and did not fail.
+wait_reason waiting_machine::reason_of(const decoded_event& e) const {
+  if (backlog_.held) return wait_reason::limit;
+  if (is_blocked(e)) return wait_reason::behind;
+  return is_left_to_people(e.sequence) ? wait_reason::epoch : wait_reason::gap;
+}
+
 void waiting_machine::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
+  event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(*in.event),
+                 failure != nullptr ? failure->error() : std::string{}};
   (void)keep(in, as, failure);
   hold_if_too_many();
+  if (backlog_.held && failure == nullptr) why.reason = wait_reason::limit;
+  waits_.push_back(std::move(why));
   said_.push_back({in.index, {verdict_of(as, backlog_.held), reject_reason::none}});
 }
 
@@ -436,8 +447,8 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
 }
 
 void waiting_machine::tell(const waiting_head& head, waiting_end end, topic_partition where,
-                           std::int64_t offset) {
-  fates_.push_back({0, at_, head.sequence, end, std::move(where), offset});
+                           std::int64_t offset, std::string error) {
+  fates_.push_back({0, at_, head.sequence, end, std::move(where), offset, std::move(error)});
 }
 
 bool waiting_machine::run_entry(entries::iterator at) {
@@ -471,7 +482,8 @@ bool waiting_machine::run_entry(entries::iterator at) {
   set_state(e, again ? waiting_state::retrying : waiting_state::dead);
   note_failure(waiting, ended);
   around_.room.bytes += waiting.bytes();
-  if (!again) tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.offset);
+  if (!again)
+    tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.offset, waiting.error);
   if (ended.how == ending::stop) {
     partition_stop failure;
     failure.where = waiting.record.where;

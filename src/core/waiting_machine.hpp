@@ -180,7 +180,9 @@ class waiting_machine {
   [[nodiscard]] bool waits_under(const event_id&);
   void enter_id(const waiting_head&);
   void forget_id(const waiting_head&);
-  void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset);
+  [[nodiscard]] wait_reason reason_of(const decoded_event&) const;
+  void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset,
+            std::string error = {});
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
   void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);
@@ -232,6 +234,7 @@ class waiting_machine {
   std::uint32_t at_{0};  ///< the event of the batch that is taken; 0 in steps without a batch
   std::vector<waiting_head> removed_;
   std::vector<settled_event> said_;
+  std::vector<event_wait> waits_;
   std::vector<waiting_fate> fates_;
   std::vector<settled_event> settled_;
   std::vector<audit_row> audits_;

@@ -131,6 +131,7 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     c.aggregate = aggregate;
     out.tables.push_back(std::move(c));
   }
+  std::move(waits_.begin(), waits_.end(), std::back_inserter(out.waits));
   for (waiting_fate& f : fates_) {
     f.aggregate = aggregate;
     out.fates.push_back(std::move(f));

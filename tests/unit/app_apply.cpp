@@ -178,7 +178,7 @@ TEST_F(apply_command, feeds_each_stream_from_its_topics) {
 
 TEST_F(apply_command, explains_each_record_in_order) {
   std::vector<std::string> told;
-  request_.explain = [&](const stream_runtime& s, const decoded_event& e, decision d) {
+  request_.explain = [&](const stream_runtime& s, const decoded_event& e, decision d, const event_wait*) {
     told.push_back(s.config.name + " " + std::to_string(e.from->offset) + " " + name_of(d.verdict));
   };
   settings_.step_records = 1;

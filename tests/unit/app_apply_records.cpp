@@ -40,7 +40,7 @@ class apply_records : public apply_command {
  protected:
   apply_records() {
     settings_.memory_limit = std::uint64_t{512} << 20;
-    request_.explain = [this](const stream_runtime&, const decoded_event& e, decision d) {
+    request_.explain = [this](const stream_runtime&, const decoded_event& e, decision d, const event_wait*) {
       const std::string where = e.from->where->topic.empty() ? "line" : e.from->where->topic + "/0";
       told_ += where + "@" + std::to_string(e.from->offset) + " " + name_of(d.verdict);
       if (d.verdict == verdict::rejected) {

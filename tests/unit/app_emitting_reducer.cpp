@@ -71,6 +71,16 @@ TEST(emitting_reducer, gives_up_on_an_event_that_lacks_what_it_takes) {
       << "of another type nothing is taken";
 }
 
+TEST(emitting_reducer, names_the_rule_and_the_field_that_is_lacking) {
+  const std::string lacks = make_error_code(errc::output_lacking).message() + ": ";
+  EXPECT_EQ(emit({{.topic = "o", .key = "/k"}}, "{}").ended.text, lacks + "/k as the key of emit, to o");
+  const std::vector<emit_config> two{{.topic = "o"}, {.topic = "sink:r", .key = "/k", .payload = "/v"}};
+  EXPECT_EQ(emit(two, R"({"k":"x"})").ended.text, lacks + "/v as the payload of emit[1], to sink:r");
+  EXPECT_EQ(emit(two, R"({"v":1})").ended.text, lacks + "/k as the key of emit[1], to sink:r");
+  EXPECT_EQ(emit(two, "bytes").ended.text,
+            lacks + "/k as the key of emit[1], to sink:r (the payload is not JSON)");
+}
+
 struct publishing_and_failing {
   static constexpr reducer_traits traits{.name = "own", .version = 4, .full_state = true};
   outcome apply(const event& e, state& s, effects& fx) const {

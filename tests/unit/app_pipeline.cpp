@@ -195,10 +195,30 @@ TEST_F(pipeline_of_one, takes_no_gap_for_old_because_the_window_was_made_longer)
   EXPECT_EQ(store_.snapshot_of("payments", "a"), "5") << "once the floor moves again, gaps have an age again";
 }
 
+TEST_F(pipeline_of_one, answers_the_sender_with_the_floor_before_its_record) {
+  settings_.streams[0].rejections = "answers";
+  reduce_with({});
+  pipeline p{streams_, store_, clock_};
+  auto made = std::make_unique<fake_batch>();  // one step
+  made->add(&k_p0, {0, "{", clock_.now()});
+  made->add(&k_p0, {1, "[", clock_.now()});
+  decode_stage stage{streams_};
+  stage.run(std::move(made), input_);
+  ASSERT_TRUE(p.handle(input_));
+  const auto rows = store_.outputs({}, 0, 100, 100, 1U << 20U);
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows.value().size(), 2U);
+  const auto says = [&](std::size_t i, const char* part) {
+    return rows.value()[i].value.value_or("").find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says(0, R"("floor":null)")) << "there is none yet";
+  EXPECT_TRUE(says(1, R"("floor":"20)"));
+}
+
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
   pipeline p{streams_, store_, clock_};
   int explained = 0;
-  p.on_record([&](const stream_runtime&, const decoded_event&, decision) { ++explained; });
+  p.on_record([&](const stream_runtime&, const decoded_event&, decision, const event_wait*) { ++explained; });
   const stream_state before = streams_[0]->state;
   store_.writes_until_failure = 0;
   EXPECT_EQ(take(p, 1, 3).error(), errc::write_indeterminate);
@@ -209,8 +229,9 @@ TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fai
 TEST_F(pipeline_of_one, explains_a_record_only_when_it_is_written) {
   pipeline p{streams_, store_, clock_};
   std::vector<std::uint64_t> steps;
-  p.on_record(
-      [&](const stream_runtime&, const decoded_event&, decision) { steps.push_back(store_.last_step()); });
+  p.on_record([&](const stream_runtime&, const decoded_event&, decision, const event_wait*) {
+    steps.push_back(store_.last_step());
+  });
   ASSERT_TRUE(take(p, 1, 3));
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{1, 1, 1}));
 }
@@ -258,7 +279,9 @@ TEST_F(pipeline_of_one, finishes_a_release_that_a_crash_cut_off_before_it_takes_
   ASSERT_TRUE(load_states(streams_, store_));
   pipeline p{streams_, store_, clock_};
   std::vector<verdict> told;
-  p.on_record([&](const stream_runtime&, const decoded_event&, decision d) { told.push_back(d.verdict); });
+  p.on_record([&](const stream_runtime&, const decoded_event&, decision d, const event_wait*) {
+    told.push_back(d.verdict);
+  });
   ASSERT_TRUE(take(p, 3, 3));
   EXPECT_EQ(told, std::vector{verdict::applied}) << "as it would be had the step not ended there";
   EXPECT_EQ(stream.state.counters.applied, 3U);
