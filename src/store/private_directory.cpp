@@ -19,6 +19,26 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
+/// Whoever owns a link on the way says where the state is, and may say something else tomorrow. Root's and
+/// our own links are somebody's decision.
+std::optional<problem> find_link_of_others(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::path way;
+  for (const std::filesystem::path& part : std::filesystem::absolute(path, code)) {
+    way /= part;
+    struct ::stat info {};
+    if (::lstat(way.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) continue;
+    if (info.st_uid == 0 || info.st_uid == ::geteuid()) continue;
+    problem refused = file_problem("use the state directory", path,
+                                   std::make_error_code(std::errc::operation_not_permitted));
+    refused.message = "the state directory " + path.string() + " lies behind the link " + way.string() +
+                      ", which belongs to user " + std::to_string(info.st_uid);
+    refused.hint = "name the directory itself as state.path; or remove the link, if nobody of yours made it";
+    return refused;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 reported<bool> make_private_directory(const std::filesystem::path& path) {
@@ -36,6 +56,7 @@ reported<bool> make_private_directory(const std::filesystem::path& path) {
 }
 
 reported<void> check_owner(const std::filesystem::path& path) {
+  if (auto refused = find_link_of_others(path)) return std::move(*refused);
   struct ::stat info {};
   if (::stat(path.c_str(), &info) != 0)
     return file_problem("look at the state directory", path, last_error());

@@ -16,7 +16,8 @@ namespace ratchet {
 /// above it are made as the umask says. True: it was made.
 [[nodiscard]] reported<bool> make_private_directory(const std::filesystem::path&);
 
-/// Refuses a directory of another user, who could change its mode and what it holds.
+/// Refuses a directory of another user, who could change its mode and what it holds; and one behind a link of
+/// another user but root, who could have chosen a directory that is nobody's state.
 [[nodiscard]] reported<void> check_owner(const std::filesystem::path&);
 
 /// Takes the rights of group and others from a directory of this user's.

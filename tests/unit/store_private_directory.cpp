@@ -87,6 +87,22 @@ TEST_F(a_private_directory, of_somebody_else_is_refused) {
   EXPECT_THAT(checked.error().hint, HasSubstr("`state.path: " + root_.string() + "/state`"));
 }
 
+TEST_F(a_private_directory, is_not_looked_for_behind_a_link_of_somebody_else) {
+  fs::create_directories(root_ / "spool" / "state");
+  fs::create_directory_symlink(root_ / "spool", root_ / "link");
+  for (const fs::path& path : {root_ / "link", root_ / "link/", root_ / "link/state"})
+    EXPECT_TRUE(check_owner(path).has_value()) << path << ": a link of one's own";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  ASSERT_EQ(::lchown((root_ / "link").c_str(), 65534, 65534), 0);
+  for (const fs::path& path : {root_ / "link", root_ / "link/", root_ / "link/state"}) {
+    const auto checked = check_owner(path);
+    ASSERT_FALSE(checked.has_value()) << path;
+    EXPECT_EQ(exit_code(checked.error().code), 74);
+    EXPECT_THAT(checked.error().message,
+                HasSubstr("behind the link " + (root_ / "link").string() + ", which belongs to user 65534"));
+  }
+}
+
 TEST_F(a_private_directory, that_is_not_there_is_no_secret) {
   EXPECT_FALSE(check_owner(root_ / "missing").has_value());
   EXPECT_FALSE(close_to_others(root_ / "missing").has_value());
