@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/access.hpp"
 #include "app/consumer_session.hpp"
@@ -36,6 +37,17 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 [[nodiscard]] bool refuse_all(const std::set<std::string>& refusing, const kafka_config& kafka) {
   return std::all_of(kafka.brokers.begin(), kafka.brokers.end(),
                      [&](const std::string& broker) { return refusing.contains(broker); });
+}
+
+/// A line to type, for all of them.
+[[nodiscard]] std::string commands_to_create(const std::string& broker,
+                                             const std::vector<std::string>& topics) {
+  std::string line;
+  for (const std::string& topic : topics) {
+    line += (line.empty() ? "" : " && ") + std::string{"kafka-topics.sh --bootstrap-server "} + broker +
+            " --create --topic " + topic;
+  }
+  return line;
 }
 
 }  // namespace
@@ -118,8 +130,8 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
                   std::string{"correct "} +
                       (use == topic_use::read ? "`topics`"
                                               : "`outputs`, `emit`, `dead_letter` and `rejections`") +
-                      " in the config, or create it: kafka-topics.sh --bootstrap-server " +
-                      around_.settings.kafka.brokers.front() + " --create --topic " + missing.front(),
+                      " in the config, or create " + (one ? "it: " : "them: ") +
+                      commands_to_create(around_.settings.kafka.brokers.front(), missing),
                   {}}};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/consumer_session.hpp"
+#include "core/typed_command.hpp"
 #include "kafka/kafka_error.hpp"
 
 namespace ratchet {
@@ -159,7 +160,11 @@ void consumer_session::tell_of_option(const resolved_assignment& r) const {
   if (option == resume_option::none || r.option_used || options_.resume.was_used) return;
   if (r.stops.empty()) {
     tell(around_.log, log_kind::resume_option_unused,
-         "`--resume {}` had nothing to do: the state and the group's offsets fit", name_of(option));
+         "`--resume {}` had nothing to do: the state and the group's offsets fit{}", name_of(option),
+         option == resume_option::rebuild
+             ? "; to build the state anew all the same, stop, move " +
+                   shell_word(around_.settings.state.path.string()) + " away, and say it again"
+             : "");
   } else {
     tell(around_.log, log_kind::resume_told, "`--resume {}` is no answer to what was found", name_of(option));
   }

@@ -18,6 +18,7 @@
 #include "cli/bench_run.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "cli/count_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/progress_bar.hpp"
 #include "workload/workload_kafka.hpp"
@@ -238,8 +239,8 @@ void add_dials(CLI::App& command, bench_arguments& a) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     return command.add_option(name, value, text)->capture_default_str();
   };
-  add("--events", dials.events, "Records")->check(CLI::PositiveNumber);
-  add("--aggregates", dials.aggregates, "Payments")->check(CLI::PositiveNumber);
+  add("--events", dials.events, "Records")->check(check_count);
+  add("--aggregates", dials.aggregates, "Payments")->check(check_count);
   add("--introduction", dials.introduction, "Share of the stream by which every payment had its first event");
   add("--zipf", dials.zipf, "How unevenly payments get events");
   add("--duplicates", dials.duplicates, "Share of repeated records");

@@ -7,6 +7,7 @@
 
 #include "app/control_requests.hpp"
 #include "cli/command.hpp"
+#include "cli/count_option.hpp"
 #include "cli/read_source.hpp"
 
 namespace ratchet::cli {
@@ -86,9 +87,7 @@ void add_scan(CLI::App& root, command_line& line) {
                            ->excludes(deleted);
   command->add_option("--prefix", range.prefix, "Only aggregates, or keys, that begin so");
   command->add_option("--from", range.from, "With --table: from this key on")->needs(table);
-  command->add_option("--limit", range.limit, "At most so many")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U));
+  command->add_option("--limit", range.limit, "At most so many")->type_name("N")->check(check_count);
   command->footer(
       "In byte order of the aggregate id, as of one moment. Each line is JSON, whatever --output says.\n"
       "With --prefix aggregates before it are passed over one by one; rows of a table are found at once.\n"

@@ -17,6 +17,7 @@
 #include "app/rejected_list.hpp"
 #include "app/waiting_request.hpp"
 #include "app/waiting_story.hpp"
+#include "cli/count_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
@@ -116,12 +117,7 @@ void add_filter_options(CLI::App& command, list_options& o) {
   command.add_option("--sequence", o.sequence, "Those with this sequence")
       ->type_name("N")
       ->check(check_sequence);
-  command.add_option("--limit", o.limit, "So many at most")
-      ->type_name("N")
-      ->check([](const std::string& text) {
-        return text.find_first_not_of('0') == std::string::npos ? std::string{"it is 1 at least"}
-                                                                : std::string{};
-      });
+  command.add_option("--limit", o.limit, "So many at most")->type_name("N")->check(check_count);
   command.add_option("--after", o.after, "Those behind this one, to go on where a list ended")
       ->type_name("AGGREGATE/SEQUENCE")
       ->check([](const std::string& text) {

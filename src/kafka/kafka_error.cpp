@@ -98,6 +98,10 @@ bool is_all_brokers_down(const std::error_code& code) noexcept {
   return code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
 }
 
+const char* words_of_error(const std::error_code& code, const char* reason) noexcept {
+  return is_all_brokers_down(code) ? "all brokers are down" : reason;
+}
+
 bool is_not_a_member(const std::error_code& code) noexcept {
   if (!is_kafka(code)) return false;
   switch (code.value()) {

@@ -23,6 +23,10 @@ namespace ratchet {
 /// No connection is left. The client goes on trying.
 [[nodiscard]] bool is_all_brokers_down(const std::error_code&) noexcept;
 
+/// What people are told of it. The client counts the brokers that are down, an address of the config and the
+/// broker behind it as two; nobody else does. `reason`: the client's own words.
+[[nodiscard]] const char* words_of_error(const std::error_code&, const char* reason) noexcept;
+
 /// The group no longer knows this member (or never did): what it tried to commit was refused. A commit is the
 /// gate that tells a zombie; a revoke follows.
 [[nodiscard]] bool is_not_a_member(const std::error_code&) noexcept;

@@ -57,7 +57,7 @@ class delivery_reports final : public client_callbacks {
   }
   void on_error(rd_kafka_t*, rd_kafka_resp_err_t code, const char* reason) override {
     if (code == RD_KAFKA_RESP_ERR__FATAL) lost_ = true;
-    log(k_syslog_warning, reason);
+    log(k_syslog_warning, words_of_error(kafka_error(code), reason));
   }
   [[nodiscard]] std::vector<delivery> take() { return std::exchange(ended_, {}); }
   void add(std::uint64_t position, rd_kafka_resp_err_t code) {

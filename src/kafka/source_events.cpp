@@ -74,7 +74,7 @@ void source_events::on_error(rd_kafka_t* handle, rd_kafka_resp_err_t code, const
   if (code == RD_KAFKA_RESP_ERR__FATAL) {
     fatal(handle, reason);
   } else {
-    std::string text = mask()(reason);
+    std::string text = mask()(words_of_error(kafka_error(code), reason));
     complain(kafka_error(code), text);
     notices_.emplace_back(
         notice::trouble{kafka_error(code), std::move(text), access_kind_of(kafka_error(code))});
@@ -83,7 +83,7 @@ void source_events::on_error(rd_kafka_t* handle, rd_kafka_resp_err_t code, const
 
 void source_events::complain(const std::error_code& code, std::string text) {
   const auto access = access_kind_of(code);
-  // "1/1 brokers are down" follows on what brought them down, and says less.
+  // That all brokers are down follows on what brought them down, and says less.
   const bool tells_less = code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
   if (complaint_ && (tells_less || (complaint_->access && !access))) return;
   complaint_ = complaint{code, access, without_state(std::move(text))};

@@ -257,6 +257,8 @@ TEST_F(session_outbox, refuses_to_start_where_a_topic_is_missing) {
   EXPECT_EQ(ended.end, session_end::refused);
   EXPECT_EQ(ended.why->code, make_error_code(errc::topic_missing));
   EXPECT_THAT(ended.why->hint, HasSubstr("dead_letter"));
+  EXPECT_THAT(ended.why->hint, HasSubstr("--create --topic answers && kafka-topics.sh"));
+  EXPECT_THAT(ended.why->hint, HasSubstr("--create --topic dlq"));
 }
 
 }  // namespace

@@ -90,6 +90,11 @@ TEST_F(read_commands, scan_prints_those_that_begin_so_and_at_most_so_many) {
   const ended all = ratchet({"scan", "--state", state(), "payments"});
   const std::string first = all.out.substr(0, all.out.find('\n') + 1);
   EXPECT_EQ(ratchet({"scan", "--state", state(), "payments", "--limit", "1"}).out, first);
+  for (const char* limit : {"0", "-1", "1.5", "x", "9223372036854775808"}) {
+    const ended refused = ratchet({"scan", "--state", state(), "payments", "--limit", limit});
+    EXPECT_EQ(refused.status, 64) << limit;
+    EXPECT_NE(refused.err.find("a whole number, 1 at least"), std::string::npos) << refused.err;
+  }
   EXPECT_EQ(ratchet({"scan", "--state", state(), "payments", "--prefix", "no such"}).out, "");
   const std::size_t at = first.find(R"("aggregate":")") + 13;
   const std::string id = first.substr(at, first.find('"', at) - at);

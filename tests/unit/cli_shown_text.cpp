@@ -117,7 +117,8 @@ class foreign_text {
   [[nodiscard]] std::vector<output> of_commands() const {
     std::vector<output> all;
     const auto add = [&](std::vector<std::string> words) {
-      if (words[0] != "apply") words.insert(words.end(), {"-c", config()});
+      const bool takes_config = words[0] != "apply" && words[0] != "bench" && words[1] != "--state";
+      if (takes_config) words.insert(words.end(), {"-c", config()});
       const ended text = run_ratchet(dir_, words);
       const bool is_table = words.back() == "--explain";
       const bool is_raw = words[0] == "get" && text.status == 0;
@@ -160,7 +161,13 @@ class foreign_text {
       add({"status", id_});
       add({id_, id_});
       add({"checkpoint", (dir_ / "none" / ("x" + std::to_string(id_.size()))).string()});
+      add({"verify", "--state", (dir_ / id_).string()});
+      for (const char* option : {"--events", "--order", "--only", "--runs", "--size"})
+        add({"bench", option, id_});
     }
+    add({"verify", "--set", "memory_limit=1GiB"});
+    spoil_copy();
+    add({"verify", "--state", (dir_ / "spoilt").string()});
     add({"status", "--audit"});
     write_config(quoted(id_) + ": 1\n");
     add({"validate", "--set", "memory_limit=1GiB"});
@@ -202,6 +209,12 @@ class foreign_text {
         all.push_back({words[0] + " of an instance as " + form, got.status, got.out + got.err});
       }
     }
+    if (id_.find('\0') == std::string::npos) {
+      const ended got = run_ratchet(dir_, {"bench", "--only", "fill", "--brokers",
+                                           broker.value()->bootstrap(), "--topic", id_, "--events", "10"});
+      EXPECT_NE(got.status, 0) << "it is no topic's name";
+      all.push_back({"bench with brokers", got.status, got.out + got.err});
+    }
     (void)started.value().signal(SIGTERM);
     EXPECT_TRUE(started.value().wait(60s));
     all.push_back({"log as " + log_format, 0, cli_testing::content_of(log)});
@@ -210,6 +223,13 @@ class foreign_text {
 
  private:
   [[nodiscard]] std::string config() const { return (dir_ / "r.yaml").string(); }
+
+  /// A state whose files hold the text where the database looks for names of its own.
+  void spoil_copy() const {
+    std::filesystem::copy(dir_ / "state", dir_ / "spoilt", std::filesystem::copy_options::recursive);
+    std::ofstream{dir_ / "spoilt" / "CURRENT", std::ios::binary} << "MANIFEST-" << text_ << "\n";
+    std::ofstream{dir_ / "spoilt" / "SYNCED", std::ios::binary} << text_;
+  }
 
   void write_config(const std::string& more, const std::string& brokers = "") const {
     const bool live = !brokers.empty();

@@ -45,5 +45,15 @@ TEST(an_error_of_a_fetch, passes_where_it_is_the_brokers) {
   }
 }
 
+TEST(an_outage, is_told_without_the_clients_count_of_brokers) {
+  source_events events;
+  events.on_error(nullptr, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "2/2 brokers are down");
+  const auto notices = events.take();
+  ASSERT_EQ(notices.size(), 1U);
+  const auto* told = std::get_if<notice::trouble>(notices.data());
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->text, "all brokers are down");
+}
+
 }  // namespace
 }  // namespace ratchet
