@@ -230,6 +230,7 @@ TEST_F(apply_command, puts_a_state_of_another_meaning_aside_only_where_a_rebuild
 }
 
 TEST_F(apply_command, never_puts_aside_what_is_no_state_directory_of_this_group) {
+  settings_.kafka.group = "one";
   expect_applied({file("in", line("a", 1))});
   reopen();
   settings_.kafka.group = "another";
