@@ -15,7 +15,7 @@ inline constexpr std::string_view k_sink_prefix = "sink:";
 
 /// What a reducer wants to be published. Borrowed until publish() returns.
 struct output {
-  std::string_view topic;                     ///< one of the stream's `outputs`
+  std::string_view topic{};                   ///< one of the stream's `outputs`
   std::optional<std::string_view> key{};      ///< none: the broker spreads the messages
   std::optional<std::string_view> payload{};  ///< none: a tombstone
   std::string_view type{};                    ///< empty: that of the event

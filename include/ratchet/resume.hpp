@@ -59,7 +59,7 @@ struct question {
   std::optional<std::int64_t> log_start{};
   std::optional<std::int64_t> log_end{};
   std::string message;                 ///< for people: what was found. May name what came from outside.
-  std::string hint;                    ///< for people: what is advised, by the words of the command
+  std::string hint;                    ///< for people: what is advised, as in `resume_option::store`
   std::vector<resume_choice> choices;  ///< what would be taken for an answer, whether advised or not
   friend bool operator==(const question&, const question&) = default;
 };

@@ -83,7 +83,8 @@ reported<config_text> read_config_file(const std::filesystem::path& path, millis
     if (got < 0) return unreadable(path, errno);
     if (got == 0) return out;
     out.text.append(piece, 0, static_cast<std::size_t>(got));
-    if (out.text.size() > k_largest_config) return unreadable(path, "it is larger than 4 MiB, which no config is");
+    if (out.text.size() > k_largest_config)
+      return unreadable(path, "it is larger than 4 MiB, which no config is");
   }
 }
 

@@ -16,9 +16,9 @@ struct config_text {
   bool open_to_all{false};  ///< every user of this machine can read the file
 };
 
-/// Reads a config to its end. It may also be a pipe, as of `-c /dev/stdin` or of a shell's `<(...)`: then `patience`
-/// is how long its end may take. Never waits for longer, whatever the path names, and never takes more than 4 MiB.
-/// Errors: io, naming the file.
+/// Reads a config to its end. It may also be a pipe, as of `-c /dev/stdin` or of a shell's `<(...)`: then
+/// `patience` is how long its end may take. Never waits for longer, whatever the path names, and never takes
+/// more than 4 MiB. Errors: io, naming the file.
 [[nodiscard]] reported<config_text> read_config_file(const std::filesystem::path&,
                                                      std::chrono::milliseconds patience);
 

@@ -19,7 +19,8 @@ std::string in_program_words(std::string text) {
     }
     // In backticks the whole of what would be typed gives way.
     std::size_t begin = at;
-    const bool is_quoted = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '`') % 2 == 1;
+    const bool is_quoted =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '`') % 2 == 1;
     if (is_quoted && end < text.size() && text[end] == '`') {
       begin = text.rfind('`', at);
       ++end;

@@ -11,8 +11,8 @@
 /// `resume_option`: what it is told names those. Pure; any thread.
 namespace ratchet {
 
-/// The same text, in which `--resume rebuild`, alone or as the end of a whole command in backticks, has become
-/// `resume_option::rebuild`, and likewise the other options.
+/// The same text, in which `--resume rebuild`, alone or as the end of a whole command in backticks, has
+/// become `resume_option::rebuild`, and likewise the other options.
 [[nodiscard]] std::string in_program_words(std::string text);
 
 /// Also its questions.

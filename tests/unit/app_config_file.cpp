@@ -57,7 +57,8 @@ TEST_F(a_config_file, may_come_through_a_pipe_as_from_a_shell) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   std::thread writer{[&] {
-    for (const char* part : {"version", ": 1\n"}) EXPECT_GT(::write(ends[1], part, std::string{part}.size()), 0);
+    for (const char* part : {"version", ": 1\n"})
+      EXPECT_GT(::write(ends[1], part, std::string{part}.size()), 0);
     ::close(ends[1]);
   }};
   const auto read = read_config_file("/dev/fd/" + std::to_string(ends[0]), k_patience);
@@ -75,7 +76,8 @@ TEST_F(a_config_file, that_never_ends_is_refused_by_name) {
   const int writer = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(writer, 0);
   ASSERT_EQ(::write(writer, "version: 1\n", 11), 11);
-  EXPECT_THAT(refusal(fifo), HasSubstr("it is a pipe, and did not end")) << "somebody has it open for writing";
+  EXPECT_THAT(refusal(fifo), HasSubstr("it is a pipe, and did not end"))
+      << "somebody has it open for writing";
   ::close(writer);
   EXPECT_THAT(refusal("/dev/zero", k_patience), HasSubstr("larger than 4 MiB"));
 }

@@ -20,9 +20,8 @@ TEST(program_words, name_the_option_in_place_of_what_is_typed) {
 }
 
 TEST(program_words, leave_everything_else_as_it_is) {
-  for (const std::string text :
-       {"", "no command", "`ratchet waiting list`", "what `--resume` answers", "--resume none", "--resume ",
-        "--resume else and --resume", "`--resume"}) {
+  for (const std::string text : {"", "no command", "`ratchet waiting list`", "what `--resume` answers",
+                                 "--resume none", "--resume ", "--resume else and --resume", "`--resume"}) {
     EXPECT_EQ(in_program_words(text), text);
   }
 }
@@ -38,8 +37,9 @@ TEST(program_words, reach_every_text_of_a_problem) {
   const problem told = in_program_words(std::move(p));
   ASSERT_EQ(told.diagnostics.size(), 1U);
   ASSERT_EQ(told.questions.size(), 1U);
-  for (const std::string& text : {told.message, told.hint, told.diagnostics[0].message,
-                                  told.diagnostics[0].hint, told.questions[0].message, told.questions[0].hint})
+  for (const std::string& text :
+       {told.message, told.hint, told.diagnostics[0].message, told.diagnostics[0].hint,
+        told.questions[0].message, told.questions[0].hint})
     EXPECT_EQ(text, named);
 }
 

@@ -46,8 +46,9 @@ TEST_F(cli_apply, says_what_it_took_before_a_file_that_is_missing) {
 }
 
 TEST_F(cli_apply, explains_what_each_event_waits_for) {
-  write_config("    order: strict\n    retry: {attempts: 2}\n    reducer:\n      kind: flaky\n"
-               "      fail: [{contains: bad, how: give_up}, {contains: later, how: retry}]\n");
+  write_config(
+      "    order: strict\n    retry: {attempts: 2}\n    reducer:\n      kind: flaky\n"
+      "      fail: [{contains: bad, how: give_up}, {contains: later, how: retry}]\n");
   const std::string input = file("in", R"({"a":"p","n":2}
 {"a":"p","n":3}
 {"a":"q","n":1,"x":"bad"}
