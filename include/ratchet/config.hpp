@@ -78,6 +78,12 @@ struct envelope_config {
   int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
 };
 
+/// Whether the times of records move a stream's time at once.
+enum class record_times : std::uint8_t {
+  checked,  ///< one that is far ahead of its neighbours' has to be borne out by others
+  trusted,  ///< as they come; for topics whose brokers set them (`message.timestamp.type=LogAppendTime`)
+};
+
 struct dedup_config {
   id_kind ids{id_kind::uuidv7};
   std::chrono::milliseconds window{std::chrono::hours{24}};
@@ -180,6 +186,7 @@ struct stream_config {
   retry_config retry;
   rejected_config rejected;
   dedup_config dedup;
+  ratchet::record_times record_times{ratchet::record_times::checked};
   reducer_config reducer;
   std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off
   /// The topic that gets a copy of each record that was rejected, or whose event is dead; empty: none.

@@ -39,6 +39,7 @@ constexpr known_key k_stream_keys[] = {
     {"emit"},         {"tables"},
     {"handling"},     {"retention", "leave it out; sequences are kept for ever"},
     {"dead_letter"},  {"rejections"},
+    {"record_times"},
 };
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 
@@ -244,6 +245,11 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
     read_dedup(*dedup, out.dedup);
   } else if (has_log_positions(out.envelope.format)) {
     out.dedup.ids = id_kind::none;  // their events have none
+  }
+  if (const auto times = map.get("record_times")) {
+    constexpr std::string_view k_words[] = {"checked", "trusted"};
+    if (const int at = times->word(k_words); at >= 0)
+      out.record_times = static_cast<ratchet::record_times>(at);
   }
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);
   if (const auto poison = map.get("poison")) read_poison(*poison, out.poison);

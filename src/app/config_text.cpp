@@ -66,6 +66,8 @@ streams:
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
     # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with
                                   # arrival, which alone takes ids: monotonic, numbers that grow
+    # record_times: checked       # a record time far ahead of its neighbours' has to be borne out by others;
+                                  # trusted: of a topic whose brokers set the times
     reducer:
       kind: replace               # replace: the payload becomes the snapshot
                                   # merge_patch: it is merged into it (RFC 7396); not with order: latest

@@ -82,6 +82,8 @@ constexpr std::array k_rules{
 
     log_rule{log_kind::field_never_found, "field_never_found", k_warn,
              "none of the first thousand events has a field that the envelope names"},
+    log_rule{log_kind::time_passed_over, "time_passed_over", k_warn,
+             "a record's time is far ahead of its neighbours', and moves nothing"},
     log_rule{log_kind::event_dead, "event_dead", k_warn,
              "an event failed for good, and waits for a decision"},
     log_rule{log_kind::event_rejected, "event_rejected", k_warn, "a record was rejected, and why"},

@@ -62,6 +62,7 @@ enum class log_kind : std::uint8_t {
   commit_failed,
   // Events.
   field_never_found,
+  time_passed_over,
   event_dead,
   event_rejected,
   gap_skipped,

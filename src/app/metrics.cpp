@@ -102,6 +102,10 @@ void add_streams(exposition& out, const state_sample& state) {
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.consumed));
   out.counter("ratchet_ids_ahead_total", "Event ids whose own time was ahead of their record's.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.ids_ahead));
+  out.counter("ratchet_times_passed_over_total",
+              "Record times that were far ahead of their neighbours', and moved nothing.");
+  for (const stream_sample& s : state.streams)
+    out.add({{"stream", s.name}}, as_double(s.counters.times_passed_over));
   out.gauge("ratchet_largest_snapshot_bytes", "The largest snapshot that this process has written.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.largest.snapshot));
   out.gauge("ratchet_largest_table_row_bytes", "The largest row of a table that this process has written.");

@@ -60,6 +60,7 @@ void write_counters(json_writer& json, const counters& c) {
   for (const auto& [name, value] : counts_of_waiting(c)) json.key(name).number(value);
   json.end_object().key("waiting_bytes").number(c.waiting_bytes);
   json.key("ids_ahead").number(c.ids_ahead);
+  json.key("times_passed_over").number(c.times_passed_over);
 }
 
 void write_partition(json_writer& json, const partition_report& p) {

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
+#include "app/waiting_story.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
@@ -62,6 +64,9 @@ void append_counters(std::string& out, const counters& c) {
   count_line(out, "waiting", c.waiting(), more);
   if (c.ids_ahead != 0)
     count_line(out, "ids ahead", c.ids_ahead, "event ids from the future, filed at their time");
+  if (c.times_passed_over != 0)
+    count_line(out, "times ahead", c.times_passed_over,
+               "record times far ahead of their neighbours'; they moved neither window nor gaps");
 }
 
 /// "aggregate, sequence in all; time in 3; type (/evtType) in none": what is amiss comes last.
@@ -84,6 +89,17 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
   if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
   if (!none.empty()) text += (text.empty() ? "" : "; ") + none + " in none";
   count_line(out, "fields of", found->events, text);
+}
+
+/// Nobody's events are as old as that: the times are in another unit.
+void append_odd_times(std::string& out, const stream_state& state) {
+  constexpr timestamp k_before_kafka{std::chrono::sys_days{std::chrono::year{1990} / 1 / 1}};
+  const auto time = stream_time_of(state);
+  if (!time || *time >= k_before_kafka) return;
+  append_line(out,
+              "  the records' times are of " + to_rfc3339(*time).substr(0, 10) +
+                  ": are they seconds? A time is RFC 3339 or milliseconds since 1970; windows and gaps are "
+                  "measured by it");
 }
 
 /// Which numbers, as far as anybody knows.
@@ -193,6 +209,7 @@ std::string status_text(const status_report& report) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
+    append_odd_times(out, stream.state);
     append_fields(out, stream.fields);
     append_gap(out, stream);
     append_partitions(out, partitions_of(stream));

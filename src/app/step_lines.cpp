@@ -10,6 +10,7 @@
 #include "app/row_reports.hpp"
 #include "core/sequence_range.hpp"
 #include "core/typed_command.hpp"
+#include "decode/time_text.hpp"
 
 namespace ratchet {
 
@@ -92,9 +93,12 @@ std::string_view step_lines::name_of_stream(stream_id id) const {
 
 void step_lines::tell(const step_batch& batch, time_point now) {
   for (const step_part& part : batch.parts) {
-    const bool is_plain = part.rejected.empty() && (part.change == nullptr || part.change->backlogs.empty());
+    const bool is_plain =
+        part.rejected.empty() &&
+        (part.change == nullptr || (part.change->backlogs.empty() && !part.change->passed_over));
     if (is_plain) continue;
     const std::string_view stream = name_of_stream(part.stream);
+    if (part.change->passed_over) tell_passed_over(stream, *part.change->passed_over);
     for (const rejected_row& row : part.rejected) tell_rejected(stream, row, now);
     // A dead event is written when it dies, and not touched after that until somebody decides.
     for (const backlog_change& b : part.change->backlogs) {
@@ -157,6 +161,18 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
   if (*kind == log_kind::aggregate_held && answer == log_burst::answer::first)
     text += "; see " + command_for(*kind, row.stream);
   tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
+}
+
+/// Once of a stream: a wrong clock does not get right by itself, and status counts the records.
+void step_lines::tell_passed_over(std::string_view stream, const passed_over_time& passed) {
+  if (!passed_over_.emplace(stream).second) return;
+  tell_of(
+      log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+      begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
+          to_rfc3339(passed.of.time) + ", but the records around it are of about " +
+          to_rfc3339(passed.believed) +
+          ": its producer's clock is wrong. It moves neither window nor gaps; `ratchet status` counts such "
+          "times, and this is not said again");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

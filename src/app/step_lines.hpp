@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +50,7 @@ class step_lines {
   void tell_rejected(std::string_view stream, const rejected_row&, time_point now);
   void tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event&, time_point now);
   void tell_audit(const audit_row&, time_point now);
+  void tell_passed_over(std::string_view stream, const passed_over_time&);
   [[nodiscard]] log_burst::answer take(log_kind, std::string_view stream, time_point now);
   void tell_of_more(const key&, std::uint64_t) const;
   [[nodiscard]] std::string_view name_of_stream(stream_id) const;
@@ -55,6 +58,7 @@ class step_lines {
   log_ptr log_;
   const stream_list& streams_;
   std::map<key, log_burst> bursts_;
+  std::set<std::string, std::less<>> passed_over_;  ///< streams of which a time was told that is not believed
 };
 
 }  // namespace ratchet

@@ -172,6 +172,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.deferred = config.handling == handling::deferred;
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
+  rules.checks_times = config.record_times == record_times::checked;
   rules.poison_limit = config.poison;
   rules.gap = config.gap;
   rules.waiting = config.waiting;

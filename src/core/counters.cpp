@@ -15,7 +15,8 @@ constexpr std::uint64_t counters::*k_members[] = {
     &counters::rejected_late,     &counters::rejected_id_reused,
     &counters::waiting_parked,    &counters::waiting_retrying,
     &counters::waiting_dead,      &counters::consumed,
-    &counters::ids_ahead,         &counters::waiting_bytes,
+    &counters::ids_ahead,         &counters::times_passed_over,
+    &counters::waiting_bytes,
 };
 static_assert(sizeof(counters) == sizeof(std::uint64_t) * std::size(k_members));
 

@@ -160,7 +160,18 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     }
   }
   if (has_position) where.next_offset = e.from->offset + 1;
-  floor_->handled(where, e.record_time, now_ + rules_.max_skew);
+  move_floor(e, where);
+}
+
+void pass::move_floor(const decoded_event& e, partition_state& where) {
+  const timestamp cap = now_ + rules_.max_skew;
+  if (!rules_.checks_times || !e.record_time) {
+    floor_->handled(where, e.record_time, cap);
+    return;
+  }
+  const auto passed_over = floor_->handled(where, {*e.record_time, e.from->offset}, cap, rules_.max_skew);
+  if (!passed_over.empty() && !change_.passed_over)
+    change_.passed_over = {*e.from->where, passed_over.front(), *where.highest_time};
 }
 
 /// Stops the partition where this malformed record is the one that reaches the limit.

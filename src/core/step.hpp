@@ -41,6 +41,8 @@ struct stream_rules {
   bool deferred{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
+  /// A record time that is far ahead of its neighbours' has to be borne out, see believe_time().
+  bool checks_times{false};
   /// `gap.policy: stop`: what the stream's time was when it was started. A gap that is older is waited for as
   /// if it had begun then, so that what is missing has the whole time-out to come.
   std::optional<timestamp> gaps_from{};
@@ -158,6 +160,13 @@ struct event_wait {
   std::string error;  ///< of its attempt, where that failed
 };
 
+/// A record whose time was far ahead of its neighbours', which did not bear it out: see believe_time().
+struct passed_over_time {
+  topic_partition where;
+  time_leap of;
+  timestamp believed;  ///< the partition's highest time since
+};
+
 /// Everything a step changes of one stream.
 struct stream_change {
   std::vector<aggregate_change> rows;
@@ -179,7 +188,8 @@ struct stream_change {
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
-  std::vector<waiting_fate> fates;  ///< in the order of the batch
+  std::vector<waiting_fate> fates;              ///< in the order of the batch
+  std::optional<passed_over_time> passed_over;  ///< the first of the step
 };
 
 [[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);

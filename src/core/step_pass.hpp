@@ -94,6 +94,7 @@ class pass {
   [[nodiscard]] partition_state& state_of(partition_in_step&);
   void decide_all(std::span<const cut>);
   void handle(std::uint32_t index, partition_in_step&);
+  void move_floor(const decoded_event&, partition_state&);
   [[nodiscard]] decision decide_event(std::uint32_t index);
   [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
   /// What the event's id is filed under, and judged by.

@@ -45,6 +45,9 @@ struct counters {
   std::uint64_t consumed{0};
   /// Ids whose own time was further ahead of their record than the allowed skew. Not a part of the ledger.
   std::uint64_t ids_ahead{0};
+  /// Record times that were far ahead of their neighbours', which did not bear them out. Not a part of the
+  /// ledger.
+  std::uint64_t times_passed_over{0};
   /// What the waiting events take, as their limit counts it. Not a part of the ledger.
   std::uint64_t waiting_bytes{0};
 
@@ -78,12 +81,24 @@ struct known_record {
   friend constexpr bool operator==(const known_record&, const known_record&) = default;
 };
 
+constexpr std::int64_t k_passed_over = -1;
+
+/// A record whose time lies far ahead of those before it in its partition.
+struct time_leap {
+  timestamp time;
+  std::int64_t offset{0};  ///< k_passed_over: it was passed over, and `time` is not its own any more
+  friend bool operator==(const time_leap&, const time_leap&) = default;
+};
+
 /// What is remembered of one partition.
 struct partition_state {
   /// Without a position it is there to hold the floor back alone, as its events are still to come.
   std::int64_t next_offset{0};
-  /// The highest record time handled, capped at the clock plus the allowed skew when it was handled.
+  /// The highest record time that is believed, see believe_time(); at most the clock plus the allowed skew of
+  /// when its record was handled.
   std::optional<timestamp> highest_time;
+  /// What no record since has spoken against, and too few have borne out: by time, the lowest first.
+  std::vector<time_leap> leaps;
   /// Left out of the floor, as it is read, and there is nothing to read; or as nobody reads it any more. Its
   /// next record brings it back, and so does whoever learns that it has one or may have one.
   bool idle{false};

@@ -39,6 +39,11 @@ class transactions_of_step {
     change_.after = before;
     change_.opaque_ids = rules.opaque_ids;
     time_ = before.floor ? std::max(now, *before.floor) : now;
+    filed_ = time_;
+    // Records, too, move the floor, and may be ahead of the clock: a key is remembered for a window by
+    // either.
+    if (!rules.transactions_move_floor)
+      filed_ = std::max(now + rules.max_skew, stream_time(rules, before).value_or(now));
     aggregates_.resize(plan.aggregates.size());
     for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
       aggregates_[i].row.has_last = false;
@@ -158,7 +163,7 @@ class transactions_of_step {
       std::erase_if(aggregate.of->reopened, [&](const reopened_id& r) { return r.id == request.id; });
     const std::uint32_t index = plan_.ids[id].aggregate;
     in_step_[id] = static_cast<std::uint32_t>(change_.ids.size());
-    change_.ids.push_back({index, request.id, time_});
+    change_.ids.push_back({index, request.id, filed_});
     change_.answers.push_back({number, request.fingerprint, ended.reply});
     if (!ended.outputs.empty())
       change_.outputs.push_back(outputs_of(index, view, time_, std::move(ended.outputs)));
@@ -180,6 +185,7 @@ class transactions_of_step {
   const step_rows& rows_;
   timestamp now_;
   timestamp time_;
+  timestamp filed_;        ///< what its keys are filed under
   std::uint32_t turn_{0};  ///< which request it is
   std::vector<aggregate_now> aggregates_;
   std::vector<std::optional<std::uint32_t>> in_step_;  ///< by id: which of change_.ids is it

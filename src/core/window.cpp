@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/believed_time.hpp"
+
 namespace ratchet {
 
 window_floor::window_floor(stream_state& state, std::chrono::milliseconds window)
@@ -13,10 +15,26 @@ window_floor::window_floor(stream_state& state, std::chrono::milliseconds window
 
 void window_floor::handled(partition_state& partition, std::optional<timestamp> record_time, timestamp cap) {
   const std::optional<timestamp> before = partition.highest_time;
-  if (!record_time && !before) return;  // nothing that could stand in
+  if (record_time && (!before || std::min(*record_time, cap) > *before)) {
+    partition.highest_time = std::min(*record_time, cap);
+  }
+  moved(before, partition);
+}
+
+std::vector<time_leap> window_floor::handled(partition_state& partition, time_leap of_record, timestamp cap,
+                                             std::chrono::milliseconds max_skew) {
+  const std::optional<timestamp> before = partition.highest_time;
+  std::vector<time_leap> passed_over = believe_time(partition, of_record, cap, max_skew);
+  state_->counters.times_passed_over += passed_over.size();
+  moved(before, partition);
+  return passed_over;
+}
+
+/// A record was handled, before which the partition's highest time was this.
+void window_floor::moved(std::optional<timestamp> before, partition_state& partition) {
+  if (!partition.highest_time) return;  // nothing that could stand in
   const bool was_idle = std::exchange(partition.idle, false);
-  const bool is_higher = record_time && (!before || std::min(*record_time, cap) > *before);
-  if (is_higher) partition.highest_time = std::min(*record_time, cap);
+  const bool is_higher = partition.highest_time != before;
   // Only the partition that holds the floor back can move it; all others are ahead of it.
   if (was_idle || (is_higher && (!before || !lowest_ || *before == *lowest_))) recompute();
 }

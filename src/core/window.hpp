@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "core/decoded_event.hpp"
 #include "core/stream_state.hpp"
@@ -10,9 +11,9 @@
 
 namespace ratchet {
 
-/// Moves the floor of one stream's window, record by record: the lowest of the partitions' highest record
-/// times, less the window. It only grows. A partition that has shown no time yet holds it back; one that is
-/// idle does not count. Works on a stream_state in place and must not outlive it.
+/// Moves the floor of one stream's window, record by record: the lowest of the partitions' highest believed
+/// record times, less the window. It only grows. A partition that has shown no time yet holds it back; one
+/// that is idle does not count. Works on a stream_state in place and must not outlive it.
 class window_floor {
  public:
   window_floor(stream_state&, std::chrono::milliseconds window);
@@ -24,10 +25,16 @@ class window_floor {
   /// future cannot empty the window. Without a time the partition's last one stands in. The partition must be
   /// one of the state's.
   void handled(partition_state&, std::optional<timestamp> record_time, timestamp cap);
+  /// The same, where the time has to be borne out: see believe_time(). Counts what is passed over for it, and
+  /// returns that.
+  std::vector<time_leap> handled(partition_state&, time_leap of_record, timestamp cap,
+                                 std::chrono::milliseconds max_skew);
   /// The set of counted partitions changed.
   void recompute();
 
  private:
+  void moved(std::optional<timestamp> before, partition_state&);
+
   stream_state* state_;
   std::chrono::milliseconds window_;
   /// The lowest of the highest times; none while a counted partition has shown no time, or none is counted.

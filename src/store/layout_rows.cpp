@@ -10,7 +10,8 @@ namespace ratchet::layout {
 
 namespace {
 
-/// All counters in the order of their bytes; one list for both directions.
+/// The counters that every row has, in the order of their bytes; one list for both directions. What came
+/// later, `times_passed_over`, stands behind them where it is not 0.
 template <class Counters>
 auto members(Counters& c) {
   return std::array{&c.applied,           &c.superseded,       &c.duplicate,     &c.stale,
@@ -19,13 +20,13 @@ auto members(Counters& c) {
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
                     &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 18 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 19 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
-constexpr unsigned k_floor = 1;
+constexpr unsigned k_floor = 1, k_times_passed_over = 2;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
-                   k_partition_hash_offset = 16;
+                   k_partition_hash_offset = 16, k_partition_leaps = 32;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
                    k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
@@ -135,9 +136,10 @@ result<stream_record> decode_stream(std::string_view value) {
 std::string encode_stream_state(std::optional<timestamp> floor, const counters& c) {
   std::string value = with_format();
   byte_writer out{value};
-  out.u8(floor ? k_floor : 0U);
+  out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U));
   if (floor) out.time(*floor);
   for (const std::uint64_t* counter : members(c)) out.u64(*counter);
+  if (c.times_passed_over != 0) out.u64(c.times_passed_over);
   return value;
 }
 
@@ -145,9 +147,13 @@ result<stream_state> decode_stream_state(std::string_view value) {
   byte_reader in = after_format(value);
   stream_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~k_floor) == 0);
+  in.expect((flags & ~(k_floor | k_times_passed_over)) == 0);
   if ((flags & k_floor) != 0) out.floor = in.time();
   for (std::uint64_t* counter : members(out.counters)) *counter = in.u64();
+  if ((flags & k_times_passed_over) != 0) {
+    out.counters.times_passed_over = in.u64();
+    in.expect(out.counters.times_passed_over != 0);
+  }
   if (!in.done()) return damaged();
   return out;
 }
@@ -158,12 +164,18 @@ std::string encode_partition(const partition_state& p) {
   const bool is_right_below = p.last_record && p.last_record->offset == p.next_offset - 1;
   out.u8((p.highest_time ? k_partition_time : 0U) | (p.idle ? k_partition_idle : 0U) |
          (p.last_record ? k_partition_hash : 0U) | (p.last_ids.empty() ? 0U : k_partition_ids) |
-         (p.last_record && !is_right_below ? k_partition_hash_offset : 0U));
+         (p.last_record && !is_right_below ? k_partition_hash_offset : 0U) |
+         (p.leaps.empty() ? 0U : k_partition_leaps));
   out.i64(p.next_offset);
   if (p.highest_time) out.time(*p.highest_time);
   out.u32(p.malformed_run);
   if (p.last_record) out.hash(p.last_record->hash);
   if (p.last_record && !is_right_below) out.i64(p.last_record->offset);
+  if (!p.leaps.empty()) out.u8(static_cast<unsigned>(p.leaps.size()));
+  for (const time_leap& leap : p.leaps) {
+    out.time(leap.time);
+    out.i64(leap.offset);
+  }
   if (p.last_ids.empty()) return value;
   out.u32(static_cast<std::uint32_t>(p.last_ids.size()));
   for (const auto& [source, number] : p.last_ids) {
@@ -178,8 +190,9 @@ result<partition_state> decode_partition(std::string_view value) {
   byte_reader in = after_format(value);
   partition_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_partition_time | k_partition_idle | k_partition_hash | k_partition_ids |
-                       k_partition_hash_offset)) == 0);
+  constexpr unsigned k_known = k_partition_time | k_partition_idle | k_partition_hash | k_partition_ids |
+                               k_partition_hash_offset | k_partition_leaps;
+  in.expect((flags & ~k_known) == 0);
   out.next_offset = in.i64();
   if ((flags & k_partition_time) != 0) out.highest_time = in.time();
   out.idle = (flags & k_partition_idle) != 0;
@@ -189,6 +202,13 @@ result<partition_state> decode_partition(std::string_view value) {
     const std::int64_t offset = in.i64();
     in.expect(out.last_record && offset < out.next_offset - 1);
     if (out.last_record) out.last_record->offset = offset;
+  }
+  unsigned leaps = (flags & k_partition_leaps) != 0 ? in.u8() : 0;
+  in.expect((flags & k_partition_leaps) == 0 || leaps > 0);
+  for (; leaps > 0 && !in.bad(); --leaps) {
+    const timestamp time = in.time();
+    in.expect(out.leaps.empty() || out.leaps.back().time <= time);
+    out.leaps.push_back({time, in.i64()});
   }
   std::uint32_t sources = (flags & k_partition_ids) != 0 ? in.u32() : 0;
   in.expect((flags & k_partition_ids) == 0 || sources > 0);

@@ -91,6 +91,7 @@ inline const row_kind<stream_state> k_stream_state{
             &c.ids_ahead, &c.waiting_bytes}) {
         *counter = in.u64();
       }
+      c.times_passed_over = in.u64();
       return s;
     },
     [](const stream_state& s) { return layout::encode_stream_state(s.floor, s.counters); },
@@ -108,6 +109,11 @@ inline const row_kind<partition_state> k_partition{[](fuzz_input& in) {
                                                      const std::int64_t before = in.flag() ? in.u8() : 0;
                                                      if (hash && p.next_offset > before)
                                                        p.last_record = {p.next_offset - 1 - before, *hash};
+                                                     timestamp last{};
+                                                     for (unsigned n = in.u8() % 4U; n > 0; --n) {
+                                                       last = std::max(last, read_time(in));
+                                                       p.leaps.push_back({last, in.i64()});
+                                                     }
                                                      return p;
                                                    },
                                                    layout::encode_partition, layout::decode_partition};

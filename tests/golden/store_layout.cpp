@@ -228,6 +228,17 @@ TEST(values_on_disk, are_these_bytes) {
             "00000000" +
                 k_hash_hex + "000000000000000e");
   EXPECT_EQ(decode_partition(behind_markers).value(), partition);
+  partition = {.next_offset = 17, .highest_time = k_time, .leaps = {{k_time, 5}, {k_time, 16}}};
+  const std::string with_leaps = encode_partition(partition);
+  EXPECT_EQ(hex(with_leaps),
+            "01"
+            "21"
+            "0000000000000011" +
+                k_time_hex +
+                "00000000"
+                "02" +
+                k_time_hex + "0000000000000005" + k_time_hex + "0000000000000010");
+  EXPECT_EQ(decode_partition(with_leaps).value(), partition);
   EXPECT_EQ(hex(encode_audit({9, k_time, "kd", "s", "tx"})), "01" + k_time_hex +
                                                                  "00000002"
                                                                  "6b64"
@@ -308,6 +319,12 @@ TEST(values_on_disk, hold_the_counters_in_this_order) {
   EXPECT_EQ(hex(value), want);
   EXPECT_EQ(decode_stream_state(value).value().counters, c);
   EXPECT_EQ(decode_stream_state(value).value().floor, k_time);
+
+  c.times_passed_over = 0x13;
+  want.replace(2, 2, "03");
+  EXPECT_EQ(hex(encode_stream_state(k_time, c)), want + "0000000000000013")
+      << "behind them, where there are any";
+  EXPECT_EQ(decode_stream_state(encode_stream_state(k_time, c)).value().counters, c);
 }
 
 TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/plain_times.hpp"
 #include "unit/core_world.hpp"
 
 /// What Ratchet must come to, worked out the slow way: one event at a time, over plain maps, with every
@@ -32,6 +33,7 @@ struct oracle_rules {
   bool has_ties{false};                       ///< the later of two events of one number is the newer one
   bool opaque{false};                         ///< ids have no time but their record's
   bool deferred{false};                       ///< what is let through is run by finish()
+  bool checks_times{false};                   ///< times far ahead have to be borne out
 };
 
 class oracle {
@@ -60,6 +62,7 @@ class oracle {
   struct partition {
     std::int64_t next{0};
     std::optional<std::int64_t> highest;
+    plain_times times{};
     std::uint32_t malformed{0};
   };
 
@@ -83,7 +86,10 @@ class oracle {
     partition& p = partitions[e.partition];
     p.malformed = what == "malformed" ? p.malformed + 1 : 0;
     p.next = e.offset + 1;
-    if (e.time) {
+    if (e.time && rules_.checks_times) {
+      p.times.take(*e.time, rules_.now, rules_.skew);
+      p.highest = p.times.highest;
+    } else if (e.time) {
       p.highest = std::max(p.highest.value_or(*capped(e.time)), *capped(e.time));
     }
     raise_floor();

@@ -307,6 +307,7 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
                              : std::nullopt;
     must_be(at->second.next_offset == wanted.next, "a partition's next offset");
     must_be(highest == wanted.highest, "a partition's highest time");
+    must_be(at->second.leaps.size() == wanted.times.pending.size(), "the times that others have to bear out");
     const auto& ids = at->second.last_ids;
     must_be(std::equal(
                 ids.begin(), ids.end(), wanted.highest_ordinals.begin(), wanted.highest_ordinals.end(),

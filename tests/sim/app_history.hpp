@@ -119,6 +119,7 @@ struct stream_setup {
   std::uint32_t partitions{1};
   std::int64_t window{0};
   std::int64_t skew{0};
+  bool checks_times{false};  ///< record times far ahead have to be borne out
 };
 
 /// What a thread of the program that embeds Ratchet wants done, and asks for until it knows what came of it.

@@ -51,10 +51,9 @@ void plain_oracle::publish(std::uint32_t which, const std::string& payload) {
   }
 }
 
-/// Its time is the clock's, but not before what is forgotten.
+/// Its key is kept for a window, by the clock and by the stream's time.
 transacted plain_oracle::transact(const request& r, std::int64_t now) {
   const auto of = std::pair{r.id, r.aggregate};
-  const std::int64_t time = std::max(now, floor_.value_or(now));
   aggregate& a = aggregates_[r.aggregate];
   const auto filed = ids_.find(of);
   const bool is_filed = filed != ids_.end() && !a.reopened.contains(r.id);
@@ -80,7 +79,7 @@ transacted plain_oracle::transact(const request& r, std::int64_t now) {
   a.deleted = r.payload.empty();
   a.snapshot = transacted_state(*setup_, a.snapshot, r.payload);
   if (setup_->folds && !a.deleted) publish(r.aggregate, r.payload);
-  ids_[of] = time;
+  ids_[of] = std::max(now + setup_->skew, floor_ ? *floor_ + setup_->window : now);
   const transacted done{.number = a.last.second, .reply = reply_to(r, a.snapshot)};
   answers_[of] = {done.number, r.fingerprint, *done.reply};
   return done;

@@ -73,7 +73,10 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   p.last = {offset, &m};
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
-  if (capped) {
+  if (m.time && setup_->checks_times) {
+    p.times.take(*m.time, now, setup_->skew);
+    p.highest = p.times.highest;
+  } else if (capped) {
     p.highest = std::max(p.highest.value_or(*capped), *capped);
   }
   if (p.highest) p.counts = true;

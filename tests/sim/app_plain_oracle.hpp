@@ -15,6 +15,7 @@
 
 #include "app_history.hpp"
 #include "core/waiting.hpp"
+#include "model/plain_times.hpp"
 #include "ratchet/effects.hpp"
 
 namespace ratchet::sim {
@@ -131,6 +132,7 @@ class plain_oracle {
     bool known{false};
     std::int64_t next{0};
     std::optional<std::int64_t> highest;
+    testing::plain_times times;
     bool counts{false};  ///< the floor waits for it; whether it must, step_book tells
     std::map<std::string, std::uint64_t> highest_ordinals;  ///< of ids that grow, by source
     /// What was handled last since somebody set the position, and where: a topic that is read on has it

@@ -89,6 +89,7 @@ struct folding {
   s.dedup.ids = setup.ids;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
+  s.record_times = setup.checks_times ? record_times::checked : record_times::trusted;
   s.reducer.from = setup.in_headers || setup.is_cloudevents ? "" : "/v";
   s.outputs = {"out", "sink:side"};
   s.tables = {{"own-" + s.name, key_encoding::text}, {"shared-" + s.name, key_encoding::bytes}};

@@ -129,6 +129,7 @@ inline stream_config payments(std::string name = "payments", std::string topic =
   s.envelope.sequence = "/n";
   s.dedup.ids = id_kind::none;
   s.reducer.from = "/v";
+  s.record_times = record_times::trusted;  // one record moves the floor
   return s;
 }
 

@@ -1,4 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,6 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::fake_content;
 using testing::fake_view;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::row_of;
 
 constexpr timestamp k_noon{1767268800'000ms};  // 2026-01-01T12:00:00Z
@@ -29,6 +32,7 @@ counters some_counters() {
   c.rejected_conflict = 1;
   c.consumed = 100;
   c.ids_ahead = 4;
+  c.times_passed_over = 5;
   return c;
 }
 
@@ -79,7 +83,7 @@ TEST(status_json, has_the_counters_the_floor_and_the_partitions_of_each_stream) 
       R"("verdicts":{"applied":80,"superseded":2,"duplicate":10,"stale":5,"rejected":3,"ignored":0,)"
       R"("skipped":0,"discarded":0},)"
       R"("rejected":{"malformed":2,"conflict":1,"too_old":0,"late":0,"id_reused":0},)"
-      R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"oldest_gap":null,)"
+      R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"times_passed_over":5,"oldest_gap":null,)"
       R"("floor":"2026-01-01T12:00:00.000Z",)"
       R"("partitions":[{"topic":"t","partition":0,"next_offset":60,"committed":null,"lag":null},)"
       R"({"topic":"t","partition":1,"next_offset":40,"committed":null,"lag":null}]}}})"
@@ -288,10 +292,23 @@ TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {
             "  rejected                  3   2 malformed, 1 conflict\n"
             "  waiting                   0\n"
             "  ids ahead                 4   event ids from the future, filed at their time\n"
+            "  times ahead               5   record times far ahead of their neighbours'; they moved neither "
+            "window "
+            "nor gaps\n"
             "  partition    next offset      committed            lag\n"
             "  t/0                   60             55             10"
             "   stopped: poisoned: 100 malformed records in a row\n"
             "  t/1                   40              -              -\n");
+}
+
+TEST(status_text, says_where_times_are_of_another_unit) {
+  status_report report;
+  stream_report& of = report.streams.emplace_back();
+  of.name = "payments";
+  of.state.partitions[{"t", partition_id{0}}].highest_time = k_noon;
+  EXPECT_THAT(status_text(report), Not(HasSubstr("times")));
+  of.state.partitions[{"t", partition_id{0}}].highest_time = timestamp{std::chrono::seconds{1714557}};
+  EXPECT_THAT(status_text(report), HasSubstr("the records' times are of 1970-01-20: are they seconds?"));
 }
 
 TEST(status_text, lists_rejected_records_on_one_line_each_and_cuts_long_ones) {

@@ -119,6 +119,21 @@ TEST_F(lines_of_steps, tell_what_operators_decided_and_not_what_a_start_has_told
 }
 
 /// In JSON: what programs look for.
+TEST_F(lines_of_steps, tell_once_of_a_time_that_is_not_believed) {
+  step_batch batch;
+  stream_change change;
+  change.passed_over = {k_place, {timestamp{1'800'000'000'000ms}, 17}, timestamp{1'700'000'000'000ms}};
+  step_part& part = batch.parts.emplace_back();
+  part.stream = streams_.front()->id;
+  part.change = &change;
+  lines_->tell(batch, now_);
+  EXPECT_THAT(text_.str(),
+              HasSubstr("warn  stream payments: t/0 at offset 17 has the time 2027-01-15T08:00:00.000Z, "
+                        "but the records around it are of about 2023-11-14T22:13:20.000Z"));
+  lines_->tell(batch, now_ + 1h);
+  EXPECT_EQ(count(), 1);
+}
+
 TEST_F(lines_of_steps, have_their_facts_as_members) {
   log_->set_formatter(make_log_formatter(log_format::json));
   reject(1);

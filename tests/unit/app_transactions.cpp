@@ -48,6 +48,7 @@ struct transactions : ::testing::Test {
     s.order = order::arrival;
     s.dedup.ids = id_kind::opaque;
     s.dedup.window = hours{24};
+    s.record_times = record_times::trusted;  // one record moves the floor
     s.outputs = {"out"};
     c.streams = {s};
     auto made = make_streams(c, reducers{}.add("orders", keeping{}));
@@ -337,6 +338,20 @@ TEST_F(transactions_beside_a_topic, do_not_move_its_window) {
   EXPECT_EQ(streams[0]->state.floor, old - hours{24}) << "as if there were no transactions";
   event("p2", "id-2", "d", 1, old);
   EXPECT_EQ(stored("p2"), "bd") << "not too old";
+}
+
+TEST_F(transactions_beside_a_topic, are_remembered_for_the_window_though_records_are_ahead) {
+  const auto ahead = [this] { return clock.now() + std::chrono::minutes{5}; };  // as far as is allowed
+  one({"p1", "key", append("a")});
+  event("p2", "id-1", "b", 0, ahead());
+  one({"p1", "later", append("b")});
+  clock.advance(hours{24});
+  event("p2", "id-2", "b", 1, ahead());
+  EXPECT_TRUE(one({"p1", "key", append("x")}).repeated);
+  clock.advance(std::chrono::milliseconds{1});
+  event("p2", "id-3", "b", 2, ahead());
+  EXPECT_FALSE(one({"p1", "key", append("c")}).repeated) << "and no longer than that";
+  EXPECT_EQ(stored("p1"), "abc");
 }
 
 TEST_F(transactions_beside_a_topic, alone_may_reply) {

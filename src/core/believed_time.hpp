@@ -1,0 +1,40 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "core/stream_state.hpp"
+#include "ratchet/types.hpp"
+
+namespace ratchet {
+
+/// So many records of a partition make its first time: the lowest of theirs.
+constexpr std::size_t k_first_times = 8;
+
+/// Moves the highest time that is believed of a partition by one record's, so that no single clock that is
+/// wrong moves it far. Depends on nothing but the partition's records in their order and `cap`.
+///
+/// - A time at most `max_skew` (a second at least) ahead of the highest counts at once.
+/// - One that is further ahead is a leap. It counts once as many leaps in a row lie there or beyond as the
+///   distance asks for: two for each time that it doubles `max_skew`. With 5 minutes that is 8 for an hour,
+///   18 for a day, 34 for a year, never more than k_most_leaps.
+/// - A record shows that the stream was not further then than `max_skew` beyond it: leaps before it that are
+/// are
+///   passed over. They bear out what is nearer, as if they lay just there. A record more than `max_skew`
+///   below the highest says nothing.
+/// - The first time is the lowest of the first k_first_times records.
+///
+/// `cap` bounds what is believed: the clock plus `max_skew`. Returns the leaps that were passed over.
+std::vector<time_leap> believe_time(partition_state&, time_leap of_record, timestamp cap,
+                                    std::chrono::milliseconds max_skew);
+
+/// So many leaps in a row are believed, however far ahead they are.
+constexpr std::size_t k_most_leaps = 64;
+
+/// How many leaps in a row bear a time out that is so far ahead of the highest. `skew` is above 0.
+[[nodiscard]] std::size_t leaps_needed(std::chrono::milliseconds ahead,
+                                       std::chrono::milliseconds skew) noexcept;
+
+}  // namespace ratchet
