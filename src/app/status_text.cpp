@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -89,6 +90,15 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
   if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
   if (!none.empty()) text += (text.empty() ? "" : "; ") + none + " in none";
   count_line(out, "fields of", found->events, text);
+}
+
+/// Until they are borne out, window and gaps stay where they are.
+void append_leaps(std::string& out, const stream_state& state) {
+  std::uint64_t leaps = 0;
+  for (const auto& [where, partition] : state.partitions) leaps += partition.leaps.size();
+  if (leaps != 0)
+    count_line(out, "times to come", leaps,
+               "record times that windows and gaps follow once others bear them out");
 }
 
 /// Nobody's events are as old as that: the times are in another unit.
@@ -209,6 +219,7 @@ std::string status_text(const status_report& report) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
+    append_leaps(out, stream.state);
     append_odd_times(out, stream.state);
     append_fields(out, stream.fields);
     append_gap(out, stream);

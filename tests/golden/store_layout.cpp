@@ -228,7 +228,10 @@ TEST(values_on_disk, are_these_bytes) {
             "00000000" +
                 k_hash_hex + "000000000000000e");
   EXPECT_EQ(decode_partition(behind_markers).value(), partition);
-  partition = {.next_offset = 17, .highest_time = k_time, .leaps = {{k_time, 5}, {k_time, 16}}};
+  partition = {};
+  partition.next_offset = 17;
+  partition.highest_time = k_time;
+  partition.leaps = {{k_time, 5}, {k_time, 16}};
   const std::string with_leaps = encode_partition(partition);
   EXPECT_EQ(hex(with_leaps),
             "01"

@@ -53,6 +53,7 @@ inline stream_config stream_named(const std::string& name, const std::string& to
                 .time = "/at"};
   s.dedup.ids = id_kind::none;
   s.reducer.from = "/v";
+  s.record_times = record_times::trusted;  // one record moves the floor
   return s;
 }
 
