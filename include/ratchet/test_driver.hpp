@@ -77,6 +77,8 @@ struct test_options {
 /// Runs a reducer behind the real gate, window and step, over a store in memory: no Kafka, no thread, no
 /// clock but its own. What it shows holds for the daemon, as the same code decides.
 ///
+/// Times of records count as they come (`record_times: trusted`), so that one event moves window and gaps.
+///
 /// It remembers every record as Kafka would. crash_and_reopen() loses what was not synced, and handles the
 /// lost records again from the stored offsets: so a reducer that is not deterministic shows.
 ///
