@@ -63,6 +63,14 @@ enum class envelope_format : std::uint8_t {
   ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images
 };
 
+/// What a number counts where it stands for a time, since 1970.
+enum class time_unit : std::uint8_t {
+  milliseconds,
+  seconds,  ///< also with a fraction, of which milliseconds are kept
+  microseconds,
+  nanoseconds,
+};
+
 /// Where each field comes from: `/json/pointer` (RFC 6901) into the value, `key`, or `header:NAME`; in
 /// `cloudevents` `attribute:NAME`, `key` or `header:NAME`. Empty: not mapped, or as the format has it: see
 /// `format`. Formats of row changes know all fields by themselves.
@@ -76,6 +84,7 @@ struct envelope_config {
   std::string time;
   envelope_format format{envelope_format::json};
   int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
+  ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
 };
 
 /// Whether the times of records move a stream's time at once.

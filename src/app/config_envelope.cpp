@@ -12,6 +12,7 @@ namespace {
 
 constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
                                          {"epoch"},  {"type"},     {"time"}};
+constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}, {"base"}};
 
 /// What is wrong with a field's source in the format; nullptr where nothing is.
@@ -39,6 +40,18 @@ class envelope_reader {
     if (map.require("from", "as in {from: /seq, bits: 128}")) read(map, "from", out_.sequence);
     read_one_of(map, "bits", {64, 128}, out_.sequence_bits);
     read_one_of(map, "base", {10, 16}, out_.sequence_base);
+  }
+
+  void time() const {
+    const auto value = map_.get("time");
+    if (!value) return;
+    if (value->node().kind != config_node::kind_of::map) return field("time", out_.time);
+    const config_map map{*value, k_time_keys};
+    if (map.require("from", "as in {from: /created, unit: s}")) read(map, "from", out_.time);
+    if (const auto unit = map.get("unit")) {
+      constexpr std::string_view k_words[] = {"ms", "s", "us", "ns"};
+      if (const int at = unit->word(k_words); at >= 0) out_.time_unit = static_cast<time_unit>(at);
+    }
   }
 
   /// A field that the format knows by itself.
@@ -102,7 +115,7 @@ void read_envelope(const config_value& value, envelope_config& out) {
   read.sequence();
   read.field("epoch", out.epoch);
   cloudevents ? read.fixed("type") : read.field("type", out.type);
-  cloudevents ? read.fixed("time") : read.field("time", out.time);
+  cloudevents ? read.fixed("time") : read.time();
   out = with_defaults(out);
 }
 

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/config_meaning.hpp"
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 #include "core/reducers.hpp"
@@ -50,6 +52,10 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
                              {std::string{k_reducer_version_line}, std::to_string(reducer_version)}});
   // Not where it is what every stream had before there was a choice.
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
+  if (e.time_unit != time_unit::milliseconds) {
+    constexpr std::array k_units{"ms", "s", "us", "ns"};
+    lines.emplace_back("envelope.time.unit", k_units.at(static_cast<std::size_t>(e.time_unit)));
+  }
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)
     lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));

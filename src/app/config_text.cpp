@@ -49,7 +49,8 @@ streams:
                                   # base: 16 for text of hexadecimal digits
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
-      time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970
+      time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970; {from: /created, unit: s} for numbers of
+                                  # seconds, us or ns
     # order: latest               # latest: events carry full state, the newest sequence wins
                                   # strict: every event in turn, n+1 after n; what comes early waits
                                   # arrival: no sequence, each event id is applied once as it comes

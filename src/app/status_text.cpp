@@ -106,10 +106,11 @@ void append_odd_times(std::string& out, const stream_state& state) {
   constexpr timestamp k_before_kafka{std::chrono::sys_days{std::chrono::year{1990} / 1 / 1}};
   const auto time = stream_time_of(state);
   if (!time || *time >= k_before_kafka) return;
-  append_line(out,
-              "  the records' times are of " + to_rfc3339(*time).substr(0, 10) +
-                  ": are they seconds? A time is RFC 3339 or milliseconds since 1970; windows and gaps are "
-                  "measured by it");
+  append_line(
+      out,
+      "  the records' times are of " + to_rfc3339(*time).substr(0, 10) +
+          ": are they seconds? Then say so, as in `time: {from: /created, unit: s}`; windows and gaps are "
+          "measured by them");
 }
 
 /// Which numbers, as far as anybody knows.

@@ -88,7 +88,9 @@ bool field_reader::read_time_from(const field& f) {
   const bool is_text = value.what == json::kind::string;
   const bool is_number = value.what == json::kind::number || value.outside;
   if (is_text) event_->time = parse_rfc3339(value.text);
-  if (is_number && !event_->time) event_->time = parse_milliseconds(value.text);
+  if (is_number && !event_->time) {
+    event_->time = parse_time_number(value.text, rules_->envelope.time_unit);
+  }
   // Also where the record has a time of its own: what is there and means nothing is no time that is absent.
   if (!event_->time) {
     return fail(is_text || is_number ? malformed_reason::time_invalid : malformed_reason::wrong_type, f,

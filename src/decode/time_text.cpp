@@ -1,9 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "decode/time_text.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 
 #include "decode/json_scan.hpp"
 
@@ -104,16 +107,65 @@ std::optional<timestamp> parse_rfc3339(std::string_view text) noexcept {
   return t;
 }
 
-std::optional<timestamp> parse_milliseconds(std::string_view text) noexcept {
+namespace {
+
+/// As JSON writes an integer.
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || (digits.size() > 1 && digits.front() == '0')) return std::nullopt;
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end) return std::nullopt;
-  const timestamp t{milliseconds{value}};
+  return value;
+}
+
+std::optional<timestamp> in_known_years(milliseconds since_1970) noexcept {
+  const timestamp t{since_1970};
   if (!in_range(t)) return std::nullopt;
   return t;
+}
+
+/// As in 1714557600.25: digits behind the third are cut off.
+std::optional<timestamp> parse_seconds(std::string_view text) noexcept {
+  const std::size_t point = text.find('.');
+  const auto whole = parse_integer(text.substr(0, point));
+  constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
+  if (!whole || *whole > k_most || *whole < -k_most) return std::nullopt;
+  std::int64_t thousandths = 0;
+  if (point != std::string_view::npos) {
+    const std::string_view fraction = text.substr(point + 1);
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (fraction.empty() || !std::all_of(fraction.begin(), fraction.end(), is_digit)) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i)
+      thousandths = thousandths * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  }
+  return in_known_years(milliseconds{*whole * 1000 + (text.starts_with('-') ? -thousandths : thousandths)});
+}
+
+}  // namespace
+
+std::optional<timestamp> parse_milliseconds(std::string_view text) noexcept {
+  const auto value = parse_integer(text);
+  return value ? in_known_years(milliseconds{*value}) : std::nullopt;
+}
+
+std::optional<timestamp> parse_time_number(std::string_view text, time_unit unit) noexcept {
+  switch (unit) {
+    case time_unit::milliseconds:
+      return parse_milliseconds(text);
+    case time_unit::seconds:
+      return parse_seconds(text);
+    case time_unit::microseconds:
+    case time_unit::nanoseconds:
+      break;
+  }
+  const auto value = parse_integer(text);
+  if (!value) return std::nullopt;
+  using std::chrono::floor;
+  return in_known_years(unit == time_unit::microseconds
+                            ? floor<milliseconds>(std::chrono::microseconds{*value})
+                            : floor<milliseconds>(std::chrono::nanoseconds{*value}));
 }
 
 std::string to_rfc3339(timestamp t) {

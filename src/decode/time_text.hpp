@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "ratchet/config.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -17,6 +18,9 @@ namespace ratchet {
 /// Reads decimal milliseconds since 1970, as JSON writes an integer: an optional '-', digits without leading
 /// zeros. None outside of the years 0000 to 9999, which RFC 3339 could not print.
 [[nodiscard]] std::optional<timestamp> parse_milliseconds(std::string_view text) noexcept;
+
+/// The same in another unit. What is finer than a millisecond is cut off; seconds may have a fraction.
+[[nodiscard]] std::optional<timestamp> parse_time_number(std::string_view text, time_unit) noexcept;
 
 /// RFC 3339 in UTC with milliseconds, as in 2026-01-01T00:00:00.000Z. Total: a year that needs more than four
 /// digits, or a sign, has it, as in +10889-08-02T05:31:50.655Z (ISO 8601's expanded form).

@@ -120,7 +120,7 @@ TEST(config_meaning, is_pinned_to_the_letter_as_it_is_compared_with_what_is_on_d
 
 TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   const auto base = meaning_of(stream(), "replace", 1).lines;
-  std::vector<stream_config> others(15, stream());
+  std::vector<stream_config> others(16, stream());
   others[0].order = order::arrival;
   others[1].dedup.ids = id_kind::none;
   others[2].envelope.event_id = "/x";
@@ -136,6 +136,7 @@ TEST(config_meaning, changes_with_everything_that_the_state_depends_on) {
   others[12].dedup.ids = id_kind::opaque;
   others[13].envelope.sequence_base = 16;
   others[14].dedup.ids = id_kind::monotonic;
+  others[15].envelope.time_unit = time_unit::seconds;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(meaning_of(others[i], "replace", 1).lines, base) << "change " << i;
   }

@@ -174,6 +174,39 @@ TEST(milliseconds_text, are_whole_numbers_that_rfc_3339_can_print) {
   }
 }
 
+TEST(time_number, counts_what_its_unit_says) {
+  struct row {
+    time_unit unit;
+    const char* text;
+    const char* want;  ///< empty: refused
+  };
+  constexpr row k_rows[] = {
+      {time_unit::milliseconds, "1767225600123", "2026-01-01T00:00:00.123Z"},
+      {time_unit::milliseconds, "1767225600123.5", ""},
+      {time_unit::seconds, "1767225600", "2026-01-01T00:00:00.000Z"},
+      {time_unit::seconds, "1767225600.1", "2026-01-01T00:00:00.100Z"},
+      {time_unit::seconds, "1767225600.123999", "2026-01-01T00:00:00.123Z"},
+      {time_unit::seconds, "-1.5", "1969-12-31T23:59:58.500Z"},
+      {time_unit::seconds, "-0.5", "1969-12-31T23:59:59.500Z"},
+      {time_unit::seconds, "253402300799.999", "9999-12-31T23:59:59.999Z"},
+      {time_unit::seconds, "253402300800", ""},
+      {time_unit::seconds, "9223372036854775807", ""},
+      {time_unit::seconds, "1.", ""},
+      {time_unit::seconds, ".5", ""},
+      {time_unit::seconds, "1.5e3", ""},
+      {time_unit::seconds, "1.-5", ""},
+      {time_unit::microseconds, "1767225600123999", "2026-01-01T00:00:00.123Z"},
+      {time_unit::microseconds, "-1", "1969-12-31T23:59:59.999Z"},
+      {time_unit::microseconds, "1.5", ""},
+      {time_unit::nanoseconds, "1767225600123999999", "2026-01-01T00:00:00.123Z"},
+      {time_unit::nanoseconds, "9223372036854775808", ""},
+  };
+  for (const row& r : k_rows) {
+    const auto time = parse_time_number(r.text, r.unit);
+    EXPECT_EQ(time ? to_rfc3339(*time) : "", r.want) << r.text << " in unit " << static_cast<int>(r.unit);
+  }
+}
+
 TEST(rfc3339_text, is_printed_for_every_timestamp) {
   const auto print = [](std::int64_t ms) { return to_rfc3339(timestamp{std::chrono::milliseconds{ms}}); };
   EXPECT_EQ(print(253402300800000), "+10000-01-01T00:00:00.000Z");
