@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace ratchet {
@@ -26,27 +28,40 @@ void raise(partition_state& partition, timestamp to, timestamp cap) {
   if (!partition.highest_time || believed > *partition.highest_time) partition.highest_time = believed;
 }
 
-/// The leaps of which nobody was told yet.
-std::vector<time_leap> untold(std::vector<time_leap>&& leaps) {
-  std::erase_if(leaps, [](const time_leap& l) { return l.offset == k_passed_over; });
-  return std::move(leaps);
+/// Of equal times those first that were passed over.
+bool is_before(const time_leap& a, const time_leap& b) {
+  return std::pair{a.time, a.offset} < std::pair{b.time, b.offset};
 }
 
-/// Those that lie too far beyond this one are drawn to it. Returns them as they were.
-std::vector<time_leap> draw_in(std::vector<time_leap>& leaps, timestamp to, milliseconds skew) {
-  std::vector<time_leap> beyond;
-  for (time_leap& leap : leaps) {
-    if (ahead_of(to, leap.time) <= skew) continue;
-    beyond.push_back(leap);
-    leap = {to + skew, k_passed_over};
+/// The furthest leaps, as far as they lie too far beyond a record of this time: what it speaks against.
+std::span<time_leap> spoken_against(std::vector<time_leap>& leaps, timestamp by, milliseconds skew) {
+  std::size_t count = 0;
+  while (count < std::min(k_most_spoken_against, leaps.size()) &&
+         ahead_of(by, leaps[leaps.size() - 1 - count].time) > skew) {
+    ++count;
   }
-  return untold(std::move(beyond));
+  return std::span{leaps}.last(count);
 }
 
-void add(std::vector<time_leap>& leaps, const time_leap& leap) {
-  const auto behind = std::upper_bound(leaps.begin(), leaps.end(), leap.time,
-                                       [](timestamp t, const time_leap& l) { return t < l.time; });
-  leaps.insert(behind, leap);
+/// Those that nobody was told of yet.
+std::vector<time_leap> untold(std::span<const time_leap> leaps) {
+  std::vector<time_leap> out;
+  std::copy_if(leaps.begin(), leaps.end(), std::back_inserter(out),
+               [](const time_leap& l) { return l.offset != k_passed_over; });
+  return out;
+}
+
+/// Believes what enough of the leaps bear out.
+void settle(partition_state& partition, timestamp cap, milliseconds skew) {
+  std::vector<time_leap>& leaps = partition.leaps;
+  auto left = leaps.begin();
+  while (left != leaps.end()) {
+    const auto beyond = static_cast<std::size_t>(leaps.end() - left);
+    if (beyond < leaps_needed(ahead_of(*partition.highest_time, left->time), skew)) break;
+    raise(partition, left->time, cap);
+    ++left;
+  }
+  leaps.erase(leaps.begin(), left);
 }
 
 }  // namespace
@@ -61,28 +76,22 @@ std::vector<time_leap> believe_time(partition_state& partition, time_leap of_rec
                                     milliseconds max_skew) {
   const milliseconds skew = std::max(max_skew, milliseconds{1000});
   std::vector<time_leap>& leaps = partition.leaps;
-  if (partition.highest_time) {
-    const milliseconds ahead = ahead_of(*partition.highest_time, of_record.time);
-    if (ahead < -skew) return {};
-    if (ahead <= skew) {
-      raise(partition, of_record.time, cap);
-      return untold(std::exchange(leaps, {}));
-    }
+  const auto& highest = partition.highest_time;
+  if (highest && ahead_of(*highest, of_record.time) < -skew) return {};
+  const bool is_near = highest && ahead_of(*highest, of_record.time) <= skew;
+  const std::span<time_leap> against = spoken_against(leaps, of_record.time, skew);
+  std::vector<time_leap> passed_over = untold(against);
+  if (is_near) {
+    leaps.resize(leaps.size() - against.size());
+    raise(partition, of_record.time, cap);
+  } else {
+    std::fill(against.begin(), against.end(), time_leap{of_record.time + skew, k_passed_over});
+    leaps.push_back(of_record);
+    std::sort(leaps.begin(), leaps.end(), is_before);
+    if (!highest && leaps.size() < k_first_times) return passed_over;
+    if (!highest) raise(partition, leaps.front().time, cap);
   }
-  std::vector<time_leap> passed_over = draw_in(leaps, of_record.time, skew);
-  add(leaps, of_record);
-  if (!partition.highest_time) {
-    if (leaps.size() < k_first_times) return passed_over;
-    raise(partition, leaps.front().time, cap);
-  }
-  auto left = leaps.begin();
-  while (left != leaps.end()) {
-    const auto behind = static_cast<std::size_t>(leaps.end() - left);
-    if (behind < leaps_needed(ahead_of(*partition.highest_time, left->time), skew)) break;
-    raise(partition, left->time, cap);
-    ++left;
-  }
-  leaps.erase(leaps.begin(), left);
+  settle(partition, cap, skew);
   return passed_over;
 }
 

@@ -13,38 +13,42 @@ namespace ratchet::testing {
 
 struct plain_times {
   std::optional<std::int64_t> highest;
-  std::vector<std::int64_t> pending;  ///< times far ahead, as they came
-  std::vector<bool> is_counted;       ///< of each: as passed over
+  struct leap {
+    std::int64_t time;
+    bool is_counted;  ///< as passed over
+    bool operator<(const leap& other) const {
+      return time != other.time ? time < other.time : is_counted && !other.is_counted;
+    }
+  };
+  std::vector<leap> pending;  ///< times far ahead, as they came
   std::uint64_t passed_over{0};
 
   void take(std::int64_t time, std::int64_t now, std::int64_t max_skew) {
     const std::int64_t skew = std::max<std::int64_t>(max_skew, 1000);
     const std::int64_t cap = now + max_skew;
     if (highest && time < *highest - skew) return;
-    if (highest && time <= *highest + skew) {
+    const bool is_near = highest && time <= *highest + skew;
+    for (int n = 0; n < 2 && !pending.empty(); ++n) {
+      const auto furthest = std::max_element(pending.begin(), pending.end());
+      if (furthest->time <= time + skew) break;
+      if (!furthest->is_counted) ++passed_over;
+      if (is_near) {
+        pending.erase(furthest);
+      } else {
+        *furthest = {time + skew, true};
+      }
+    }
+    if (is_near) {
       highest = std::max(*highest, std::min(time, cap));
-      passed_over += static_cast<std::uint64_t>(std::count(is_counted.begin(), is_counted.end(), false));
-      pending.clear();
-      is_counted.clear();
-      return;
-    }
-    for (std::size_t i = 0; i < pending.size(); ++i) {
-      if (pending[i] <= time + skew) continue;
-      pending[i] = time + skew;
-      if (!is_counted[i]) ++passed_over;
-      is_counted[i] = true;
-    }
-    pending.push_back(time);
-    is_counted.push_back(false);
-    if (!highest) {
-      if (pending.size() < 8) return;
-      highest = std::min(*std::min_element(pending.begin(), pending.end()), cap);
+    } else {
+      pending.push_back({time, false});
+      if (!highest && pending.size() < 8) return;
+      if (!highest) highest = std::min(std::min_element(pending.begin(), pending.end())->time, cap);
     }
     while (!pending.empty()) {
       const auto lowest = std::min_element(pending.begin(), pending.end());
-      if (pending.size() < needed(*lowest - *highest, skew)) return;
-      highest = std::max(*highest, std::min(*lowest, cap));
-      is_counted.erase(is_counted.begin() + (lowest - pending.begin()));
+      if (pending.size() < needed(lowest->time - *highest, skew)) return;
+      highest = std::max(*highest, std::min(lowest->time, cap));
       pending.erase(lowest);
     }
   }
