@@ -166,13 +166,12 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
 /// Once of a stream: a wrong clock does not get right by itself, and status counts the records.
 void step_lines::tell_passed_over(std::string_view stream, const passed_over_time& passed) {
   if (!passed_over_.emplace(stream).second) return;
-  tell_of(
-      log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
-      begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
-          to_rfc3339(passed.of.time) + ", but the records around it are of about " +
-          to_rfc3339(passed.believed) +
-          ": its producer's clock is wrong. It moves neither window nor gaps; `ratchet status` counts such "
-          "times, and this is not said again");
+  tell_of(log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+          begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
+              to_rfc3339(passed.of.time) + ", but the records around it are of about " +
+              to_rfc3339(passed.believed) +
+              ": one of the clocks is wrong. It moves neither window nor gaps; `ratchet status` counts such "
+              "times, and this is not said again");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {
