@@ -153,14 +153,13 @@ std::optional<session_result> consumer_session::turn() {
   }
   if (ready != nullptr) {
     if (auto ended = handle(*ready)) return ended;
-    if (pipeline_.has_left()) return finish(session_end::drained);
+    if (auto ended = end_where_records_were_left()) return ended;
   }
   if (!got.value().notices.empty()) {
     const run_meter::long_work answering{around_.meter, "answering the group"};
     if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
-      if (auto ended = settle()) return ended;
-      // What the notices are about lies behind records that were left.
-      if (pipeline_.has_left()) return finish(session_end::drained);
+      // What the notices are about lies behind these.
+      if (auto ended = settle_to_go_on()) return ended;
     }
     for (const source_notice& n : got.value().notices) {
       if (auto ended = on_notice(n)) return ended;
@@ -224,6 +223,16 @@ std::optional<session_result> consumer_session::settle() {
     if (auto ended = handle(worker_.take())) return ended;
   }
   return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::end_where_records_were_left() {
+  if (pipeline_.has_left()) return finish(session_end::drained);
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::settle_to_go_on() {
+  if (auto ended = settle()) return ended;
+  return end_where_records_were_left();
 }
 
 void consumer_session::note_moves() {

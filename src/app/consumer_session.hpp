@@ -131,6 +131,9 @@ class consumer_session {
   [[nodiscard]] bool may_resume_waiting() const;
   /// Handles what is still being decoded, so that nothing is between the source and the store.
   [[nodiscard]] std::optional<session_result> settle();
+  /// Does that, and ends the session where records were left: nothing behind them may be done.
+  [[nodiscard]] std::optional<session_result> settle_to_go_on();
+  [[nodiscard]] std::optional<session_result> end_where_records_were_left();
   [[nodiscard]] std::optional<session_result> on_timers();
   [[nodiscard]] std::optional<session_result> leave_out_idle(time_point now);
   /// What is given to this instance and not read may have more to read: it holds the window's floor back.

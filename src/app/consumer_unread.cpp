@@ -97,8 +97,7 @@ std::optional<session_result> consumer_session::take_up_held(time_point now) {
   if (answered.empty() || (needs_all_answers() && answered.size() < held_.size())) return std::nullopt;
   for (const topic_partition& where : answered) held_.at(where).answered = false;
   const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};
-  if (auto ended = settle()) return ended;
-  if (pipeline_.has_left()) return finish(session_end::drained);
+  if (auto ended = settle_to_go_on()) return ended;
   return take_up(answered, true);
 }
 

@@ -227,28 +227,13 @@ std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row,
   return choices;
 }
 
+/// A question that a row asks is called as the row is.
 const char* name_of(question_kind kind) noexcept {
-  switch (kind) {
-    case question_kind::copied_directory:
-      return "copied_directory";
-    case question_kind::other_store:
-      return "other_store";
-    case question_kind::below_log_start:
-      return "below_log_start";
-    case question_kind::past_log_end:
-      return "past_log_end";
-    case question_kind::other_record:
-      return "other_record";
-    case question_kind::rewound:
-      return "rewound";
-    case question_kind::skipped_ahead:
-      return "skipped_ahead";
-    case question_kind::store_lost:
-      return "store_lost";
-    case question_kind::changed_meaning:
-      return "changed_meaning";
-    case question_kind::damaged_state:
-      return "damaged_state";
+  if (kind == question_kind::changed_meaning) return "changed_meaning";
+  if (kind == question_kind::damaged_state) return "damaged_state";
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(resume_row::fresh); ++i) {
+    const auto row = static_cast<resume_row>(i);
+    if (question_of(row) == kind) return name_of(row);
   }
   return "?";
 }
