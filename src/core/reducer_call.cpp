@@ -112,6 +112,19 @@ void take_table_changes(reducer_call& call, const reducer& reduce, const output_
   call.tables = std::move(changes);
 }
 
+/// It is kept with an event that waits, and written again with each attempt; a reducer may put a whole
+/// payload into it.
+void cut_error(std::string& text) {
+  constexpr std::size_t k_most = 4096;
+  if (text.size() <= k_most) return;
+  const std::size_t bytes = text.size();
+  std::size_t end = k_most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // not inside a character
+  text.resize(end);
+  text += "... (" + std::to_string(bytes) + " bytes)";
+}
+
 /// A reply is kept beside the id, so that its size is bounded as a message's is.
 void take_reply(reducer_call& call, const output_rules& rules, replies allowed, const effects& fx) {
   if (call.how != ending::done || !fx.replied()) return;
@@ -149,6 +162,7 @@ reducer_call call_reducer(const reducer& reduce, const output_rules& rules, cons
   } catch (...) {
     failed_by_exception(out, "an exception that is not a std::exception");
   }
+  cut_error(out.thrown);
   if (out.how == ending::done) limit_results(out, rules.snapshot_bytes, s, fx);
   take_table_changes(out, reduce, rules, fx);
   take_reply(out, rules, allowed, fx);

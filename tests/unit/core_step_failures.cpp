@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/step.hpp"
+#include "core/utf8.hpp"
 #include "ratchet/error.hpp"
 #include "unit/core_print.hpp"
 #include "unit/core_world.hpp"
@@ -207,6 +208,29 @@ TEST(failing, keeps_the_event_and_says_how_it_failed) {
     EXPECT_EQ(kept.due.has_value(), row.becomes == verdict::retrying);
     EXPECT_EQ(w.backlogs.at("a").wake, kept.due);
     EXPECT_EQ(w.state.counters.accounted(), 1U);
+  }
+}
+
+/// Tells all that it was given, as one may that echoes what it could not read.
+struct talkative {
+  outcome apply(const event& e, ratchet::state&, effects&) const {
+    throw std::runtime_error{"cannot read " + std::string{e.payload}};
+  }
+};
+
+TEST(failing, keeps_no_more_of_what_is_said_than_a_person_reads) {
+  for (std::size_t shift = 0; shift < 3; ++shift) {
+    world w{reducer{{.name = "talkative", .version = 1}, talkative{}}};
+    std::string payload(shift, 'x');
+    while (payload.size() < 1'000'000) payload += "\u20ac";
+    w.step({{.payload = payload, .offset = 5}});
+    ASSERT_TRUE(w.waiting.contains("a"));
+    const std::string& error = w.waiting.at("a").at(seq(1)).error;
+    EXPECT_LT(error.size(), 4'200U);
+    EXPECT_GT(error.size(), 4'000U);
+    EXPECT_TRUE(error.starts_with("cannot read "));
+    EXPECT_TRUE(error.ends_with(" bytes)")) << error.substr(error.size() - 40);
+    EXPECT_TRUE(is_utf8(error)) << "no character is cut in two";
   }
 }
 
