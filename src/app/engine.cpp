@@ -7,6 +7,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -100,7 +101,17 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   RATCHET_TRY(auto streams, make_streams(c, own));
   if (auto refused = check_sinks(c, streams, options.sinks)) return std::move(*refused);
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
-  auto failed = made->open_or_rebuild();
+  std::optional<problem> failed;
+  try {
+    failed = made->open_or_rebuild();
+  } catch (const std::system_error& thrown) {
+    if (thrown.code() != std::errc::resource_unavailable_try_again) throw;
+    return problem{
+        make_error_code(errc::io),
+        std::string{"cannot start a thread: "} + thrown.what(),
+        "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
+        {}};
+  }
   if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
   if (failed) return std::move(*failed);
   return made;

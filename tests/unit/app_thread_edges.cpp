@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 #include "counted_memory.hpp"
 #include "fake_source.hpp"
 #include "http_client.hpp"
+#include "no_more_threads.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -211,6 +213,63 @@ TEST(a_run, ends_with_what_its_owner_threw_and_the_next_one_goes_on_from_the_dis
   stop = true;
   const auto again = opened.value()->run(false, stop);
   EXPECT_FALSE(again) << again->message;
+}
+
+TEST(where_no_more_threads_can_be_had, a_health_server_says_that_it_cannot_start) {
+  const auto start = [] {
+    return http_server::start("127.0.0.1", 0, [](std::string_view) { return http_answer{}; });
+  };
+  {
+    const no_more_threads none;
+    const auto server = start();
+    ASSERT_FALSE(server);
+    EXPECT_EQ(server.error().code, make_error_code(errc::io));
+    EXPECT_THAT(server.error().message, HasSubstr("cannot start the HTTP server's thread: "));
+  }
+  EXPECT_TRUE(start());
+}
+
+TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_the_next_one) {
+  const directory files;
+  fake_store store;
+  const live_board board{timestamp{}};
+  {
+    const no_more_threads none;
+    const auto server = control_server::start(files.path, store, {"payments"}, board);
+    ASSERT_FALSE(server);
+    EXPECT_THAT(server.error().message, HasSubstr("cannot start the control server's thread: "));
+  }
+  const auto server = control_server::start(files.path, store, {"payments"}, board);
+  ASSERT_TRUE(server);
+  const auto ask = [&] {
+    auto connected = control_client::connect(files.path, {});
+    if (!connected || !connected.value()) return false;
+    read_request request;
+    request.kind = read_request::kind_of::status;
+    return bool{connected.value()->ask(request, [](std::string_view) { return true; })};
+  };
+  EXPECT_TRUE(ask());
+  {
+    const no_more_threads none;
+    EXPECT_FALSE(ask());
+  }
+  EXPECT_TRUE(ask());
+}
+
+/// In a process of its own: what RocksDB had opened by then it leaks, with its lock.
+TEST(where_no_more_threads_can_be_had, a_store_is_not_opened_and_loses_nothing) {
+  const directory files;
+  const auto open = [&] { return engine::open(settings(files.path / "state"), {}, {}); };
+  const auto say_why = [&] {
+    const no_more_threads none;
+    const auto opened = open();
+    const bool says = !opened && opened.error().code == make_error_code(errc::io) &&
+                      opened.error().message.starts_with("cannot start a thread: ");
+    std::_Exit(says ? 0 : 1);
+  };
+  EXPECT_EXIT(say_why(), ::testing::ExitedWithCode(0), "");
+  const auto opened = open();
+  ASSERT_TRUE(opened) << to_text(opened.error());
 }
 
 }  // namespace

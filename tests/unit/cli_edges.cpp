@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
+#include "../src/cli/joined_thread.hpp"
 #include "cli_command.hpp"
 
 namespace ratchet {
@@ -32,6 +34,19 @@ TEST(a_command_in_a_directory_that_is_gone, says_so_and_ends) {
   EXPECT_THAT(cli_testing::content_of(dir / "err"),
               AllOf(::testing::StartsWith("ratchet: "), HasSubstr("No such file or directory")));
   std::filesystem::remove_all(dir);
+}
+
+TEST(a_thread_of_bench, throws_where_it_is_joined_and_nowhere_else) {
+  cli::joined_thread failing{[] { throw std::runtime_error{"out of a thread"}; }};
+  EXPECT_THROW(failing.join(), std::runtime_error);
+  EXPECT_NO_THROW(failing.join()) << "once";
+  {
+    const cli::joined_thread forgotten{[] { throw 7; }};
+  }
+  bool ran = false;
+  cli::joined_thread whole{[&ran] { ran = true; }};
+  whole.join();
+  EXPECT_TRUE(ran);
 }
 
 }  // namespace

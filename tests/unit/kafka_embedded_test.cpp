@@ -33,6 +33,30 @@ TEST_F(embedded_kafka, delivers_in_order_from_the_offset_that_was_assigned) {
   }
 }
 
+/// librdkafka's names end at a NUL, written and read: what lies behind it is lost, and nothing else.
+TEST_F(embedded_kafka, cuts_the_name_of_a_header_at_a_nul) {
+  topic("t", 1);
+  using namespace std::string_view_literals;
+  auto made = record_producer::make(brokers);
+  ASSERT_TRUE(made) << to_text(made.error());
+  const std::vector<header> headers{{"a\0b"sv, "one\0two"sv}, {"c"sv, "three"sv}};
+  ASSERT_TRUE((*made)->send("t", partition_id{0}, "k", "v", {}, headers));
+  ASSERT_TRUE((*made)->flush(k_patience));
+  kafka_source_options options;
+  options.wants_headers = true;
+  auto source = open_source(config_of(brokers, "g"), options);
+  join_and_assign(*source, {"t"});
+  std::unique_ptr<record_batch> batch;
+  while (batch == nullptr) batch = source->poll(100, 100ms).value().batch;
+  ASSERT_EQ(batch->records().size(), 1U);
+  const record& read = batch->records().front();
+  ASSERT_EQ(read.headers.size(), 2U);
+  EXPECT_EQ(read.headers[0].name, "a");
+  EXPECT_EQ(read.headers[0].value, "one\0two"sv);
+  EXPECT_EQ(read.headers[1].name, "c");
+  EXPECT_EQ(read.headers[1].value, "three"sv);
+}
+
 TEST_F(embedded_kafka, gives_an_assignment_to_the_owner_and_waits_for_the_answer) {
   topic("t", 1);
   produce(brokers, "t", 0, 0, 10);
