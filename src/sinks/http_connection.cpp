@@ -65,6 +65,7 @@ void http_connection::send(std::shared_ptr<const http_request> r, told t) {
 void http_connection::on_deadline() {
   keep_ = false;
   if (answers_) return finish();
+  if (not_sent_) return fail("cannot send", *not_sent_);
   close();
   tell({.ended = delivery::how::again,
         .text = "no answer within " + std::to_string(peer_.timeout.count()) + " ms"},
@@ -109,15 +110,25 @@ void http_connection::on_connected(const boost::system::error_code&) {
                         }));
 }
 
+/// The answer is read beside it: it may come before everything is written, as one that refuses a large body,
+/// and then the rest may find nobody who reads it.
 void http_connection::write() {
   excerpt_.clear();
-  // The answer may come before everything is written, as one that refuses a large body.
+  written_ = false;
+  ended_ = false;
+  not_sent_.reset();
   with_stream([this](auto& stream) {
-    http::async_write(stream, *request_, of_this([this](const auto& code, std::size_t) {
-                        if (code) return fail("cannot send", code);
-                        begin_answer();
-                      }));
+    http::async_write(stream, *request_,
+                      of_this([this](const auto& code, std::size_t) { on_written(code); }));
   });
+  begin_answer();
+}
+
+/// Where it fails, the reading tells what came of it.
+void http_connection::on_written(const boost::system::error_code& code) {
+  written_ = !code;
+  if (code) not_sent_ = code;
+  if (ended_) finish();
 }
 
 void http_connection::begin_answer() {
@@ -140,7 +151,7 @@ void http_connection::read_some() {
 }
 
 void http_connection::on_header(const boost::system::error_code& code) {
-  if (code) return fail("no answer", code);
+  if (code) return not_sent_ ? fail("cannot send", *not_sent_) : fail("no answer", code);
   if (answer_bytes_ > k_most_answer)
     return fail("no answer within " + std::to_string(k_most_answer) + " bytes");
   if (!parser_->is_header_done()) return read_some();
@@ -150,7 +161,7 @@ void http_connection::on_header(const boost::system::error_code& code) {
   if (status < k_first_final_status) return begin_answer();  // such as 103
   answers_ = true;
   keep_ = parser_->get().keep_alive();
-  parser_->is_done() ? finish() : read_some();
+  parser_->is_done() ? end_answer() : read_some();
 }
 
 void http_connection::on_body(const boost::system::error_code& code) {
@@ -160,8 +171,19 @@ void http_connection::on_body(const boost::system::error_code& code) {
   const bool more = !code || code == http::error::need_buffer;
   // The status says what became of the message, whatever becomes of the body.
   if (!more || answer_bytes_ > k_most_answer) keep_ = false;
-  if (!more || parser_->is_done() || answer_bytes_ > k_most_answer) return finish();
+  if (!more || parser_->is_done() || answer_bytes_ > k_most_answer) return end_answer();
   read_some();
+}
+
+/// Whoever takes a message may say so before the end of it, and reads on; whoever does not needs no more of
+/// it.
+void http_connection::end_answer() {
+  const bool takes_it = meaning_of_status(parser_->get().result_int()) == delivery::how::done;
+  if (takes_it && !written_ && !not_sent_) {
+    ended_ = true;
+    return;
+  }
+  finish();
 }
 
 void http_connection::finish() {
@@ -178,7 +200,7 @@ void http_connection::finish() {
     d.pause = read_retry_after({after.data(), after.size()}, std::chrono::system_clock::now());
   }
   // Bytes behind an answer belong to none.
-  if (!keep_ || buffer_.size() > 0) close();
+  if (!keep_ || !written_ || buffer_.size() > 0) close();
   tell(std::move(d), false);
 }
 

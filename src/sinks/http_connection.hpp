@@ -76,10 +76,12 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void on_resolved(const boost::system::error_code&, const tcp::resolver::results_type&);
   void on_connected(const boost::system::error_code&);
   void write();
+  void on_written(const boost::system::error_code&);
   void begin_answer();
   void read_some();
   void on_header(const boost::system::error_code&);
   void on_body(const boost::system::error_code&);
+  void end_answer();
   void fail(const char* what, const boost::system::error_code&);
   void fail(std::string text);
   void on_deadline();
@@ -111,6 +113,9 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   bool reused_{false};   ///< the request went out over a connection that was there before
   bool keep_{false};     ///< the answer lets the connection stay open
   bool answers_{false};  ///< the header was read
+  bool written_{false};  ///< all of the request
+  bool ended_{false};    ///< the answer was read to its end, or as far as it is read
+  std::optional<boost::system::error_code> not_sent_;  ///< why the request could not be written to its end
 };
 
 }  // namespace ratchet

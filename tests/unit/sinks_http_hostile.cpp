@@ -165,6 +165,62 @@ TEST_P(a_hostile_receiver, costs_no_more_than_one_attempt) {
 INSTANTIATE_TEST_SUITE_P(with, a_hostile_receiver, ::testing::ValuesIn(attacks()),
                          [](const auto& given) { return std::string{given.param.name}; });
 
+/// Larger than the buffers of the kernel between the two.
+output_row large_row(std::uint64_t position) {
+  output_row r = row(position);
+  r.value = std::string(std::size_t{24} << 20U, 'x');
+  return r;
+}
+
+struct early {
+  const char* name;
+  hostile_answer says;
+  how ended;
+  const char* text;
+};
+std::ostream& operator<<(std::ostream& out, const early& e) {
+  return out << e.name;
+}
+
+struct an_answer_before_the_end_of_the_body : ::testing::TestWithParam<early> {};
+
+/// The server reads the head alone.
+TEST_P(an_answer_before_the_end_of_the_body, counts) {
+  hostile_http_server server{GetParam().says};
+  const sink_under_attack sink{server.url()};
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(sink.to->send(large_row(i)));
+    const std::vector<delivery> said = sink.wait_for(1);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said.front().ended, GetParam().ended) << said.front().text;
+    EXPECT_THAT(said.front().text, HasSubstr(GetParam().text));
+  }
+  EXPECT_EQ(server.requests(), 2) << "a connection that was not written to its end is of no more use";
+}
+
+const early k_early[] = {
+    {"refused_and_closed",
+     {.first = "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno", .closes = true},
+     how::refused,
+     "answers 413 Too Large: no"},
+    {"refused_and_kept_open",
+     {.first = "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"},
+     how::refused,
+     "answers 413 Too Large"},
+    {"refused_behind_an_interim_answer",
+     {.first = "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 401 No\r\n\r\n", .closes = true},
+     how::refused,
+     "answers 401 No"},
+    {"not_now",
+     {.first = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", .closes = true},
+     how::again,
+     "answers 503 Busy"},
+    {"taken", {.first = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .closes = true}, how::done, ""},
+    {"none", {.closes = true}, how::again, ": "},
+};
+INSTANTIATE_TEST_SUITE_P(that_is, an_answer_before_the_end_of_the_body, ::testing::ValuesIn(k_early),
+                         [](const auto& given) { return std::string{given.param.name}; });
+
 TEST(an_unasked_answer, is_none_to_the_next_request) {
   const std::string fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
   hostile_http_server server{{.first = fine, .endless = fine, .pause = milliseconds{5}}};
