@@ -156,6 +156,9 @@ class pipeline {
   void explain(const stream_runtime&, const step_plan&, const waiting_fate&) const;
   [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>,
                                                               const decider&);
+  [[nodiscard]] result<std::vector<std::size_t>> carry_out_some(stream_runtime&, std::span<const decided>,
+                                                                const std::vector<std::size_t>& which,
+                                                                const decider&, std::vector<waiting_answer>&);
   [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
   /// Once a minute: in a stream that goes on, each step lets them go.
   [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -192,7 +193,7 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
 
 /// One step of what is due, if anything is.
 result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
-  RATCHET_TRY(const std::vector<std::string> names, take_due(stream, what));
+  RATCHET_TRY(std::vector<std::string> names, take_due(stream, what));
   if (names.empty()) return false;
   step_plan plan = resuming_plan(stream);
   for (const std::string& name : names) plan.add(name);
@@ -207,6 +208,11 @@ result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
       ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
   if (!stream.rules.deferred) note_time(stream, events_of(rows), clock_.steady() - begin);
   RATCHET_TRY(take_change(stream, plan, change));
+  // Those that were not looked up, as the others are large; accepted ones are found again anyway.
+  const auto left = names.begin() + static_cast<std::ptrdiff_t>(rows.aggregates.size());
+  if (!stream.rules.deferred || what != look_for::all)
+    stream.ready.insert(stream.ready.begin(), std::make_move_iterator(left),
+                        std::make_move_iterator(names.end()));
   return true;
 }
 
@@ -232,28 +238,57 @@ result<std::vector<waiting_answer>> pipeline::obey(stream_runtime& stream, std::
 
 result<std::vector<waiting_answer>> pipeline::carry_out(stream_runtime& stream, std::span<const decided> all,
                                                         const decider& who) {
+  std::vector<waiting_answer> answers(all.size(), waiting_answer::none_waits);
+  std::vector<std::size_t> left(all.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  while (!left.empty()) {
+    RATCHET_TRY(auto rest, carry_out_some(stream, all, left, who, answers));
+    left = std::move(rest);
+    RATCHET_TRY(settle(stream));
+  }
+  return answers;
+}
+
+/// One step of them. Returns those that are for another one, as what their aggregates have is large.
+result<std::vector<std::size_t>> pipeline::carry_out_some(stream_runtime& stream,
+                                                          std::span<const decided> all,
+                                                          const std::vector<std::size_t>& which,
+                                                          const decider& who,
+                                                          std::vector<waiting_answer>& answers) {
   step_plan plan = resuming_plan(stream);
   std::map<std::string_view, std::uint32_t> known;
+  std::vector<std::uint32_t> aggregate_of;
+  for (const std::size_t i : which) {
+    const auto [at, is_new] = known.try_emplace(all[i].aggregate, static_cast<std::uint32_t>(known.size()));
+    if (is_new) plan.add(all[i].aggregate);
+    aggregate_of.push_back(at->second);
+  }
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  std::vector<std::size_t> left;
+  std::vector<std::size_t> taken;
   std::vector<waiting_order> orders;
-  for (const decided& d : all) {
-    const auto [at, is_new] = known.try_emplace(d.aggregate, static_cast<std::uint32_t>(known.size()));
-    if (is_new) plan.add(d.aggregate);
+  for (std::size_t n = 0; n < which.size(); ++n) {
+    if (aggregate_of[n] >= rows.aggregates.size()) {
+      left.push_back(which[n]);
+      continue;
+    }
+    taken.push_back(which[n]);
+    const decided& d = all[which[n]];
     waiting_order& order = orders.emplace_back();
-    order.aggregate = at->second;
+    order.aggregate = aggregate_of[n];
     order.verb = d.verb;
     order.sequence = d.sequence;
     order.payload = d.payload;
     if (d.payload) order.payload_hash = payload_hash(*d.payload);
   }
-  step_rows rows;
-  RATCHET_TRY(store_.lookup(stream.id, plan, rows));
-  std::vector<waiting_answer> answers;
+  std::vector<waiting_answer> said;
   stream_change change =
-      obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), answers);
+      obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), said);
+  for (std::size_t n = 0; n < taken.size(); ++n) answers[taken[n]] = said[n];
   for (audit_row& row : change.audits) row.text += decided_by(who);
   RATCHET_TRY(take_change(stream, plan, change));
-  RATCHET_TRY(settle(stream));
-  return answers;
+  return left;
 }
 
 result<void> pipeline::stop_for_gap(stream_runtime& stream) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/folded_state.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -19,7 +20,7 @@ void refuse(reducer_call& call, const std::string& what, std::uint64_t size, std
 }  // namespace
 
 void limit_results(reducer_call& call, std::uint64_t most, const state& s, const effects& fx) {
-  if (s.value().size() > most) return refuse(call, "its snapshot", s.value().size(), most);
+  if (const std::size_t size = size_of(s); size > most) return refuse(call, "its snapshot", size, most);
   for (const owned_table_change& c : fx.table_changes()) {
     if (c.value && c.value->size() > most)
       return refuse(call, "its row of the table `" + c.table + "`", c.value->size(), most);

@@ -9,4 +9,8 @@ namespace ratchet {
 /// large, and then each small event of it is long work, up to which nobody is answered and no stop is heard.
 inline constexpr std::size_t k_most_state_bytes = std::size_t{128} << 20U;
 
+/// And so much of stored snapshots is looked up for one step, but for the last of them. What comes behind
+/// them, in the order in which the plan names its aggregates, is for the next one.
+inline constexpr std::size_t k_most_looked_up_bytes = std::size_t{32} << 20U;
+
 }  // namespace ratchet

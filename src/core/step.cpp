@@ -300,18 +300,26 @@ std::optional<pass_failure> pass::apply_all() {
       if (row && !row->deleted) s.assign(row->snapshot);
     }
     if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
-    state_bytes += s.value().size();
-    if (auto stop = apply_one(to_run, s)) return pass_failure{.stop = std::move(stop)};
-    state_bytes += s.value().size();
+    std::optional<partition_stop> stop;
+    if (s.value().size() >= folded_state::k_long) {
+      state_bytes += folded_.call(aggregate, s, [&] { stop = apply_one(to_run, s); });
+    } else {
+      state_bytes += s.value().size();
+      stop = apply_one(to_run, s);
+      state_bytes += s.value().size();
+    }
+    if (stop) return pass_failure{.stop = std::move(stop)};
     const bool is_last = to_run.index + 1 == change_.looked_at;
     if (state_bytes > k_most_state_bytes && !is_last) return pass_failure{.end = to_run.index + 1};
   }
+  folded_.settle();
   return std::nullopt;
 }
 
 std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) {
   const decoded_event& e = events_[to_run.index];
   if (e.kind == decoded_kind::tombstone) {
+    if (folded_state* folded = folded_state::of(s)) folded->drop();
     s.erase();
     return std::nullopt;
   }
@@ -335,6 +343,7 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
     return std::nullopt;
   }
   if (ended.how != ending::stop) {
+    if (folded_state* folded = folded_state::of(s)) folded->drop();  // its machine begins anew
     wait_from_here(plan_.aggregate_of[to_run.index]);
     return std::nullopt;
   }
@@ -402,6 +411,17 @@ void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts
   std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, s.offset); });
 }
 
+/// The events up to the first whose aggregate was not looked up.
+std::span<const decoded_event> known_ones(std::span<const decoded_event> events, const step_plan& plan,
+                                          const step_rows& rows) {
+  const std::size_t known = rows.aggregates.size();
+  if (known == plan.aggregates.size()) return events;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (plan.aggregate_of[i] != k_no_index && plan.aggregate_of[i] >= known) return events.first(i);
+  }
+  return events;
+}
+
 }  // namespace
 
 stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
@@ -410,6 +430,7 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
   std::vector<cut> cuts;
   std::vector<partition_stop> stops;
   const bool supersede = may_supersede(rules.gate, reduce.traits());
+  events = known_ones(events, plan, rows);
   // Every failed pass cuts at least one record off, so this ends.
   for (int passes = 0;; ++passes) {
     pass attempt{rules, reduce, before, events, plan, rows, now, supersede && passes < k_superseding_passes};

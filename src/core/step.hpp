@@ -101,7 +101,7 @@ struct step_plan {
 
 /// What the store knew of the plan's keys, index by index.
 struct step_rows {
-  std::vector<std::optional<aggregate_row>> aggregates;  ///< snapshots are filled where the plan needs them
+  std::vector<std::optional<aggregate_row>> aggregates;  ///< the first ones: all, or see state_bytes.hpp
   std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
   std::vector<timestamp> id_filed;  ///< that time, where id_stored says 1; of a plan with opaque ids alone
   std::vector<std::optional<kept_answer>> answers;  ///< by id; of a plan that wants_answers alone

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/folded_state.hpp"
 #include "core/step.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
@@ -70,7 +71,7 @@ class pass {
         rows_{rows},
         now_{now},
         supersede_{supersede},
-        aggregates_(plan.aggregates.size()),
+        aggregates_(rows.aggregates.size()),
         id_in_step_(plan.ids.size()),
         room_{room_of(rules, before.counters)} {
     if (rules.opaque_ids) {
@@ -135,6 +136,7 @@ class pass {
   std::vector<partition_in_step> partitions_;
   std::vector<admitted> to_run_;  ///< in record order
   std::vector<state> states_;     ///< per aggregate, after the reducer
+  folded_states folded_;          ///< of these
   std::optional<window_floor> floor_;
   bool any_wait_{false};
   std::vector<std::optional<timestamp>> floors_;  ///< per event, before it

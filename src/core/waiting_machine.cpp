@@ -255,24 +255,36 @@ void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 p
 
 reducer_call waiting_machine::call(const event& e, std::optional<timestamp> record_time, bool tombstone) {
   if (tombstone) {
+    folded_.drop();
     state_.erase();
     ran_ = true;
     return {};
   }
-  const bool full_state = around_.reduce.traits().full_state;
-  state before = state_;
-  state_bytes_ += before.value().size();
-  if (full_state) state_.erase();  // what came before must not show through
-  reducer_call ended = call_reducer(around_.reduce, around_.rules.outputs, e, state_);
+  std::optional<state> before;  // a folded one takes its last patch back
+  if (!folded_.is_folded()) before = state_;
+  const std::size_t size = state_.value().size();
+  if (around_.reduce.traits().full_state) state_.erase();  // what came before must not show through
+  reducer_call ended = call_folding(e);
   if (ended.how == ending::done) {
     ran_ = true;
     state_.keep();  // it stays for the events behind this one, which may go before
     if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
     add_changes(tables_, 0, at_, std::move(ended.tables));
-  } else {
-    state_ = std::move(before);
+  } else if (!folded_.is_folded() && before) {
+    state_ = std::move(*before);
   }
-  state_bytes_ += state_.value().size();
+  state_bytes_ += folded_.is_folded() ? folded_.take_work() : size + state_.value().size();
+  return ended;
+}
+
+/// Where it fails, what it did to a state that is folded is undone; to one that is not, it is not.
+reducer_call waiting_machine::call_folding(const event& e) {
+  const auto call = [&] { return call_reducer(around_.reduce, around_.rules.outputs, e, state_); };
+  if (state_.value().size() < folded_state::k_long) return call();
+  const std::size_t patches = folded_.patches();
+  const folded_state::turn turn{folded_};
+  reducer_call ended = call();
+  if (ended.how != ending::done && folded_.patches() > patches) folded_.undo();
   return ended;
 }
 

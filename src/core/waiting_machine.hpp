@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/folded_state.hpp"
 #include "core/reducer_call.hpp"
 #include "core/state_bytes.hpp"
 #include "core/step.hpp"
@@ -164,6 +165,7 @@ class waiting_machine {
   void skip_accepted(sequence);
   void note_failure(waiting_event&, const reducer_call&) const;
   [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
+  [[nodiscard]] reducer_call call_folding(const event&);
   /// True where it was applied, and is no entry any more.
   bool run_entry(entries::iterator);
   void cascade();
@@ -213,6 +215,7 @@ class waiting_machine {
   bool moved_{false};  ///< L
   bool ran_{false};    ///< the snapshot is that of state_
   state state_;
+  folded_state folded_{state_};
   std::size_t state_bytes_{0};  ///< moved to and from reducers
   ratchet::backlog backlog_;
   entries entries_;  ///< but for accepted ones

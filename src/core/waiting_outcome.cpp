@@ -75,6 +75,7 @@ ratchet::backlog waiting_machine::backlog_after() {
 
 void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>& settled,
                              stream_change& out) {
+  folded_.settle();
   const auto before = stored_ != nullptr ? std::optional<ratchet::backlog>{stored_->backlog} : std::nullopt;
   backlog_change change;
   change.aggregate = aggregate;

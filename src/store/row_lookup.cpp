@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/aggregate_hash.hpp"
+#include "core/state_bytes.hpp"
 #include "store/backlog_lookup.hpp"
 #include "store/catalog.hpp"
 #include "store/id_runs.hpp"
@@ -105,7 +106,7 @@ void row_lookup::add_key(std::size_t begin) {
   keys_.emplace_back(key_bytes_.data() + begin, key_bytes_.size() - begin);
 }
 
-result<void> row_lookup::multi_get(family f) {
+result<void> row_lookup::multi_get(family f, std::uint64_t soft_limit) {
   if (keys_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(writes_->settle());
   // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer
@@ -114,8 +115,10 @@ result<void> row_lookup::multi_get(family f) {
   for (std::size_t i = 0; i < keys_.size(); ++i) values_[i].Reset();
   statuses_.assign(keys_.size(), rocksdb::Status{});
   constexpr bool k_sorted = true;
-  db_->db().MultiGet(rocksdb::ReadOptions{}, db_->handle(f), keys_.size(), keys_.data(), values_.data(),
-                     statuses_.data(), k_sorted);
+  rocksdb::ReadOptions options;
+  options.value_size_soft_limit = soft_limit;
+  db_->db().MultiGet(options, db_->handle(f), keys_.size(), keys_.data(), values_.data(), statuses_.data(),
+                     k_sorted);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -247,29 +250,58 @@ void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_ro
 
 result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, step_rows& out) {
   std::vector<std::uint32_t> wanted;
-  std::size_t bytes = 0;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
-    if (last_.is_external[index] == 0) continue;
-    wanted.push_back(index);
-    bytes += layout::aggregate_key_size(plan.aggregates[index].size());
+    if (last_.is_external[index] != 0) wanted.push_back(index);
   }
-  sort_by_key(wanted, plan.aggregates);
   if (wanted.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  prepare(wanted.size(), bytes);
+  // What a caller of transact() waits for is not for another step.
+  const std::uint64_t most = plan.wants_answers ? k_no_limit : k_most_looked_up_bytes;
+  std::vector<std::uint32_t> sorted = wanted;
+  sort_by_key(sorted, plan.aggregates);
+  std::uint64_t left = most;
+  RATCHET_TRY(const bool all, take_snapshots(stream, plan, sorted, left, out));
+  if (all) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  // Too much for one step: as many as there is room for, in the order in which their events come.
+  left = most;
   for (const std::uint32_t index : wanted) {
+    if (left == 0) {
+      out.aggregates.resize(index);
+      std::erase_if(waits_, [&](std::uint32_t i) { return i >= index; });
+      break;
+    }
+    RATCHET_TRY(take_snapshots(stream, plan, {&index, 1}, left, out));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// Of these aggregates, in the order of their keys; takes what they have off `left`. False: there are more of
+/// them than that, but for the first, and not all are there.
+result<bool> row_lookup::take_snapshots(stream_id stream, const step_plan& plan,
+                                        std::span<const std::uint32_t> of, std::uint64_t& left,
+                                        step_rows& out) {
+  std::size_t bytes = 0;
+  for (const std::uint32_t index : of) bytes += layout::aggregate_key_size(plan.aggregates[index].size());
+  prepare(of.size(), bytes);
+  for (const std::uint32_t index : of) {
     const std::size_t begin = key_bytes_.size();
     layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
     add_key(begin);
   }
-  RATCHET_TRY(multi_get(family::snapshots));
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  RATCHET_TRY(multi_get(family::snapshots, left));
+  for (std::size_t i = 0; i < of.size(); ++i) {
     if (statuses_[i].IsNotFound())
       return make_error_code(errc::state_damaged);  // its row says that it is there
+    if (statuses_[i].IsAborted()) {
+      for (rocksdb::PinnableSlice& pinned : values_) pinned.Reset();
+      return false;
+    }
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const std::string_view snapshot, layout::decode_snapshot(values_[i].ToStringView()));
-    out.aggregates[wanted[i]]->snapshot.assign(snapshot);
+    out.aggregates[of[i]]->snapshot.assign(snapshot);
+    left -= std::min<std::uint64_t>(left, snapshot.size());
+    values_[i].Reset();  // it may be large, and is not to be there twice
   }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return true;
 }
 
 result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {

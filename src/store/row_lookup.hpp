@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,11 +68,13 @@ class row_lookup {
   void ask_for_equals(const step_plan&, step_rows& out);
   void remember(std::uint32_t aggregate, const row_head&, step_rows* out);
   result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
+  result<bool> take_snapshots(stream_id, const step_plan&, std::span<const std::uint32_t> of,
+                              std::uint64_t& left, step_rows& out);
   result<void> get_ids(stream_id, const step_plan&, step_rows& out);
   result<void> get_opaque_ids(stream_id, const step_plan&, step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
   void add_key(std::size_t begin);
-  result<void> multi_get(family);
+  result<void> multi_get(family, std::uint64_t soft_limit = k_no_limit);
 
   const database* db_;
   const write_thread* writes_;  ///< whoever reads from the database waits for the last step

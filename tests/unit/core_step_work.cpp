@@ -80,5 +80,25 @@ TEST(the_work_of_a_step, is_all_of_a_batch_where_states_are_small) {
   EXPECT_EQ(rewriting::calls, 2'000);
 }
 
+/// As a store does where their snapshots are large.
+TEST(the_work_of_a_step, ends_before_the_first_event_whose_aggregate_was_not_looked_up) {
+  world w{folding{}, order::arrival};
+  w.step({{.aggregate = "b", .id = id_at(1000, 1), .payload = "0", .offset = 0}});
+  std::vector<spec> all = events(4, "x");
+  all[1].aggregate = "b";
+  all[3].aggregate = "c";
+  for (spec& s : all) ++s.offset;
+  const batch b{all};
+  const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
+  step_rows rows = w.look_up(plan);
+  rows.aggregates.resize(1);
+  const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, rows, w.now);
+  EXPECT_EQ(change.looked_at, 1U);
+  EXPECT_EQ(change.after.counters.applied, 2U);
+  rows = w.look_up(plan);
+  rows.aggregates.resize(2);
+  EXPECT_EQ(run_step(w.rules, w.reduce, w.state, b.events, plan, rows, w.now).looked_at, 3U);
+}
+
 }  // namespace
 }  // namespace ratchet::testing

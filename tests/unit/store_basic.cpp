@@ -35,6 +35,38 @@ TEST_F(a_store, reads_back_what_a_step_wrote) {
   EXPECT_EQ(rows.id_stored, (std::vector<std::uint8_t>{1, 1, 0}));
 }
 
+/// Whatever the order of their keys: a step has to go on, and to hold no more than it may.
+TEST_F(a_store, looks_up_the_first_ones_alone_where_snapshots_are_large) {
+  auto s = open();
+  const stream_id stream = s->id_of("payments");
+  const std::string large(std::size_t{12} << 20U, 'x');
+  std::vector<std::string> names;
+  for (int i = 0; i < 6; ++i) {
+    names.push_back("p" + std::to_string(i));
+    write(*s, stream, {{names.back(), seq(1), large + names.back()}});
+  }
+  write(*s, stream, {{"small", seq(1), "one"}});
+  step_plan plan = plan_of({"new", "p5", "p0", "small", "p4", "p1", "p3", "p2"});
+  plan.needs_snapshots = true;
+  step_rows rows;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(s->lookup(stream, plan, rows));
+    ASSERT_EQ(rows.aggregates.size(), 5U) << "three of twelve MiB are more than is looked up for one step";
+    EXPECT_FALSE(rows.aggregates[0]);
+    for (const std::size_t n : {1U, 2U, 4U}) {
+      ASSERT_TRUE(rows.aggregates[n]);
+      EXPECT_EQ(rows.aggregates[n]->snapshot, large + std::string{plan.aggregates[n]});
+    }
+    ASSERT_TRUE(rows.aggregates[3]);
+    EXPECT_EQ(rows.aggregates[3]->snapshot, "one");
+  }
+  plan = plan_of({"p3"});
+  plan.needs_snapshots = true;
+  ASSERT_TRUE(s->lookup(stream, plan, rows));
+  ASSERT_EQ(rows.aggregates.size(), 1U);
+  EXPECT_EQ(rows.aggregates[0]->snapshot, large + "p3") << "one is looked up whatever its size";
+}
+
 TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
   stream_state before;
   std::string uuid;
