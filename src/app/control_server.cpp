@@ -6,11 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <list>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -27,6 +29,7 @@ namespace ratchet {
 namespace {
 
 using std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_durable_poll{2};
 /// One request covers what was read; it is made again only in case it was lost.
@@ -47,7 +50,10 @@ void drain(const unique_fd& event) noexcept {
 
 /// A thread that answers one connection.
 struct worker {
-  unique_fd connection;
+  unique_fd connection;            ///< closed by the accepting thread, which may cut it before
+  std::atomic<bool> asked{false};  ///< its request has come
+  steady_clock::time_point since{steady_clock::now()};
+  bool cut{false};  ///< of the accepting thread alone
   std::atomic<bool> finished{false};
   std::thread thread;
 };
@@ -83,9 +89,12 @@ struct control_server::implementation {
 
   void accept_until_stopped();
   void accept_one();
+  worker* oldest_idle();
+  std::optional<std::chrono::milliseconds> until_one_gives_way();
+  static void cut(worker&);
   void join_finished();
-  void serve(int connection) noexcept;
-  void answer(int connection);
+  void serve(worker&) noexcept;
+  void answer(worker&);
   reported<void> answer_or_say_why(std::span<const std::string> words, int connection, const byte_sink&);
   reported<void> answer_words(std::span<const std::string> words, int connection, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
@@ -98,13 +107,18 @@ struct control_server::implementation {
 void control_server::implementation::accept_until_stopped() {
   name_this_thread("ratchet:control");
   for (;;) {
-    const bool full = workers.size() >= limits.connections;
-    pollfd waited[3] = {
-        {stop.get(), POLLIN, 0}, {finished.get(), POLLIN, 0}, {full ? -1 : listener.get(), POLLIN, 0}};
-    if (::poll(waited, 3, -1) < 0) continue;  // EINTR
+    const auto is_full = [this] { return workers.size() >= limits.connections; };
+    const std::optional<std::chrono::milliseconds> gives_way = is_full() ? until_one_gives_way() : 0ms;
+    pollfd waited[3] = {{stop.get(), POLLIN, 0},
+                        {finished.get(), POLLIN, 0},
+                        {gives_way == 0ms ? listener.get() : -1, POLLIN, 0}};
+    const int patience = gives_way && *gives_way > 0ms ? static_cast<int>(gives_way->count()) : -1;
+    if (::poll(waited, 3, patience) < 0) continue;  // EINTR
     if (waited[0].revents != 0) break;
     if (waited[1].revents != 0) join_finished();
-    if (waited[2].revents != 0) {
+    if (waited[2].revents != 0 && is_full()) {
+      if (until_one_gives_way() == 0ms) cut(*oldest_idle());
+    } else if (waited[2].revents != 0) {
       // What it throws is lack of memory: the client is cut off, and the next one may find some.
       at_edge([this] { accept_one(); },
               [this](const char*) {
@@ -128,14 +142,33 @@ void control_server::implementation::accept_one() {
   w.connection = std::move(connection);
   try {
     w.thread = std::thread{[this, &w] {
-      serve(w.connection.get());
-      w.connection.reset();
+      serve(w);
       w.finished = true;
       signal(finished);
     }};
   } catch (...) {  // NOLINT: no thread to be had, or no memory for one: the client sees a cut connection
     workers.pop_back();
   }
+}
+
+worker* control_server::implementation::oldest_idle() {
+  const auto idle =
+      std::find_if(workers.begin(), workers.end(), [](const worker& w) { return !w.asked && !w.cut; });
+  return idle == workers.end() ? nullptr : &*idle;
+}
+
+/// Who has connected and asks for nothing gives way to who may. None: nobody does, or one is about to.
+std::optional<std::chrono::milliseconds> control_server::implementation::until_one_gives_way() {
+  const bool one_ends = std::any_of(workers.begin(), workers.end(), [](const worker& w) { return w.cut; });
+  const worker* idle = oldest_idle();
+  if (one_ends || idle == nullptr) return std::nullopt;
+  const auto left = idle->since + limits.idle_timeout - steady_clock::now();
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms);
+}
+
+void control_server::implementation::cut(worker& w) {
+  w.cut = true;
+  static_cast<void>(::shutdown(w.connection.get(), SHUT_RDWR));  // its thread ends, and then there is room
 }
 
 void control_server::implementation::join_finished() {
@@ -150,9 +183,9 @@ void control_server::implementation::join_finished() {
   }
 }
 
-void control_server::implementation::serve(int connection) noexcept {
+void control_server::implementation::serve(worker& w) noexcept {
   name_this_thread("ratchet:answer");
-  at_edge([&] { answer(connection); }, [](const char*) {});  // this connection is cut, and nothing else
+  at_edge([&] { answer(w); }, [](const char*) {});  // this connection is cut, and nothing else
 }
 
 /// answer_words(), with what it throws as an error: whoever asked is told.
@@ -168,7 +201,8 @@ reported<void> control_server::implementation::answer_or_say_why(std::span<const
   }
 }
 
-void control_server::implementation::answer(int connection) {
+void control_server::implementation::answer(worker& w) {
+  const int connection = w.connection.get();
   const auto deadline = steady_clock::now() + limits.request_timeout;
   response_writer response{connection, limits.stall_timeout, stop.get()};
   unsigned char head[4];
@@ -181,6 +215,7 @@ void control_server::implementation::answer(int connection) {
   }
   std::string body(length, '\0');
   if (read_exactly(connection, body.data(), length, deadline, stop.get()) != transfer::done) return;
+  w.asked = true;
   const auto words = decode_request(body);
   // A request that cannot be read is answered as one of no words is.
   transfer sent = transfer::done;

@@ -21,7 +21,8 @@ namespace ratchet {
 struct control_limits {
   std::size_t connections{16};                      ///< answered at once; more wait to be accepted
   int backlog{64};                                  ///< of those
-  std::chrono::milliseconds request_timeout{5000};  ///< for a request to come in
+  std::chrono::milliseconds request_timeout{2000};  ///< for a request to come in
+  std::chrono::milliseconds idle_timeout{500};      ///< so long they wait for one that has not asked
   std::chrono::milliseconds durable_timeout{5000};  ///< for what was read to be synced
   std::chrono::milliseconds stall_timeout{30'000};  ///< for a reader to take one chunk
 };

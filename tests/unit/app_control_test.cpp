@@ -285,6 +285,23 @@ TEST_F(control, cuts_a_client_that_does_not_finish_its_request) {
   EXPECT_EQ(::recv(half.get(), &byte, 1, 0), 0) << "it was closed without an answer";
 }
 
+TEST_F(control, lets_who_asks_for_nothing_give_way_to_who_asks) {
+  control_limits limits;
+  limits.connections = 2;
+  limits.request_timeout = 1h;
+  limits.idle_timeout = 1ms;
+  const auto server = serve(limits);
+  std::vector<unique_fd> idle;
+  for (int i = 0; i < 20; ++i) {
+    idle.push_back(raw_connection());
+    if (i % 2 == 1) continue;
+    ASSERT_EQ(::send(idle.back().get(), "\0\0", 2, 0), 2);
+  }
+  EXPECT_EQ(ask(get("p1")), R"({"a": 1})") << "no place was ever given up";
+  char byte = 0;
+  EXPECT_EQ(::recv(idle.front().get(), &byte, 1, 0), 0) << "the oldest first";
+}
+
 TEST_F(control, refuses_a_request_that_is_too_large_or_makes_no_sense) {
   const auto server = serve();
   for (const std::string& bytes :
@@ -302,6 +319,7 @@ TEST_F(control, refuses_a_request_that_is_too_large_or_makes_no_sense) {
 TEST_F(control, answers_many_clients_at_once_beyond_its_number_of_connections) {
   control_limits limits;
   limits.connections = 4;
+  limits.idle_timeout = 1h;
   const auto server = serve(limits);
   std::atomic<int> right{0};
   std::vector<std::thread> clients;
