@@ -195,11 +195,14 @@ namespace {
 
 /// Tells the letters of two events with one id apart: under another number, or in another record, which may
 /// be a better one behind a discarded one. In arrival order the number is ours, and another one in a rebuild.
+/// And it tells two deaths of one event apart, which an operator let be tried again: by all that their
+/// letters do not have in common, so that one id always has the same bytes.
 std::string purpose_of(const stream_runtime& stream, const waiting_event& event) {
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
-  return text + " of " + to_string(from.where) + "@" + std::to_string(from.offset);
+  text += " of " + to_string(from.where) + "@" + std::to_string(from.offset);
+  return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 
 void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, const waiting_event& event,

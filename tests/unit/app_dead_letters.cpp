@@ -71,6 +71,20 @@ TEST(dead_letters, of_one_record_are_one) {
       << "a state that is built anew may give it another number";
 }
 
+/// An operator has it tried again, and it dies once more.
+TEST(dead_letters, of_two_deaths_of_one_event_are_two_where_they_say_two_things) {
+  waiting_event once = dead(k_id, 1, 5);
+  once.attempts = 3;
+  once.error = "no such account";
+  waiting_event again = once;
+  EXPECT_EQ(row_of(order::latest, once), row_of(order::latest, again)) << "one id, and the same bytes";
+  again.attempts = 4;
+  EXPECT_NE(letter_of(order::latest, once), letter_of(order::latest, again));
+  again.attempts = 3;
+  again.error = "it is closed";
+  EXPECT_NE(letter_of(order::latest, once), letter_of(order::latest, again));
+}
+
 TEST(dead_letters, have_the_time_of_their_events_id) {
   EXPECT_EQ(letter_of(order::latest, dead(k_id, 1, 5)).time(), k_id.time());
 }
