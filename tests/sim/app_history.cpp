@@ -473,6 +473,7 @@ bool request::wants_the_same(const request& other) const {
 history make_history(std::uint64_t seed, std::uint32_t events) {
   history made;
   made.seed = seed;
+  made.sink_refuses = seed / 4 % 4 == 1 ? 5 : 0;
   author{made, seed}.write(events);
   return made;
 }

@@ -153,6 +153,7 @@ struct history {
   /// No two events claim one number or one id, none is older than the window, and nobody skips any: the final
   /// state is the same in whatever order they come.
   bool well_behaved{false};
+  std::uint32_t sink_refuses{0};  ///< one in so many of its messages, for good; 0: none
   std::deque<message> messages;
   std::vector<const message*> log;  ///< in the order of the producer's sends, with its repeats
   std::vector<fault> faults;        ///< in the order of turns

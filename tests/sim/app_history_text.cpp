@@ -23,8 +23,9 @@ namespace {
 std::string describe(const history& h) {
   std::string text = "seed " + std::to_string(h.seed) + ": " + std::to_string(h.log.size()) + " records, " +
                      std::to_string(h.faults.size()) + " faults, steps of " + std::to_string(h.step_records) +
-                     (h.sync_every_step ? ", each synced" : "") + ", " + std::to_string(h.queue_events) +
-                     " waiting events looked up\n";
+                     (h.sync_every_step ? ", each synced" : "") +
+                     (h.sink_refuses != 0 ? ", the sink refuses some for good" : "") + ", " +
+                     std::to_string(h.queue_events) + " waiting events looked up\n";
   for (const stream_setup& s : h.streams) {
     text += std::string{"  stream: "} +
             (s.arrival  ? "arrival"

@@ -2,6 +2,7 @@
 #include "app_simulated_outlet.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "decode/event_id_text.hpp"
@@ -13,6 +14,10 @@ namespace {
 constexpr std::uint32_t k_room = 8;
 
 }  // namespace
+
+bool is_refused_for_good(const output_row& row, std::uint32_t one_in) {
+  return one_in != 0 && !row.lane().empty() && row.id.low % one_in == 0;
+}
 
 void mail_book::write(const step_batch& batch, const simulated_disk::contents& before, const history& of,
                       bool letters, bool answers) {
@@ -110,21 +115,51 @@ void mail_book::came(const output_row& row) {
   }
 }
 
+std::map<std::string, std::set<std::uint64_t>> mail_book::never_to_come() const {
+  std::map<std::string, std::set<std::uint64_t>> out;
+  std::set<std::tuple<std::string, stream_id, std::string>> stuck;
+  for (const auto& [where, put] : rows_) {
+    const output_row& row = put.row;
+    const auto whose = std::tuple{where.first, row.stream, row.aggregate};
+    if (is_refused_for_good(row, sink_refuses_)) stuck.insert(whose);
+    if (stuck.contains(whose)) out[where.first].insert(where.second);
+  }
+  return out;
+}
+
+bool mail_book::is_all_that_is_left(const outbox_lanes& outbox) const {
+  if (sink_refuses_ == 0) return outbox.rows() == 0;
+  std::map<std::string, std::set<std::uint64_t>> never = never_to_come();
+  return std::all_of(outbox.by_name.begin(), outbox.by_name.end(),
+                     [&](const auto& lane) { return lane.second.rows() == never[lane.first].size(); });
+}
+
 void mail_book::compare(const outbox_lanes& outbox) const {
+  std::map<std::string, std::set<std::uint64_t>> never = never_to_come();
   for (const auto& [lane, left] : outbox.by_name) {
-    if (left.rows() != 0 || left.bytes != 0)
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t position : never[lane]) bytes += rows_.at({lane, position}).row.bytes();
+    if (left.rows() != never[lane].size() || left.bytes != bytes)
       throw broken(std::to_string(left.rows()) + " outputs of " + std::to_string(left.bytes) +
-                   " bytes are left at rest for `" + lane + "`");
+                   " bytes are left at rest for `" + lane + "`, and " + std::to_string(never[lane].size()) +
+                   " of " + std::to_string(bytes) + " can never come");
   }
   for (const auto& [where, unused] : rows_) {
-    if (!came_.contains(where) && !given_up_.contains(where))
+    const bool comes = !never[where.first].contains(where.second);
+    if (comes && !came_.contains(where) && !given_up_.contains(where))
       throw broken("output " + std::to_string(where.second) + " never came to anybody");
+    if (!comes && came_.contains(where))
+      throw broken("output " + std::to_string(where.second) +
+                   " came, and one before it was refused for good");
   }
 }
 
 bool simulated_outlet::send(const output_row& row) {
   if (under_way_.size() >= k_room || (!well_ && world_.draw(20) == 0)) return false;
   book_.send(row, disk_.durable());
+  if (taken_.contains(row.position) && !row.lane().empty())
+    throw broken("message " + std::to_string(row.position) +
+                 " is sent again, and the sink said that it has it");
   for (sent& other : under_way_) other.had_company = true;
   under_way_.push_back({row, !under_way_.empty(), false});
   return true;
@@ -139,6 +174,7 @@ void simulated_outlet::doom_those_behind(const output_row& row) {
 
 delivery simulated_outlet::end(const output_row& row, bool had_company, bool is_doomed) {
   constexpr std::uint32_t k_of = 16;
+  if (is_refused_for_good(row, refuses_)) return {row.position, delivery::how::refused, "never"};
   if (is_doomed) return {row.position, delivery::how::again, "behind one that did not come"};
   const std::uint32_t what = well_ ? k_of : world_.draw(k_of);
   if (what == 0) doom_those_behind(row);
@@ -156,6 +192,7 @@ delivery simulated_outlet::end(const output_row& row, bool had_company, bool is_
     return {row.position, delivery::how::refused, "too large"};
   }
   book_.came(row);
+  taken_.insert(row.position);
   return {row.position, delivery::how::done, {}};
 }
 

@@ -189,7 +189,7 @@ void world::trace(std::string line) {
 void world::new_directory() {
   disk_.emplace(uuid_of(++uuids_), history_.streams.size());
   book_ = step_book{history_, running_};
-  mail_ = mail_book{};
+  mail_ = mail_book{history_.sink_refuses};
   callers_.forget_promises();
   if (traces()) trace("a new state directory, " + disk_->now().uuid);
 }
@@ -200,7 +200,7 @@ history_result world::run() {
       ++result_.met.processes;
       live();
       // What its last turn has published may be left for the next start: who is told to stop ends soon.
-      if (!older_at_the_end_ && disk_->now().outbox.lanes.rows() != 0) finished_ = false;
+      if (!older_at_the_end_ && !mail_.is_all_that_is_left(disk_->now().outbox.lanes)) finished_ = false;
     }
     book_.compare(disk_->now(), cluster_);
     if (!older_at_the_end_) mail_.compare(disk_->now().outbox.lanes);
@@ -303,7 +303,7 @@ std::pair<session_result, bool> world::one_session() {
   options.random = ++incarnations_;
   options.decoding = decode_on::owner_thread;
   outlet_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
-  sink_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0);
+  sink_ = std::make_unique<simulated_outlet>(*disk_, mail_, *this, healed_at_ != 0, history_.sink_refuses);
   const sink_outlet side{"side", sink_.get(), std::chrono::milliseconds{500}, std::chrono::seconds{10}};
   consumer_session session{{settings_,
                             streams_,

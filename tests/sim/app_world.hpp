@@ -136,7 +136,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::optional<simulated_disk> disk_;
   running running_;  ///< of this process; the book and the reducers look at it
   step_book book_;
-  mail_book mail_;
+  mail_book mail_{0};
   callers callers_;
   transaction_queue* transactions_{nullptr};  ///< of this process
   struct backup {

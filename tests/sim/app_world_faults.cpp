@@ -317,7 +317,7 @@ void world::heal() {
 bool world::at_rest() const {
   // What a sync that still fails could take back would have to be done again.
   if (!book_.is_settled() || disk_->durable() != disk_->now().step) return false;
-  if (disk_->now().outbox.lanes.rows() != 0 || !callers_.know_all()) return false;
+  if (!mail_.is_all_that_is_left(disk_->now().outbox.lanes) || !callers_.know_all()) return false;
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
     if (book_.is_stopped_by_gap(log.stream)) return true;  // for good: nobody sends what is missing
     const auto& known = disk_->now().streams[log.stream].state.partitions;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +14,12 @@
 #include "ports/publisher.hpp"
 
 namespace ratchet::testing {
+
+/// How many messages go through a lane that is counted; a million are for campaigns.
+inline std::size_t messages() {
+  const char* more = std::getenv("RATCHET_MESSAGES");  // NOLINT(concurrency-mt-unsafe)
+  return more == nullptr ? 100'000 : std::stoul(more);
+}
 
 /// A lane of the outbox in memory, its sender, and a publisher that does not take what is of an aggregate
 /// that begins with "bad" until it is `mended`, and keeps what `came`. What either sender promises is here.

@@ -23,6 +23,8 @@ using how = delivery::how;
 class choosy_publisher final : public publisher {
  public:
   [[nodiscard]] bool send(const output_row& row) override {
+    if (ended_.size() >= room) return false;
+    ++sent;
     const bool bad = row.aggregate.starts_with("bad") && !mended;
     if (!bad && !came.insert(row.position).second) ++twice;
     ended_.push_back({.position = row.position, .ended = bad ? how::refused : how::done, .text = "422"});
@@ -32,7 +34,9 @@ class choosy_publisher final : public publisher {
   void wait(milliseconds) override {}
   void on_progress(std::function<void()>) override {}
 
+  std::size_t room{1'000'000};
   bool mended{false};
+  std::size_t sent{0};
   std::set<std::uint64_t> came;
   std::size_t twice{0};
 
@@ -98,6 +102,76 @@ TEST_F(many_refused, of_a_hundred_each_are_all_that_is_left) {
   EXPECT_EQ(to_.came.size(), 200'000U);
   EXPECT_EQ(to_.twice, 0U);
   EXPECT_EQ(lane(), (outbox_state{200'000, 200'000, 0}));
+}
+
+/// What a lane costs until `all` messages were tried, with trims every so often, as the owner has them.
+struct lane_costs {
+  std::size_t turns{0};
+  std::size_t sent{0};
+};
+
+struct a_lane_with_refused_messages : many_refused {
+  /// Of `all` messages; the clock goes on by 5 ms a turn.
+  template <class Name>
+  lane_costs run(std::size_t all, const Name& name, std::size_t restarts) {
+    lane_costs costs;
+    to_.room = 1'000;
+    for (std::size_t n = 0; n < all; n += 10'000) {
+      if (restarts > 0 && n > 0 && n % (all / (restarts + 1) / 10'000 * 10'000) == 0) {
+        trim();  // what was delivered since the last one is sent again
+        restart();
+      }
+      put(10'000, name);
+      const std::size_t limit = costs.turns + 1'000;
+      do {
+        EXPECT_TRUE(sender_->turn(now_));
+        now_ += milliseconds{5};
+        if (++costs.turns % 20 == 0) trim();
+      } while (!sender_->settled() && costs.turns < limit);
+      EXPECT_LT(costs.turns, limit) << "it comes to rest";
+    }
+    trim();
+    costs.sent = to_.sent;
+    return costs;
+  }
+};
+
+TEST_F(a_lane_with_refused_messages, takes_the_turns_of_one_without) {
+  const std::size_t all = messages();
+  const lane_costs with = run(all, one_in_a_hundred_bad, 0);
+  EXPECT_EQ(to_.came.size(), all / 100 * 99);
+  EXPECT_EQ(lane().rows(), all / 100);
+  EXPECT_EQ(sender_->refused_count(), all / 100);
+  // Each batch of 10,000 takes ten turns of 1,000 messages, and one that finds the last of them ended. What
+  // is tried again has its pauses, and those double.
+  EXPECT_LE(with.turns, all / 10'000 * 13);
+  EXPECT_LE(with.sent, all + 3 * (all / 100)) << "a refused one is tried again three times in this time";
+}
+
+TEST_F(a_lane_with_refused_messages, and_none_is_what_it_is_measured_by) {
+  const std::size_t all = messages();
+  const lane_costs without = run(all, good, 0);
+  EXPECT_EQ(without.sent, all);
+  EXPECT_LE(without.turns, all / 10'000 * 12);
+  EXPECT_GE(without.turns, all / 10'000 * 10);
+}
+
+TEST_F(a_lane_with_refused_messages, sends_the_others_once_over_restarts) {
+  const std::size_t all = messages();
+  (void)run(all, one_in_a_hundred_bad, 4);
+  EXPECT_EQ(to_.twice, 0U);
+  EXPECT_EQ(to_.came.size(), all / 100 * 99);
+  EXPECT_EQ(lane().rows(), all / 100);
+  to_.mended = true;
+  restart();
+  while (!sender_->idle()) {
+    ASSERT_TRUE(sender_->turn(now_));
+    now_ += milliseconds{5};
+  }
+  trim();
+  EXPECT_EQ(to_.twice, 0U);
+  EXPECT_EQ(to_.came.size(), all);
+  EXPECT_EQ(lane(), (outbox_state{all, all, 0}));
 }
 
 TEST_F(many_refused, messages_do_not_make_a_restart_send_the_others_again) {

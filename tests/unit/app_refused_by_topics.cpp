@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <optional>
@@ -74,12 +73,6 @@ class choosy_topic final : public publisher {
   std::vector<output_row> under_way_;
   std::mt19937_64 random_{11};
 };
-
-/// How many messages go through; a million are for campaigns.
-std::size_t messages() {
-  const char* more = std::getenv("RATCHET_MESSAGES");  // NOLINT(concurrency-mt-unsafe)
-  return more == nullptr ? 100'000 : std::stoul(more);
-}
 
 struct refused_by_topics : lane_world<outbox_sender, choosy_topic> {
   refused_by_topics() : lane_world{"t", ""} { refused_by_topics::restart(); }
