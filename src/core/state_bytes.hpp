@@ -11,6 +11,6 @@ inline constexpr std::size_t k_most_state_bytes = std::size_t{128} << 20U;
 
 /// And so much of stored snapshots is looked up for one step, but for the last of them. What comes behind
 /// them, in the order in which the plan names its aggregates, is for the next one.
-inline constexpr std::size_t k_most_looked_up_bytes = std::size_t{32} << 20U;
+inline constexpr std::size_t k_most_looked_up_bytes = std::size_t{8} << 20U;
 
 }  // namespace ratchet
