@@ -309,7 +309,7 @@ TEST(status_text, says_where_times_are_of_another_unit) {
   EXPECT_THAT(status_text(report), Not(HasSubstr("times")));
   of.state.partitions[{"t", partition_id{0}}].leaps = {{k_noon + 1h, 3}, {k_noon + 2h, 4}};
   EXPECT_THAT(status_text(report),
-              HasSubstr("  times to come             2   record times that windows and gaps"));
+              HasSubstr("  times to come              2   record times that windows and gaps"));
   of.state.partitions[{"t", partition_id{0}}].highest_time = timestamp{std::chrono::seconds{1714557}};
   EXPECT_THAT(status_text(report), HasSubstr("the records' times are of 1970-01-20: are they seconds?"));
 }

@@ -67,7 +67,7 @@ TEST_F(cli_apply, explains_what_each_event_waits_for) {
 }
 
 TEST_F(cli_apply, names_no_line_where_a_gap_stops_the_stream) {
-  write_config("    order: strict\n    gap: {policy: stop, timeout: 1m}\n");
+  write_config("    order: strict\n    gap: {policy: stop, timeout: 1m}\n    record_times: trusted\n");
   const ended got = apply({file("in", R"({"a":"p","n":2,"t":"2026-01-01T00:00:00Z"}
 {"a":"q","n":1,"t":"2026-01-02T00:00:00Z"}
 {"a":"q","n":2,"t":"2026-01-03T00:00:00Z"}

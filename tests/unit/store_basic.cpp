@@ -76,7 +76,8 @@ TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
     write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}}, [&](step_batch& batch, stream_change& change) {
       const timestamp time{std::chrono::milliseconds{1'700'000'000'000}};
       change.after.floor = time;
-      change.after.partitions.begin()->second = {7, time, {}, true, 3, known_record{6, {1, 2}}, {{"/a", seq(4)}}};
+      change.after.partitions.begin()->second = {
+          7, time, {}, true, 3, known_record{6, {1, 2}}, {{"/a", seq(4)}}};
       rejected_row rejected;
       rejected.where = {"payment-status", partition_id{0}};
       rejected.offset = 5;
