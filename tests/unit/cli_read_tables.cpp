@@ -87,7 +87,7 @@ TEST_F(read_tables, print_rows_and_ranges_the_same_from_a_running_instance_as_fr
        "there are: by-customer (of stream payments), numbers (of stream payments), raw (of stream payments)"},
       {{"scan", "--table", "by-customer"}, 0, all, ""},
       {{"scan", "--table", "by-customer", "--limit", "1"}, 0, first, ""},
-      {{"scan", "--table", "by-customer", "--limit", "0"}, 0, "", ""},
+      {{"scan", "--table", "by-customer", "--limit", "0"}, 64, "", "it wants a whole number, 1 at least"},
       {{"scan", "--table", "by-customer", "--prefix", "c-7/", "--limit", "1"}, 0, first, ""},
       {{"scan", "--table", "by-customer", "--prefix", "c-8"}, 0, "", ""},
       {{"scan", "--table", "by-customer", "--from", "c-70"}, 0, all.substr(all.rfind("{\"key")), ""},
