@@ -85,7 +85,7 @@ std::vector<time_leap> believe_time(partition_state& partition, time_leap of_rec
     leaps.resize(leaps.size() - against.size());
     raise(partition, of_record.time, cap);
   } else {
-    std::fill(against.begin(), against.end(), time_leap{of_record.time + skew, k_passed_over});
+    for (time_leap& leap : against) leap = {of_record.time + skew, k_passed_over};
     leaps.push_back(of_record);
     std::sort(leaps.begin(), leaps.end(), is_before);
     if (!highest && leaps.size() < k_first_times) return passed_over;
