@@ -23,11 +23,6 @@ milliseconds ahead_of(timestamp earlier, timestamp later) noexcept {
   return milliseconds{out};
 }
 
-void raise(partition_state& partition, timestamp to, timestamp cap) {
-  const timestamp believed = std::min(to, cap);
-  if (!partition.highest_time || believed > *partition.highest_time) partition.highest_time = believed;
-}
-
 /// Of equal times those first that were passed over.
 bool is_before(const time_leap& a, const time_leap& b) {
   return std::pair{a.time, a.offset} < std::pair{b.time, b.offset};
@@ -58,13 +53,18 @@ void settle(partition_state& partition, timestamp cap, milliseconds skew) {
   while (left != leaps.end()) {
     const auto beyond = static_cast<std::size_t>(leaps.end() - left);
     if (beyond < leaps_needed(ahead_of(*partition.highest_time, left->time), skew)) break;
-    raise(partition, left->time, cap);
+    raise_time(partition, left->time, cap);
     ++left;
   }
   leaps.erase(leaps.begin(), left);
 }
 
 }  // namespace
+
+void raise_time(partition_state& partition, timestamp to, timestamp cap) noexcept {
+  const timestamp believed = std::min(to, cap);
+  if (!partition.highest_time || believed > *partition.highest_time) partition.highest_time = believed;
+}
 
 std::size_t leaps_needed(milliseconds ahead, milliseconds skew) noexcept {
   if (ahead <= skew) return 0;
@@ -83,13 +83,13 @@ std::vector<time_leap> believe_time(partition_state& partition, time_leap of_rec
   std::vector<time_leap> passed_over = untold(against);
   if (is_near) {
     leaps.resize(leaps.size() - against.size());
-    raise(partition, of_record.time, cap);
+    raise_time(partition, of_record.time, cap);
   } else {
     for (time_leap& leap : against) leap = {of_record.time + skew, k_passed_over};
     leaps.push_back(of_record);
     std::sort(leaps.begin(), leaps.end(), is_before);
     if (!highest && leaps.size() < k_first_times) return passed_over;
-    if (!highest) raise(partition, leaps.front().time, cap);
+    if (!highest) raise_time(partition, leaps.front().time, cap);
   }
   settle(partition, cap, skew);
   return passed_over;

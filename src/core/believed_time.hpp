@@ -10,6 +10,9 @@
 
 namespace ratchet {
 
+/// Raises the highest time of a partition to this one, or to `cap` where that is lower.
+void raise_time(partition_state&, timestamp to, timestamp cap) noexcept;
+
 /// So many records of a partition make its first time: the lowest of theirs.
 constexpr std::size_t k_first_times = 8;
 
@@ -34,10 +37,10 @@ constexpr std::size_t k_most_spoken_against = 2;
 std::vector<time_leap> believe_time(partition_state&, time_leap of_record, timestamp cap,
                                     std::chrono::milliseconds max_skew);
 
-/// So many leaps in a row are believed, however far ahead they are.
+/// So many leaps are believed, however far ahead they are.
 constexpr std::size_t k_most_leaps = 64;
 
-/// How many leaps in a row bear a time out that is so far ahead of the highest. `skew` is above 0.
+/// How many leaps bear a time out that is so far ahead of the highest. `skew` is above 0.
 [[nodiscard]] std::size_t leaps_needed(std::chrono::milliseconds ahead,
                                        std::chrono::milliseconds skew) noexcept;
 

@@ -15,9 +15,7 @@ window_floor::window_floor(stream_state& state, std::chrono::milliseconds window
 
 void window_floor::handled(partition_state& partition, std::optional<timestamp> record_time, timestamp cap) {
   const std::optional<timestamp> before = partition.highest_time;
-  if (record_time && (!before || std::min(*record_time, cap) > *before)) {
-    partition.highest_time = std::min(*record_time, cap);
-  }
+  if (record_time) raise_time(partition, *record_time, cap);
   moved(before, partition);
 }
 

@@ -1,0 +1,131 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of waiting_machine that runs the reducer, and says what follows from its answer.
+#include <string>
+#include <utility>
+
+#include "core/backoff.hpp"
+#include "core/waiting_machine.hpp"
+#include "ratchet/error.hpp"
+
+namespace ratchet {
+
+reducer_call waiting_machine::call(const event& e, std::optional<timestamp> record_time, bool tombstone) {
+  if (tombstone) {
+    folded_.drop();
+    state_.erase();
+    ran_ = true;
+    return {};
+  }
+  std::optional<state> before;  // a folded one takes its last patch back
+  if (!folded_.is_folded()) before = state_;
+  const std::size_t size = state_.value().size();
+  if (around_.reduce.traits().full_state) state_.erase();  // what came before must not show through
+  reducer_call ended = call_folding(e);
+  if (ended.how == ending::done) {
+    ran_ = true;
+    state_.keep();  // it stays for the events behind this one, which may go before
+    if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
+    add_changes(tables_, 0, at_, std::move(ended.tables));
+  } else if (!folded_.is_folded() && before) {
+    state_ = std::move(*before);
+  }
+  state_bytes_ += folded_.is_folded() ? folded_.take_work() : size + state_.value().size();
+  return ended;
+}
+
+/// Where it fails, what it did to a state that is folded is undone; to one that is not, it is not.
+reducer_call waiting_machine::call_folding(const event& e) {
+  const auto call = [&] { return call_reducer(around_.reduce, around_.rules.outputs, e, state_); };
+  if (state_.value().size() < folded_state::k_long) return call();
+  const std::size_t patches = folded_.patches();
+  const folded_state::turn turn{folded_};
+  reducer_call ended = call();
+  if (ended.how != ending::done && folded_.patches() > patches) folded_.undo();
+  return ended;
+}
+
+void waiting_machine::run_incoming(const incoming_event& in) {
+  const decoded_event& e = *in.event;
+  const bool with_id = e.has_id && around_.rules.dedup;
+  const event view{.stream = around_.rules.stream,
+                   .aggregate = aggregate_,
+                   .sequence = is_arrival() ? next_number() : e.sequence,
+                   .id = with_id ? std::optional{e.id} : std::nullopt,
+                   .type = e.type,
+                   .time = e.time,
+                   .payload = e.payload,
+                   .topic = e.from->where->topic,
+                   .partition = e.from->where->partition,
+                   .offset = e.from->offset};
+  reducer_call ended = call(view, e.record_time, e.kind == decoded_kind::tombstone);
+  switch (ended.how) {
+    case ending::done:
+      moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
+      if (with_id) file(e.id, in.id_time, e.record_time);
+      decide_now(in, {verdict::applied, reject_reason::none});
+      return settle();
+    case ending::retry:
+      return wait(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
+                  &ended);
+    case ending::give_up:
+      return wait(in, waiting_state::dead, &ended);
+    case ending::stop:
+      stopped_ = stop{in.event, std::move(ended)};
+  }
+}
+
+void waiting_machine::note_failure(waiting_event& e, const reducer_call& failure) const {
+  ++e.attempts;
+  e.last_attempt = around_.now;
+  e.error = failure.error();
+  e.due.reset();
+  if (e.head.state == waiting_state::retrying) {
+    e.due = around_.now + backoff(around_.rules.retry, aggregate_, e.head.sequence, e.attempts);
+  }
+}
+
+bool waiting_machine::run_entry(entries::iterator at) {
+  entry& e = at->second;
+  waiting_event& waiting = e.event;
+  const event view{.stream = around_.rules.stream,
+                   .aggregate = aggregate_,
+                   .sequence = waiting.head.sequence,
+                   .id = waiting.head.id,
+                   .type = waiting.type,
+                   .time = waiting.time,
+                   .payload = waiting.payload(),
+                   .topic = waiting.record.where.topic,
+                   .partition = waiting.record.where.partition,
+                   .offset = waiting.record.offset,
+                   .attempt = waiting.attempts + 1};
+  const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
+  if (ended.how == ending::done) {
+    const auto time = waiting.time ? waiting.time : waiting.record.time;
+    if (defers_) {
+      handled_ = {true, waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time};
+    } else {
+      moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time);
+    }
+    remove(at, &counters::applied);
+    return true;
+  }
+  const bool again = ended.how == ending::stop ||
+                     (ended.how == ending::retry && waiting.attempts + 1 < around_.rules.retry.attempts);
+  around_.room.bytes -= waiting.bytes();
+  set_state(e, again ? waiting_state::retrying : waiting_state::dead);
+  note_failure(waiting, ended);
+  around_.room.bytes += waiting.bytes();
+  if (!again)
+    tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.offset, waiting.error);
+  if (ended.how == ending::stop) {
+    partition_stop failure;
+    failure.where = waiting.record.where;
+    failure.offset = waiting.record.offset;
+    failure.code = make_error_code(errc::reducer_failed);
+    failure.aggregate = std::string{aggregate_};
+    stops_.push_back(stop_of(std::move(failure), ended));
+  }
+  return false;
+}
+
+}  // namespace ratchet
