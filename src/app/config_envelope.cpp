@@ -1,4 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -33,25 +35,18 @@ class envelope_reader {
   void field(std::string_view key, std::string& out) const { read(map_, key, out); }
 
   void sequence() const {
-    const auto value = map_.get("sequence");
-    if (!value) return;
-    if (value->node().kind != config_node::kind_of::map) return field("sequence", out_.sequence);
-    const config_map map{*value, k_sequence_keys};
-    if (map.require("from", "as in {from: /seq, bits: 128}")) read(map, "from", out_.sequence);
-    read_one_of(map, "bits", {64, 128}, out_.sequence_bits);
-    read_one_of(map, "base", {10, 16}, out_.sequence_base);
+    if (const auto map =
+            field_with_more("sequence", out_.sequence, k_sequence_keys, "{from: /seq, bits: 128}")) {
+      read_one_of(*map, "bits", {64, 128}, out_.sequence_bits);
+      read_one_of(*map, "base", {10, 16}, out_.sequence_base);
+    }
   }
 
   void time() const {
-    const auto value = map_.get("time");
-    if (!value) return;
-    if (value->node().kind != config_node::kind_of::map) return field("time", out_.time);
-    const config_map map{*value, k_time_keys};
-    if (map.require("from", "as in {from: /created, unit: s}")) read(map, "from", out_.time);
-    if (const auto unit = map.get("unit")) {
-      constexpr std::string_view k_words[] = {"ms", "s", "us", "ns"};
-      if (const int at = unit->word(k_words); at >= 0) out_.time_unit = static_cast<time_unit>(at);
-    }
+    const auto map = field_with_more("time", out_.time, k_time_keys, "{from: /created, unit: s}");
+    const auto unit = map ? map->get("unit") : std::nullopt;
+    const int at = unit ? unit->word(k_time_unit_words) : -1;
+    if (at >= 0) out_.time_unit = static_cast<time_unit>(at);
   }
 
   /// A field that the format knows by itself.
@@ -74,6 +69,20 @@ class envelope_reader {
       value->error(value->node().text + " is not known here",
                    "it is " + std::to_string(low) + " or " + std::to_string(high));
     }
+  }
+  /// The map of a field that is given as one; none where it is a source alone, or not there.
+  [[nodiscard]] std::optional<config_map> field_with_more(std::string_view key, std::string& source,
+                                                          std::span<const known_key> keys,
+                                                          const char* example) const {
+    const auto value = map_.get(key);
+    if (!value) return std::nullopt;
+    if (value->node().kind != config_node::kind_of::map) {
+      field(key, source);
+      return std::nullopt;
+    }
+    const config_map map{*value, keys};
+    if (map.require("from", std::string{"as in "} + example)) read(map, "from", source);
+    return map;
   }
   void read(const config_map& map, std::string_view key, std::string& out) const {
     const auto value = map.get(key);

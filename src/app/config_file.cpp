@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/unique_fd.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -18,26 +20,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-class open_file {
- public:
-  explicit open_file(const std::filesystem::path& path) {
-    // So that a pipe which nobody writes to is opened, too: the wait for it is bounded below.
-    do {
-      fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    } while (fd_ < 0 && errno == EINTR);
+/// So that a pipe which nobody writes to is opened, too: the wait for it is bounded below.
+unique_fd open_for_reading(const std::filesystem::path& path) {
+  for (;;) {
+    unique_fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    if (file.valid() || errno != EINTR) return file;
   }
-  ~open_file() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  open_file(open_file&&) = delete;
-  open_file& operator=(open_file&&) = delete;
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-
- private:
-  int fd_{-1};
-};
+}
 
 problem unreadable(const std::filesystem::path& file, const std::string& why, const char* hint = "") {
   return {errc::io, "cannot read the config " + file.string() + ": " + why, hint, {}};
@@ -63,22 +52,22 @@ bool wait_for(int fd, steady_clock::time_point until) {
 }  // namespace
 
 reported<config_text> read_config_file(const std::filesystem::path& path, milliseconds patience) {
-  const open_file file{path};
-  if (file.fd() < 0) return unreadable(path, errno);
+  const unique_fd file = open_for_reading(path);
+  if (!file.valid()) return unreadable(path, errno);
   struct ::stat info {};
-  if (::fstat(file.fd(), &info) != 0) return unreadable(path, errno);
+  if (::fstat(file.get(), &info) != 0) return unreadable(path, errno);
   if (S_ISDIR(info.st_mode)) return unreadable(path, "it is a directory");
   config_text out;
   out.open_to_all = S_ISREG(info.st_mode) && (info.st_mode & S_IROTH) != 0;
   const auto until = steady_clock::now() + patience;
   std::string piece(std::size_t{64} << 10, '\0');
   for (;;) {
-    if (!wait_for(file.fd(), until)) {
+    if (!wait_for(file.get(), until)) {
       return unreadable(
           path, "it is a pipe, and did not end within " + std::to_string(patience.count() / 1000) + " s",
           "name a file, or let something write the config into it");
     }
-    const ::ssize_t got = ::read(file.fd(), piece.data(), piece.size());
+    const ::ssize_t got = ::read(file.get(), piece.data(), piece.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return unreadable(path, errno);
     if (got == 0) return out;

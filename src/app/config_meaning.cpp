@@ -1,10 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/config_meaning.hpp"
 
-#include <array>
-#include <cstddef>
 #include <string>
 
+#include "app/config_values.hpp"
 #include "core/reducers.hpp"
 #include "core/tables.hpp"
 #include "decode/envelope_preset.hpp"
@@ -52,10 +51,7 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
                              {std::string{k_reducer_version_line}, std::to_string(reducer_version)}});
   // Not where it is what every stream had before there was a choice.
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
-  if (e.time_unit != time_unit::milliseconds) {
-    constexpr std::array k_units{"ms", "s", "us", "ns"};
-    lines.emplace_back("envelope.time.unit", k_units.at(static_cast<std::size_t>(e.time_unit)));
-  }
+  if (e.time_unit != time_unit::milliseconds) lines.emplace_back("envelope.time.unit", word_of(e.time_unit));
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)
     lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));

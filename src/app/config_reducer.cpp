@@ -48,8 +48,8 @@ void read_reducer(const config_value& value, reducer_config& out) {
   const config_map map{value, k_reducer_keys};
   if (!map.valid()) return;
   if (const auto kind = map.require("kind", "replace, merge_patch, flaky or own")) {
-    constexpr std::string_view k_words[] = {"replace", "merge_patch", "flaky", "own"};
-    if (const int at = kind->word(k_words); at >= 0) out.kind = static_cast<reducer_config::kind_of>(at);
+    if (const int at = kind->word(k_reducer_words); at >= 0)
+      out.kind = static_cast<reducer_config::kind_of>(at);
   }
   if (const auto name = map.get("name"); name && name->text(out.name)) {
     if (out.name.empty()) name->error("is empty", k_as_the_program_says);

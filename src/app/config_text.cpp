@@ -164,15 +164,6 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   }
 }
 
-/// What it publishes by `emit`, whatever the reducer.
-std::vector<std::string> emitted_to(const stream_config& stream) {
-  std::vector<std::string> all;
-  for (const emit_config& e : stream.emit) {
-    if (std::find(all.begin(), all.end(), e.topic) == all.end()) all.push_back(e.topic);
-  }
-  return all;
-}
-
 /// Where it may publish besides: only the code of a program does.
 std::vector<std::string> left_to_programs(const stream_config& stream) {
   const std::vector<std::string> emitted = emitted_to(stream);
@@ -204,10 +195,7 @@ void add_limit_of_published(const stream_config& stream, std::vector<std::string
 
 /// What a built-in reducer leaves empty, by name.
 void add_limits_of_built_in(const stream_config& stream, std::vector<std::string>& out) {
-  const std::string who = std::string{" by kind: "} +
-                          (stream.reducer.kind == reducer_config::kind_of::merge_patch ? "merge_patch"
-                           : stream.reducer.kind == reducer_config::kind_of::flaky     ? "flaky"
-                                                                                       : "replace") +
+  const std::string who = std::string{" by kind: "} + std::string{word_of(stream.reducer.kind)} +
                           ": only a program's own reducer or transactions do, and ratchet run has none";
   for (const table_config& t : stream.tables) out.push_back("nothing is put into the table " + t.name + who);
   for (const std::string& to : left_to_programs(stream)) out.push_back("nothing is published to " + to + who);

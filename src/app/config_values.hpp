@@ -2,14 +2,27 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "ratchet/config.hpp"
+
 /// The spellings of values in a config: numbers, durations, sizes, names, sources of fields. Pure.
 namespace ratchet {
+
+/// The words of a config for these, in the order of the enums.
+inline constexpr std::string_view k_reducer_words[] = {"replace", "merge_patch", "flaky", "own"};
+inline constexpr std::string_view k_time_unit_words[] = {"ms", "s", "us", "ns"};
+[[nodiscard]] constexpr std::string_view word_of(reducer_config::kind_of kind) noexcept {
+  return k_reducer_words[static_cast<std::size_t>(kind)];
+}
+[[nodiscard]] constexpr std::string_view word_of(time_unit unit) noexcept {
+  return k_time_unit_words[static_cast<std::size_t>(unit)];
+}
 
 /// Plain decimal digits without sign, leading zeros or anything else.
 [[nodiscard]] std::optional<std::uint64_t> parse_whole_number(std::string_view) noexcept;

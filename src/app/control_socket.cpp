@@ -90,11 +90,6 @@ transfer move_exactly(int fd, short events, std::size_t size, steady_deadline de
 
 }  // namespace
 
-void unique_fd::reset(int fd) noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = fd;
-}
-
 reported<unique_fd> listen_in(const std::filesystem::path& state_dir, int backlog) {
   const auto path = state_dir / k_control_socket_name;
   RATCHET_TRY(const auto address, address_in(state_dir));

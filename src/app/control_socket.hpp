@@ -6,36 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <utility>
 
+#include "app/unique_fd.hpp"
 #include "ratchet/error.hpp"
 
 /// The unix socket in a state directory, and bounded reads and writes on it.
 namespace ratchet {
 
 constexpr const char* k_control_socket_name = "control.sock";
-
-/// Owns a file descriptor.
-class unique_fd {
- public:
-  unique_fd() = default;
-  explicit unique_fd(int fd) noexcept : fd_{fd} {}
-  ~unique_fd() { reset(); }
-  unique_fd(unique_fd&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
-  unique_fd& operator=(unique_fd&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.fd_, -1));
-    return *this;
-  }
-  unique_fd(const unique_fd&) = delete;
-  unique_fd& operator=(const unique_fd&) = delete;
-
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-  void reset(int fd = -1) noexcept;
-
- private:
-  int fd_{-1};
-};
 
 /// Listens on the socket of `state_dir` with mode 0600. A socket that nobody listens on any more is replaced;
 /// the caller holds the directory's lock, so that no two do this at once. Paths longer than a socket address

@@ -152,11 +152,25 @@ bool takes_events(const stream_config& s) {
   return s.envelope.format != envelope_format::json || !s.envelope.aggregate.empty();
 }
 
+namespace {
+
+void add_emitted(const stream_config& s, std::vector<std::string>& to) {
+  for (const emit_config& e : s.emit) {
+    if (std::find(to.begin(), to.end(), e.topic) == to.end()) to.push_back(e.topic);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> emitted_to(const stream_config& s) {
+  std::vector<std::string> all;
+  add_emitted(s, all);
+  return all;
+}
+
 std::vector<std::string> topics_published_to(const stream_config& s) {
   std::vector<std::string> all = s.outputs;
-  for (const emit_config& e : s.emit) {
-    if (std::find(all.begin(), all.end(), e.topic) == all.end()) all.push_back(e.topic);
-  }
+  add_emitted(s, all);
   return all;
 }
 

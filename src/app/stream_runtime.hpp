@@ -68,6 +68,9 @@ using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 /// False for a stream without an envelope, of whose records nothing can be read: transactions alone feed it.
 [[nodiscard]] bool takes_events(const stream_config&);
 
+/// Where its `emit` publishes to, whatever the reducer.
+[[nodiscard]] std::vector<std::string> emitted_to(const stream_config&);
+
 /// Where the stream's reducer and its `emit` publish to: topics, and sinks as sink:NAME.
 [[nodiscard]] std::vector<std::string> topics_published_to(const stream_config&);
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Names that a fresh directory may hold: of the file system, of ours before the store is made.
 bool may_precede_a_store(const std::string& name) {
-  return name == "lost+found" || name == "control.sock" || name == "SYNCED.new";
+  return name == "lost+found" || name == "control.sock" || name == synced_file::k_unfinished_name;
 }
 
 enum class content : unsigned char { nothing, database, ours_without_database, foreign };

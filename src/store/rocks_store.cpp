@@ -101,10 +101,9 @@ class rocks_store final : public store {
     }
     outbox_lanes outbox_after = known_.outbox;
     step.outbox.apply_to(outbox_after);
-    const auto batch = is_unwritten_
-                           ? writer_.build(step, lookup_, memory_, rejected_, outbox_after,
-                                           [this](rocksdb::WriteBatch& to) { return put_start(to); })
-                           : writer_.build(step, lookup_, memory_, rejected_, outbox_after);
+    step_writer::put_first start;
+    if (is_unwritten_) start = [this](rocksdb::WriteBatch& to) { return put_start(to); };
+    const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after, start);
     lookup_.forget();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.

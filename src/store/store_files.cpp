@@ -37,7 +37,8 @@ constexpr ::off_t k_most_of_current = 4096;
 bool is_of_a_store(std::string_view name) noexcept {
   for (const std::string_view whole :
        {std::string_view{"CURRENT"}, std::string_view{"IDENTITY"}, std::string_view{"LOCK"},
-        std::string_view{"LOG"}, std::string_view{"SYNCED.new"}, std::string_view{synced_file::k_name}}) {
+        std::string_view{"LOG"}, std::string_view{synced_file::k_unfinished_name},
+        std::string_view{synced_file::k_name}}) {
     if (name == whole) return true;
   }
   for (const std::string_view begin : {"LOG.old.", "MANIFEST-", "OPTIONS-"}) {

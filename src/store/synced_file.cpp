@@ -77,7 +77,7 @@ result<void> write_all(int fd, const char* bytes, std::size_t size, std::size_t 
 
 /// Under another name first: a file with half its bytes is never seen.
 result<void> create(const std::filesystem::path& directory) {
-  const std::filesystem::path temporary = directory / "SYNCED.new";
+  const std::filesystem::path temporary = directory / synced_file::k_unfinished_name;
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return last_error();
   const slot_bytes first = encode({1, 0});

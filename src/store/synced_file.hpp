@@ -22,6 +22,7 @@ namespace ratchet {
 class synced_file {
  public:
   static constexpr const char* k_name = "SYNCED";
+  static constexpr const char* k_unfinished_name = "SYNCED.new";  ///< until it is whole
 
   synced_file() = default;
   synced_file(synced_file&& other) noexcept
