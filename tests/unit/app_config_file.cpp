@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "app/config_file.hpp"
+#include "temporary_directory.hpp"
 
 namespace ratchet {
 namespace {
@@ -25,11 +26,6 @@ constexpr auto k_no_patience = 20ms;
 
 class a_config_file : public ::testing::Test {
  protected:
-  a_config_file() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-config-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~a_config_file() override { std::filesystem::remove_all(directory_); }
   [[nodiscard]] std::string refusal(const std::filesystem::path& path,
                                     std::chrono::milliseconds patience = k_no_patience) const {
     const auto read = read_config_file(path, patience);
@@ -38,7 +34,8 @@ class a_config_file : public ::testing::Test {
     EXPECT_THAT(read.error().message, HasSubstr(path.string())) << "it is named";
     return to_text(read.error());
   }
-  std::filesystem::path directory_;
+  testing::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(a_config_file, is_read_to_its_end) {

@@ -19,26 +19,12 @@
 #include "fake_source.hpp"
 #include "http_client.hpp"
 #include "no_more_threads.hpp"
+#include "temporary_directory.hpp"
 
 namespace ratchet::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-class directory {
- public:
-  directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-edges-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  directory(const directory&) = delete;
-  directory& operator=(const directory&) = delete;
-  std::filesystem::path path;
-};
 
 config settings(const std::filesystem::path& state) {
   auto read = parse_config("version: 1\nstate: {path: " + state.string() +
@@ -78,8 +64,8 @@ void expect_that_the_owner_decodes_behind(int allocations, const stream_list& st
 }
 
 TEST(a_decoding_thread_that_finds_no_memory, leaves_its_batches_to_the_owner) {
-  const directory files;
-  auto made = make_streams(settings(files.path / "state"), {});
+  const testing::temporary_directory files;
+  auto made = make_streams(settings(files.path() / "state"), {});
   ASSERT_TRUE(made);
   int failures = 0;
   for (bool failed = true; failed && failures < 500; ++failures) {
@@ -126,15 +112,15 @@ TEST(a_health_server, answers_on_behind_any_lack_of_memory) {
 
 template <class Thrown>
 void expect_told(const Thrown& thrown, const char* text) {
-  const directory files;
+  const testing::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
   const auto server = control_server::start(
-      files.path, store, {"payments"}, board, {}, nullptr, {},
+      files.path(), store, {"payments"}, board, {}, nullptr, {},
       [&](const sink_request&, const std::string&, const byte_sink&) -> reported<void> { throw thrown; });
   ASSERT_TRUE(server);
   for (int i = 0; i < 2; ++i) {
-    auto connected = control_client::connect(files.path, {});
+    auto connected = control_client::connect(files.path(), {});
     ASSERT_TRUE(connected && connected.value());
     const auto asked =
         connected.value()->ask(to_words(sink_request{}), [](std::string_view) { return true; });
@@ -149,19 +135,22 @@ TEST(whoever_asks_an_instance, is_told_what_the_answer_threw) {
   expect_told(7, "an exception that is not a std::exception");
 }
 
+/// Whether the instance that serves there says how it is.
+bool is_answered(const std::filesystem::path& state) {
+  auto connected = control_client::connect(state, {});
+  if (!connected || !connected.value()) return false;
+  read_request request;
+  request.kind = read_request::kind_of::status;
+  return bool{connected.value()->ask(request, [](std::string_view) { return true; })};
+}
+
 TEST(an_instance, accepts_on_behind_any_lack_of_memory) {
-  const directory files;
+  const testing::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
-  const auto server = control_server::start(files.path, store, {"payments"}, board);
+  const auto server = control_server::start(files.path(), store, {"payments"}, board);
   ASSERT_TRUE(server);
-  const auto ask = [&] {
-    auto connected = control_client::connect(files.path, {});
-    if (!connected || !connected.value()) return false;
-    read_request request;
-    request.kind = read_request::kind_of::status;
-    return bool{connected.value()->ask(request, [](std::string_view) { return true; })};
-  };
+  const auto ask = [&] { return is_answered(files.path()); };
   EXPECT_TRUE(ask());
   for (const char* thread : {"ratchet:control", "ratchet:answer"}) {
     int failures = 0;
@@ -193,11 +182,11 @@ class broken_clock final : public clock_port {
 };
 
 TEST(a_run, ends_with_what_its_owner_threw_and_the_next_one_goes_on_from_the_disk) {
-  const directory files;
+  const testing::temporary_directory files;
   broken_clock clock;
   engine_options options;
   options.clock = &clock;
-  auto opened = engine::open(settings(files.path / "state"), {}, options);
+  auto opened = engine::open(settings(files.path() / "state"), {}, options);
   ASSERT_TRUE(opened) << to_text(opened.error());
   std::atomic<bool> stop{false};
   std::thread breaking{[&] {
@@ -230,24 +219,18 @@ TEST(where_no_more_threads_can_be_had, a_health_server_says_that_it_cannot_start
 }
 
 TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_the_next_one) {
-  const directory files;
+  const testing::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
   {
     const no_more_threads none;
-    const auto server = control_server::start(files.path, store, {"payments"}, board);
+    const auto server = control_server::start(files.path(), store, {"payments"}, board);
     ASSERT_FALSE(server);
     EXPECT_THAT(server.error().message, HasSubstr("cannot start the control server's thread: "));
   }
-  const auto server = control_server::start(files.path, store, {"payments"}, board);
+  const auto server = control_server::start(files.path(), store, {"payments"}, board);
   ASSERT_TRUE(server);
-  const auto ask = [&] {
-    auto connected = control_client::connect(files.path, {});
-    if (!connected || !connected.value()) return false;
-    read_request request;
-    request.kind = read_request::kind_of::status;
-    return bool{connected.value()->ask(request, [](std::string_view) { return true; })};
-  };
+  const auto ask = [&] { return is_answered(files.path()); };
   EXPECT_TRUE(ask());
   {
     const no_more_threads none;
@@ -258,8 +241,8 @@ TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_
 
 /// In a process of its own: what RocksDB had opened by then it leaks, with its lock.
 TEST(where_no_more_threads_can_be_had, a_store_is_not_opened_and_loses_nothing) {
-  const directory files;
-  const auto open = [&] { return engine::open(settings(files.path / "state"), {}, {}); };
+  const testing::temporary_directory files;
+  const auto open = [&] { return engine::open(settings(files.path() / "state"), {}, {}); };
   const auto say_why = [&] {
     const no_more_threads none;
     const auto opened = open();

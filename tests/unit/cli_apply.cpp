@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli_command.hpp"
+#include "temporary_directory.hpp"
 
 namespace ratchet::cli_testing {
 namespace {
@@ -15,11 +16,6 @@ using ::testing::HasSubstr;
 
 class cli_apply : public ::testing::Test {
  protected:
-  cli_apply() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-cli-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~cli_apply() override { std::filesystem::remove_all(directory_); }
   void write_config(const std::string& more) const {
     std::ofstream{directory_ / "f.yaml"} << "version: 1\nstate: {path: " << (directory_ / "state").string()
                                          << "}\nstreams:\n  - name: payments\n    dedup: off\n"
@@ -34,7 +30,8 @@ class cli_apply : public ::testing::Test {
     arguments.insert(arguments.begin(), {"apply", "-c", (directory_ / "f.yaml").string()});
     return run_ratchet(directory_, arguments);
   }
-  std::filesystem::path directory_;
+  testing::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(cli_apply, says_what_it_took_before_a_file_that_is_missing) {

@@ -15,6 +15,7 @@
 
 #include "app/http_server.hpp"
 #include "http_client.hpp"
+#include "temporary_directory.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 
@@ -30,18 +31,11 @@ constexpr auto k_patience = 60s;
 class health_command : public ::testing::Test {
  protected:
   health_command() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-health-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    dir = name;
     std::ofstream{dir / "ratchet.yaml"}
         << "version: 1\nkafka: {brokers: ['127.0.0.1:1'], group: g}\nstate: {path: '"
         << (dir / "state").string()
         << "'}\nstreams:\n  - name: payments\n    topics: [t]\n    start: earliest\n"
            "    envelope: {aggregate: /a, sequence: /s, event_id: /i}\n";
-  }
-  ~health_command() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(dir, ignored);
   }
   [[nodiscard]] workload_process start(const std::string& listen, const std::string& command = "run",
                                        const std::vector<std::string>& more = {}) const {
@@ -73,7 +67,8 @@ class health_command : public ::testing::Test {
                                    : static_cast<std::uint16_t>(std::atoi(all.c_str() + at + before.size()));
   }
 
-  std::filesystem::path dir;
+  testing::temporary_directory files;
+  const std::filesystem::path& dir{files.path()};
 };
 
 TEST_F(health_command, lives_and_is_not_ready_while_no_broker_answers) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli_command.hpp"
+#include "temporary_directory.hpp"
 
 namespace ratchet::cli_testing {
 namespace {
@@ -13,17 +14,15 @@ using ::testing::HasSubstr;
 class cli_transactions : public ::testing::Test {
  protected:
   cli_transactions() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-cli-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
     std::ofstream{file()} << "version: 1\nstate: {path: " << (directory_ / "state").string()
                           << "}\nstreams:\n  - {name: payments, order: arrival}\n";
   }
-  ~cli_transactions() override { std::filesystem::remove_all(directory_); }
   [[nodiscard]] std::string file() const { return (directory_ / "f.yaml").string(); }
   [[nodiscard]] ended ratchet(const std::vector<std::string>& arguments) const {
     return run_ratchet(directory_, arguments);
   }
-  std::filesystem::path directory_;
+  testing::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(cli_transactions, are_for_programs_alone) {

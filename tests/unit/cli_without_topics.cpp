@@ -12,6 +12,7 @@
 #include "cli_command.hpp"
 #include "kafka/embedded_broker.hpp"
 #include "recording_http_server.hpp"
+#include "temporary_directory.hpp"
 #include "workload/workload_process.hpp"
 
 namespace ratchet::cli_testing {
@@ -26,14 +27,11 @@ constexpr auto k_patience = 60s;
 class a_config_without_topics : public ::testing::Test {
  protected:
   a_config_without_topics() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-cli-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
     std::ofstream{directory_ / "events"} << R"({"a":"p1","n":1,"t":"paid"})"
                                          << "\n"
                                          << R"({"a":"p2","n":1,"t":"paid"})"
                                          << "\n";
   }
-  ~a_config_without_topics() override { std::filesystem::remove_all(directory_); }
   [[nodiscard]] std::string file() const { return (directory_ / "f.yaml").string(); }
   /// `top`: lines before the streams; `more`: lines of the one stream.
   void write_config(const std::string& top, const std::string& more) const {
@@ -61,7 +59,8 @@ class a_config_without_topics : public ::testing::Test {
     return true;
   }
 
-  std::filesystem::path directory_;
+  testing::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(a_config_without_topics, sends_to_its_sink_what_apply_left) {
