@@ -30,6 +30,8 @@ class memory_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id, timestamp until,
+                                                            std::size_t limit) override;
   [[nodiscard]] outbox_lanes outboxes() const override;
   [[nodiscard]] std::uint64_t outbox_epoch() const override;
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
@@ -75,6 +77,8 @@ class memory_store final : public store {
     void look_up(const step_plan&, step_rows& out, std::size_t queue_events = k_queue_events) const;
     /// As store::due().
     [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
+    /// As store::due_behind().
+    [[nodiscard]] std::vector<std::string> due_behind(timestamp until, std::size_t limit) const;
     /// As store_view::scan_table().
     void scan_table(std::string_view table, std::string_view prefix, std::string_view from,
                     const std::function<bool(std::string_view key, std::string_view value)>& visit) const;

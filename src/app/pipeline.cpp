@@ -200,17 +200,27 @@ std::size_t pipeline::records_in_time() const {
 
 /// A step that took too long shows how many events it may have; one that was quick, though it had as many as
 /// it might, that it may have more.
-void pipeline::note_time(stream_runtime& stream, std::size_t events, std::chrono::nanoseconds took) const {
-  constexpr std::chrono::milliseconds k_long{1000};
+void pipeline::note_time(stream_runtime& stream, std::size_t given, std::size_t done,
+                         std::chrono::nanoseconds took) {
   constexpr std::chrono::milliseconds k_right{500};
   constexpr std::size_t k_many = std::size_t{1} << 24U;
   std::size_t& most = stream.events_in_time;
-  if (took > k_long) {
+  if (took > k_longest_step) {
     const double share = std::chrono::duration<double>{k_right} / std::chrono::duration<double>{took};
-    most = std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(events) * share), 1);
-  } else if (events >= most && took < k_right) {
+    most = std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(done) * share), 1);
+  } else if (given >= most && took < k_right) {
     most = std::min(most * 2, k_many);
   }
+}
+
+/// A pass that is made again has its own time, and more than the one before: it is known what it has to do.
+has_had_its_time pipeline::step_time() const {
+  return [this, until = clock_.steady() + k_longest_step]() mutable {
+    const auto now = clock_.steady();
+    if (now <= until) return false;
+    until = now + 2 * k_longest_step;
+    return true;
+  };
 }
 
 result<void> pipeline::take_step(std::vector<work>& works) {
@@ -262,7 +272,7 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   rows.oldest_gap = s.oldest_gap;
   const timestamp now = clock_.now();
   const auto begin = clock_.steady();
-  w.change = run_step(s.rules, s.reduce, s.state, w.taken, *w.plan, rows, now);
+  w.change = run_step(s.rules, s.reduce, s.state, w.taken, *w.plan, rows, now, step_time());
   w.took = clock_.steady() - begin;
   const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
@@ -305,7 +315,7 @@ result<void> pipeline::finish(work& w) {
   } else if (pace <= w.taken.size()) {
     pace *= 2;
   }
-  note_time(*w.stream, w.taken.size(), w.took);
+  note_time(*w.stream, w.taken.size(), w.change.looked_at, w.took);
   w.stream->state = std::move(w.change.after);
   w.events = w.events.subspan(w.change.looked_at);
   w.plan = nullptr;

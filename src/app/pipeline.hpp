@@ -133,9 +133,12 @@ class pipeline {
   [[nodiscard]] std::size_t records_in_time() const;
 
  private:
+  /// A step ends soon that has taken so long: between steps it is seen that the program is alive, and that it
+  /// is to stop.
+  static constexpr std::chrono::milliseconds k_longest_step{1000};
   /// `all`: of a stream that defers events without gaps, which are no matter of its accepted events.
-  /// `bounded`: what a bounded step has left.
-  enum class look_for : std::uint8_t { all, gaps, bounded };
+  /// `bounded`: what a bounded step has left. `too_late`: what is due later than any pause takes.
+  enum class look_for : std::uint8_t { all, gaps, bounded, too_late };
   /// One stream's part of a batch, while it goes through its steps.
   struct work {
     stream_runtime* stream{nullptr};
@@ -165,8 +168,21 @@ class pipeline {
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(stream_runtime&);
   [[nodiscard]] result<bool> resume_some(stream_runtime&, look_for);
+  /// Where the names of aggregates are known from: `start`: from the store, which a start looks through for
+  /// what was left half done.
+  enum class came_from : std::uint8_t { memory, store, start };
+  [[nodiscard]] static came_from where_from(const stream_runtime&, look_for);
+  static void leave_for_the_next(stream_runtime&, std::span<const std::string> names, came_from);
+  [[nodiscard]] static bool runs_accepted(look_for what) noexcept {
+    return what == look_for::all || what == look_for::too_late;
+  }
   [[nodiscard]] bool may_go_on();
-  void note_time(stream_runtime&, std::size_t events, std::chrono::nanoseconds took) const;
+  /// A step may have had `given` events, and came to `done` of them.
+  static void note_time(stream_runtime&, std::size_t given, std::size_t done, std::chrono::nanoseconds took);
+  /// Whether a step that begins now has had its time, whenever it is asked.
+  [[nodiscard]] has_had_its_time step_time() const;
+  /// Of a wall clock that was set back: what waits for times that it will have in hours.
+  [[nodiscard]] result<void> call_in_what_is_too_late(stream_runtime&);
   /// Handles deferred events for a short time.
   [[nodiscard]] result<void> work_off(stream_runtime&);
   [[nodiscard]] bool is_due(const stream_runtime&) const;

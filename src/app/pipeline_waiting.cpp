@@ -39,6 +39,13 @@ namespace {
   return events;
 }
 
+/// Of so many something came.
+[[nodiscard]] std::size_t events_of(const stream_change& change) {
+  std::size_t events = 0;
+  for (const backlog_change& b : change.backlogs) events += b.removals.size() + b.puts.size();
+  return events;
+}
+
 }  // namespace
 
 void pipeline::note_backlogs(stream_runtime& stream, const step_plan& plan, const stream_change& change) {
@@ -67,9 +74,24 @@ std::optional<timestamp> pipeline::next_wake() const {
 result<void> pipeline::resume_waiting() {
   for (const auto& s : streams_) {
     RATCHET_TRY(resume_waiting_of(*s));
+    RATCHET_TRY(call_in_what_is_too_late(*s));
     RATCHET_TRY(drop_old_rejected(*s));
   }
   return success();
+}
+
+result<void> pipeline::call_in_what_is_too_late(stream_runtime& stream) {
+  constexpr std::chrono::minutes k_look_every{1};
+  const auto now = clock_.steady();
+  auto& looked_at = stream.too_late_looked_at;
+  if (!stream.next_wake) return success();
+  const bool are_all = *stream.next_wake > clock_.now() + stream.rules.retry.most;
+  if (!are_all && looked_at && now - *looked_at < k_look_every) return success();
+  looked_at = now;
+  RATCHET_TRY(const bool did_some, resume_some(stream, look_for::too_late));
+  if (did_some) looked_at.reset();              // there may be more, for the next turn
+  if (are_all) stream.next_wake = timestamp{};  // what it was is no time to come: a look tells
+  return settle(stream);
 }
 
 result<void> pipeline::drop_old_rejected(stream_runtime& stream) {
@@ -161,12 +183,15 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
   // Each aggregate that is looked up has a price of its own.
   constexpr std::size_t k_events_of_each = 8;
   const bool defers = stream.rules.deferred;
-  const bool works_off = defers && what == look_for::all;
+  const bool works_off = defers && runs_accepted(what);
   const std::size_t limit =
       works_off ? std::clamp<std::size_t>(stream.events_at_once / k_events_of_each, 1, k_aggregates)
       : defers  ? k_aggregates
                 : std::clamp<std::size_t>(stream.events_in_time, 1, k_aggregates);
-  if (!stream.ready.empty() && !works_off) {
+  if (what == look_for::too_late) {
+    return store_.due_behind(stream.id, clock_.now() + stream.rules.retry.most, limit);
+  }
+  if (where_from(stream, what) == came_from::memory) {
     // Their names are known, so that the store's index, which their removals filled with tombstones, need not
     // be asked: that was a quarter of the time of a long release.
     const auto end = stream.ready.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stream.ready.size()));
@@ -191,28 +216,49 @@ result<std::vector<std::string>> pipeline::take_due(stream_runtime& stream, look
   return std::move(due.names);
 }
 
+/// Of one that defers, what runs reducers asks the store, by whose times aggregates take turns.
+pipeline::came_from pipeline::where_from(const stream_runtime& stream, look_for what) {
+  const bool asks = what == look_for::too_late || (stream.rules.deferred && what == look_for::all);
+  if (!asks && !stream.ready.empty()) return came_from::memory;
+  return stream.may_have_ready ? came_from::start : came_from::store;
+}
+
+/// These were to be looked after, and a step that had its time did not come to them.
+void pipeline::leave_for_the_next(stream_runtime& stream, std::span<const std::string> names,
+                                  came_from from) {
+  if (names.empty()) return;
+  if (from == came_from::memory) {
+    stream.ready.insert(stream.ready.begin(), names.begin(), names.end());
+    return;
+  }
+  // The store knows them, and is to be asked again, whatever it said of those behind them.
+  stream.next_wake = timestamp{};
+  if (stream.rules.gap.policy == gap_policy::skip) stream.oldest_gap = timestamp::min();
+  if (from == came_from::start) stream.may_have_ready = true;
+}
+
 /// One step of what is due, if anything is.
 result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
-  RATCHET_TRY(std::vector<std::string> names, take_due(stream, what));
+  const came_from from = where_from(stream, what);
+  RATCHET_TRY(const std::vector<std::string> names, take_due(stream, what));
   if (names.empty()) return false;
   step_plan plan = resuming_plan(stream);
   for (const std::string& name : names) plan.add(name);
-  plan.runs_accepted = what == look_for::all;
+  plan.runs_accepted = runs_accepted(what);
   const std::size_t at_once = stream.rules.deferred ? stream.events_at_once : stream.events_in_time;
   const bool is_bounded = plan.runs_accepted || !stream.rules.deferred;
   if (is_bounded) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
   const auto begin = clock_.steady();
-  stream_change change =
-      ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows, clock_.now());
-  if (!stream.rules.deferred) note_time(stream, events_of(rows), clock_.steady() - begin);
+  stream_change change = ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows,
+                                                 clock_.now(), step_time());
+  if (!stream.rules.deferred) note_time(stream, events_of(rows), events_of(change), clock_.steady() - begin);
+  const std::size_t looked_at = change.looked_at;
   RATCHET_TRY(take_change(stream, plan, change));
-  // Those that were not looked up, as the others are large; accepted ones are found again anyway.
-  const auto left = names.begin() + static_cast<std::ptrdiff_t>(rows.aggregates.size());
-  if (!stream.rules.deferred || what != look_for::all)
-    stream.ready.insert(stream.ready.begin(), std::make_move_iterator(left),
-                        std::make_move_iterator(names.end()));
+  // Behind these are those that were not looked up, as the others are large, or that had no time left.
+  const std::size_t done = std::min(looked_at, rows.aggregates.size());
+  leave_for_the_next(stream, std::span{names}.subspan(done), from);
   return true;
 }
 
@@ -262,6 +308,7 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(stream_runtime& stream
     const auto [at, is_new] = known.try_emplace(all[i].aggregate, static_cast<std::uint32_t>(known.size()));
     if (is_new) plan.add(all[i].aggregate);
     aggregate_of.push_back(at->second);
+    plan.asked.push_back({at->second, all[i].sequence});
   }
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
@@ -283,8 +330,8 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(stream_runtime& stream
     if (d.payload) order.payload_hash = payload_hash(*d.payload);
   }
   std::vector<waiting_answer> said;
-  stream_change change =
-      obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders, clock_.now(), said);
+  stream_change change = obey_orders(stream.rules, stream.reduce, stream.state, plan, rows, orders,
+                                     clock_.now(), said, step_time());
   for (std::size_t n = 0; n < taken.size(); ++n) answers[taken[n]] = said[n];
   for (audit_row& row : change.audits) row.text += decided_by(who);
   RATCHET_TRY(take_change(stream, plan, change));

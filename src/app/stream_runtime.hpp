@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -47,6 +48,8 @@ struct stream_runtime {
   std::optional<timestamp> oldest_gap;
   /// Of what this process has decoded, and then handled.
   field_counts fields;
+  /// When it was last looked for what is due too late, by the steady clock.
+  std::optional<std::chrono::steady_clock::time_point> too_late_looked_at;
   /// When the ages of rejected records were last looked at, by the clock.
   std::optional<timestamp> rejected_looked_at;
 

@@ -28,6 +28,8 @@ constexpr const char* k_of_rejected =
     "a rejected record was decided about when it came, and its offset is behind: have what is wrong with it "
     "mended and the event sent again, under a fresh id where it is too old";
 constexpr std::size_t k_at_a_time = 256;
+/// All of them are read for one step.
+constexpr std::uint64_t k_bytes_at_a_time = std::uint64_t{32} << 20U;
 constexpr std::chrono::seconds k_owner_patience{10};
 constexpr std::chrono::milliseconds k_look_again{20};
 constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
@@ -40,10 +42,10 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
       return "none_waits";
     case waiting_answer::not_first:
       return "not_first";
-    case waiting_answer::out_of_reach:
-      return "out_of_reach";
     case waiting_answer::not_in_trouble:
       return "not_in_trouble";
+    case waiting_answer::too_many_open:
+      return "too_many_open";
   }
   return "none_waits";
 }
@@ -56,10 +58,12 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
       return "left alone: no such event waits";
     case waiting_answer::not_first:
       return "left alone: earlier events of its aggregate wait; skip those first";
-    case waiting_answer::out_of_reach:
-      return "left alone: too many events wait before it; begin with the lowest";
     case waiting_answer::not_in_trouble:
       return "left alone: it is parked, and waits for others";
+    case waiting_answer::too_many_open:
+      return "left alone: 4096 discarded events of its aggregate may still come again, and no more are kept "
+             "in "
+             "mind; skip it instead";
   }
   return "left alone";
 }
@@ -80,11 +84,11 @@ class errand_of_request {
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
-    const auto walked =
-        each_waiting(view_, stream_, request_.filter,
-                     [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-                       return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence);
-                     });
+    const auto walked = each_waiting(
+        view_, stream_, request_.filter,
+        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+          return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence, event.bytes());
+        });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();
@@ -93,9 +97,12 @@ class errand_of_request {
   }
 
  private:
-  bool take(std::string_view aggregate, sequence s) {
+  bool take(std::string_view aggregate, sequence s, std::uint64_t bytes) {
     if (request_.filter.limit && found_ >= *request_.filter.limit) return false;
+    if (page_bytes_ + bytes > k_bytes_at_a_time) carry_out();
+    if (failed_ || !wanted_) return false;
     ++found_;
+    page_bytes_ += bytes;
     page_.push_back({std::string{aggregate}, request_.verb, s, request_.payload});
     if (page_.size() >= k_at_a_time) carry_out();
     return !failed_ && wanted_;
@@ -105,7 +112,7 @@ class errand_of_request {
   void take_gap() {
     const waiting_filter& f = request_.filter;
     if (request_.verb == waiting_verb::skip && f.aggregate && f.sequence && !f.state)
-      (void)take(*f.aggregate, *f.sequence);
+      (void)take(*f.aggregate, *f.sequence, 0);
   }
 
   void carry_out() {
@@ -121,6 +128,7 @@ class errand_of_request {
       append_line(piece, line(page_[i], said.value()[i]));
     }
     page_.clear();
+    page_bytes_ = 0;
     wanted_ = sink_(piece);
   }
 
@@ -228,6 +236,7 @@ class errand_of_request {
   const waiting_desk& desk_;
   const byte_sink& sink_;
   std::vector<pipeline::decided> page_;
+  std::uint64_t page_bytes_{0};
   std::optional<problem> failed_;
   std::uint64_t found_{0};
   std::uint64_t done_{0};

@@ -309,8 +309,10 @@ std::optional<pass_failure> pass::apply_all() {
       state_bytes += s.value().size();
     }
     if (stop) return pass_failure{.stop = std::move(stop)};
+    work_.called();
     const bool is_last = to_run.index + 1 == change_.looked_at;
-    if (state_bytes > k_most_state_bytes && !is_last) return pass_failure{.end = to_run.index + 1};
+    const bool is_enough = state_bytes > k_most_state_bytes || work_.is_over();
+    if (is_enough && !is_last) return pass_failure{.end = to_run.index + 1};
   }
   folded_.settle();
   return std::nullopt;
@@ -426,14 +428,17 @@ std::span<const decoded_event> known_ones(std::span<const decoded_event> events,
 
 stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
                        std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows,
-                       timestamp now) {
+                       timestamp now, const has_had_its_time& is_over) {
+  work_meter work{is_over};
   std::vector<cut> cuts;
   std::vector<partition_stop> stops;
   const bool supersede = may_supersede(rules.gate, reduce.traits());
   events = known_ones(events, plan, rows);
   // Every failed pass cuts at least one record off, so this ends.
   for (int passes = 0;; ++passes) {
-    pass attempt{rules, reduce, before, events, plan, rows, now, supersede && passes < k_superseding_passes};
+    work.start();
+    pass attempt{
+        rules, reduce, before, events, plan, rows, now, work, supersede && passes < k_superseding_passes};
     std::optional<pass_failure> failure = attempt.run(cuts);
     if (!failure) {
       stream_change change = attempt.take(before);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -74,6 +75,12 @@ constexpr std::size_t k_queue_events = 4096;
 /// And so many bytes of them, but for the first of each aggregate.
 constexpr std::uint64_t k_queue_bytes = std::uint64_t{32} << 20U;
 
+/// A waiting event that is asked for by its number; `aggregate` is an index into step_plan::aggregates.
+struct asked_event {
+  std::uint32_t aggregate{0};
+  ratchet::sequence sequence;
+};
+
 /// The distinct keys of a batch. Views are borrowed from the batch.
 struct step_plan {
   ratchet::order order{order::latest};
@@ -92,6 +99,9 @@ struct step_plan {
   bool runs_accepted{false};
   /// Of the queue of each aggregate that many events are wanted at most; one at least.
   std::size_t most_queued{k_no_limit};
+  /// With `resumes` and `runs_accepted`: these events are wanted wherever they lie, and of those that are not
+  /// accepted the lowest, whatever lies before them.
+  std::vector<asked_event> asked;
   /// What was answered under each id is wanted, too. Of opaque ids alone.
   bool wants_answers{false};
 
@@ -183,7 +193,8 @@ struct stream_change {
   /// or superseded by the end of the step, and is counted as that.
   std::vector<decision> decisions;
   std::vector<event_wait> waits;         ///< of those that it lets wait; in the order of the batch
-  std::size_t looked_at{0};              ///< events; those behind are for the next step
+  /// Events of the batch, or aggregates of a plan that `resumes`; those behind are for the next step.
+  std::size_t looked_at{0};
   std::vector<audit_row> audits;         ///< step and time are the caller's
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
@@ -194,6 +205,11 @@ struct stream_change {
 
 [[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);
 
+/// Asked now and then while a step runs its reducers: whether they have had their time. True: the step ends
+/// soon, and what is left is for the next one. Where a step ends changes nothing of what comes of its events,
+/// so that this may look at a clock.
+using has_had_its_time = std::function<bool()>;
+
 /// Decides the batch in its order and runs the reducer. An event whose reducer says stop, or that finds no
 /// room to wait, stops its partition before that event; the rest of the batch is decided as if the records
 /// behind it had not been read. Looks at the events up to the one that moves stream time so far that a gap
@@ -202,20 +218,24 @@ struct stream_change {
 /// empty topic) have no position that counts.
 [[nodiscard]] stream_change run_step(const stream_rules&, const reducer&, const stream_state& before,
                                      std::span<const decoded_event>, const step_plan&, const step_rows&,
-                                     timestamp now);
+                                     timestamp now, const has_had_its_time& = {});
 
 /// The timer's step for waiting events: tries those again that are due, skips gaps that are too old where the
 /// stream wants that, goes on where the work of a step was bounded, and runs accepted events where the plan
 /// says so. Of the plan's aggregates only, which `resumes`, and of what was looked up of their queues; where
-/// there is more, the aggregate is `ready` again.
+/// there is more, the aggregate is `ready` again. Has `looked_at` say to how many of the plan's aggregates it
+/// came: those behind them are as they were.
 [[nodiscard]] stream_change resume_waiting(const stream_rules&, const reducer&, const stream_state& before,
-                                           const step_plan&, const step_rows&, timestamp now);
+                                           const step_plan&, const step_rows&, timestamp now,
+                                           const has_had_its_time& = {});
 
 /// An operator's step: does what was decided about waiting events of the plan's aggregates, which `resumes`,
-/// order by order. `answers` gets one for each.
+/// order by order; each was asked for by the plan. `answers` gets one for each. All orders are done, however
+/// long that takes; what they release goes on in other steps then.
 [[nodiscard]] stream_change obey_orders(const stream_rules&, const reducer&, const stream_state& before,
                                         const step_plan&, const step_rows&, std::span<const waiting_order>,
-                                        timestamp now, std::vector<waiting_answer>& answers);
+                                        timestamp now, std::vector<waiting_answer>& answers,
+                                        const has_had_its_time& = {});
 
 /// Stream time: what gaps are measured in. None while the stream has no floor.
 [[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);

@@ -11,6 +11,7 @@
 #include "core/step.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
+#include "core/work_meter.hpp"
 
 namespace ratchet {
 
@@ -63,13 +64,14 @@ class pass {
  public:
   pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
        std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows, timestamp now,
-       bool supersede)
+       work_meter& work, bool supersede)
       : rules_{rules},
         reducer_{reduce},
         events_{events},
         plan_{plan},
         rows_{rows},
         now_{now},
+        work_{work},
         supersede_{supersede},
         aggregates_(rows.aggregates.size()),
         id_in_step_(plan.ids.size()),
@@ -116,7 +118,14 @@ class pass {
   [[nodiscard]] std::optional<pass_failure> apply_all();
   [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
   [[nodiscard]] std::optional<pass_failure> handle_waiting();
-  [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events);
+  /// How many of the events that are left to waiting_machines were taken, of all of them.
+  struct progress {
+    std::size_t taken{0};
+    std::size_t all{0};
+  };
+  [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events,
+                                                              progress&);
+  [[nodiscard]] std::uint32_t end_in_time(progress) const;
   void count_settled(decision);
   void count_all();
   [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
@@ -127,6 +136,7 @@ class pass {
   const step_plan& plan_;
   const step_rows& rows_;
   timestamp now_;
+  work_meter& work_;
   bool supersede_;
   std::vector<aggregate_in_step> aggregates_;
   std::vector<std::uint8_t> id_in_step_;  ///< per id of the plan: filed by this step

@@ -26,11 +26,14 @@ std::optional<pass_failure> pass::handle_waiting() {
   std::stable_sort(events.begin(), events.end(), [this](std::uint32_t a, std::uint32_t b) {
     return plan_.aggregate_of[a] < plan_.aggregate_of[b];
   });
+  progress so_far{.taken = 0, .all = events.size()};
   for (auto begin = events.begin(); begin != events.end();) {
+    if (so_far.taken > 0 && work_.is_over()) return pass_failure{.end = end_in_time(so_far)};
     const auto end = std::find_if(begin, events.end(), [&](std::uint32_t i) {
       return plan_.aggregate_of[i] != plan_.aggregate_of[*begin];
     });
-    if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)})) return failed;
+    if (auto failed = handle_waiting_of({&*begin, static_cast<std::size_t>(end - begin)}, so_far))
+      return failed;
     begin = end;
   }
   // Aggregates may share a row: the events' order decides, as if each had been a step of its own.
@@ -55,10 +58,16 @@ void pass::count_settled(decision d) {
   }
 }
 
-std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events) {
+/// Where a step may end that has as many of these events in it as were taken now, one aggregate's behind the
+/// other's.
+std::uint32_t pass::end_in_time(progress so_far) const {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(change_.looked_at * so_far.taken / so_far.all, 1));
+}
+
+std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events, progress& so_far) {
   const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
   const auto& row = rows_.aggregates[aggregate];
-  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters},
+  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters, work_},
                           plan_.aggregates[aggregate],
                           row ? &*row : nullptr,
                           find_backlog(rows_, aggregate)};
@@ -72,12 +81,13 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
                       .stream_time = {}};
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
     if (floor) in.stream_time = *floor + rules_.window;
+    ++so_far.taken;
     if (machine.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.
-      const bool ends_step = machine.is_ready() || machine.has_moved_much();
-      if (ends_step && i + 1 < change_.looked_at) return pass_failure{.end = i + 1};
-      continue;
+      const bool ends_step = machine.is_ready() || machine.has_done_enough();
+      if (!ends_step || i + 1 == change_.looked_at) continue;
+      return pass_failure{.end = work_.is_over() ? std::min(i + 1, end_in_time(so_far)) : i + 1};
     }
     if (!machine.stopped()) return pass_failure{};
     const auto& stopped = *machine.stopped();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ struct reopened_id {
   friend bool operator==(const reopened_id&, const reopened_id&) = default;
 };
 
+/// So many are kept of an aggregate: each of its steps reads and writes all of them.
+constexpr std::size_t k_most_reopened = 4096;
+
 /// How many events wait, by what they count as.
 struct waiting_counts {
   std::uint64_t parked{0};
@@ -116,7 +120,7 @@ struct backlog {
   std::optional<sequence> adopted;            ///< `first: any`: the number that counts as the first
   std::vector<sequence_range> skipped;        ///< numbers that are past without an event; in order, apart
   std::optional<accepted_position> accepted;  ///< there while such events wait
-  std::vector<reopened_id> reopened;          ///< none twice
+  std::vector<reopened_id> reopened;          ///< none twice; k_most_reopened at most
 
   [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
   /// Those that the gate knows as waiting.
@@ -135,14 +139,25 @@ struct backlog {
   friend bool operator==(const backlog&, const backlog&) = default;
 };
 
+/// A waiting event that was asked for, and lies where the queue has nothing.
+struct asked_row {
+  waiting_event event;
+  /// The one before it in its aggregate, which there always is: the queue has the lowest.
+  waiting_head previous;
+  /// So many accepted ones lie below; of an accepted one alone.
+  std::uint64_t accepted_below{0};
+};
+
 /// What a store found of one aggregate that has a backlog.
 struct backlog_rows {
   ratchet::backlog backlog;
   /// The lowest events in the order of their numbers, above those accepted unless the plan runs them: at
-  /// least one where there is any.
+  /// least one where there is any. Where the plan asks for events, and the queue ends among the accepted
+  /// ones, the lowest behind those follow.
   std::vector<waiting_event> queue;
   /// There is no other waiting event behind the queue.
   bool complete{true};
+  std::vector<asked_row> asked{};  ///< by number
   /// Strict and latest: for each of the step's events of this aggregate that lies behind the queue, the first
   /// waiting event at or above its sequence, where there is one. Arrival: those whose id an event of the step
   /// has. By number, none twice, none that is in the queue.
@@ -180,10 +195,10 @@ struct waiting_order {
 /// What came of it.
 enum class waiting_answer : std::uint8_t {
   done,
-  none_waits,     ///< no event of this number waits, and no gap has it
-  not_first,      ///< skip: earlier ones wait
-  out_of_reach,   ///< too many wait before it
-  not_in_trouble  ///< replay: it is parked, and waits for others
+  none_waits,      ///< no event of this number waits, and no gap has it
+  not_first,       ///< skip: earlier ones wait
+  not_in_trouble,  ///< replay: it is parked, and waits for others
+  too_many_open    ///< discard: the ids of k_most_reopened others of its aggregate may still come again
 };
 
 /// What came of an event that waited, when it leaves or nobody but an operator moves it any more.

@@ -49,10 +49,10 @@ void waiting_machine::accept_next() {
 /// In their order, until something fails, or the step has done enough.
 void waiting_machine::run_accepted() {
   if (!accepted_are_loaded_) return;
-  while (!accepted_.empty() && !has_moved_much()) {
+  while (!accepted_.empty() && !has_done_enough()) {
     const waiting_event& e = accepted_.begin()->second.event;
     if (e.head.state == waiting_state::dead) return;
-    if (e.head.state == waiting_state::retrying && e.due > around_.now) return;
+    if (e.head.state == waiting_state::retrying && !is_due(e)) return;
     ran_accepted_ = true;
     if (!run_entry(accepted_.begin())) return;
   }
@@ -75,9 +75,17 @@ void waiting_machine::forget_reopened(std::optional<timestamp> floor) {
   std::erase_if(backlog_.reopened, [&floor](const reopened_id& r) { return r.filed < *floor; });
 }
 
+/// No more of these are kept: who discards is told so, and one that is skipped counts as handled if it comes
+/// again.
+bool waiting_machine::has_room_to_reopen(const waiting_event& e) const {
+  if (!e.head.id || around_.rules.monotonic_ids || is_reopened(*e.head.id)) return true;
+  return backlog_.reopened.size() < k_most_reopened;
+}
+
 /// It goes, and was not applied: its id may come again.
 void waiting_machine::reopen(const waiting_event& e) {
   if (!e.head.id || around_.rules.monotonic_ids || is_reopened(*e.head.id)) return;
+  if (!has_room_to_reopen(e)) return;
   backlog_.reopened.push_back({*e.head.id, filed_time_of(e)});
 }
 
@@ -85,12 +93,18 @@ void waiting_machine::reopen(const waiting_event& e) {
 /// if it had never come. In the order of arrival they do not.
 void waiting_machine::take_back(sequence gone) {
   if (is_arrival() && gone != last_) return;
+  if (!is_arrival()) {
+    accepted_events_ = accepted_below(gone);
+    // Behind what the queue had of them others may lie.
+    if (accepted_end_) last_loaded_ = std::max(*accepted_end_, gone);
+  }
   while (!accepted_.empty() && accepted_.rbegin()->first > gone) {
-    const waiting_event& e = accepted_.rbegin()->second.event;
-    if (e.head.id && !around_.rules.monotonic_ids) count_if_ahead(filed_time_of(e), e.record.time, -1);
+    const auto& [number, last] = *accepted_.rbegin();
+    const waiting_event& e = last.event;
+    const bool has_time = last.whole && e.head.id && !around_.rules.monotonic_ids;
+    if (has_time) count_if_ahead(filed_time_of(e), e.record.time, -1);
     entries_.insert(accepted_.extract(std::prev(accepted_.end())));
   }
-  accepted_events_ = accepted_.size();
   others_are_loaded_ = true;
   const bool is_lowest_of_all = gone == sequence{};
   const sequence below = is_lowest_of_all ? gone : before(gone);
@@ -108,6 +122,18 @@ void waiting_machine::take_back(sequence gone) {
   if (is_arrival()) backlog_.highest = last_;
   const bool is_any = around_.rules.gate.first == first_number::any;
   if (!has_last_ && is_strict() && is_any && not_accepted() > 0) backlog_.adopted = gone;
+}
+
+/// Not in the order of arrival: there those behind one that goes stay accepted.
+std::uint64_t waiting_machine::accepted_below(sequence s) const {
+  if (!accepted_end_ || s <= *accepted_end_) {
+    const auto below = std::distance(accepted_.begin(), accepted_.lower_bound(s));
+    return static_cast<std::uint64_t>(below);
+  }
+  const auto& asked = stored_->asked;
+  const auto at = std::find_if(asked.begin(), asked.end(),
+                               [s](const asked_row& row) { return row.event.head.sequence == s; });
+  return at->accepted_below - lowest_gone_;
 }
 
 /// The lowest accepted event is gone, and L moves past its number.
@@ -142,7 +168,9 @@ void waiting_machine::settle_position() {
 std::optional<timestamp> waiting_machine::wake_of_accepted(bool is_ready) const {
   const std::optional<timestamp> known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
   const bool was_ready = stored_ != nullptr && stored_->backlog.accepted && stored_->backlog.ready;
-  if (is_ready) return was_ready && !ran_accepted_ && known > timestamp{} ? known : around_.now;
+  // None waits since a time to come; a clock that was set back may say so.
+  const bool keeps_place = was_ready && !ran_accepted_ && known > timestamp{};
+  if (is_ready) return keeps_place ? std::min(*known, around_.now) : around_.now;
   if (accepted_events_ == 0) return std::nullopt;
   return accepted_are_loaded_ ? accepted_.begin()->second.event.due : known;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/backoff.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/sequence_range.hpp"
 #include "ratchet/error.hpp"
@@ -119,6 +120,16 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
   if (!stored->complete && !stored->queue.empty()) last_loaded_ = stored->queue.back().head.sequence;
   accepted_are_loaded_ = accepted_events_ == 0 || !accepted_.empty();
   others_are_loaded_ = stored->complete || !entries_.empty();
+  if (accepted_.size() < accepted_events_ && !accepted_.empty()) accepted_end_ = accepted_.rbegin()->first;
+  for (const asked_row& asked : stored->asked) {
+    const waiting_head& head = asked.event.head;
+    entries& among = backlog_.is_accepted(head.sequence) ? accepted_ : entries_;
+    entry before{.event = {}, .whole = false, .stored = true, .index = {}};
+    before.event.head = asked.previous;
+    among.emplace(asked.previous.sequence, std::move(before));
+    among.insert_or_assign(head.sequence,
+                           entry{.event = asked.event, .stored = true, .index = {}, .asked = true});
+  }
   for (const waiting_head& head : stored->near) {
     entry known{.event = {}, .whole = false, .stored = true, .index = {}};
     known.event.head = head;
@@ -206,7 +217,10 @@ claim waiting_machine::claimed_by(const decoded_event& e) {
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
 bool waiting_machine::next_is_hidden() const {
-  return last_loaded_ && (entries_.empty() || entries_.begin()->first > *last_loaded_);
+  if (!last_loaded_) return false;
+  if (entries_.empty()) return true;
+  const auto& [number, lowest] = *entries_.begin();
+  return number > *last_loaded_ && !lowest.asked;
 }
 
 bool waiting_machine::is_blocked(const decoded_event& e) const {
@@ -231,6 +245,12 @@ bool waiting_machine::may_be_next(sequence s) const {
 /// Where it is not `any`.
 std::uint64_t waiting_machine::first_of_epoch() const noexcept {
   return around_.rules.gate.first == first_number::one ? 1 : 0;
+}
+
+/// A time that lies further ahead than any pause was set by a clock that has been set back since: it would
+/// come hours too late.
+bool waiting_machine::is_due(const waiting_event& e) const {
+  return e.due <= around_.now || *e.due - around_.now > longest_pause(around_.rules.retry, e.attempts);
 }
 
 bool waiting_machine::is_left_to_people(sequence s) const {
@@ -377,6 +397,7 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   tell(event.head, end_of(becomes), std::move(event.record.where), event.record.offset);
   if (e.stored) removed_.push_back(event.head);
   if (was_accepted) --accepted_events_;
+  if (was_accepted && at == accepted_.begin()) ++lowest_gone_;
   if (!was_accepted) forget_id(event.head);
   (was_accepted ? accepted_ : entries_).erase(at);
   if (not_accepted() == 0) backlog_.held = false;  // as it would be in a step behind this

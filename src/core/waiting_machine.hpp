@@ -14,6 +14,7 @@
 #include "core/state_bytes.hpp"
 #include "core/step.hpp"
 #include "core/waiting.hpp"
+#include "core/work_meter.hpp"
 
 namespace ratchet {
 
@@ -76,6 +77,7 @@ class waiting_machine {
     timestamp now;
     waiting_room& room;
     counters& counts;  ///< of events that waited before this step, and of what waits
+    work_meter& work;
   };
 
   waiting_machine(const surroundings&, std::string_view aggregate, const aggregate_row* row,
@@ -97,8 +99,11 @@ class waiting_machine {
     return ready_ || (!around_.rules.deferred && accepted_is_ready());
   }
 
-  /// Its reducers were given, and gave back, as much of states as one step may.
-  [[nodiscard]] bool has_moved_much() const noexcept { return state_bytes_ > k_most_state_bytes; }
+  /// Its reducers were given, and gave back, as much of states as one step may; or had their time.
+  [[nodiscard]] bool has_done_enough() const noexcept {
+    return state_bytes_ > k_most_state_bytes || around_.work.is_over();
+  }
+  [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes_; }
 
   /// The event of the batch before which its partition must stop, and why.
   struct stop {
@@ -121,7 +126,8 @@ class waiting_machine {
     bool whole{true};    ///< false: only the head is known
     bool stored{false};  ///< the store has an event of this number
     bool changed{false};
-    std::optional<std::uint32_t> index;  ///< of an event of this batch
+    std::optional<std::uint32_t> index{};  ///< of an event of this batch
+    bool asked{false};  ///< the one before it is known, too, while that is there: none is hidden between them
   };
   using entries = std::map<sequence, entry>;
   /// Of the last one handled.
@@ -145,6 +151,7 @@ class waiting_machine {
   [[nodiscard]] bool accepted_is_ready() const noexcept;
   [[nodiscard]] bool is_reopened(const event_id&) const;
   void forget_reopened(std::optional<timestamp> floor);
+  [[nodiscard]] bool is_due(const waiting_event&) const;
   [[nodiscard]] bool may_be_next(sequence) const;
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
@@ -160,8 +167,10 @@ class waiting_machine {
   void accept_entry(entries::iterator);
   void accept_next();
   void run_accepted();
+  [[nodiscard]] bool has_room_to_reopen(const waiting_event&) const;
   void reopen(const waiting_event&);
   void take_back(sequence);
+  [[nodiscard]] std::uint64_t accepted_below(sequence) const;
   void skip_accepted(sequence);
   void note_failure(waiting_event&, const reducer_call&) const;
   [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
@@ -225,11 +234,13 @@ class waiting_machine {
   position handled_;
   entries accepted_;
   std::uint64_t accepted_events_{0};  ///< also of those that were not loaded
+  std::uint64_t lowest_gone_{0};      ///< so many accepted ones went from the low end
   bool accepted_are_loaded_{true};    ///< from the lowest on
   bool others_are_loaded_{true};      ///< from the lowest on
   bool ran_accepted_{false};
   std::vector<waiting_head> newly_accepted_;  ///< arrival: of those stored
   std::optional<sequence> last_loaded_;       ///< of a queue that is not complete
+  std::optional<sequence> accepted_end_;      ///< of a queue that has not all accepted ones: its last of them
   bool ready_{false};
   std::map<event_id, timestamp> filed_;
   std::vector<published_outputs> outputs_;

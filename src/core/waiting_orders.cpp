@@ -44,11 +44,8 @@ waiting_answer waiting_machine::obey(const waiting_order& order) {
 waiting_answer waiting_machine::carry_out(const waiting_order& order) {
   entries& among = is_accepted(order.sequence) ? accepted_ : entries_;
   const auto at = among.find(order.sequence);
-  if (at == among.end()) {
-    if (last_loaded_ && order.sequence > *last_loaded_) return waiting_answer::out_of_reach;
+  if (at == among.end())
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
-  }
-  if (!at->second.whole) return waiting_answer::out_of_reach;
   const std::string told = told_of(aggregate_, at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const bool is_first = at == among.begin() && (was_accepted || accepted_events_ == 0);
@@ -56,6 +53,7 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
     case waiting_verb::replay:
       return replay(at, order);
     case waiting_verb::discard:
+      if (defers_ && !has_room_to_reopen(at->second.event)) return waiting_answer::too_many_open;
       remove(at, &counters::discarded);
       if (was_accepted) take_back(order.sequence);
       audit("waiting_discarded", told + ", was discarded; its number is open again");

@@ -38,6 +38,7 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b, boo
   std::optional<timestamp> wake;
   std::uint64_t at_hand = 0;
   for (const auto& [number, e] : entries_) {
+    if (!e.whole && is_latest()) continue;
     if (!e.whole) break;
     if (e.event.head.state == waiting_state::retrying) ++at_hand;
     if (e.event.due && (!wake || *e.event.due < *wake)) wake = e.event.due;
@@ -46,7 +47,8 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b, boo
   if (!is_latest() || b.retrying <= at_hand) return wake;
   // Others are tried again that this step did not look up: when, only what was known before may tell.
   const auto known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
-  const timestamp look = known && *known > around_.now ? *known : around_.now + around_.rules.retry.most;
+  const timestamp latest = around_.now + around_.rules.retry.most;
+  const timestamp look = known && *known > around_.now ? std::min(*known, latest) : latest;
   return wake ? std::min(*wake, look) : look;
 }
 

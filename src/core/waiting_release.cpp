@@ -18,9 +18,9 @@ void waiting_machine::cascade() {
     const auto next = entries_.begin();
     const waiting_event& e = next->second.event;
     if (e.head.state == waiting_state::dead) return;
-    if (e.head.state == waiting_state::retrying && e.due > around_.now) return;
+    if (e.head.state == waiting_state::retrying && !is_due(e)) return;
     if (e.head.state == waiting_state::parked && !may_be_next(e.head.sequence)) return;
-    if (has_moved_much()) {
+    if (has_done_enough()) {
       ready_ = true;
       return;
     }
@@ -41,6 +41,11 @@ void waiting_machine::skip_gaps(timestamp began) {
     const waiting_head& next = entries_.begin()->second.event.head;
     if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
     if (is_left_to_people(next.sequence)) return;
+    // What is behind the gap would be for the next step, and so is the gap.
+    if (has_done_enough()) {
+      ready_ = true;
+      return;
+    }
     skip_gap();
     cascade();
     if (ready_) return;
@@ -79,11 +84,15 @@ void waiting_machine::retry_latest() {
   ready_ = false;
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto here = at++;
-    if (!here->second.whole) break;
+    if (!here->second.whole) continue;
+    if (has_done_enough()) {
+      ready_ = true;
+      return;
+    }
     const waiting_event& e = here->second.event;
     if (has_last_ && e.head.sequence <= last_) {
       remove(here, &counters::superseded);
-    } else if (!backlog_.held && e.head.state == waiting_state::retrying && e.due <= around_.now) {
+    } else if (!backlog_.held && e.head.state == waiting_state::retrying && is_due(e)) {
       if (run_entry(here)) {
         supersede_older();
         at = entries_.upper_bound(last_);

@@ -30,6 +30,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
     state_ = std::move(*before);
   }
   state_bytes_ += folded_.is_folded() ? folded_.take_work() : size + state_.value().size();
+  around_.work.called();
   return ended;
 }
 

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Steps that no record begins: the timer's and the operator's.
+#include "core/state_bytes.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 
@@ -7,12 +8,16 @@ namespace ratchet {
 
 namespace {
 
-/// Has `act` done with each aggregate of a plan that `resumes`.
+/// Has `act` done with each aggregate of a plan that `resumes`, where `ends` says so until they have moved
+/// much state or had their time.
 template <class Act>
 [[nodiscard]] stream_change for_each_backlog(const stream_rules& rules, const reducer& reduce,
                                              const stream_state& before, const step_plan& plan,
-                                             const step_rows& rows, timestamp now, Act act) {
+                                             const step_rows& rows, timestamp now, work_meter& work,
+                                             bool ends, Act act) {
   stream_change change;
+  change.looked_at = plan.aggregates.size();
+  std::size_t state_bytes = 0;
   change.after = before;
   change.opaque_ids = rules.opaque_ids;
   waiting_room room = room_of(rules, before.counters);
@@ -21,10 +26,17 @@ template <class Act>
     const backlog_rows* stored = find_backlog(rows, i);
     if (stored == nullptr) continue;
     const auto& row = rows.aggregates[i];
-    waiting_machine machine{
-        {rules, reduce, now, room, change.after.counters}, plan.aggregates[i], row ? &*row : nullptr, stored};
+    waiting_machine machine{{rules, reduce, now, room, change.after.counters, work},
+                            plan.aggregates[i],
+                            row ? &*row : nullptr,
+                            stored};
     act(machine, i);
+    state_bytes += machine.state_bytes();
     machine.finish(i, nothing, change);
+    if (ends && (state_bytes > k_most_state_bytes || work.is_over())) {
+      change.looked_at = i + 1;
+      break;
+    }
   }
   change.after.counters.waiting_bytes = room.bytes;
   return change;
@@ -33,25 +45,31 @@ template <class Act>
 }  // namespace
 
 stream_change resume_waiting(const stream_rules& rules, const reducer& reduce, const stream_state& before,
-                             const step_plan& plan, const step_rows& rows, timestamp now) {
+                             const step_plan& plan, const step_rows& rows, timestamp now,
+                             const has_had_its_time& is_over) {
   // Gaps are no matter of a step that runs what its stream deferred: of those behind it little is looked up.
   const bool skips = rules.gap.policy == gap_policy::skip && !(rules.deferred && plan.runs_accepted);
   const auto gaps = skips ? gaps_due(rules, before) : std::nullopt;
+  work_meter work{is_over};
+  constexpr bool k_ends = true;
   return for_each_backlog(
-      rules, reduce, before, plan, rows, now,
+      rules, reduce, before, plan, rows, now, work, k_ends,
       [&](waiting_machine& machine, std::uint32_t) { machine.resume(gaps, plan.runs_accepted); });
 }
 
 stream_change obey_orders(const stream_rules& rules, const reducer& reduce, const stream_state& before,
                           const step_plan& plan, const step_rows& rows, std::span<const waiting_order> orders,
-                          timestamp now, std::vector<waiting_answer>& answers) {
+                          timestamp now, std::vector<waiting_answer>& answers,
+                          const has_had_its_time& is_over) {
   answers.assign(orders.size(), waiting_answer::none_waits);
   const auto obey = [&](waiting_machine& machine, std::uint32_t aggregate) {
     for (std::size_t i = 0; i < orders.size(); ++i) {
       if (orders[i].aggregate == aggregate) answers[i] = machine.obey(orders[i]);
     }
   };
-  return for_each_backlog(rules, reduce, before, plan, rows, now, obey);
+  work_meter work{is_over};
+  constexpr bool k_ends = false;
+  return for_each_backlog(rules, reduce, before, plan, rows, now, work, k_ends, obey);
 }
 
 stream_state leave_out(const stream_rules& rules, const stream_state& before,

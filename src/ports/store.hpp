@@ -194,6 +194,10 @@ class store {
   /// due the longest first. Errors: state_damaged; of the database.
   [[nodiscard]] virtual result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                                    std::size_t limit) = 0;
+  /// The aggregates whose backlog says wake > `until`, at most `limit`. Errors: state_damaged; of the
+  /// database.
+  [[nodiscard]] virtual result<std::vector<std::string>> due_behind(stream_id, timestamp until,
+                                                                    std::size_t limit) = 0;
 
   /// What the lanes of the outbox hold, as of last_step().
   [[nodiscard]] virtual outbox_lanes outboxes() const = 0;

@@ -43,6 +43,7 @@ class backlog_search {
       if (events_to_read(rows.backlog) == 0) continue;
       const std::span<const std::uint32_t> events = events_of(i);
       RATCHET_TRY(read_queue(aggregate, *out.aggregates[aggregate], events, rows));
+      RATCHET_TRY(read_asked(aggregate, rows));
       if (rows.complete || events.empty()) continue;
       RATCHET_TRY(plan_->order == order::arrival ? find_ids(aggregate, events, rows)
                                                  : find_sequences(events, rows));
@@ -122,20 +123,94 @@ class backlog_search {
       seek(row.has_last && plan_->order != order::latest ? row.last : sequence{});
     }
     const std::uint64_t events_in_all = events_to_read(rows.backlog);
+    RATCHET_TRY(read_events(rows, events_in_all, events));
+    rows.complete = rows.queue.size() == events_in_all;
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  /// Adds the event at hand to the queue, and as many of those behind it as it may have.
+  result<void> read_events(backlog_rows& rows, std::uint64_t most, std::span<const std::uint32_t> events) {
+    const std::size_t had = rows.queue.size();
     std::uint64_t wanted = 1;
-    while (rows.queue.size() < wanted) {
+    while (rows.queue.size() - had < wanted) {
       if (!is_at_event()) return missing();
       RATCHET_TRY(const sequence s, sequence_here());
       RATCHET_TRY(rows.queue.emplace_back(), layout::decode_waiting_event(s, at_->value().ToStringView()));
-      if (rows.queue.size() == 1 && wants_queue(rows, events))
-        wanted = std::min<std::uint64_t>({events_in_all, 1 + left_, plan_->most_queued});
+      const std::size_t read = rows.queue.size() - had;
+      if (read == 1 && wants_queue(rows, events))
+        wanted = std::min<std::uint64_t>({most, 1 + left_, plan_->most_queued});
       const std::uint64_t bytes = rows.queue.back().bytes();
       left_bytes_ -= std::min(left_bytes_, bytes);
-      if (left_bytes_ == 0) wanted = rows.queue.size();
-      if (rows.queue.size() < wanted) at_->Next();
+      if (left_bytes_ == 0) wanted = read;
+      if (read < wanted) at_->Next();
     }
-    left_ -= rows.queue.size() - 1;
-    rows.complete = rows.queue.size() == events_in_all;
+    left_ -= rows.queue.size() - had - 1;
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  /// The events that the plan asks for, where the queue ends before them; and first those behind the accepted
+  /// ones, where it ends among these.
+  result<void> read_asked(std::uint32_t aggregate, backlog_rows& rows) {
+    std::vector<sequence> wanted;
+    for (const asked_event& asked : plan_->asked) {
+      if (asked.aggregate == aggregate) wanted.push_back(asked.sequence);
+    }
+    if (rows.complete || wanted.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const std::uint64_t in_queue = rows.queue.size();
+    const sequence end = rows.queue.back().head.sequence;
+    const auto& accepted = rows.backlog.accepted;
+    if (accepted && in_queue <= accepted->events) {
+      RATCHET_TRY(read_asked_accepted(wanted, rows, end, in_queue));
+      const std::uint64_t others = rows.backlog.not_accepted();
+      if (others > 0) {
+        seek(behind(accepted->sequence));
+        RATCHET_TRY(read_events(rows, others, {}));
+      }
+      rows.complete = rows.queue.size() - in_queue == others;
+    }
+    for (const sequence s : wanted) {
+      if (rows.complete || s <= rows.queue.back().head.sequence) continue;
+      seek(s);
+      if (!is_at_event()) break;
+      RATCHET_TRY(const sequence here, sequence_here());
+      if (here != s) continue;
+      RATCHET_TRY(add_asked(s, rows, 0));
+    }
+    return at_->status().ok() ? success() : read_error(at_->status());
+  }
+
+  /// Of an accepted one it is to be known how many lie below: all of them are passed.
+  result<void> read_asked_accepted(std::span<const sequence> wanted, backlog_rows& rows, sequence end,
+                                   std::uint64_t below) {
+    const sequence last = rows.backlog.accepted->sequence;
+    seek(behind(end));
+    for (const sequence s : wanted) {
+      if (s <= end || s > last) continue;
+      std::optional<sequence> here;
+      for (; is_at_event(); at_->Next(), ++below) {
+        RATCHET_TRY(here, sequence_here());
+        if (*here >= s) break;
+      }
+      if (!is_at_event()) break;
+      if (here != s) continue;
+      RATCHET_TRY(add_asked(s, rows, below));
+    }
+    return at_->status().ok() ? success() : read_error(at_->status());
+  }
+
+  /// The iterator stands on it, and does so afterwards.
+  result<void> add_asked(sequence s, backlog_rows& rows, std::uint64_t accepted_below) {
+    asked_row row;
+    row.accepted_below = accepted_below;
+    RATCHET_TRY(row.event, layout::decode_waiting_event(s, at_->value().ToStringView()));
+    at_->Prev();
+    if (!is_at_event()) return missing();
+    RATCHET_TRY(const sequence before_it, sequence_here());
+    RATCHET_TRY(row.previous, layout::decode_waiting_head(before_it, at_->value().ToStringView()));
+    rows.asked.push_back(std::move(row));
+    at_->Next();
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 

@@ -116,4 +116,15 @@ result<due_aggregates> find_due(const database& db, stream_id stream, due_bounds
   return out;
 }
 
+result<std::vector<std::string>> find_due_behind(const database& db, stream_id stream, timestamp until,
+                                                 std::size_t limit) {
+  std::vector<std::string> out;
+  if (until == timestamp::max()) return out;
+  due_names names{out, limit};
+  due_walk wakes{db, layout::waiting_kind::wake, stream};
+  RATCHET_TRY(wakes.start(until + timestamp::duration{1}));
+  RATCHET_TRY(take_due(wakes, timestamp::max(), names));
+  return out;
+}
+
 }  // namespace ratchet

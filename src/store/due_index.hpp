@@ -1,7 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
@@ -29,5 +32,9 @@ class due_bounds {
 /// As store::due(). The database must have all steps. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<due_aggregates> find_due(const database&, stream_id, due_bounds&, timestamp now,
                                               std::optional<timestamp> gaps, std::size_t limit);
+
+/// As store::due_behind(). The database must have all steps. Errors: state_damaged; of RocksDB.
+[[nodiscard]] result<std::vector<std::string>> find_due_behind(const database&, stream_id, timestamp until,
+                                                               std::size_t limit);
 
 }  // namespace ratchet

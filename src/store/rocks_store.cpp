@@ -80,6 +80,13 @@ class rocks_store final : public store {
     return find_due(*db_, stream, remembered->second.due, now, gaps, limit);
   }
 
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id stream, timestamp until,
+                                                            std::size_t limit) override {
+    if (!memory_.contains(stream)) return make_error_code(errc::internal);
+    RATCHET_TRY(settle());
+    return find_due_behind(*db_, stream, until, limit);
+  }
+
   [[nodiscard]] outbox_lanes outboxes() const override { return known_.outbox; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return known_.outbox_epoch; }
 

@@ -55,6 +55,7 @@ class world {
     EXPECT_EQ(verify_store(options_.path).value(), std::vector<std::string>{});
     EXPECT_GT(incomplete_, 2);
     EXPECT_GT(near_, 2);
+    EXPECT_GT(asked_, 2);
   }
 
  private:
@@ -164,6 +165,8 @@ class world {
     for (const std::string& name : names) plan.add(name);
     plan.resumes = below(4) == 0;
     plan.runs_accepted = plan.resumes && below(2) == 0;
+    if (plan.runs_accepted && below(4) != 0) ask_for_some(plan);
+    if (plan.resumes && below(2) == 0) plan.most_queued = 1 + below(4);
     if (!plan.resumes) {
       for (std::uint64_t n = below(30); n > 0; --n) {
         const auto index = static_cast<std::uint32_t>(below(names.size()));
@@ -178,6 +181,18 @@ class world {
     ASSERT_TRUE(store_->lookup(stream_, plan, rows));
     compare_rows(plan, rows);
     compare_backlogs(plan, rows);
+  }
+
+  /// Events that wait, mostly, in any order.
+  void ask_for_some(step_plan& plan) {
+    for (std::uint64_t n = below(12); n > 0; --n) {
+      const auto index = static_cast<std::uint32_t>(below(plan.aggregates.size()));
+      const queue_of& queue = now_.events[std::string{plan.aggregates[index]}];
+      asked_event asked{index, seq(below(4), below(20'000))};
+      if (!queue.empty() && below(5) != 0)
+        asked.sequence = std::next(queue.begin(), static_cast<std::ptrdiff_t>(below(queue.size())))->first;
+      plan.asked.push_back(asked);
+    }
   }
 
   void compare_rows(const step_plan& plan, const step_rows& rows) {
@@ -223,17 +238,67 @@ class world {
       EXPECT_EQ(found.backlog, now_.backlogs[name]);
       std::size_t size = queue.empty() ? 0 : 1;
       if (size == 1 && wants_all(plan, aggregate)) {
-        size = std::min(queue.size(), 1 + left);
+        size = std::min({queue.size(), 1 + left, plan.most_queued});
         left -= size - 1;
       }
-      ASSERT_EQ(found.queue.size(), size) << name;
-      auto at = queue.begin();
+      const std::set<sequence> asked = asked_of(plan, aggregate);
+      events_for wanted{queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(size)};
+      std::size_t others = queue.size();
+      if (!asked.empty() && size < queue.size() && is_accepted(name, *queue[size - 1]))
+        others = add_others(name, queue, wanted, std::min(1 + left, plan.most_queued), left);
+      ASSERT_EQ(found.queue.size(), wanted.size()) << name;
+      auto at = wanted.begin();
       for (const waiting_event& e : found.queue) ASSERT_TRUE(e == **at++);
-      EXPECT_EQ(found.complete, size == queue.size());
+      const bool has_all = wanted.empty() || wanted.back() == queue.back();
+      EXPECT_EQ(found.complete, has_all || (!asked.empty() && others == 0)) << name;
+      compare_asked(name, queue, wanted, asked, found.asked);
       incomplete_ += found.complete ? 0 : 1;
       ASSERT_EQ(found.near, near_of(plan, aggregate, size)) << name;
       near_ += static_cast<int>(found.near.size());
     }
+  }
+
+  [[nodiscard]] bool is_accepted(const std::string& name, const waiting_event& e) {
+    return now_.backlogs[name].is_accepted(e.head.sequence);
+  }
+
+  [[nodiscard]] static std::set<sequence> asked_of(const step_plan& plan, std::uint32_t aggregate) {
+    std::set<sequence> out;
+    for (const asked_event& a : plan.asked) {
+      if (a.aggregate == aggregate) out.insert(a.sequence);
+    }
+    return out;
+  }
+
+  /// The lowest of those that are not accepted, as many as there still may be; of so many in all.
+  std::size_t add_others(const std::string& name, const events_for& queue, events_for& wanted,
+                         std::size_t most, std::size_t& left) {
+    const auto first = std::find_if(queue.begin(), queue.end(),
+                                    [&](const waiting_event* e) { return !is_accepted(name, *e); });
+    const auto others = static_cast<std::size_t>(std::distance(first, queue.end()));
+    if (others == 0) return 0;
+    const std::size_t some = std::min(others, most);
+    left -= some - 1;
+    wanted.insert(wanted.end(), first, first + static_cast<std::ptrdiff_t>(some));
+    return others;
+  }
+
+  void compare_asked(const std::string& name, const events_for& queue, const events_for& in_queue,
+                     const std::set<sequence>& asked, const std::vector<asked_row>& found) {
+    auto row = found.begin();
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const waiting_event& e = *queue[i];
+      if (!asked.contains(e.head.sequence)) continue;
+      if (std::find(in_queue.begin(), in_queue.end(), &e) != in_queue.end()) continue;
+      ASSERT_NE(row, found.end()) << name << ' ' << e.head.sequence.number;
+      EXPECT_TRUE(row->event == e);
+      ASSERT_GT(i, 0U);
+      EXPECT_EQ(row->previous, queue[i - 1]->head);
+      EXPECT_EQ(row->accepted_below, is_accepted(name, e) ? i : 0U) << name;
+      ++row;
+      ++asked_;
+    }
+    EXPECT_EQ(row, found.end());
   }
 
   [[nodiscard]] bool wants_all(const step_plan& plan, std::uint32_t aggregate) {
@@ -305,6 +370,11 @@ class world {
     ASSERT_EQ(found.names, want.names);
     ASSERT_EQ(found.next_wake, next(wakes));
     ASSERT_EQ(found.next_gap, next(ages));
+    std::vector<std::string> behind;
+    for (const auto& [time, name] : wakes) {
+      if (time > now && behind.size() < limit) behind.push_back(name);
+    }
+    ASSERT_EQ(store_->due_behind(stream_, now, limit).value(), behind);
   }
 
   std::mt19937_64 random_;
@@ -317,6 +387,7 @@ class world {
   std::map<std::string, sequence> last_;
   int incomplete_{0};
   int near_{0};
+  int asked_{0};
 };
 
 TEST(what_waits, is_what_plain_maps_say) {

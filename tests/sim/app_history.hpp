@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,9 +83,10 @@ enum class fault_kind : std::uint8_t {
   disk_full,          ///< none is left
   bit_rot,            ///< a stored byte changes; its checksum tells
   clock_jump,         ///< the wall clock is set
+  slow_reducers,      ///< each call of them takes long
   decision,           ///< no fault: an operator decides about some of what waits
 };
-inline constexpr std::size_t k_fault_kinds = 29;
+inline constexpr std::size_t k_fault_kinds = 30;
 [[nodiscard]] const char* name_of(fault_kind) noexcept;
 
 struct fault {
@@ -139,8 +141,9 @@ struct request {
 
 /// What an operator has changed for the process that runs: an instance that stopped is started again with it.
 struct running {
-  bool mended{false};  ///< the reducer, so that it does not say stop any more
-  bool lifted{false};  ///< the limits of all that waits in a stream
+  bool mended{false};               ///< the reducer, so that it does not say stop any more
+  bool lifted{false};               ///< the limits of all that waits in a stream
+  std::function<void()> on_call{};  ///< of a reducer
 };
 
 struct history {

@@ -62,7 +62,7 @@ bool plain_oracle::run_accepted(aggregate& a) {
 void plain_oracle::work_off(aggregate& a) {
   while (!a.accepted.empty() && a.bound != a.accepted.begin()->first) {
     const waiter& w = a.accepted.begin()->second;
-    if (w.state == fate::dead || (w.state == fate::retrying && *w.due > now_)) return;
+    if (w.state == fate::dead || (w.state == fate::retrying && !is_time_of(w, now_))) return;
     if (!run_accepted(a)) return;
   }
 }

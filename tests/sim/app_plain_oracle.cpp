@@ -216,6 +216,11 @@ void plain_oracle::erase(aggregate& a, std::map<place, waiter>::iterator at) {
   if (a.accepted.empty()) a.highest = 0;
 }
 
+/// A time that lies further ahead than any pause is that of a clock that was set back since.
+bool plain_oracle::is_time_of(const waiter& w, std::int64_t now) const {
+  return *w.due <= now || *w.due - now > longest_pause(setup_->retry, w.attempts).count();
+}
+
 /// What waited for the one that was applied, one after the other.
 void plain_oracle::release(aggregate& a) {
   while (setup_->deferred && !a.held && !a.waiting.empty() && a.accept_bound != a.waiting.begin()->first) {
@@ -227,7 +232,7 @@ void plain_oracle::release(aggregate& a) {
   if (setup_->deferred) return;
   while (!a.held && !a.waiting.empty() && a.bound != a.waiting.begin()->first) {
     const auto& [number, w] = *a.waiting.begin();
-    if (w.state == fate::dead || (w.state == fate::retrying && *w.due > now_)) return;
+    if (w.state == fate::dead || (w.state == fate::retrying && !is_time_of(w, now_))) return;
     if (w.state == fate::parked && !comes_next(a, number)) return;
     if (!run(a, a.waiting.begin())) return;
   }
@@ -245,7 +250,7 @@ void plain_oracle::retry_latest(aggregate& a) {
   for (auto at = a.waiting.begin(); at != a.waiting.end();) {
     const place number = at->first;
     if (a.bound && *a.bound <= number) return;
-    if (at->second.state == fate::retrying && *at->second.due <= now_ && run(a, at)) supersede(a);
+    if (at->second.state == fate::retrying && is_time_of(at->second, now_) && run(a, at)) supersede(a);
     at = a.waiting.upper_bound(number);
   }
 }
@@ -320,7 +325,7 @@ bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {
   if (setup_->deferred && !a.accepted.empty()) {
     const waiter& next = a.accepted.begin()->second;
     if (a.bound || next.state == fate::parked) return true;
-    if (next.state == fate::retrying && *next.due <= now) return true;
+    if (next.state == fate::retrying && is_time_of(next, now)) return true;
   }
   if (a.waiting.empty()) return false;
   if (a.accept_bound) return true;
@@ -328,7 +333,10 @@ bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {
   if (a.held) return false;
   if (setup_->gap == gap_policy::skip && is_old_gap(a)) return true;
   for (const auto& [number, w] : a.waiting) {
-    if (w.state == fate::retrying && *w.due <= now) return true;
+    if (w.state == fate::retrying && is_time_of(w, now)) return true;
+    // When the other ones of a long queue are due a step cannot know: behind a clock that was set back it
+    // looks too often.
+    if (w.state == fate::retrying && !setup_->strict && !setup_->arrival && now < now_) return true;
     if (setup_->strict || setup_->arrival) return false;  // only the lowest is tried
   }
   return false;

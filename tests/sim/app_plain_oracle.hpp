@@ -189,6 +189,7 @@ class plain_oracle {
   waiting_answer obey(std::uint32_t which, const ruling&, std::int64_t now);
   /// There is something to do for it at that time.
   [[nodiscard]] bool is_due(std::uint32_t which, std::int64_t now) const;
+  [[nodiscard]] bool is_time_of(const waiter&, std::int64_t now) const;
   /// A gap is older than the stream allows.
   [[nodiscard]] bool has_old_gap() const { return !describe_old_gap().empty(); }
   /// Which, for a person; empty: none is.

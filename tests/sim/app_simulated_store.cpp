@@ -195,6 +195,13 @@ result<due_aggregates> simulated_store::due(stream_id id, timestamp now, std::op
   return disk_.now().streams.at(static_cast<std::size_t>(id)).due(now, gaps, limit);
 }
 
+result<std::vector<std::string>> simulated_store::due_behind(stream_id id, timestamp until,
+                                                             std::size_t limit) {
+  world_.pass_call();
+  if (disk_.rotten) return make_error_code(errc::state_damaged);
+  return disk_.now().streams.at(static_cast<std::size_t>(id)).due_behind(until, limit);
+}
+
 result<std::vector<output_row>> simulated_store::outputs(std::string_view lane, std::uint64_t from,
                                                          std::uint64_t until, std::size_t limit,
                                                          std::uint64_t bytes) const {

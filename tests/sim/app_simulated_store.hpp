@@ -124,6 +124,8 @@ class simulated_store final : public store {
   [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
   [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id, timestamp until,
+                                                            std::size_t limit) override;
   [[nodiscard]] outbox_lanes outboxes() const override { return disk_.now().outbox.lanes; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return disk_.now().outbox_epoch; }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,

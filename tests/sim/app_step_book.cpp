@@ -215,7 +215,9 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
       throw broken("aggregate " + std::string{name} + " is resumed, but nothing of it is due");
   }
   take_bounds(s, part, before);
-  for (const std::string_view name : part.plan->aggregates) {
+  // A step that had its time leaves the others for the next.
+  const auto looked_at = std::span{part.plan->aggregates}.first(part.change->looked_at);
+  for (const std::string_view name : looked_at) {
     operation o{.what = operation::kind::resume, .stream = stream, .now = now, .mended = running_->mended};
     o.runs_accepted = part.plan->runs_accepted;
     o.aggregate = number_of(name);

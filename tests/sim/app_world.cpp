@@ -33,6 +33,7 @@ class trace_sink final : public spdlog::sinks::base_sink<spdlog::details::null_m
     const std::size_t at = e.payload.find(key);
     return at == std::string_view::npos ? 0 : static_cast<std::uint32_t>(e.payload[at + key.size()] - '0');
   };
+  if (now.on_call) now.on_call();
   if (e.attempt <= times(R"("retry":)")) return retry(make_error_code(errc::reducer_failed));
   if (e.attempt <= times(R"("throw":)")) throw std::runtime_error{"as its payload asks for"};
   if (times(R"("stop":)") != 0 && !now.mended) return stop(make_error_code(errc::reducer_failed));

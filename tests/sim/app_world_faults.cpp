@@ -94,11 +94,13 @@ void world::apply(const fault& f) {
       break;
     case fault_kind::clock_jump:
       clock_.jump(std::chrono::milliseconds{static_cast<std::int64_t>(f.amount % 20'000) - 10'000});
+      if (f.choice % 3 == 0) clock_.jump(-std::chrono::hours{1 + f.choice / 3 % 12});
       break;
     case fault_kind::brokers_down:
     case fault_kind::sync_slow:
     case fault_kind::disk_low:
     case fault_kind::disk_full:
+    case fault_kind::slow_reducers:
       begin_spell(f);
       break;
     default:
@@ -113,12 +115,12 @@ void world::decide(const fault& f, pipeline& way) {
   const auto& waiting = disk_->now().streams[stream].waiting;
   if (waiting.empty()) return;
   auto at = std::next(waiting.begin(), static_cast<std::ptrdiff_t>(f.choice / 7 % waiting.size()));
-  // Of a queue that is not looked up whole, the lowest one is within reach for certain.
-  const bool all_in_reach = history_.queue_events == k_queue_events;
-  if (!all_in_reach) at = waiting.lower_bound({at->first.first, {}});
   std::vector<pipeline::decided> all;
   std::vector<std::pair<std::uint32_t, ruling>> wanted;
-  for (std::uint32_t i = all_in_reach ? f.amount / 16 % 3 : 0; at != waiting.end(); --i, ++at) {
+  // Of a queue that is not looked up whole, a step knows what follows the first decision only from where it
+  // was looked up: a second one might meet what the first one has released, or not yet.
+  const bool is_whole = history_.queue_events == k_queue_events;
+  for (std::uint32_t i = is_whole ? f.amount / 16 % 3 : 0; at != waiting.end(); --i, ++at) {
     pipeline::decided& d = all.emplace_back();
     d.aggregate = at->first.first;
     d.verb = k_verbs.at((f.amount + i) % k_verbs.size());
@@ -277,6 +279,8 @@ void world::begin_spell(const fault& f) {
   if (f.kind == fault_kind::sync_slow) disk_faults_.slow_syncs = 1 + f.choice % 10;
   if (f.kind == fault_kind::disk_low) space_.low = true;
   if (f.kind == fault_kind::disk_full) disk_faults_.full = true;
+  if (f.kind == fault_kind::slow_reducers)
+    running_.on_call = [this, f] { clock_.take(std::chrono::milliseconds{1 + f.choice % 1'500}); };
 }
 
 void world::end_spells(bool all) {
@@ -290,6 +294,7 @@ void world::end_spells(bool all) {
     if (s.kind == fault_kind::sync_slow) disk_faults_.slow_syncs = 0;
     if (s.kind == fault_kind::disk_low) space_.low = false;
     if (s.kind == fault_kind::disk_full) disk_faults_.full = false;
+    if (s.kind == fault_kind::slow_reducers) running_.on_call = nullptr;
     if (s.kind == fault_kind::other_store || s.kind == fault_kind::kill) cluster_.others.clear();
     if (s.kind == fault_kind::foreign_member) {
       cluster_.held_by_others.clear();

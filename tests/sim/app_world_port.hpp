@@ -28,6 +28,8 @@ class sim_clock final : public clock_port {
     now_ += time;
     steady_ += time;
   }
+  /// Something takes long; the wall clock, by which what waits is decided, has to stand still for a step.
+  void take(std::chrono::milliseconds time) { steady_ += time; }
   /// Somebody sets the wall clock.
   void jump(std::chrono::milliseconds by) { now_ += by; }
 

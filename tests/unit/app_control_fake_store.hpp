@@ -173,6 +173,9 @@ class fake_store final : public store {
     }
     return next;
   }
+  result<std::vector<std::string>> due_behind(stream_id, timestamp, std::size_t) override {
+    return std::vector<std::string>{};
+  }
   outbox_lanes outboxes() const override { return {}; }
   std::uint64_t outbox_epoch() const override { return 0; }
   result<std::vector<output_row>> outputs(std::string_view, std::uint64_t, std::uint64_t, std::size_t,

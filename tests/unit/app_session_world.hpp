@@ -57,6 +57,10 @@ class watched_store final : public store {
                                            std::size_t limit) override {
     return under_.due(id, now, gaps, limit);
   }
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id id, timestamp until,
+                                                            std::size_t limit) override {
+    return under_.due_behind(id, until, limit);
+  }
   [[nodiscard]] outbox_lanes outboxes() const override { return under_.outboxes(); }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return under_.outbox_epoch(); }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,

@@ -278,6 +278,25 @@ TEST(deferred_events, that_are_discarded_may_come_again_and_what_came_behind_wai
   EXPECT_EQ(verdicts_of(w.step({mended})), verdicts{verdict::duplicate});
 }
 
+TEST(deferred_events, that_are_discarded_are_kept_in_mind_up_to_a_bound) {
+  world w = deferring(order::arrival);
+  std::vector<spec> all;
+  for (std::uint64_t n = 1; n <= k_most_reopened + 3; ++n)
+    all.push_back({.id = id_of(n), .payload = "#", .offset = static_cast<std::int64_t>(n)});
+  w.step(all);
+  for (std::uint64_t n = 1; n <= k_most_reopened; ++n)
+    ASSERT_EQ(w.obey(waiting_verb::discard, seq(n)), waiting_answer::done) << n;
+  const sequence next = seq(k_most_reopened + 1);
+  EXPECT_EQ(w.obey(waiting_verb::discard, next), waiting_answer::too_many_open);
+  EXPECT_EQ(w.obey(waiting_verb::skip, next), waiting_answer::done) << "that passes it";
+  ASSERT_TRUE(w.backlogs.contains("a"));
+  EXPECT_EQ(w.backlogs.at("a").reopened.size(), k_most_reopened);
+  EXPECT_EQ(w.backlogs.at("a").parked, 2U);
+  const auto again = w.step({{.id = id_of(7), .payload = "#", .offset = 100'000}});
+  EXPECT_EQ(verdicts_of(again), verdicts{verdict::parked}) << "one that came again makes room";
+  EXPECT_EQ(w.obey(waiting_verb::discard, seq(k_most_reopened + 2)), waiting_answer::done);
+}
+
 TEST(deferred_events, that_are_skipped_leave_a_number_that_is_late) {
   world w = deferring();
   w.step({{.sequence = seq(1), .id = id_of(1), .payload = "#", .offset = 0},

@@ -232,20 +232,25 @@ struct world {
   /// An operator's step about one event of `aggregate`, kept.
   waiting_answer obey(waiting_verb verb, ratchet::sequence number, std::optional<std::string> payload = {},
                       const std::string& aggregate = "a") {
+    waiting_order order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
+    if (payload) order.payload_hash = {std::hash<std::string>{}(*payload), 1};
+    return obey_all({order}, aggregate).at(0);
+  }
+  /// Several in one step.
+  std::vector<waiting_answer> obey_all(const std::vector<waiting_order>& orders,
+                                       const std::string& aggregate = "a") {
     step_plan plan;
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
     plan.runs_accepted = true;
     plan.add(aggregate);
-    waiting_order order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
-    if (payload) order.payload_hash = {std::hash<std::string>{}(*payload), 1};
+    for (const waiting_order& order : orders) plan.asked.push_back({0, order.sequence});
     std::vector<waiting_answer> answers;
-    const stream_change change =
-        obey_orders(rules, reduce, state, plan, look_up(plan), std::span{&order, 1}, now, answers);
+    const stream_change change = obey_orders(rules, reduce, state, plan, look_up(plan), orders, now, answers);
     keep(plan, change);
     settle();
-    return answers.at(0);
+    return answers;
   }
 
   [[nodiscard]] const partition_state& partition(int n, const std::string& topic = "t") const {
@@ -334,14 +339,31 @@ struct world {
     const auto all = waiting.find(name);
     if (all == waiting.end()) return out;
     std::map<ratchet::sequence, waiting_head> near;
+    const bool asks = std::any_of(plan.asked.begin(), plan.asked.end(),
+                                  [aggregate](const asked_event& a) { return a.aggregate == aggregate; });
+    bool in_accepted = false;
+    std::uint64_t accepted_below = 0;
+    const waiting_event* previous = nullptr;
     for (const auto& [number, e] : all->second) {
-      if (!plan.runs_accepted && out.backlog.is_accepted(number)) continue;
+      const bool is_accepted = out.backlog.is_accepted(number);
+      if (!plan.runs_accepted && is_accepted) continue;
+      if (asks && in_accepted && !is_accepted) out.complete = true;  // these are wanted as well
+      const bool is_first = out.queue.empty() || (in_accepted && !is_accepted);
+      in_accepted = is_accepted;
       const bool has_room = room > 0 && out.queue.size() < plan.most_queued;
-      const bool is_loaded = out.complete && (out.queue.empty() || has_room);
+      const bool is_loaded = out.complete && (is_first || has_room);
       if (is_loaded) out.queue.push_back(e);
       if (is_loaded && room > 0) --room;
       out.complete = is_loaded;
+      const bool is_asked = std::any_of(plan.asked.begin(), plan.asked.end(), [&](const asked_event& a) {
+        return a.aggregate == aggregate && a.sequence == number;
+      });
+      if (!is_loaded && is_asked) out.asked.push_back({e, previous->head, is_accepted ? accepted_below : 0});
+      if (is_accepted) ++accepted_below;
+      previous = &e;
     }
+    // None but accepted ones are there: what the queue has not of them is told by their number.
+    if (asks && in_accepted) out.complete = true;
     for (std::size_t i = 0; i < plan.events.size() && !out.complete; ++i) {
       if (plan.aggregate_of[i] != aggregate) continue;
       const decoded_event& e = plan.events[i];

@@ -58,6 +58,8 @@ class fake_clock final : public clock_port {
     now_ += by;
     steady_ += by;
   }
+  /// Somebody sets the wall clock.
+  void set_back(std::chrono::milliseconds by) { now_ -= by; }
 
  private:
   timestamp now_{std::chrono::milliseconds{1'700'000'000'000}};
