@@ -39,6 +39,18 @@ namespace {
   return events;
 }
 
+/// Of order latest any event may be the one that is due, and the lowest may be dead: of an aggregate whose
+/// queue is not there as a whole, as those before it have many, a step could not tell what it left. It is for
+/// the next one, and so are those behind it.
+void keep_whole_ones(step_rows& rows) {
+  if (rows.backlogs.empty()) return;
+  const auto cut = std::find_if(rows.backlogs.begin() + 1, rows.backlogs.end(),
+                                [](const auto& known) { return !known.second.complete; });
+  if (cut == rows.backlogs.end()) return;
+  rows.aggregates.resize(cut->first);
+  rows.backlogs.erase(cut, rows.backlogs.end());
+}
+
 /// Of so many something came.
 [[nodiscard]] std::size_t events_of(const stream_change& change) {
   std::size_t events = 0;
@@ -247,16 +259,20 @@ result<bool> pipeline::resume_some(stream_runtime& stream, look_for what) {
   plan.runs_accepted = runs_accepted(what);
   const std::size_t at_once = stream.rules.deferred ? stream.events_at_once : stream.events_in_time;
   const bool is_bounded = plan.runs_accepted || !stream.rules.deferred;
-  if (is_bounded) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
+  const bool is_latest = plan.order == order::latest;
+  if (is_bounded && !is_latest) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(stream.id, plan, rows));
+  if (is_latest) keep_whole_ones(rows);
   const auto begin = clock_.steady();
   stream_change change = ratchet::resume_waiting(stream.rules, stream.reduce, stream.state, plan, rows,
                                                  clock_.now(), step_time());
-  if (!stream.rules.deferred) note_time(stream, events_of(rows), events_of(change), clock_.steady() - begin);
+  const std::size_t came_to = events_of(change);
+  const std::size_t given = is_latest ? came_to : events_of(rows);
+  if (!stream.rules.deferred) note_time(stream, given, came_to, clock_.steady() - begin);
   const std::size_t looked_at = change.looked_at;
   RATCHET_TRY(take_change(stream, plan, change));
-  // Behind these are those that were not looked up, as the others are large, or that had no time left.
+  // Behind these are those that were not looked up, as the others have much, or that had no time left.
   const std::size_t done = std::min(looked_at, rows.aggregates.size());
   leave_for_the_next(stream, std::span{names}.subspan(done), from);
   return true;

@@ -192,7 +192,7 @@ struct stream_change {
   /// Per event of the batch: what is said of it when its record comes. One that waits may have been applied
   /// or superseded by the end of the step, and is counted as that.
   std::vector<decision> decisions;
-  std::vector<event_wait> waits;         ///< of those that it lets wait; in the order of the batch
+  std::vector<event_wait> waits;  ///< of those that it lets wait; in the order of the batch
   /// Events of the batch, or aggregates of a plan that `resumes`; those behind are for the next step.
   std::size_t looked_at{0};
   std::vector<audit_row> audits;         ///< step and time are the caller's

@@ -47,6 +47,14 @@ void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
   return plain_oracle::place{lowest->epoch, lowest->number};
 }
 
+/// In order latest each event is tried by itself: a step that ended early came to those below this.
+[[nodiscard]] sequence end_of_tried(const backlog_change& change) {
+  sequence end;
+  for (const waiting_head& gone : change.removals) end = std::max(end, behind(gone.sequence));
+  for (const waiting_event& e : change.puts) end = std::max(end, behind(e.head.sequence));
+  return end;
+}
+
 }  // namespace
 
 step_book::step_book(const history& h, const running& now) : history_{&h}, running_{&now} {
@@ -191,12 +199,14 @@ void step_book::check_sayings(std::vector<said> wanted, const std::vector<audit_
 }
 
 /// How far a step goes in releasing what waits is its own choice, as long as it says where it ended.
-void step_book::take_bounds(step& s, const step_part& part, const stream_rows& before) {
+void step_book::take_bounds(step& s, const step_part& part, const stream_rows& before, bool is_resumed) {
   for (const backlog_change& change : part.change->backlogs) {
     const std::string name{part.plan->aggregates.at(change.aggregate)};
     operation o{.what = operation::kind::bind, .stream = static_cast<std::uint32_t>(part.stream)};
     o.aggregate = number_of(name);
-    if (change.after && change.after->ready) o.first = lowest_after(change, name, before);
+    const bool tries_each = is_resumed && part.plan->order == order::latest;
+    const sequence from = tries_each ? end_of_tried(change) : sequence{};
+    if (change.after && change.after->ready) o.first = lowest_after(change, name, before, from);
     if (history_->streams[o.stream].deferred && change.after && change.after->goes_on()) {
       const auto& accepted = change.after->accepted;
       o.first_to_accept =
@@ -214,7 +224,8 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
     if (!oracles_[stream].is_due(number_of(name), now))
       throw broken("aggregate " + std::string{name} + " is resumed, but nothing of it is due");
   }
-  take_bounds(s, part, before);
+  constexpr bool k_is_resumed = true;
+  take_bounds(s, part, before, k_is_resumed);
   // A step that had its time leaves the others for the next.
   const auto looked_at = std::span{part.plan->aggregates}.first(part.change->looked_at);
   for (const std::string_view name : looked_at) {

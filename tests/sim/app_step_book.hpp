@@ -128,7 +128,7 @@ class step_book {
                                                     const stream_rows& before, std::int64_t now) const;
   [[nodiscard]] delivery next_delivery(std::uint32_t stream, const record&, const cluster&);
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
-  void take_bounds(step&, const step_part&, const stream_rows& before);
+  void take_bounds(step&, const step_part&, const stream_rows& before, bool is_resumed = false);
   void resume(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   void obey(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   void transact(step&, std::uint32_t stream, const std::vector<const request*>&, std::int64_t now);

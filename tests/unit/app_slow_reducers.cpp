@@ -26,6 +26,8 @@ struct calls_made {
   int quick{0};           ///< so many first ones take no time
   int count{0};
   std::atomic<bool>* stop{nullptr};  ///< set by the 1,500th
+  bool fails{false};
+  bool gives_up{false};
 };
 
 struct slow {
@@ -39,6 +41,8 @@ struct slow {
       calls->clock->advance(calls->takes);
     }
     if (++calls->count == 1'500 && calls->stop != nullptr) *calls->stop = true;
+    if (calls->gives_up) return give_up(make_error_code(errc::reducer_failed));
+    if (calls->fails) return retry(make_error_code(errc::reducer_failed));
     s.assign(e.payload);
     return done();
   }
@@ -204,6 +208,38 @@ TEST_F(slow_reducers, bound_a_release_as_well) {
   EXPECT_LE(*std::max_element(waits_.begin(), waits_.end()), milliseconds{3'300});
   const auto late = waits_.begin() + static_cast<std::ptrdiff_t>(waits_.size() / 2);
   EXPECT_LE(*std::max_element(late, waits_.end()), milliseconds{1'600});
+}
+
+TEST_F(slow_reducers, try_what_waits_above_a_dead_event_of_latest_when_it_is_due) {
+  make();
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  calls_.takes = seconds{2};
+  calls_.gives_up = true;
+  take(p, 1, 1, 1);
+  calls_.gives_up = false;
+  calls_.fails = true;
+  take(p, 1, 2, 2);
+  ASSERT_EQ(streams_[0]->state.counters.waiting_dead, 1U);
+  ASSERT_EQ(streams_[0]->state.counters.waiting_retrying, 1U);
+  calls_.fails = false;
+  clock_.advance(settings_.streams[0].retry.backoff * 2);
+  ASSERT_TRUE(p.resume_waiting());
+  EXPECT_EQ(applied(), 1U) << "a step may have one event of this reducer, and the dead one is none";
+}
+
+TEST_F(slow_reducers, and_quick_ones_try_all_that_is_due_of_latest) {
+  make();
+  pipeline p{streams_, store_, clock_};
+  watch(p);
+  calls_.takes = milliseconds{0};
+  calls_.fails = true;
+  for (int n = 1; n <= 5; ++n) take(p, 1'100, n, n);
+  ASSERT_EQ(streams_[0]->state.counters.waiting_retrying, 5'500U);
+  const int before = calls_.count;
+  clock_.advance(settings_.streams[0].retry.backoff * 2);
+  for (int turn = 0; turn < 20; ++turn) ASSERT_TRUE(p.resume_waiting());
+  EXPECT_EQ(calls_.count - before, 5'500) << "each of them once, whatever else is due";
 }
 
 TEST_F(slow_reducers, leave_the_rest_of_a_batch_where_it_is_to_stop) {
