@@ -98,7 +98,8 @@ struct control_server::implementation {
   reported<void> answer_or_say_why(std::span<const std::string> words, int connection, const byte_sink&);
   reported<void> answer_words(std::span<const std::string> words, int connection, const byte_sink&);
   reported<void> take_checkpoint(const checkpoint_request&, const byte_sink&);
-  reported<void> decide_about(const waiting_request&, std::string by, const byte_sink&);
+  reported<void> decide_about(const waiting_request&, int connection, const byte_sink&);
+  [[nodiscard]] bool is_wanted(int connection) const;
   reported<void> act_on_sinks(const sink_request&, const std::string& by, const byte_sink&);
   reported<std::unique_ptr<store_view>> durable_view();
   reported<void> wait_until_durable(std::uint64_t step);
@@ -222,7 +223,7 @@ void control_server::implementation::answer(worker& w) {
   const auto answered =
       answer_or_say_why(words ? *words : std::vector<std::string>{}, connection, [&](std::string_view piece) {
         // Nothing to send: only whether to go on is asked.
-        if (piece.empty()) return !stopped_before(steady_clock::now(), stop.get());
+        if (piece.empty()) return is_wanted(connection);
         sent = response.send(piece);
         return sent == transfer::done;
       });
@@ -233,7 +234,7 @@ void control_server::implementation::answer(worker& w) {
 reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
                                                             int connection, const byte_sink& sink) {
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
-  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, peer_name(connection), sink);
+  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, connection, sink);
   if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
   RATCHET_TRY(const auto request, parse_words(words));
   RATCHET_TRY(const auto view, durable_view());
@@ -260,14 +261,20 @@ reported<void> control_server::implementation::take_checkpoint(const checkpoint_
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-reported<void> control_server::implementation::decide_about(const waiting_request& request, std::string by,
+/// False: the server is being stopped, or whoever asked has gone.
+bool control_server::implementation::is_wanted(int connection) const {
+  return !stopped_before(steady_clock::now(), stop.get()) && !has_hung_up(connection);
+}
+
+reported<void> control_server::implementation::decide_about(const waiting_request& request, int connection,
                                                             const byte_sink& sink) {
   if (!actor) return problem{errc::usage, "this instance takes no decisions", "stop it, and ask again", {}};
   const auto view = from.view();
   if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
   waiting_desk desk;
   desk.act = actor;
-  desk.by = std::move(by);
+  desk.by = peer_name(connection);
+  desk.is_wanted = [this, connection] { return is_wanted(connection); };
   desk.look = [this] { return durable_view(); };
   desk.pause = [this](std::chrono::milliseconds pause) {
     return !stopped_before(steady_clock::now() + pause, stop.get());

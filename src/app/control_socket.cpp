@@ -166,6 +166,11 @@ transfer write_exactly(int fd, const void* from, std::size_t size, steady_deadli
   });
 }
 
+bool has_hung_up(int fd) {
+  pollfd asked{fd, 0, 0};
+  return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 bool stopped_before(steady_deadline deadline, int stop) {
   return wait_for(-1, 0, deadline, stop) == transfer::stopped;
 }

@@ -43,6 +43,8 @@ using steady_deadline = std::chrono::steady_clock::time_point;
 [[nodiscard]] transfer read_exactly(int fd, void* into, std::size_t size, steady_deadline, int stop);
 [[nodiscard]] transfer write_exactly(int fd, const void* from, std::size_t size, steady_deadline, int stop);
 
+/// Whether the other side has gone altogether: one that only writes no more has not.
+[[nodiscard]] bool has_hung_up(int fd);
 /// Sleeps until `deadline` or until `stop` is readable; true where it is.
 [[nodiscard]] bool stopped_before(steady_deadline, int stop);
 

@@ -26,7 +26,6 @@ namespace {
 constexpr const char* k_sinks = "sinks";
 constexpr const char* k_all = "all";
 constexpr std::size_t k_most_listed = 1000;  // who decides may mean any of them
-constexpr std::chrono::seconds k_owner_patience{10};
 constexpr std::array k_verbs{sink_verb::list, sink_verb::retry, sink_verb::skip};
 
 enum class answer : std::uint8_t { none, would, done, under_way };
@@ -221,24 +220,20 @@ std::optional<sink_request> parse_sink_words(std::span<const std::string> words)
   return r.message ? std::optional{r} : std::nullopt;
 }
 
-sink_actor sink_actor_of(owner_errands& owner) {
-  return
-      [&owner](const sink_request& request, const std::string& by, const byte_sink& sink) -> reported<void> {
-        reported<std::string> told = errand_was_cut_short();
-        const errand_end end = owner.run(
-            [&](owner_errands::access of) {
-              if (request.act && !of.may_change) {
-                told = owner_may_not_yet();
-                return;
-              }
-              told = sink_errand{request, of, by}.run();
-            },
-            k_owner_patience);
-        if (end != errand_end::done) return owner_did_not_come();
-        if (!told) return std::move(told.error());
-        sink(told.value());
-        return BOOST_OUTCOME_V2_NAMESPACE::success();
-      };
+sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience) {
+  return [&owner, patience](const sink_request& request, const std::string& by,
+                            const byte_sink& sink) -> reported<void> {
+    reported<std::string> told = errand_was_cut_short();
+    const owner_errands::errand errand = [&](owner_errands::access of) {
+      told = sink_errand{request, of, by}.run();
+    };
+    const errand_end end = request.act ? owner.decide(errand, patience, [&sink] { return sink({}); })
+                                       : owner.run(errand, patience.owner);
+    if (end != errand_end::done) return decision_not_made(end);
+    if (!told) return std::move(told.error());
+    sink(told.value());
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  };
 }
 
 }  // namespace ratchet

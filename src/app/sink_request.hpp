@@ -46,12 +46,12 @@ struct sink_request {
 
 /// Does what is asked, and tells; what was skipped is durable by then. Errors: usage (no such sink);
 /// not_found (no message fits); check_failed (it is under way); source_unavailable (the owner is busy or
-/// stopping); of the store.
+/// stopping, or has not claimed its group); of the store.
 /// `by`: the user who asks.
 using sink_actor =
     std::function<reported<void>(const sink_request&, const std::string& by, const byte_sink&)>;
 
-/// Has the owner of the sinks do it; it must come by within 10 s. Borrows it.
-[[nodiscard]] sink_actor sink_actor_of(owner_errands&);
+/// Has the owner of the sinks do it; what changes the state once it may. Borrows it.
+[[nodiscard]] sink_actor sink_actor_of(owner_errands&, const decision_patience& = {});
 
 }  // namespace ratchet

@@ -30,7 +30,7 @@ constexpr const char* k_of_rejected =
 constexpr std::size_t k_at_a_time = 256;
 /// All of them are read for one step.
 constexpr std::uint64_t k_bytes_at_a_time = std::uint64_t{32} << 20U;
-constexpr std::chrono::seconds k_owner_patience{10};
+constexpr std::chrono::seconds k_sync_patience{10};
 constexpr std::chrono::milliseconds k_look_again{20};
 constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
 
@@ -143,7 +143,8 @@ class errand_of_request {
   [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
     std::vector<saying> out(page_.size(), {"would", "would be tried"});
     if (!request_.act) return out;
-    RATCHET_TRY(const auto answers, desk_.act(request_.stream, page_, {desk_.by, request_.why}));
+    RATCHET_TRY(const auto answers,
+                desk_.act(request_.stream, page_, {desk_.by, request_.why}, desk_.is_wanted));
     for (std::size_t i = 0; i < out.size(); ++i) {
       const waiting_answer a = answers.at(i);
       out[i] = {word_of(a), meaning_of(a), a == waiting_answer::done};
@@ -322,24 +323,22 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
   return errand_of_request{view, *stream, request, desk, sink}.run();
 }
 
-waiting_actor actor_of(owner_errands& owner, store& state) {
-  return [&owner, &state](const std::string& stream, std::span<const pipeline::decided> all,
-                          const decider& who) -> reported<std::vector<waiting_answer>> {
+waiting_actor actor_of(owner_errands& owner, store& state, const decision_patience& patience) {
+  return [&owner, &state, patience](const std::string& stream, std::span<const pipeline::decided> all,
+                                    const decider& who,
+                                    const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
     reported<std::vector<waiting_answer>> done = errand_was_cut_short();
     std::uint64_t step = 0;
-    const errand_end end = owner.run(
+    const errand_end end = owner.decide(
         [&](owner_errands::access of) {
-          if (of.may_change)
-            done = act(of.way, stream, all, who);
-          else
-            done = owner_may_not_yet();
+          done = act(of.way, stream, all, who);
           step = of.state.last_step();
         },
-        k_owner_patience);
-    if (end != errand_end::done) return owner_did_not_come();
+        patience, is_wanted);
+    if (end != errand_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
-    const auto until = std::chrono::steady_clock::now() + k_owner_patience;
+    const auto until = std::chrono::steady_clock::now() + k_sync_patience;
     while (state.durable_step() < step) {
       state.request_sync();
       if (std::chrono::steady_clock::now() > until)
@@ -352,8 +351,8 @@ waiting_actor actor_of(owner_errands& owner, store& state) {
 }
 
 waiting_actor actor_of(pipeline& way, store& state) {
-  return [&way, &state](const std::string& stream, std::span<const pipeline::decided> all,
-                        const decider& who) -> reported<std::vector<waiting_answer>> {
+  return [&way, &state](const std::string& stream, std::span<const pipeline::decided> all, const decider& who,
+                        const still_wanted&) -> reported<std::vector<waiting_answer>> {
     auto done = act(way, stream, all, who);
     if (!done) return done;
     if (const auto synced = state.sync(); !synced) return not_synced(synced.error());

@@ -42,14 +42,15 @@ struct waiting_request {
 [[nodiscard]] std::optional<waiting_request> parse_waiting_words(std::span<const std::string> words);
 
 /// Carries decisions out, some hundreds at a time, and returns when they are durable. Errors: usage (no such
-/// stream); source_unavailable (the owner is busy or stopping); of the store.
+/// stream); source_unavailable (the owner is busy or stopping, or has not claimed its group); of the store.
 using waiting_actor = std::function<reported<std::vector<waiting_answer>>(
-    const std::string& stream, std::span<const pipeline::decided>, const decider&)>;
+    const std::string& stream, std::span<const pipeline::decided>, const decider&, const still_wanted&)>;
 
 /// Whom a request is put to.
 struct waiting_desk {
   waiting_actor act;
-  std::string by{};  ///< who asks: a user of this machine
+  std::string by{};          ///< who asks: a user of this machine
+  still_wanted is_wanted{};  ///< whether they are still there
   /// A view of what is durable now: what was done is in it. Errors: of the store; source_unavailable.
   std::function<reported<std::unique_ptr<store_view>>()> look;
   /// Lets the owner go on for a while. False: nobody does, or the instance is being stopped.
@@ -64,8 +65,8 @@ struct waiting_desk {
 [[nodiscard]] reported<void> answer_waiting(const store_view&, std::span<const std::string> streams,
                                             const waiting_request&, const waiting_desk&, const byte_sink&);
 
-/// Has the owner of a pipeline carry them out; it must come by within 10 s. Borrows both.
-[[nodiscard]] waiting_actor actor_of(owner_errands&, store&);
+/// Has the owner of a pipeline carry them out, once it may. Borrows both.
+[[nodiscard]] waiting_actor actor_of(owner_errands&, store&, const decision_patience& = {});
 /// For whoever owns the pipeline: at once. Borrows both.
 [[nodiscard]] waiting_actor actor_of(pipeline&, store&);
 

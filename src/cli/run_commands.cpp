@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "app/engine.hpp"
 #include "app/signals.hpp"
 #include "app/status_report.hpp"
+#include "cli/busy_directory.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
 #include "cli/descriptor_limit.hpp"
@@ -54,8 +56,10 @@ void print_report(const engine& e, output_format output) {
 
 /// Leaves out the lock's wait and the rest: one place opens an engine for a command.
 [[nodiscard]] reported<std::unique_ptr<engine>> open_engine(const config_option& c, const log_option& l,
-                                                            engine_options options, config_use use) {
+                                                            engine_options options, config_use use,
+                                                            std::chrono::seconds patience) {
   RATCHET_TRY(auto settings, load(c, use));
+  wait_for_directory(settings.state.path, patience);
   lift_descriptor_limit();
   options.log = make_log(l);
   return engine::open(std::move(settings), {}, std::move(options));
@@ -83,7 +87,9 @@ void print_report(const engine& e, output_format output) {
   engine_options options;
   options.resume = resume_option_of(a.resume).value_or(resume_option::none);
   options.resumed_by = {own_user_name(), a.why};
-  auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything);
+  // A service must not be refused for good because somebody decides something while it is down.
+  constexpr std::chrono::seconds k_patience{10};
+  auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything, k_patience);
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
   if (!has_work(e)) {
@@ -117,7 +123,7 @@ void print_report(const engine& e, output_format output) {
 }
 
 [[nodiscard]] int apply(apply_arguments& a) {
-  auto opened = open_engine(a.config, a.log, {}, config_use::state_only);
+  auto opened = open_engine(a.config, a.log, {}, config_use::state_only, std::chrono::seconds{0});
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
   if (auto serving = e.serve(); !serving) return report(a.log, serving.error());

@@ -6,6 +6,7 @@
 
 #include "app/control_client.hpp"
 #include "app/sink_request.hpp"
+#include "cli/busy_directory.hpp"
 #include "cli/read_source.hpp"
 #include "cli/why_option.hpp"
 #include "core/typed_command.hpp"
@@ -23,6 +24,8 @@ struct sinks_options {
 
 reported<void> ask(const sinks_options& o, const byte_sink& sink) {
   RATCHET_TRY(const auto directory, directory_of(o.source));
+  constexpr std::chrono::seconds k_opening_patience{60};
+  wait_for_directory(directory.path, k_opening_patience);
   RATCHET_TRY(auto client, control_client::connect(directory.path));
   if (!client) {
     return problem{errc::source_unavailable,
@@ -31,7 +34,7 @@ reported<void> ask(const sinks_options& o, const byte_sink& sink) {
                        typed_command("status") + " counts what is not sent",
                    {}};
   }
-  constexpr std::chrono::minutes k_patience{1};
+  constexpr std::chrono::minutes k_patience{2};  // longer than a decision waits for the claim, and says so
   client->wait_longer({k_patience, k_patience});
   return client->ask(to_words(o.request), sink);
 }

@@ -17,6 +17,7 @@
 #include "app/rejected_list.hpp"
 #include "app/waiting_request.hpp"
 #include "app/waiting_story.hpp"
+#include "cli/busy_directory.hpp"
 #include "cli/count_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/log_option.hpp"
@@ -195,6 +196,8 @@ struct decide_options {
 /// Asks the instance that runs; where none does, opens the directory and does it here.
 reported<void> decide(const decide_options& o, const byte_sink& sink) {
   RATCHET_TRY(auto settings, load(o.list.source.config, config_use::state_only));
+  constexpr std::chrono::seconds k_opening_patience{60};
+  wait_for_directory(settings.state.path, k_opening_patience);
   RATCHET_TRY(auto client, control_client::connect(settings.state.path));
   if (client) {
     constexpr std::chrono::hours k_patience{24};  // a daemon that dies ends the wait
@@ -228,10 +231,10 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   pipeline way{e.streams(), e.state(), e.clock()};
   waiting_desk desk;
   desk.act = [&e, act = actor_of(way, e.state())](
-                 const std::string& stream, std::span<const pipeline::decided> all,
-                 const decider& who) -> reported<std::vector<waiting_answer>> {
+                 const std::string& stream, std::span<const pipeline::decided> all, const decider& who,
+                 const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
     if (auto failed = e.accept_start()) return std::move(*failed);
-    return act(stream, all, who);
+    return act(stream, all, who, is_wanted);
   };
   desk.by = own_user_name();
   desk.look = [&e]() -> reported<std::unique_ptr<store_view>> {

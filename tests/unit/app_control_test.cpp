@@ -124,6 +124,35 @@ TEST_F(control, reports_that_no_instance_runs_where_there_is_no_socket) {
   EXPECT_FALSE(no_directory.value());
 }
 
+/// A decision may have to wait; one that its operator has broken off must not be made.
+TEST_F(control, tells_a_decision_that_whoever_asked_for_it_is_gone) {
+  std::atomic<int> looks{0};
+  std::atomic<bool> gone{false};
+  const sink_actor waits = [&](const sink_request&, const std::string&,
+                               const byte_sink& sink) -> reported<void> {
+    for (; sink({}); ++looks) std::this_thread::sleep_for(1ms);
+    gone = true;
+    return problem{errc::source_unavailable, "too late", "", {}};
+  };
+  auto server =
+      control_server::start(directory_.path(), store_, {"payments"}, board_, {}, nullptr, {}, waits);
+  ASSERT_TRUE(server);
+  unique_fd asking = raw_connection();
+  ASSERT_TRUE(asking.valid());
+  const std::string asked =
+      encode_request(to_words(sink_request{.verb = sink_verb::skip, .sink = {}, .act = true}));
+  ASSERT_EQ(
+      write_exactly(asking.get(), asked.data(), asked.size(), std::chrono::steady_clock::now() + 60s, -1),
+      transfer::done);
+  ASSERT_EQ(::shutdown(asking.get(), SHUT_WR), 0);  // it has said all, and listens
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (looks < 10 && !gone && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+  EXPECT_FALSE(gone) << "it still listens";
+  asking.reset();
+  while (!gone && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(gone);
+}
+
 TEST_F(control, makes_a_socket_that_only_the_owner_may_use_and_removes_it) {
   auto server = serve();
   struct stat found {};
@@ -297,7 +326,7 @@ TEST_F(control, lets_who_asks_for_nothing_give_way_to_who_asks) {
     if (i % 2 == 1) continue;
     ASSERT_EQ(::send(idle.back().get(), "\0\0", 2, 0), 2);
   }
-  EXPECT_EQ(ask(get("p1")), R"({"a": 1})") << "no place was ever given up";
+  ASSERT_EQ(ask(get("p1")), R"({"a": 1})") << "no place was ever given up";
   char byte = 0;
   EXPECT_EQ(::recv(idle.front().get(), &byte, 1, 0), 0) << "the oldest first";
 }

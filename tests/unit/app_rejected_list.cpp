@@ -76,7 +76,8 @@ class rejected_listing : public ::testing::Test {
     request.filter = filter;
     request.act = true;
     waiting_desk desk;
-    desk.act = [](const std::string&, std::span<const pipeline::decided>, const decider&) {
+    desk.act = [](const std::string&, std::span<const pipeline::decided>, const decider&,
+                  const still_wanted&) {
       ADD_FAILURE() << "nothing is to be done";
       return std::vector<waiting_answer>{};
     };

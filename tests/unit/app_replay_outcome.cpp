@@ -100,7 +100,8 @@ class replay_waits : public replay_outcomes {
   answered replay(int pauses) {
     add(6, waiting_state::dead, 3);
     waiting_desk desk;
-    desk.act = [this](const std::string&, std::span<const pipeline::decided> all, const decider&) {
+    desk.act = [this](const std::string&, std::span<const pipeline::decided> all, const decider&,
+                      const still_wanted&) {
       stream_.waiting.clear();
       stream_.backlogs.clear();
       add(6, waiting_state::retrying, 0);

@@ -102,30 +102,6 @@ TEST_F(sinks_request, answers_in_json_too) {
   EXPECT_THAT(answer_, HasSubstr(R"("error":"422 no such payment","answer":null})"));
 }
 
-TEST(sink_actor, skips_nothing_before_the_owner_has_claimed_its_group) {
-  journal calls;
-  watched_store store{calls, {"payments"}, k_own_uuid};
-  fake_clock clock;
-  stream_list none;
-  pipeline way{none, store, clock};
-  owner_errands errands;
-  errands.open();
-  std::atomic<bool> stop{false};
-  std::thread owner{[&] {
-    while (!stop) errands.serve({store, way, {}, false});
-  }};
-  const auto refused = sink_actor_of(errands)({.verb = sink_verb::skip, .sink = {}, .act = true}, "alice",
-                                              [](std::string_view) { return true; });
-  const auto decided = actor_of(errands, store)("payments", {}, {});
-  stop = true;
-  owner.join();
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, errc::source_unavailable);
-  EXPECT_THAT(refused.error().message, HasSubstr("no claim on its group yet"));
-  ASSERT_FALSE(decided) << "nor does an event that waits get decided about";
-  EXPECT_THAT(decided.error().message, HasSubstr("no claim on its group yet"));
-}
-
 TEST_F(sinks_request, skips_nothing_that_nobody_said_yes_to) {
   ASSERT_TRUE(ask({.verb = sink_verb::skip, .sink = "receipts", .message = 0}));
   EXPECT_THAT(answer_, HasSubstr("would be skipped: 422"));

@@ -1,9 +1,13 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // `ratchet waiting replay | skip | discard` by the real command: on a stopped directory, and through the
 // socket of an instance that runs in this process.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -107,6 +111,34 @@ TEST_F(waiting_decisions, change_nothing_without_yes) {
   EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_EQ(told.out, "p2  1  replay: would be tried\n1 event; nothing was changed: say --yes to do it\n");
   EXPECT_EQ(list(), before);
+}
+
+/// As behind `systemctl restart`: an instance that is only just starting or stopping holds the directory, and
+/// cannot be asked yet.
+TEST_F(waiting_decisions, wait_for_a_directory_that_is_busy) {
+  const int fd = ::open((directory_ / "state").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  std::thread other{[fd] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    ::close(fd);
+  }};
+  const ended done = decide("skip", {"--aggregate", "p1", "--sequence", "2", "--yes"});
+  other.join();
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "p1  2  skip: done\n1 of 1 event done\n");
+}
+
+/// A service that is refused is not started again, as nothing else mends that.
+TEST_F(waiting_decisions, do_not_get_in_the_way_of_a_start) {
+  const int fd = ::open((directory_ / "state").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  std::thread other{[fd] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    ::close(fd);
+  }};
+  const ended started = ratchet({"run", "-c", config_file(), "--until-end"});
+  other.join();
+  EXPECT_EQ(started.status, 0) << started.err;
 }
 
 TEST_F(waiting_decisions, replay_what_died_once_the_cause_is_mended) {
