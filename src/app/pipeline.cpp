@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "app/audit_rows.hpp"
@@ -371,14 +372,32 @@ result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset
   return write_states({{stream, std::move(after)}}, {});
 }
 
+namespace {
+
+/// As if the furthest had come to its end last: where all is read, the time of the stream is that of its
+/// newest record, whoever came to an end first. All at once nobody would be left to say it.
+stream_state leave_out_behind_first(const stream_runtime& stream, std::vector<topic_partition> list) {
+  const auto time_of = [&](const topic_partition& where) {
+    const auto known = stream.state.partitions.find(where);
+    return known == stream.state.partitions.end() ? std::nullopt : known->second.highest_time;
+  };
+  std::iter_swap(list.end() - 1,
+                 std::max_element(list.begin(), list.end(),
+                                  [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); }));
+  const std::span all{list};
+  const stream_state others_left = leave_out(stream.rules, stream.state, all.first(all.size() - 1));
+  return leave_out(stream.rules, others_left, all.last(1));
+}
+
+}  // namespace
+
 result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> partitions) {
   std::map<stream_runtime*, std::vector<topic_partition>> by_stream;
   for (const topic_partition& where : partitions) {
     if (stream_runtime* stream = stream_of(where.topic)) by_stream[stream].push_back(where);
   }
   std::map<stream_runtime*, stream_state> changed;
-  for (const auto& [stream, list] : by_stream)
-    changed.emplace(stream, leave_out(stream->rules, stream->state, list));
+  for (const auto& [stream, list] : by_stream) changed.emplace(stream, leave_out_behind_first(*stream, list));
   if (changed.empty()) return success();
   RATCHET_TRY(write_states(std::move(changed), {}));
   // Stream time has moved.

@@ -410,8 +410,16 @@ void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset, bool elsew
 }
 
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
-  for (const std::uint32_t which : those) partitions_[which].counts = false;
-  raise_floor();
+  // One by one, the furthest last: what is read to the end has come to the time of its newest record.
+  std::vector<std::uint32_t> in_order{those.begin(), those.end()};
+  std::sort(in_order.begin(), in_order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return partitions_[a].highest < partitions_[b].highest;
+  });
+  for (const std::uint32_t which : in_order) {
+    partitions_[which].counts = false;
+    raise_floor();
+  }
+  if (those.empty()) raise_floor();  // others count again
 }
 
 plain_oracle::place plain_oracle::next_number(const aggregate& a) const {

@@ -194,6 +194,27 @@ TEST(unknown_partitions, are_not_shown_with_a_position_that_they_do_not_have) {
   EXPECT_FALSE(shown[1].next_offset);
 }
 
+/// As where a state is built anew: read as they come, the one with few records was at its end long before.
+/// Nothing comes behind the end that would move the time of the stream.
+TEST(partitions, that_come_to_their_ends_together_have_come_to_the_time_of_the_furthest) {
+  for (const auto& [few, many] : {std::pair{k_p0, k_p1}, std::pair{k_p1, k_p0}}) {
+    stream_config s = payments();
+    s.order = order::strict;
+    s.gap = {.policy = gap_policy::skip, .timeout = std::chrono::hours{1}};
+    floors w{{s}};
+    w.source.produce(few, event("b", 1), w.early);
+    w.source.produce(many, event("a", 1), w.early);
+    w.source.produce(many, event("a", 3), w.early);  // 2 never comes
+    w.source.produce(many, event("c", 1), w.late);
+    w.source.script = {[&] { w.clock.advance(seconds{11}); }, [] {}, [] {}};
+    ASSERT_EQ(w.run().end, session_end::drained);
+    EXPECT_TRUE(w.state_of(few).idle);
+    EXPECT_TRUE(w.state_of(many).idle);
+    EXPECT_EQ(w.floor(), w.late - k_window) << to_string(many);
+    EXPECT_EQ(w.store.snapshot_of("payments", "a"), "3") << "the gap is nine hours old";
+  }
+}
+
 /// `start: latest`.
 class at_the_end : public ::testing::Test {
  protected:
