@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "app/counted.hpp"
 #include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
 #include "app/log_lines.hpp"
+#include "app/passed_over_line.hpp"
 #include "app/record_files.hpp"
 #include "app/space_guard.hpp"
 #include "decode/kcat_line.hpp"
@@ -52,6 +55,7 @@ class applying {
         space_{e.settings(), e.space()} {
     pipeline_.on_record(request.explain);
     pipeline_.on_fate(request.explain_fate);
+    pipeline_.on_written([this](const step_batch& step) { note_times(step); });
   }
 
   [[nodiscard]] std::optional<problem> run(const std::atomic<bool>& stop);
@@ -66,7 +70,10 @@ class applying {
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
   [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
-  void note_beginnings(const file_batch&);
+  void note_times(const step_batch&);
+  void note_positions(const file_batch&);
+  void tell_beginning(const record&);
+  void tell_of_repeated() const;
   [[nodiscard]] std::optional<problem> finish(const std::atomic<bool>& stop);
   [[nodiscard]] problem write_failed(std::error_code) const;
 
@@ -78,7 +85,9 @@ class applying {
   std::optional<decode_stage> stage_;
   decoded_input input_;
   std::set<topic_partition> interned_;
-  std::set<const topic_partition*> begun_;  ///< of these, the first record of this run was looked at
+  std::map<const topic_partition*, std::int64_t> begun_;  ///< the next offset of those that this run has met
+  std::set<stream_id> told_of_times_;  ///< streams of which a time was told that is not believed
+  std::uint64_t repeated_{0};          ///< records below it: duplicates by their positions alone
   kcat_line_reader kcat_reader_;
   bool cut_short_{false};          ///< by a signal, before all was read
   std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
@@ -194,7 +203,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     e.record_time = from->time;
     e.malformed = lines.faults[i];
   }
-  note_beginnings(lines);
+  note_positions(lines);
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
   note_fields(input_, engine_.streams(), engine_.board(), engine_.log());
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
@@ -206,19 +215,53 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   return std::nullopt;
 }
 
+/// As `run` says it: once of a stream.
+void applying::note_times(const step_batch& step) {
+  for (const step_part& part : step.parts) {
+    if (part.change == nullptr || !part.change->passed_over) continue;
+    if (!told_of_times_.insert(part.stream).second) continue;
+    const auto of = std::find_if(engine_.streams().begin(), engine_.streams().end(),
+                                 [&](const auto& s) { return s->id == part.stream; });
+    const std::string_view name = of == engine_.streams().end() ? std::string_view{} : (*of)->config.name;
+    tell_of_passed_over(engine_.log(), name, *part.change->passed_over);
+  }
+}
+
+void applying::note_positions(const file_batch& lines) {
+  for (const record& r : lines.records_) {
+    if (r.where->topic.empty()) continue;
+    const auto [met, is_new] = begun_.try_emplace(r.where, 0);
+    if (is_new) {
+      const partition_state* known = pipeline_.find(*r.where);
+      if (known != nullptr && known->has_position())
+        met->second = known->next_offset;
+      else
+        tell_beginning(r);
+    }
+    if (r.offset < met->second)
+      ++repeated_;
+    else
+      met->second = r.offset + 1;
+  }
+}
+
 /// What lies below the first record of a partition is taken for handled from then on, and nobody could tell
 /// by its counting as repeated that it never was.
-void applying::note_beginnings(const file_batch& lines) {
-  for (const record& r : lines.records_) {
-    if (r.where->topic.empty() || !begun_.insert(r.where).second || r.offset == 0) continue;
-    const auto& known = pipeline_.stream_of(r.where->topic)->state.partitions;
-    const auto at = known.find(*r.where);
-    if (at != known.end() && at->second.has_position()) continue;
-    tell(engine_.log(), log_kind::resume_told,
-         "{} begins at offset {}: records before that count as repeated from now on, though none of them was "
-         "handled; if they are to be, apply the dumps in the order of their offsets to a new state directory",
-         to_string(*r.where), r.offset);
-  }
+void applying::tell_beginning(const record& r) {
+  if (r.offset == 0) return;
+  tell(engine_.log(), log_kind::resume_told,
+       "{} begins at offset {}: records before that count as repeated from now on, though none of them was "
+       "handled; if they are to be, apply the dumps in the order of their offsets to a new state directory",
+       to_string(*r.where), r.offset);
+}
+
+/// The counters have one number for these and for events that came twice.
+void applying::tell_of_repeated() const {
+  if (repeated_ == 0) return;
+  tell(engine_.log(), log_kind::resumed,
+       "{} {} below the offset that the state had come to in its partition: counted as {} by position alone",
+       counted(repeated_, "record"), repeated_ == 1 ? "lies" : "lie",
+       repeated_ == 1 ? "a duplicate" : "duplicates");
 }
 
 std::optional<problem> applying::look_ahead(const std::atomic<bool>& stop) {
@@ -278,6 +321,7 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
     if (const auto done = pipeline_.enter_positions({}, {}, {}); !done) return write_failed(done.error());
   }
   if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
+  tell_of_repeated();
   if (cut_short_ || pipeline_.has_left()) {
     return problem{make_error_code(errc::aborted),
                    "it was told to stop before all was applied",

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/counted.hpp"
+#include "app/passed_over_line.hpp"
 #include "app/pipeline.hpp"
 #include "app/row_reports.hpp"
 #include "core/sequence_range.hpp"
@@ -165,8 +166,11 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
 
 /// Once of a stream: a wrong clock does not get right by itself, and status counts the records.
 void step_lines::tell_passed_over(std::string_view stream, const passed_over_time& passed) {
-  if (!passed_over_.emplace(stream).second) return;
-  tell_of(log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+  if (passed_over_.emplace(stream).second) tell_of_passed_over(log_, stream, passed);
+}
+
+void tell_of_passed_over(const log_ptr& log, std::string_view stream, const passed_over_time& passed) {
+  tell_of(log, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
           begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
               to_rfc3339(passed.of.time) + ", but the records around it are of about " +
               to_rfc3339(passed.believed) +

@@ -113,6 +113,52 @@ TEST_F(apply_records, say_of_a_dump_that_begins_in_the_middle_what_becomes_of_th
                  true);
   EXPECT_EQ(log.str().find("begins at offset"), std::string::npos) << "of what the state knows it was said";
   EXPECT_EQ(counted().duplicate, 1U);
+  EXPECT_NE(log.str().find("1 record lies below the offset that the state had come to in its partition"),
+            std::string::npos)
+      << log.str();
+}
+
+/// Events that came twice are duplicates, too, and are not of these.
+TEST_F(apply_records, say_how_many_are_duplicates_by_their_positions_alone) {
+  std::ostringstream log;
+  options_.log =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  const std::string dump =
+      file("dump", kcat("t", 0, 0, "a", 1) + kcat("t", 0, 1, "a", 1) + kcat("t", 1, 0, "b", 1));
+  expect_applied({dump}, true);
+  EXPECT_EQ(counted().duplicate, 1U);
+  EXPECT_EQ(log.str().find("below the offset"), std::string::npos) << log.str();
+  expect_applied({dump, file("more", kcat("t", 0, 2, "a", 1)), dump}, true);
+  EXPECT_EQ(counted().duplicate, 8U);
+  EXPECT_NE(log.str().find("6 records lie below the offset that the state had come to in its partition: "
+                           "counted as duplicates by position alone"),
+            std::string::npos)
+      << log.str();
+}
+
+TEST_F(apply_records, say_which_was_the_first_whose_time_is_passed_over) {
+  constexpr int k_records = 30;
+  constexpr std::int64_t k_minute = 60'000;
+  constexpr std::int64_t k_year = 365 * 1440 * k_minute;
+  settings_.streams[0].record_times = record_times::checked;
+  std::ostringstream log;
+  options_.log =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  std::string dump;
+  for (int n = 0; n < k_records; ++n) {
+    const bool is_wrong = n == 11 || n == 14;
+    std::string one = kcat("t", 0, n, "a", n + 1);
+    const std::string at_noon = "1704110400000";
+    one.replace(one.find(at_noon), at_noon.size(),
+                std::to_string(1'704'110'400'000 + n * k_minute + (is_wrong ? k_year : 0)));
+    dump += one;
+  }
+  expect_applied({file("dump", dump)}, true);
+  EXPECT_EQ(counted().times_passed_over, 2U);
+  const std::string first = "t/0 at offset 11 has the time 2024-12-31T12:11:00.000Z";
+  const std::size_t told = log.str().find(first);
+  ASSERT_NE(told, std::string::npos) << log.str();
+  EXPECT_EQ(log.str().find(" has the time ", told + first.size()), std::string::npos) << "once";
 }
 
 /// A record at noon of a day, with an id of that time.
