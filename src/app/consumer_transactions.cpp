@@ -109,6 +109,11 @@ std::optional<session_result> consumer_session::start_alone() {
   tell(around_.log, log_kind::waiting_for_transactions,
        "no stream has topics, nothing is read: what waits is sent and tried again, and a program's "
        "transactions are taken");
+  if (options_.resume.option != resume_option::none && !options_.resume.was_used) {
+    tell(around_.log, log_kind::resume_option_unused,
+         "`--resume {}` had nothing to do: it says where topics are read on, and no stream has any",
+         name_of(options_.resume.option));
+  }
   assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();

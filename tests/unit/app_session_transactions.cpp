@@ -219,6 +219,17 @@ TEST_F(session_without_topics, joins_no_group_and_is_ready) {
   EXPECT_EQ(w.store.snapshot_of("payments", "p1"), "x");
 }
 
+TEST_F(session_without_topics, says_that_an_option_of_the_start_had_nothing_to_do) {
+  const std::string told = "had nothing to do: it says where topics are read on, and no stream has any";
+  session_options options;
+  options.until_end = true;
+  EXPECT_EQ(w.run(options).end, session_end::caught_up);
+  EXPECT_EQ(w.logged(told), 0U) << w.logged();
+  options.resume.option = resume_option::takeover;
+  EXPECT_EQ(w.run(options).end, session_end::caught_up);
+  EXPECT_EQ(w.logged("`--resume takeover` " + told), 1U) << w.logged();
+}
+
 TEST_F(session_without_topics, is_refused_where_a_topic_that_it_publishes_to_is_missing) {
   w.source.logs.erase(at("out", 0));
   const auto ended = w.run();
