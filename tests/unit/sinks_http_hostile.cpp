@@ -166,9 +166,11 @@ INSTANTIATE_TEST_SUITE_P(with, a_hostile_receiver, ::testing::ValuesIn(attacks()
                          [](const auto& given) { return std::string{given.param.name}; });
 
 /// Larger than the buffers of the kernel between the two.
+constexpr std::size_t k_large_value = std::size_t{24} << 20U;
+
 output_row large_row(std::uint64_t position) {
   output_row r = row(position);
-  r.value = std::string(std::size_t{24} << 20U, 'x');
+  r.value = std::string(k_large_value, 'x');
   return r;
 }
 
@@ -187,7 +189,7 @@ struct an_answer_before_the_end_of_the_body : ::testing::TestWithParam<early> {}
 /// The server reads the head alone.
 TEST_P(an_answer_before_the_end_of_the_body, counts) {
   hostile_http_server server{GetParam().says};
-  const sink_under_attack sink{server.url()};
+  const sink_under_attack sink{server.url(), std::chrono::hours{1}};  // it is the answer that ends it
   for (std::uint64_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(sink.to->send(large_row(i)));
     const std::vector<delivery> said = sink.wait_for(1);
@@ -207,6 +209,12 @@ const early k_early[] = {
      {.first = "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"},
      how::refused,
      "answers 413 Too Large"},
+    {"refused_and_not_read_on",
+     {.first = "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n",
+      .endless = "x",
+      .pause = milliseconds{50}},
+     how::refused,
+     "answers 413 Too Large"},
     {"refused_behind_an_interim_answer",
      {.first = "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 401 No\r\n\r\n", .closes = true},
      how::refused,
@@ -220,6 +228,69 @@ const early k_early[] = {
 };
 INSTANTIATE_TEST_SUITE_P(that_is, an_answer_before_the_end_of_the_body, ::testing::ValuesIn(k_early),
                          [](const auto& given) { return std::string{given.param.name}; });
+
+/// Takes a message when it has seen its head, reads so much of its body, and closes.
+class early_taker {
+ public:
+  explicit early_taker(std::size_t reads) : reads_{reads}, serving_{[this] { serve(); }} {}
+  ~early_taker() {
+    if (serving_.joinable()) serving_.join();
+  }
+  early_taker(const early_taker&) = delete;
+  early_taker& operator=(const early_taker&) = delete;
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + "/in";
+  }
+  /// Waits until the other side has closed, or all is read.
+  [[nodiscard]] std::size_t body_bytes_at_the_end() {
+    serving_.join();
+    return body_bytes_;
+  }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  void serve() {
+    boost::system::error_code code;
+    tcp::socket from = acceptor_.accept(code);
+    std::string got;
+    const std::size_t head =
+        boost::asio::read_until(from, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
+    const std::string taken = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    boost::asio::write(from, boost::asio::buffer(taken), code);
+    body_bytes_ = got.size() - head;
+    std::string piece(std::size_t{1} << 20U, '\0');
+    while (!code && body_bytes_ < reads_) body_bytes_ += from.read_some(boost::asio::buffer(piece), code);
+    // Else the sink may notice the end first, and the answer behind it.
+    if (reads_ < k_large_value) std::this_thread::sleep_for(milliseconds{300});
+  }
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_{context_, tcp::endpoint{boost::asio::ip::make_address("127.0.0.1"), 0}};
+  const std::size_t reads_;
+  std::size_t body_bytes_{0};
+  std::thread serving_;
+};
+
+TEST(a_message_that_is_taken_early, is_written_to_its_end) {
+  early_taker server{k_large_value};
+  {
+    const sink_under_attack sink{server.url(), std::chrono::hours{1}};
+    ASSERT_TRUE(sink.to->send(large_row(0)));
+    const std::vector<delivery> said = sink.wait_for(1);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said.front().ended, how::done) << said.front().text;
+  }
+  EXPECT_EQ(server.body_bytes_at_the_end(), k_large_value);
+}
+
+/// The rest of it finds nobody, and the message counts as taken all the same.
+TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wanted) {
+  early_taker server{k_large_value / 8};  // the buffers between the two do not take the rest
+  const sink_under_attack sink{server.url(), std::chrono::hours{1}};
+  ASSERT_TRUE(sink.to->send(large_row(0)));
+  const std::vector<delivery> said = sink.wait_for(1);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said.front().ended, how::done) << said.front().text;
+}
 
 TEST(an_unasked_answer, is_none_to_the_next_request) {
   const std::string fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
