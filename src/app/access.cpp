@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/access.hpp"
 
-#include "app/config_values.hpp"
+#include "app/units.hpp"
 #include "core/typed_command.hpp"
 
 namespace ratchet {

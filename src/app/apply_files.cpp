@@ -12,9 +12,11 @@
 #include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
 #include "app/log_lines.hpp"
+#include "app/partition_name.hpp"
 #include "app/passed_over_line.hpp"
 #include "app/record_files.hpp"
 #include "app/space_guard.hpp"
+#include "app/stop_words.hpp"
 #include "decode/kcat_line.hpp"
 
 namespace ratchet {

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "app/audit_rows.hpp"
+#include "app/partition_name.hpp"
 #include "core/shown_text.hpp"
 #include "decode/record_hash.hpp"
-#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 

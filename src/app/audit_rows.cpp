@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/counted.hpp"
+#include "app/partition_name.hpp"
 #include "app/pipeline.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"

@@ -6,6 +6,7 @@
 #include "app/control_words.hpp"
 #include "app/counted.hpp"
 #include "app/json_writer.hpp"
+#include "app/partition_name.hpp"
 #include "app/pipeline.hpp"
 #include "core/shown_text.hpp"
 #include "decode/time_text.hpp"

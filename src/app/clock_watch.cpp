@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/config_values.hpp"
+#include "app/units.hpp"
 #include "decode/time_text.hpp"
 
 namespace ratchet {

@@ -6,6 +6,7 @@
 
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
+#include "app/config_words.hpp"
 #include "decode/envelope_preset.hpp"
 
 namespace ratchet {

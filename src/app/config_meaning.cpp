@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/config_values.hpp"
+#include "app/config_words.hpp"
 #include "core/reducers.hpp"
 #include "core/tables.hpp"
 #include "decode/envelope_preset.hpp"

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/config_values.hpp"
+#include "app/units.hpp"
 
 namespace ratchet {
 

@@ -7,6 +7,7 @@
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
 #include "app/memory_budget.hpp"
+#include "app/units.hpp"
 #include "decode/envelope_preset.hpp"
 
 namespace ratchet {

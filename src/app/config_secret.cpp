@@ -11,7 +11,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "app/control_socket.hpp"
+#include "app/unique_fd.hpp"
 
 namespace ratchet {
 

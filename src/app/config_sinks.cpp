@@ -11,7 +11,6 @@
 #include "app/config_secret.hpp"
 #include "app/config_sections.hpp"
 #include "app/config_values.hpp"
-#include "app/refused_messages.hpp"
 #include "app/stream_runtime.hpp"
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/config_values.hpp"
+#include "app/config_words.hpp"
 #include "app/stream_runtime.hpp"
+#include "app/units.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
 

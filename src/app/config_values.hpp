@@ -1,40 +1,14 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "ratchet/config.hpp"
-
-/// The spellings of values in a config: numbers, durations, sizes, names, sources of fields. Pure.
+/// The spellings of values in a config: names, addresses, sources of fields. Pure.
 namespace ratchet {
-
-/// The words of a config for these, in the order of the enums.
-inline constexpr std::string_view k_reducer_words[] = {"replace", "merge_patch", "flaky", "own"};
-inline constexpr std::string_view k_time_unit_words[] = {"ms", "s", "us", "ns"};
-[[nodiscard]] constexpr std::string_view word_of(reducer_config::kind_of kind) noexcept {
-  return k_reducer_words[static_cast<std::size_t>(kind)];
-}
-[[nodiscard]] constexpr std::string_view word_of(time_unit unit) noexcept {
-  return k_time_unit_words[static_cast<std::size_t>(unit)];
-}
-
-/// Plain decimal digits without sign, leading zeros or anything else.
-[[nodiscard]] std::optional<std::uint64_t> parse_whole_number(std::string_view) noexcept;
-
-/// A whole number and one of ms, s, m, h, d: "100ms", "5s", "2d". None also above 100 years.
-[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view) noexcept;
-/// The same, in the largest unit that is exact.
-[[nodiscard]] std::string format_duration(std::chrono::milliseconds);
-
-/// A whole number and one of B, KiB, MiB, GiB, TiB; none above 2^63 bytes.
-[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view) noexcept;
-[[nodiscard]] std::string format_size(std::uint64_t bytes);
 
 /// Kafka's rule for topics, which streams share: 1 to 249 of [a-zA-Z0-9._-], but neither "." nor "..".
 [[nodiscard]] bool is_topic_name(std::string_view) noexcept;

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "app/config_sections.hpp"
-#include "app/config_values.hpp"
+#include "app/units.hpp"
 
 namespace ratchet {
 

@@ -9,7 +9,7 @@
 
 #include "app/access.hpp"
 #include "app/consumer_session.hpp"
-#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 

@@ -8,8 +8,9 @@
 #include "app/audit_rows.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "app/partition_name.hpp"
 #include "core/shown_text.hpp"
-#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 
@@ -124,7 +125,8 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
     const auto claim = committer_->claim(r.only_claimed, around_.to.durable_step());
     if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
       const std::error_code why = claimed.error();
-      if (more && (is_passing(why) || is_not_a_member(why))) return std::nullopt;  // they are held on
+      if (more && (is_passing(why) || why == source_condition::not_a_member))
+        return std::nullopt;  // they are held on
       return claim_failed(claimed.error());
     }
     note_allowed();

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "app/consumer_session.hpp"
+#include "app/partition_name.hpp"
 #include "core/typed_command.hpp"
-#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 
@@ -121,7 +122,7 @@ session_result consumer_session::questions_failed(std::error_code code) {
 
 /// An assignment that is not answered blocks the member, and one without a claim must not be read.
 std::optional<session_result> consumer_session::claim_failed(std::error_code code) {
-  if (is_not_a_member(code)) {
+  if (code == source_condition::not_a_member) {
     tell(around_.log, log_kind::group_moved_on,
          "the group moved on before it was claimed ({}); waiting for its next assignment", code.message());
     const auto answered = around_.from.assign({});

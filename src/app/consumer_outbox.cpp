@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "app/audit_rows.hpp"
-#include "app/config_values.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "app/units.hpp"
 #include "core/typed_command.hpp"
 
 namespace ratchet {

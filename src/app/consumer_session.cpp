@@ -7,6 +7,8 @@
 #include "app/access.hpp"
 #include "app/counted.hpp"
 #include "app/field_counts.hpp"
+#include "app/partition_name.hpp"
+#include "app/stop_words.hpp"
 
 namespace ratchet {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/config_values.hpp"
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "app/units.hpp"
 
 namespace ratchet {
 

@@ -6,9 +6,10 @@
 
 #include "app/consumer_session.hpp"
 #include "app/counted.hpp"
+#include "app/partition_name.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
-#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 
@@ -195,7 +196,7 @@ void consumer_session::on_bounds_told(const notice::bounds_told& told) {
 }
 
 void consumer_session::note_trouble(const notice::trouble& t) {
-  if (is_all_brokers_down(t.code)) {
+  if (t.code == source_condition::all_brokers_down) {
     are_away_ = true;
     around_.board.set_obstacle(k_away_obstacle, "no broker answers: " + t.text);
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "app/control_requests.hpp"
 #include "app/control_socket.hpp"

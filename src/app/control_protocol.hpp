@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/byte_sink.hpp"
 #include "app/control_socket.hpp"
 #include "ratchet/error.hpp"
 
@@ -30,9 +31,6 @@ namespace ratchet {
 constexpr std::uint8_t k_control_version = 1;
 constexpr std::size_t k_max_request_bytes = std::size_t{64} << 10;
 constexpr std::size_t k_max_chunk_bytes = std::size_t{64} << 10;
-
-/// Takes a piece of an answer; false: no more is wanted.
-using byte_sink = std::function<bool(std::string_view)>;
 
 [[nodiscard]] std::string encode_request(std::span<const std::string> words);
 /// `body` is what follows the first length. None where it is not a request of this version.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "app/live_board.hpp"
 #include "app/table_requests.hpp"

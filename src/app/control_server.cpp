@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "app/control_requests.hpp"
 #include "app/control_socket.hpp"

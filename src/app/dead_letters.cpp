@@ -7,11 +7,11 @@
 
 #include "app/json_writer.hpp"
 #include "app/output_id.hpp"
-#include "app/pipeline.hpp"
-#include "app/row_reports.hpp"
+#include "app/partition_name.hpp"
+#include "app/rejected_words.hpp"
+#include "core/byte_io.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_text.hpp"
-#include "store/byte_io.hpp"
 
 namespace ratchet {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "app/partition_name.hpp"
 #include "app/pipeline.hpp"
 
 namespace ratchet {

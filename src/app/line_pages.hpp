@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/byte_sink.hpp"
 #include "app/waiting_list.hpp"
 #include "core/shown_text.hpp"
 

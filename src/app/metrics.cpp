@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/status_rows.hpp"
+#include "app/count_names.hpp"
 
 namespace ratchet {
 

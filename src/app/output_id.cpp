@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "store/byte_io.hpp"
+#include "core/byte_io.hpp"
 
 namespace ratchet {
 

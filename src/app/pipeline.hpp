@@ -217,10 +217,4 @@ class pipeline {
   explain_waited explain_fate_;
 };
 
-/// "topic/3", as logs, messages and status spell it.
-[[nodiscard]] std::string to_string(const topic_partition&);
-
-/// What happened to a stopped partition, and where, and behind a line feed what to do: for logs and status.
-[[nodiscard]] std::string describe(const partition_stop&);
-
 }  // namespace ratchet

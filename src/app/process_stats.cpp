@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "app/process_stats.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,8 +9,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "store/open_files.hpp"
 
 namespace ratchet {
 
@@ -54,6 +53,11 @@ std::uint64_t count_descriptors() {
   return count == 0 ? 0 : count - 1;  // less the one that lists them
 }
 
+std::uint64_t most_descriptors() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 }  // namespace
 
 process_stats read_process_stats() {
@@ -70,7 +74,7 @@ process_stats read_process_stats() {
     all.resident_bytes = number(k_resident_pages) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   }
   all.open_descriptors = count_descriptors();
-  all.most_descriptors = descriptor_limit();
+  all.most_descriptors = most_descriptors();
   return all;
 }
 

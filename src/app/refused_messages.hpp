@@ -44,7 +44,4 @@ struct named_refusals {
   refused_messages* of{nullptr};  ///< borrowed
 };
 
-/// Of the lane of Kafka's topics; no sink has this name.
-inline constexpr const char* k_topics_name = "topics";
-
 }  // namespace ratchet

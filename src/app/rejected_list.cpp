@@ -6,8 +6,8 @@
 #include "app/id_spelling.hpp"
 #include "app/json_writer.hpp"
 #include "app/line_pages.hpp"
-#include "app/pipeline.hpp"
-#include "app/row_reports.hpp"
+#include "app/partition_name.hpp"
+#include "app/rejected_words.hpp"
 #include "app/waiting_story.hpp"
 #include "decode/time_text.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/byte_sink.hpp"
 #include "app/waiting_list.hpp"
 #include "core/kept_rejected.hpp"
 #include "ports/store.hpp"

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "app/assignment.hpp"
+#include "app/partition_name.hpp"
 #include "decode/time_text.hpp"
 
 /// What a person reads where offsets and state do not fit, row by row of the resume table.

@@ -37,13 +37,6 @@ void write_bytes(json_writer&, const std::string& name, const std::optional<std:
 void write_rejected(json_writer&, const rejected_row&);
 /// One line, without its line feed.
 [[nodiscard]] std::string rejected_line(const rejected_row&);
-/// What is wrong with what cannot be decoded, and where: "NAME at POINTER, byte N"; empty: it could be.
-[[nodiscard]] std::string fault_text(const rejected_row&);
-/// What is most likely the matter, where the name of the fault and the record tell; else empty.
-[[nodiscard]] std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value);
-/// What stands for the position of a record of a plain file: 16 hexadecimal digits.
-[[nodiscard]] std::string content_hash_text(const rejected_row&);
-
 /// The value of the key "audit".
 void write_audits(json_writer&, const std::vector<audit_row>&);
 /// One line, without its line feed.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "app/owner_errands.hpp"
 #include "ratchet/error.hpp"

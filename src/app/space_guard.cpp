@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "app/config_values.hpp"
-
 namespace ratchet {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/count_names.hpp"
 #include "app/json_writer.hpp"
 #include "app/row_reports.hpp"
 #include "app/status_rows.hpp"

@@ -1,11 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/live_board.hpp"
@@ -14,31 +12,6 @@
 
 /// What the two forms of a status report share.
 namespace ratchet {
-
-using named_count = std::pair<const char*, std::uint64_t>;
-
-[[nodiscard]] constexpr std::array<named_count, 8> verdict_counts(const counters& c) noexcept {
-  return {{{"applied", c.applied},
-           {"superseded", c.superseded},
-           {"duplicate", c.duplicate},
-           {"stale", c.stale},
-           {"rejected", c.rejected()},
-           {"ignored", c.ignored},
-           {"skipped", c.skipped},
-           {"discarded", c.discarded}}};
-}
-
-[[nodiscard]] constexpr std::array<named_count, 5> reason_counts(const counters& c) noexcept {
-  return {{{"malformed", c.rejected_malformed},
-           {"conflict", c.rejected_conflict},
-           {"too_old", c.rejected_too_old},
-           {"late", c.rejected_late},
-           {"id_reused", c.rejected_id_reused}}};
-}
-
-[[nodiscard]] constexpr std::array<named_count, 3> counts_of_waiting(const counters& c) noexcept {
-  return {{{"parked", c.waiting_parked}, {"retrying", c.waiting_retrying}, {"dead", c.waiting_dead}}};
-}
 
 struct partition_report {
   topic_partition where;

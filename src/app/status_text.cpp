@@ -5,8 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/count_names.hpp"
 #include "app/counted.hpp"
-#include "app/pipeline.hpp"
+#include "app/partition_name.hpp"
 #include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
 #include "app/waiting_story.hpp"

@@ -6,9 +6,10 @@
 #include <optional>
 
 #include "app/counted.hpp"
+#include "app/partition_name.hpp"
 #include "app/passed_over_line.hpp"
 #include "app/pipeline.hpp"
-#include "app/row_reports.hpp"
+#include "app/rejected_words.hpp"
 #include "core/sequence_range.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"

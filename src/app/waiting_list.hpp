@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/control_protocol.hpp"
+#include "app/byte_sink.hpp"
 #include "app/waiting_story.hpp"
 #include "core/waiting.hpp"
 #include "ports/store.hpp"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/byte_sink.hpp"
 #include "app/control_protocol.hpp"
 #include "app/decider.hpp"
 #include "app/owner_errands.hpp"

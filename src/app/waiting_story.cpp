@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "app/pipeline.hpp"
+#include "app/partition_name.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 

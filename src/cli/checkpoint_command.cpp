@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "app/byte_sink.hpp"
 #include "app/checkpoint_request.hpp"
 #include "app/control_client.hpp"
 #include "cli/read_source.hpp"

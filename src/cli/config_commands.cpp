@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/config_text.hpp"
-#include "app/config_values.hpp"
 #include "app/json_writer.hpp"
+#include "app/units.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
 #include "core/shown_text.hpp"

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "app/json_writer.hpp"
+#include "app/partition_name.hpp"
 #include "app/pipeline.hpp"
 #include "core/shown_text.hpp"
 

@@ -8,9 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "app/byte_sink.hpp"
 #include "app/control_client.hpp"
 #include "core/typed_command.hpp"
-#include "store/rocks_store.hpp"
+#include "store/read_only.hpp"
 
 namespace ratchet::cli {
 

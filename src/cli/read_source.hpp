@@ -13,6 +13,7 @@
 #include "cli/config_option.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
+#include "store/read_only.hpp"
 
 /// What the commands that look at a state directory share: how it is named, asked and read.
 namespace ratchet::cli {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "app/byte_sink.hpp"
 #include "app/control_client.hpp"
 #include "app/sink_request.hpp"
 #include "cli/busy_directory.hpp"

@@ -9,7 +9,8 @@
 #include "app/json_writer.hpp"
 #include "cli/read_source.hpp"
 #include "core/shown_text.hpp"
-#include "store/rocks_store.hpp"
+#include "store/read_only.hpp"
+#include "store/verify.hpp"
 
 namespace ratchet::cli {
 

@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/config_values.hpp"
+#include "app/byte_sink.hpp"
 #include "app/control_client.hpp"
 #include "app/control_requests.hpp"
 #include "app/engine.hpp"
 #include "app/rejected_list.hpp"
+#include "app/units.hpp"
 #include "app/waiting_request.hpp"
 #include "app/waiting_story.hpp"
 #include "cli/busy_directory.hpp"

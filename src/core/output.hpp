@@ -32,6 +32,9 @@ using output_headers = std::vector<std::pair<std::string, std::optional<std::str
                                                 : std::string_view{};
 }
 
+/// By this name operators know the lane of Kafka's topics; no sink has it.
+inline constexpr const char* k_topics_name = "topics";
+
 /// One message of the outbox. It is complete: sending it again sends the same bytes.
 struct output_row {
   std::uint64_t position{0};  ///< in its lane of the outbox; one behind the other, over all streams

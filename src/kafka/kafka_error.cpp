@@ -3,19 +3,54 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <optional>
 #include <string>
 
+#include "ports/source_condition.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
 
 namespace {
 
+/// The condition of the port that a code of librdkafka means.
+std::optional<source_condition> condition_of(int code) noexcept {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
+      return source_condition::login_refused;
+    case RD_KAFKA_RESP_ERR__SSL:
+      return source_condition::tls_refused;
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return source_condition::topic_refused;
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return source_condition::group_refused;
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return source_condition::cluster_refused;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+      return source_condition::not_a_member;
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+      return source_condition::all_brokers_down;
+    default:  // the enum is the library's, and open
+      return std::nullopt;
+  }
+}
+
 class kafka_category_t final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "kafka"; }
   [[nodiscard]] std::string message(int value) const override {
     return rd_kafka_err2str(static_cast<rd_kafka_resp_err_t>(value));
+  }
+  [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
+    if (const auto known = condition_of(value); known && condition == *known) return true;
+    return std::error_category::equivalent(value, condition);
   }
 };
 
@@ -95,25 +130,11 @@ bool is_retriable(const std::error_code& code) noexcept {
 }
 
 bool is_all_brokers_down(const std::error_code& code) noexcept {
-  return code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
+  return code == source_condition::all_brokers_down;
 }
 
 const char* words_of_error(const std::error_code& code, const char* reason) noexcept {
   return is_all_brokers_down(code) ? "all brokers are down" : reason;
-}
-
-bool is_not_a_member(const std::error_code& code) noexcept {
-  if (!is_kafka(code)) return false;
-  switch (code.value()) {
-    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
-    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
-    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
-    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-      return true;
-    default:
-      return false;
-  }
 }
 
 bool is_unreadable(const std::error_code& code) noexcept {
@@ -143,27 +164,6 @@ bool is_missing_topic(const std::error_code& code) noexcept {
       return true;
     default:
       return false;
-  }
-}
-
-std::optional<access_kind> access_kind_of(const std::error_code& code) noexcept {
-  if (!is_kafka(code)) return std::nullopt;
-  switch (code.value()) {
-    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
-    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
-    case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
-      return access_kind::login;
-    case RD_KAFKA_RESP_ERR__SSL:
-      return access_kind::tls;
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-      return access_kind::topic;
-    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-      return access_kind::group;
-    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-      return access_kind::cluster;
-    default:
-      return std::nullopt;
   }
 }
 

@@ -1,12 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <system_error>
 
-#include "ports/source.hpp"
-
-/// librdkafka's errors as std::error_code: the category "kafka" keeps the value of rd_kafka_resp_err_t.
+/// librdkafka's errors as std::error_code: the category "kafka" keeps the value of rd_kafka_resp_err_t. Those
+/// that the owner of a source tells apart compare equal to a source_condition.
 namespace ratchet {
 
 [[nodiscard]] const std::error_category& kafka_category() noexcept;
@@ -27,18 +25,11 @@ namespace ratchet {
 /// broker behind it as two; nobody else does. `reason`: the client's own words.
 [[nodiscard]] const char* words_of_error(const std::error_code&, const char* reason) noexcept;
 
-/// The group no longer knows this member (or never did): what it tried to commit was refused. A commit is the
-/// gate that tells a zombie; a revoke follows.
-[[nodiscard]] bool is_not_a_member(const std::error_code&) noexcept;
-
 /// Of a fetch: nothing can be made of what lies there. As a rule that does not pass.
 [[nodiscard]] bool is_unreadable(const std::error_code&) noexcept;
 
 /// The topic or partition does not exist.
 [[nodiscard]] bool is_missing_topic(const std::error_code&) noexcept;
-
-/// What the brokers hold against this client; none where the code says nothing of the kind.
-[[nodiscard]] std::optional<access_kind> access_kind_of(const std::error_code&) noexcept;
 
 /// The error that the source port promises: topic_missing, source_fatal or source_unavailable where the code
 /// means that, otherwise the code itself.

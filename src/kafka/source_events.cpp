@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 

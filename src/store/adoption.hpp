@@ -8,7 +8,7 @@
 #include "store/catalog.hpp"
 #include "store/opening.hpp"
 #include "store/rejected_index.hpp"
-#include "store/rocks_store.hpp"
+#include "store/store_options.hpp"
 
 namespace ratchet {
 

@@ -14,7 +14,6 @@
 #include "store/directory_lock.hpp"
 #include "store/durable_files.hpp"
 #include "store/opening.hpp"
-#include "store/rocks_open.hpp"
 #include "store/rocksdb_error.hpp"
 #include "store/synced_file.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "core/stream_state.hpp"
 #include "ratchet/error.hpp"
+#include "store/read_only.hpp"
 
 namespace rocksdb {
 class Env;

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/byte_io.hpp"
 #include "core/xxhash_inline.hpp"
-#include "store/byte_io.hpp"
 #include "store/huge_pages.hpp"
 
 namespace ratchet {

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include "store/byte_io.hpp"
+#include "core/byte_io.hpp"
 #include "store/layout.hpp"
 
 /// The values of runs of ids.

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/byte_io.hpp"
 #include "ratchet/error.hpp"
-#include "store/byte_io.hpp"
 #include "store/layout.hpp"
 
 /// What all keys and values of the layout share.

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "store/opening.hpp"
-#include "store/rocks_store.hpp"
+#include "store/store_options.hpp"
 
 namespace ratchet {
 

@@ -1,8 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/read_only.hpp"
+
 #include "store/catalog.hpp"
 #include "store/directory_lock.hpp"
 #include "store/opening.hpp"
-#include "store/rocks_store.hpp"
 #include "store/rocks_view.hpp"
 
 namespace ratchet {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "store/byte_io.hpp"
+#include "core/byte_io.hpp"
 #include "store/crc32c.hpp"
 
 namespace ratchet {

@@ -1,9 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/verify.hpp"
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "core/tables.hpp"
 #include "store/catalog.hpp"
 #include "store/directory_lock.hpp"
 #include "store/layout.hpp"
@@ -11,7 +14,6 @@
 #include "store/layout_outbox.hpp"
 #include "store/layout_tables.hpp"
 #include "store/opening.hpp"
-#include "store/rocks_store.hpp"
 #include "store/verify_waiting.hpp"
 
 namespace ratchet {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "store/column_families.hpp"
-#include "store/rocks_store.hpp"
+#include "store/store_options.hpp"
 #include "store/sync_thread.hpp"
 
 namespace ratchet {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "store/rocks_store.hpp"
+#include "store/read_only.hpp"
 
 namespace ratchet {
 namespace {

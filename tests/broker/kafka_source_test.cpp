@@ -7,6 +7,7 @@
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
 #include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 #include "unit/kafka_testing.hpp"
 
 namespace ratchet::testing {
@@ -110,7 +111,7 @@ TEST_F(kafka_source, refuses_the_commit_of_a_stranger_to_an_active_group) {
   const auto refused =
       stranger->commit_and_wait(std::vector<commit_request>{{at(topic, 0), 9, "theirs"}}, k_patience);
   ASSERT_FALSE(refused);
-  EXPECT_TRUE(is_not_a_member(refused.error())) << refused.error().message();
+  EXPECT_TRUE(refused.error() == source_condition::not_a_member) << refused.error().message();
   const auto found = stranger->committed(std::vector{at(topic, 0)}, k_patience).value();
   EXPECT_EQ(found[0].offset, 3);
   EXPECT_EQ(found[0].metadata, "mine");

@@ -22,7 +22,8 @@
 
 #include "app/checkpoint_request.hpp"
 #include "app/control_client.hpp"
-#include "store/rocks_store.hpp"
+#include "store/read_only.hpp"
+#include "store/verify.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 

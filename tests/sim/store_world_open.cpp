@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "store/rocks_open.hpp"
+#include "store/verify.hpp"
 #include "store_world.hpp"
 
 /// How processes of a world end, and how the next one begins.

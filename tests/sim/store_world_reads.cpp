@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "store/checkpoint.hpp"
+#include "store/read_only.hpp"
 #include "store/rocks_open.hpp"
 #include "store_world.hpp"
 

@@ -15,7 +15,9 @@
 #include "app/control_server.hpp"
 #include "app/memory_store.hpp"
 #include "app/owner_errands.hpp"
+#include "store/read_only.hpp"
 #include "store/rocks_store.hpp"
+#include "store/verify.hpp"
 
 namespace ratchet {
 namespace {

@@ -5,6 +5,7 @@
 #include "app/config_meaning.hpp"
 #include "app/config_text.hpp"
 #include "app/config_values.hpp"
+#include "app/units.hpp"
 
 namespace ratchet {
 

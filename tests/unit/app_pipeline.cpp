@@ -12,6 +12,7 @@
 #include "app/delivered_trace.hpp"
 #include "app/pipeline.hpp"
 #include "app/signals.hpp"
+#include "app/stop_words.hpp"
 #include "app_session_world.hpp"
 
 namespace ratchet::testing {

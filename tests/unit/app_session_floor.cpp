@@ -8,7 +8,6 @@
 #include <functional>
 #include <utility>
 
-#include "app/row_reports.hpp"
 #include "app/status_rows.hpp"
 #include "app_session_world.hpp"
 

@@ -15,6 +15,7 @@
 #include "app/json_writer.hpp"
 #include "app/log.hpp"
 #include "app/status_report.hpp"
+#include "app/stop_words.hpp"
 #include "app_control_fake_store.hpp"
 #include "app_session_world.hpp"
 #include "app_waiting_support.hpp"

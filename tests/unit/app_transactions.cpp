@@ -7,6 +7,7 @@
 
 #include "app/memory_store.hpp"
 #include "app/pipeline.hpp"
+#include "app/stop_words.hpp"
 #include "decode/event_id_text.hpp"
 #include "fake_source.hpp"
 

@@ -8,6 +8,7 @@
 #include "kafka/properties.hpp"
 #include "kafka/secret_mask.hpp"
 #include "kafka/settings.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 namespace {
@@ -184,11 +185,12 @@ TEST(kafka_errors, keep_their_value_and_say_what_kind_they_are) {
   EXPECT_FALSE(is_fatal(kafka_error(k_transport)));
   EXPECT_TRUE(is_fatal(kafka_error(k_fatal)));
   EXPECT_FALSE(is_retriable(kafka_error(k_fatal)));
-  EXPECT_TRUE(is_not_a_member(kafka_error(k_unknown_member_id)));
+  EXPECT_TRUE(kafka_error(k_unknown_member_id) == source_condition::not_a_member);
   EXPECT_TRUE(is_missing_topic(kafka_error(k_unknown_topic)));
   // The same number in another category means something else.
   EXPECT_FALSE(is_missing_topic(std::error_code{k_unknown_topic, std::generic_category()}));
-  EXPECT_FALSE(is_not_a_member(std::error_code{k_unknown_member_id, std::generic_category()}));
+  EXPECT_FALSE(std::error_code{k_unknown_member_id, std::generic_category()} ==
+               source_condition::not_a_member);
 }
 
 TEST(kafka_errors, that_no_retry_mends_say_what_is_refused) {

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "store/checkpoint.hpp"
+#include "store/read_only.hpp"
 #include "store/synced_file.hpp"
+#include "store/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "store/layout.hpp"
+#include "store/read_only.hpp"
 #include "store/rocksdb_versions.hpp"
+#include "store/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

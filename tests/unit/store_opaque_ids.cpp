@@ -6,6 +6,7 @@
 
 #include "store/layout.hpp"
 #include "store/sync_thread.hpp"
+#include "store/verify.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "store/layout_outbox.hpp"
+#include "store/verify.hpp"
 #include "store_support.hpp"
 
 /// The outbox on disk: what a step puts there is there with the step, and goes as it was told.

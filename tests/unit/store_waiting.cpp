@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 
 #include "store/layout_waiting.hpp"
+#include "store/verify.hpp"
 #include "store_waiting_support.hpp"
 
 /// What a look-up says of aggregates that have a backlog.

@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 
 #include "store/layout_waiting.hpp"
+#include "store/verify.hpp"
 #include "store_waiting_support.hpp"
 
 /// What verify finds of waiting events, and what becomes of them where a stream starts over.

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "store/layout.hpp"
+#include "store/read_only.hpp"
 #include "store/sync_thread.hpp"
+#include "store/verify.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

@@ -1,0 +1,21 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+/// The words of a config for these, in the order of the enums.
+inline constexpr std::string_view k_reducer_words[] = {"replace", "merge_patch", "flaky", "own"};
+inline constexpr std::string_view k_time_unit_words[] = {"ms", "s", "us", "ns"};
+[[nodiscard]] constexpr std::string_view word_of(reducer_config::kind_of kind) noexcept {
+  return k_reducer_words[static_cast<std::size_t>(kind)];
+}
+[[nodiscard]] constexpr std::string_view word_of(time_unit unit) noexcept {
+  return k_time_unit_words[static_cast<std::size_t>(unit)];
+}
+
+}  // namespace ratchet

@@ -1,0 +1,37 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ports/store.hpp"
+
+namespace ratchet {
+
+/// Where a step is written to the database.
+enum class write_on : std::uint8_t {
+  own_thread,    ///< while the owner goes on with the next step; an error is told by the call after it
+  owner_thread,  ///< before write() returns: one thread does everything, in one order, as a simulation wants
+                 ///< it
+};
+
+struct store_options {
+  std::filesystem::path path;
+  std::string group;
+  /// The streams of the config. One that the store has and the config has not is refused where it holds
+  /// anything, and so is a topic that another stream has read.
+  std::vector<stream_meaning> streams;
+  /// For memtables and block cache together.
+  std::uint64_t database_bytes{std::uint64_t{256} << 20U};
+  /// For what is remembered of recent ids and rows, all streams together.
+  std::uint64_t remembered_bytes{std::uint64_t{256} << 20U};
+  bool create{true};
+  /// True: what the config changes is written while the store is opened. False: with the first step, so that
+  /// whoever finds that it may not start leaves no trace. Then a directory that was made for it goes again.
+  bool adopts_at_once{true};
+  write_on writes{write_on::own_thread};
+};
+
+}  // namespace ratchet
