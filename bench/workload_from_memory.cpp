@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "app/memory_budget.hpp"
-#include "app/pipeline.hpp"
+#include "config/memory_budget.hpp"
+#include "pipeline/pipeline.hpp"
 #include "scratch.hpp"
 #include "store/rocks_store.hpp"
 #include "workload/workload_stream.hpp"

@@ -1,6 +1,7 @@
 # One target per folder of src/. A folder's headers are reached as "folder/name.hpp", and only by targets that
 # link it: each folder gets an include root of its own that holds nothing but a link to itself. So the build
-# refuses an include against the direction  public types <- core <- ports <- {decode, store, kafka} <- app <- workload <- cli.
+# refuses an include against the direction: public types <- core <- ports <- {decode, store, kafka, sinks} <- the rooms of
+# the program, from text up to app <- workload <- cli. tools/rooms draws it.
 
 add_library(ratchet_options INTERFACE)
 # -Wsign-conversion is part of -Wconversion for Clang only: named, so that both compilers refuse the same code.

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "app/engine.hpp"
-#include "app/program_log.hpp"
-#include "app/program_words.hpp"
-#include "app/signals.hpp"
+#include "process/program_log.hpp"
+#include "process/signals.hpp"
+#include "text/program_words.hpp"
 
 namespace ratchet {
 

@@ -8,16 +8,16 @@
 #include <set>
 #include <utility>
 
-#include "app/counted.hpp"
-#include "app/field_counts.hpp"
 #include "app/line_reader.hpp"
-#include "app/log_lines.hpp"
-#include "app/partition_name.hpp"
-#include "app/passed_over_line.hpp"
 #include "app/record_files.hpp"
-#include "app/space_guard.hpp"
-#include "app/stop_words.hpp"
+#include "consumer/space_guard.hpp"
 #include "decode/kcat_line.hpp"
+#include "pipeline/field_counts.hpp"
+#include "pipeline/passed_over_line.hpp"
+#include "pipeline/stop_words.hpp"
+#include "process/log_lines.hpp"
+#include "text/counted.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet {
 

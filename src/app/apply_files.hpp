@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/engine.hpp"
-#include "app/pipeline.hpp"
+#include "pipeline/pipeline.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {

@@ -11,23 +11,23 @@
 #include <thread>
 #include <utility>
 
-#include "app/audit_rows.hpp"
 #include "app/descriptors.hpp"
-#include "app/life_lines.hpp"
-#include "app/memory_budget.hpp"
-#include "app/quiet_source.hpp"
 #include "app/sink_outlets.hpp"
 #include "app/start_step.hpp"
-#include "app/state_sampler.hpp"
-#include "app/table_reading.hpp"
+#include "config/memory_budget.hpp"
+#include "consumer/life_lines.hpp"
+#include "consumer/quiet_source.hpp"
 #include "core/typed_command.hpp"
 #include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
+#include "pipeline/audit_rows.hpp"
 #include "ports/thread_edge.hpp"
+#include "reports/table_reading.hpp"
 #include "store/open_files.hpp"
 #include "store/private_directory.hpp"
 #include "store/rocks_store.hpp"
+#include "telemetry/state_sampler.hpp"
 
 namespace ratchet {
 

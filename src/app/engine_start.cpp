@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "app/audit_rows.hpp"
 #include "app/engine.hpp"
 #include "app/sink_outlets.hpp"
 #include "app/start_step.hpp"
+#include "pipeline/audit_rows.hpp"
 
 namespace ratchet {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "app/audit_rows.hpp"
-#include "app/counted.hpp"
-#include "app/signals.hpp"
 #include "app/start_step.hpp"
+#include "pipeline/audit_rows.hpp"
+#include "process/signals.hpp"
 #include "sinks/callback_publisher.hpp"
 #include "sinks/http_publisher.hpp"
+#include "text/counted.hpp"
 
 namespace ratchet {
 

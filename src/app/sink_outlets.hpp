@@ -5,14 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "app/sink_sender.hpp"
-#include "app/stream_runtime.hpp"
 #include "core/output.hpp"
+#include "outbox/sink_sender.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/sinks.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet {
 

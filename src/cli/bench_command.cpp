@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/json_writer.hpp"
 #include "cli/bench_latency.hpp"
 #include "cli/bench_run.hpp"
 #include "cli/command.hpp"
@@ -21,6 +20,7 @@
 #include "cli/count_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/progress_bar.hpp"
+#include "text/json_writer.hpp"
 #include "workload/workload_kafka.hpp"
 #include "workload/workload_oracle.hpp"
 #include "workload/workload_sink.hpp"

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "app/engine.hpp"
-#include "app/json_writer.hpp"
 #include "cli/joined_thread.hpp"
 #include "kafka/raw_consume.hpp"
 #include "kafka/record_producer.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet::cli {
 

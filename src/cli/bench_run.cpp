@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "app/engine.hpp"
-#include "app/json_writer.hpp"
-#include "app/signals.hpp"
 #include "cli/joined_thread.hpp"
 #include "kafka/raw_consume.hpp"
+#include "process/signals.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet::cli {
 

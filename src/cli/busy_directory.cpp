@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "app/control_client.hpp"
+#include "control/client.hpp"
 #include "store/directory_lock.hpp"
 
 namespace ratchet::cli {

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "app/byte_sink.hpp"
-#include "app/checkpoint_request.hpp"
-#include "app/control_client.hpp"
 #include "cli/read_source.hpp"
+#include "control/checkpoint_request.hpp"
+#include "control/client.hpp"
 #include "store/checkpoint.hpp"
+#include "text/byte_sink.hpp"
 
 namespace ratchet::cli {
 

@@ -3,13 +3,13 @@
 #include <memory>
 #include <string>
 
-#include "app/config_text.hpp"
-#include "app/json_writer.hpp"
-#include "app/units.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "config/text.hpp"
 #include "core/shown_text.hpp"
 #include "kafka/settings.hpp"
+#include "text/json_writer.hpp"
+#include "text/units.hpp"
 
 namespace ratchet::cli {
 

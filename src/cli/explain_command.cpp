@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include "app/control_requests.hpp"
 #include "cli/read_source.hpp"
+#include "control/requests.hpp"
 
 namespace ratchet::cli {
 

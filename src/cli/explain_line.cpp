@@ -3,10 +3,10 @@
 
 #include <initializer_list>
 
-#include "app/json_writer.hpp"
-#include "app/partition_name.hpp"
-#include "app/pipeline.hpp"
 #include "core/shown_text.hpp"
+#include "pipeline/pipeline.hpp"
+#include "text/json_writer.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet::cli {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "app/stream_runtime.hpp"
 #include "cli/command.hpp"
 #include "core/decoded_event.hpp"
 #include "core/step.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet::cli {
 

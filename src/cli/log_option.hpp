@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/log.hpp"
+#include "process/log.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet::cli {

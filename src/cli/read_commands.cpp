@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "app/control_requests.hpp"
 #include "cli/command.hpp"
 #include "cli/count_option.hpp"
 #include "cli/read_source.hpp"
+#include "control/requests.hpp"
 
 namespace ratchet::cli {
 

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "app/byte_sink.hpp"
-#include "app/control_client.hpp"
+#include "control/client.hpp"
 #include "core/typed_command.hpp"
 #include "store/read_only.hpp"
+#include "text/byte_sink.hpp"
 
 namespace ratchet::cli {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/control_requests.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "control/requests.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 #include "store/read_only.hpp"

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "app/apply_files.hpp"
-#include "app/counted.hpp"
 #include "app/engine.hpp"
-#include "app/signals.hpp"
-#include "app/status_report.hpp"
 #include "cli/busy_directory.hpp"
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
@@ -22,6 +19,9 @@
 #include "cli/progress_bar.hpp"
 #include "cli/why_option.hpp"
 #include "core/typed_command.hpp"
+#include "process/signals.hpp"
+#include "reports/status_report.hpp"
+#include "text/counted.hpp"
 
 namespace ratchet::cli {
 

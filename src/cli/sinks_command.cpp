@@ -4,13 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "app/byte_sink.hpp"
-#include "app/control_client.hpp"
-#include "app/sink_request.hpp"
 #include "cli/busy_directory.hpp"
 #include "cli/read_source.hpp"
 #include "cli/why_option.hpp"
+#include "control/client.hpp"
+#include "control/sink_request.hpp"
 #include "core/typed_command.hpp"
+#include "text/byte_sink.hpp"
 
 namespace ratchet::cli {
 

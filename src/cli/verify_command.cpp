@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/control_client.hpp"
-#include "app/counted.hpp"
-#include "app/json_writer.hpp"
 #include "cli/read_source.hpp"
+#include "control/client.hpp"
 #include "core/shown_text.hpp"
 #include "store/read_only.hpp"
 #include "store/verify.hpp"
+#include "text/counted.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet::cli {
 

@@ -10,22 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "app/byte_sink.hpp"
-#include "app/control_client.hpp"
-#include "app/control_requests.hpp"
 #include "app/engine.hpp"
-#include "app/rejected_list.hpp"
-#include "app/units.hpp"
-#include "app/waiting_request.hpp"
-#include "app/waiting_story.hpp"
 #include "cli/busy_directory.hpp"
 #include "cli/count_option.hpp"
 #include "cli/descriptor_limit.hpp"
 #include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
 #include "cli/why_option.hpp"
+#include "control/client.hpp"
+#include "control/requests.hpp"
+#include "control/waiting_request.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
+#include "reports/rejected_list.hpp"
+#include "reports/waiting_story.hpp"
+#include "text/byte_sink.hpp"
+#include "text/units.hpp"
 
 namespace ratchet::cli {
 

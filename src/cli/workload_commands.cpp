@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/json_writer.hpp"
 #include "cli/command.hpp"
 #include "cli/demo.hpp"
 #include "cli/progress_bar.hpp"
+#include "text/json_writer.hpp"
 #include "workload/workload_kafka.hpp"
 #include "workload/workload_oracle.hpp"
 #include "workload/workload_sink.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "app/json_writer.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet {
 namespace {

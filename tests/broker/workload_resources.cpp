@@ -3,8 +3,8 @@
 //   RATCHET_MEMORY_RECORDS=10000000 RATCHET_MEMORY_AGGREGATES=5000000 RATCHET_MEMORY_MIB=512
 #include <cstdlib>
 
-#include "app/memory_budget.hpp"
 #include "broker/workload_main_job.hpp"
+#include "config/memory_budget.hpp"
 #include "unit/small_file_system.hpp"
 
 namespace ratchet::testing {

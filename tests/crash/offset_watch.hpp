@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/control_client.hpp"
 #include "broker/workload_main_job.hpp"
+#include "control/client.hpp"
 #include "store/synced_file.hpp"
 
 namespace ratchet::testing {

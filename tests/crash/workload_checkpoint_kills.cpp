@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/checkpoint_request.hpp"
-#include "app/control_client.hpp"
+#include "control/checkpoint_request.hpp"
+#include "control/client.hpp"
 #include "store/read_only.hpp"
 #include "store/verify.hpp"
 #include "test_paths.hpp"

@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "app/config_meaning.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_meaning.hpp"
 
 /// Any text as a config: it is refused with at least one finding, each at a line of the text, or read; a
 /// comment put before it moves every finding by one line and changes nothing else. Secrets in files and

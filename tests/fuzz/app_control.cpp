@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "app/control_protocol.hpp"
-#include "app/control_requests.hpp"
-#include "app/sink_request.hpp"
+#include "control/protocol.hpp"
+#include "control/requests.hpp"
+#include "control/sink_request.hpp"
 #include "fuzz/fuzz_input.hpp"
 
 /// What comes over the control socket. The first byte says which end reads: a request is refused, or is

@@ -1,8 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "app/output_id.hpp"
 #include "decode/event_id_text.hpp"
+#include "outbox/output_id.hpp"
 
 /// Receivers drop repeats by these ids: an output that is made anew, by any version, has the id it had.
 namespace ratchet {

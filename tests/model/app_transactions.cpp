@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "app/memory_store.hpp"
-#include "app/pipeline.hpp"
-#include "app/transaction_queue.hpp"
+#include "consumer/transaction_queue.hpp"
 #include "decode/event_id_text.hpp"
+#include "pipeline/pipeline.hpp"
 #include "ratchet/error.hpp"
+#include "testing/memory_store.hpp"
 #include "unit/fake_source.hpp"
 
 namespace ratchet::testing {

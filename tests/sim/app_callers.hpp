@@ -10,11 +10,11 @@
 #include <system_error>
 #include <vector>
 
-#include "app/transaction_queue.hpp"
 #include "app_history.hpp"
 #include "app_simulated_store.hpp"
 #include "app_step_book.hpp"
 #include "app_world_port.hpp"
+#include "consumer/transaction_queue.hpp"
 
 namespace ratchet::sim {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/memory_store.hpp"
 #include "app_world_port.hpp"
 #include "ports/store.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::sim {
 

@@ -12,10 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/consumer_session.hpp"
-#include "app/owner_errands.hpp"
-#include "app/session_loop.hpp"
-#include "app/stream_runtime.hpp"
 #include "app_callers.hpp"
 #include "app_history.hpp"
 #include "app_plain_oracle.hpp"
@@ -24,7 +20,11 @@
 #include "app_simulated_store.hpp"
 #include "app_step_book.hpp"
 #include "app_world_port.hpp"
+#include "consumer/consumer_session.hpp"
+#include "consumer/session_loop.hpp"
+#include "pipeline/owner_errands.hpp"
 #include "ports/disk_space.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet::sim {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/access.hpp"
+#include "consumer/access.hpp"
 
 namespace ratchet {
 namespace {

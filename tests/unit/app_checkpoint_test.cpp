@@ -10,14 +10,14 @@
 #include <thread>
 #include <vector>
 
-#include "app/checkpoint_request.hpp"
-#include "app/control_client.hpp"
-#include "app/control_server.hpp"
-#include "app/memory_store.hpp"
-#include "app/owner_errands.hpp"
+#include "control/checkpoint_request.hpp"
+#include "control/client.hpp"
+#include "control/server.hpp"
+#include "pipeline/owner_errands.hpp"
 #include "store/read_only.hpp"
 #include "store/rocks_store.hpp"
 #include "store/verify.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet {
 namespace {

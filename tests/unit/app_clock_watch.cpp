@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "app/clock_watch.hpp"
 #include "app_session_world.hpp"
+#include "consumer/clock_watch.hpp"
 
 namespace ratchet::testing {
 namespace {

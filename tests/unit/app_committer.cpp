@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "app/committer.hpp"
+#include "consumer/committer.hpp"
 
 namespace ratchet {
 namespace {

@@ -6,9 +6,9 @@
 #include <ostream>
 #include <string>
 
-#include "app/config_text.hpp"
-#include "app/stream_runtime.hpp"
+#include "config/text.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet {
 

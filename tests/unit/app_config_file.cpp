@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "app/config_file.hpp"
+#include "config/file.hpp"
 #include "temporary_directory.hpp"
 
 namespace ratchet {

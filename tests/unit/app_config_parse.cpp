@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/config_text.hpp"
 #include "app_config_example.hpp"
+#include "config/text.hpp"
 #include "ratchet/config.hpp"
 
 namespace ratchet {

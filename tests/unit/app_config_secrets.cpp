@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "app/config_text.hpp"
+#include "config/text.hpp"
 #include "ratchet/config.hpp"
 
 namespace ratchet {

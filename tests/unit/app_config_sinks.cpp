@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/stream_runtime.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet::testing {
 namespace {

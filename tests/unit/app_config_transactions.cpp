@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "app/config_text.hpp"
-#include "app/stream_runtime.hpp"
+#include "config/text.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_runtime.hpp"
 
 namespace ratchet::testing {
 namespace {

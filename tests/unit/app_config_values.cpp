@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/config_meaning.hpp"
-#include "app/config_text.hpp"
-#include "app/config_values.hpp"
-#include "app/units.hpp"
+#include "config/text.hpp"
+#include "config/values.hpp"
+#include "streams/stream_meaning.hpp"
+#include "text/units.hpp"
 
 namespace ratchet {
 

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "app/control_client.hpp"
-#include "app/control_server.hpp"
 #include "app_control_fake_store.hpp"
+#include "control/client.hpp"
+#include "control/server.hpp"
 
 namespace ratchet {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/dead_letters.hpp"
+#include "outbox/dead_letters.hpp"
 
 namespace ratchet {
 namespace {

@@ -9,10 +9,10 @@
 #include <functional>
 #include <thread>
 
-#include "app/owner_errands.hpp"
-#include "app/sink_request.hpp"
-#include "app/waiting_request.hpp"
 #include "app_session_world.hpp"
+#include "control/sink_request.hpp"
+#include "control/waiting_request.hpp"
+#include "pipeline/owner_errands.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/pipeline.hpp"
 #include "app_session_world.hpp"
+#include "pipeline/pipeline.hpp"
 
 namespace ratchet::testing {
 namespace {

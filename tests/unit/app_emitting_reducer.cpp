@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/emitting_reducer.hpp"
 #include "core/reducers.hpp"
 #include "ratchet/error.hpp"
+#include "streams/emitting_reducer.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "app/apply_files.hpp"
-#include "app/control_requests.hpp"
 #include "app/engine.hpp"
+#include "control/requests.hpp"
 #include "decode/event_id_text.hpp"
 
 namespace ratchet {

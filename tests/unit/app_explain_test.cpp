@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "app/control_requests.hpp"
-#include "app/explain_report.hpp"
 #include "app_control_fake_store.hpp"
+#include "control/requests.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/json_grammar.hpp"
+#include "reports/explain_report.hpp"
 
 namespace ratchet {
 namespace {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/field_counts.hpp"
-#include "app/status_report.hpp"
 #include "app_session_world.hpp"
+#include "pipeline/field_counts.hpp"
+#include "reports/status_report.hpp"
 
 namespace ratchet::testing {
 namespace {

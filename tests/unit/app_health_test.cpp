@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "app/health_pages.hpp"
 #include "app_session_world.hpp"
 #include "metrics_reader.hpp"
+#include "telemetry/health_pages.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/http_server.hpp"
 #include "http_client.hpp"
+#include "telemetry/http_server.hpp"
 
 namespace ratchet {
 namespace {

@@ -1,8 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "app/id_spelling.hpp"
 #include "decode/event_id_text.hpp"
+#include "reports/id_spelling.hpp"
 
 namespace ratchet {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
-#include "app/json_writer.hpp"
 #include "core/utf8.hpp"
 #include "decode/json_grammar.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet {
 namespace {

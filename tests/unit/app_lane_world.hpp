@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "app/memory_store.hpp"
 #include "ports/publisher.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
 

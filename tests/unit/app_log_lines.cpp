@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "app/log_lines.hpp"
+#include "process/log_lines.hpp"
 #include "test_paths.hpp"
 
 namespace ratchet {

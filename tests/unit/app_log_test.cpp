@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "app/log.hpp"
+#include "process/log.hpp"
 
 namespace ratchet {
 namespace {

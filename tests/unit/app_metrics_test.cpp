@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/metrics.hpp"
 #include "metrics_reader.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace ratchet {
 namespace {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/memory_store.hpp"
-#include "app/outbox_sender.hpp"
 #include "fake_publisher.hpp"
+#include "outbox/outbox_sender.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
 namespace {

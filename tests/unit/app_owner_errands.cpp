@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/owner_errands.hpp"
 #include "app_session_world.hpp"
+#include "pipeline/owner_errands.hpp"
 
 namespace ratchet {
 namespace {

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/delivered_trace.hpp"
-#include "app/pipeline.hpp"
-#include "app/signals.hpp"
-#include "app/stop_words.hpp"
 #include "app_session_world.hpp"
+#include "consumer/delivered_trace.hpp"
+#include "pipeline/pipeline.hpp"
+#include "pipeline/stop_words.hpp"
+#include "process/signals.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/program_log.hpp"
+#include "process/program_log.hpp"
 #include "ratchet/ratchet.hpp"
 
 namespace ratchet {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/program_words.hpp"
+#include "text/program_words.hpp"
 
 namespace ratchet {
 namespace {

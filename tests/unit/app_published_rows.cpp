@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "app/published_rows.hpp"
 #include "decode/sequence_text.hpp"
+#include "outbox/published_rows.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "app/sink_sender.hpp"
 #include "app_lane_world.hpp"
 #include "fake_publisher.hpp"
+#include "outbox/sink_sender.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/outbox_sender.hpp"
 #include "app_lane_world.hpp"
 #include "fake_publisher.hpp"
+#include "outbox/outbox_sender.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -2,12 +2,12 @@
 // Rejected records in `ratchet waiting list`.
 #include <gtest/gtest.h>
 
-#include "app/control_requests.hpp"
-#include "app/rejected_list.hpp"
-#include "app/rejected_rows.hpp"
-#include "app/row_reports.hpp"
-#include "app/waiting_request.hpp"
 #include "app_control_fake_store.hpp"
+#include "control/requests.hpp"
+#include "control/waiting_request.hpp"
+#include "pipeline/rejected_rows.hpp"
+#include "reports/rejected_list.hpp"
+#include "reports/row_reports.hpp"
 
 namespace ratchet {
 namespace {

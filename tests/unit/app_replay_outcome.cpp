@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/replay_outcome.hpp"
-#include "app/waiting_request.hpp"
 #include "app_control_fake_store.hpp"
 #include "app_waiting_support.hpp"
+#include "control/waiting_request.hpp"
+#include "reports/replay_outcome.hpp"
 
 namespace ratchet {
 namespace {

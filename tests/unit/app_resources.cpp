@@ -2,9 +2,9 @@
 // How memory and file descriptors are shared out.
 #include <gtest/gtest.h>
 
-#include "app/config_text.hpp"
 #include "app/descriptors.hpp"
-#include "app/memory_budget.hpp"
+#include "config/memory_budget.hpp"
+#include "config/text.hpp"
 #include "ratchet/config.hpp"
 #include "store/open_files.hpp"
 

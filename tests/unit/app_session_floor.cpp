@@ -8,8 +8,8 @@
 #include <functional>
 #include <utility>
 
-#include "app/status_rows.hpp"
 #include "app_session_world.hpp"
+#include "reports/status_rows.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -2,7 +2,7 @@
 // What follows a session, row by row.
 #include <gtest/gtest.h>
 
-#include "app/session_loop.hpp"
+#include "consumer/session_loop.hpp"
 
 namespace ratchet {
 namespace {

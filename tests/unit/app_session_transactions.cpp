@@ -2,8 +2,8 @@
 // When a session does the transactions of other threads, and when it answers them.
 #include <gtest/gtest.h>
 
-#include "app/transaction_queue.hpp"
 #include "app_session_world.hpp"
+#include "consumer/transaction_queue.hpp"
 #include "decode/event_id_text.hpp"
 #include "fake_publisher.hpp"
 

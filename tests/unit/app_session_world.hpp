@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/consumer_session.hpp"
-#include "app/memory_store.hpp"
-#include "app/stream_runtime.hpp"
+#include "consumer/consumer_session.hpp"
 #include "fake_disk_space.hpp"
 #include "fake_source.hpp"
+#include "streams/stream_runtime.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
 

@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "app/control_requests.hpp"
-#include "app/health_pages.hpp"
-#include "app/json_writer.hpp"
-#include "app/log.hpp"
-#include "app/status_report.hpp"
-#include "app/stop_words.hpp"
 #include "app_control_fake_store.hpp"
 #include "app_session_world.hpp"
 #include "app_waiting_support.hpp"
+#include "control/requests.hpp"
 #include "core/shown_text.hpp"
 #include "decode/json_grammar.hpp"
 #include "harmful_text.hpp"
+#include "pipeline/stop_words.hpp"
+#include "process/log.hpp"
+#include "reports/status_report.hpp"
+#include "telemetry/health_pages.hpp"
+#include "text/json_writer.hpp"
 
 namespace ratchet {
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "app/signals.hpp"
+#include "process/signals.hpp"
 
 namespace ratchet {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <thread>
 
-#include "app/sink_request.hpp"
-#include "app/waiting_request.hpp"
 #include "app_session_world.hpp"
+#include "control/sink_request.hpp"
+#include "control/waiting_request.hpp"
 #include "fake_publisher.hpp"
 
 namespace ratchet::testing {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "app/memory_store.hpp"
-#include "app/outbox_sender.hpp"
-#include "app/sink_sender.hpp"
 #include "fake_publisher.hpp"
+#include "outbox/outbox_sender.hpp"
+#include "outbox/sink_sender.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
 namespace {

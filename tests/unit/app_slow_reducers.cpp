@@ -8,8 +8,8 @@
 #include <chrono>
 #include <vector>
 
-#include "app/pipeline.hpp"
 #include "app_session_world.hpp"
+#include "pipeline/pipeline.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/space_guard.hpp"
 #include "app_session_world.hpp"
+#include "consumer/space_guard.hpp"
 #include "fake_disk_space.hpp"
 
 namespace ratchet::testing {

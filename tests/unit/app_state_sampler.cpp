@@ -4,10 +4,10 @@
 #include <chrono>
 #include <memory>
 
-#include "app/state_sampler.hpp"
 #include "app_control_fake_store.hpp"
 #include "core/reducers.hpp"
 #include "ports/clock.hpp"
+#include "telemetry/state_sampler.hpp"
 
 namespace ratchet {
 namespace {

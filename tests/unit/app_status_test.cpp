@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/control_requests.hpp"
-#include "app/status_report.hpp"
 #include "app_control_fake_store.hpp"
+#include "control/requests.hpp"
 #include "decode/json_grammar.hpp"
+#include "reports/status_report.hpp"
 
 namespace ratchet {
 namespace {

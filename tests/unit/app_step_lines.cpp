@@ -7,8 +7,8 @@
 #include <optional>
 #include <sstream>
 
-#include "app/step_lines.hpp"
 #include "app_session_world.hpp"
+#include "pipeline/step_lines.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/memory_store.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet {
 namespace {

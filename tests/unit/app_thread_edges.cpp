@@ -9,16 +9,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "app/control_client.hpp"
-#include "app/control_server.hpp"
-#include "app/decode_worker.hpp"
 #include "app/engine.hpp"
-#include "app/http_server.hpp"
 #include "app_control_fake_store.hpp"
+#include "control/client.hpp"
+#include "control/server.hpp"
 #include "counted_memory.hpp"
 #include "fake_source.hpp"
 #include "http_client.hpp"
 #include "no_more_threads.hpp"
+#include "pipeline/decode_worker.hpp"
+#include "telemetry/http_server.hpp"
 #include "temporary_directory.hpp"
 
 namespace ratchet::testing {

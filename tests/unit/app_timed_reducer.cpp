@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/timed_reducer.hpp"
 #include "core/reducers.hpp"
+#include "streams/timed_reducer.hpp"
 
 namespace ratchet {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/http_server.hpp"
 #include "ratchet/ratchet.hpp"
+#include "telemetry/http_server.hpp"
 
 namespace ratchet::testing {
 namespace {

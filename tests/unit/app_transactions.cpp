@@ -5,11 +5,11 @@
 
 #include <stdexcept>
 
-#include "app/memory_store.hpp"
-#include "app/pipeline.hpp"
-#include "app/stop_words.hpp"
 #include "decode/event_id_text.hpp"
 #include "fake_source.hpp"
+#include "pipeline/pipeline.hpp"
+#include "pipeline/stop_words.hpp"
+#include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
 namespace {

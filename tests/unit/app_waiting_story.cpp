@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/waiting_story.hpp"
 #include "app_waiting_support.hpp"
+#include "reports/waiting_story.hpp"
 
 namespace ratchet {
 namespace {

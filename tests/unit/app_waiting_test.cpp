@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "app/control_requests.hpp"
-#include "app/waiting_story.hpp"
 #include "app_control_fake_store.hpp"
 #include "app_waiting_support.hpp"
+#include "control/requests.hpp"
 #include "decode/json_grammar.hpp"
+#include "reports/waiting_story.hpp"
 
 namespace ratchet {
 namespace {

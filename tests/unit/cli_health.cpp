@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/http_server.hpp"
 #include "http_client.hpp"
+#include "telemetry/http_server.hpp"
 #include "temporary_directory.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"

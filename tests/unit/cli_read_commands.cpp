@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/control_server.hpp"
 #include "cli_command.hpp"
+#include "control/server.hpp"
 #include "decode/event_id_text.hpp"
 #include "store_support.hpp"
 

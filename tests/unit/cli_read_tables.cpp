@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/control_server.hpp"
 #include "cli_command.hpp"
+#include "control/server.hpp"
 #include "core/tables.hpp"
 #include "store_support.hpp"
 

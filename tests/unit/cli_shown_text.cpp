@@ -18,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/json_writer.hpp"
 #include "cli_command.hpp"
 #include "core/utf8.hpp"
 #include "decode/json_grammar.hpp"
@@ -26,6 +25,7 @@
 #include "http_client.hpp"
 #include "kafka/embedded_broker.hpp"
 #include "kafka/record_producer.hpp"
+#include "text/json_writer.hpp"
 #include "workload/workload_process.hpp"
 
 namespace ratchet {

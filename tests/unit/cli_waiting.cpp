@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/control_server.hpp"
 #include "cli_command.hpp"
+#include "control/server.hpp"
 #include "core/typed_command.hpp"
 #include "store_support.hpp"
 

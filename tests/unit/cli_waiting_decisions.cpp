@@ -17,11 +17,11 @@
 #include <thread>
 #include <vector>
 
-#include "app/decider.hpp"
 #include "app/engine.hpp"
-#include "app/log.hpp"
-#include "app/pipeline.hpp"
 #include "cli_command.hpp"
+#include "pipeline/pipeline.hpp"
+#include "process/decider.hpp"
+#include "process/log.hpp"
 #include "ratchet/config.hpp"
 
 namespace ratchet {

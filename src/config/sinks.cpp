@@ -1,0 +1,281 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of the schema that tells of sinks, and of where messages go.
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/schema.hpp"
+#include "config/secret.hpp"
+#include "config/sections.hpp"
+#include "config/values.hpp"
+#include "core/output.hpp"
+#include "sinks/http_limits.hpp"
+#include "sinks/http_url.hpp"
+#include "streams/stream_runtime.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr known_key k_sink_keys[] = {{"name"}, {"http"}, {"callback"}, {"discard"}, {"retry"}};
+constexpr known_key k_http_keys[] = {{"url"}, {"method"}, {"timeout"}, {"concurrency"}, {"headers"}, {"ca"}};
+constexpr known_key k_retry_keys[] = {{"first"}, {"most"}};
+constexpr std::size_t k_longest_name = 64;
+constexpr std::string_view k_own_headers[] = {
+    "host",    "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "te",
+    "trailer", "upgrade",        "expect",       "idempotency-key"};
+
+[[nodiscard]] std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// RFC 9110, section 5.6.2.
+[[nodiscard]] bool is_header_name(const std::string& text) {
+  constexpr std::string_view k_others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return c < 0x80 &&
+           (std::isalnum(c) != 0 || k_others.find(static_cast<char>(c)) != std::string_view::npos);
+  });
+}
+
+[[nodiscard]] bool is_header_value(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
+}
+
+[[nodiscard]] bool is_secret_header(const std::string& name) {
+  constexpr std::string_view k_parts[] = {"auth", "bearer",  "cookie", "credential", "hmac", "jwt",  "key",
+                                          "pass", "private", "secret", "session",    "sign", "token"};
+  return std::any_of(std::begin(k_parts), std::end(k_parts),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+void read_header(const config_value& value, const config_node& key, std::map<std::string, std::string>& out) {
+  const std::string name = lower(key.text);
+  config_findings& findings = value.findings();
+  if (!is_header_name(name))
+    return findings.add(key.at, value.path(), "is not a header's name", "as in X-Tenant");
+  if (name.starts_with("ce-") ||
+      std::find(std::begin(k_own_headers), std::end(k_own_headers), name) != std::end(k_own_headers)) {
+    return findings.add(key.at, value.path(), "is a header that Ratchet sets itself", "leave it out");
+  }
+  std::string text;
+  if (value.node().kind == config_node::kind_of::map) {
+    if (!read_secret(value, text)) return;
+  } else {
+    if (!value.text(text)) return;
+    const bool on_command_line = value.node().at.line == 0;
+    if (is_secret_header(name) && on_command_line) {
+      return value.error("is a secret, and every user of this machine can read a command line",
+                         "name {file: PATH} or {env: NAME}; or write it into the config");
+    }
+    if (is_secret_header(name)) findings.plain_secrets.push_back(value.path());
+  }
+  if (std::max(name.size(), text.size()) > k_longest_http_field) {
+    return value.error(
+        "is longer than a header may be, which takes " + std::to_string(k_longest_http_field) + " bytes",
+        "put what is so long into the messages");
+  }
+  if (!is_header_value(text)) {
+    return value.error("holds a control character, as a line feed is", "a header's value is one line");
+  }
+  out.insert_or_assign(key.text, std::move(text));
+}
+
+void read_method(const config_value& value, std::string& out) {
+  constexpr std::string_view k_words[] = {"POST", "PUT"};
+  if (const int at = value.word(k_words); at >= 0) out = k_words[at];
+}
+
+void read_http(const config_value& value, http_sink_config& out) {
+  const config_map map{value, k_http_keys};
+  if (!map.valid()) return;
+  if (const auto url = map.require("url", "as in url: https://pay.example/receipts")) {
+    if (url->text(out.url) && !parse_http_url(out.url)) {
+      url->error(
+          "is not an address of HTTP",
+          "as in https://pay.example/receipts: without a user, which goes into a header, and without #");
+    }
+  }
+  if (const auto method = map.get("method")) read_method(*method, out.method);
+  if (const auto timeout = map.get("timeout")) {
+    constexpr std::chrono::milliseconds k_least{10};
+    constexpr std::chrono::milliseconds k_most{std::chrono::minutes{10}};
+    if (timeout->duration(out.timeout) && (out.timeout < k_least || out.timeout > k_most))
+      timeout->error(timeout->node().text + " is out of range", "it goes from 10ms to 10m");
+  }
+  if (const auto concurrency = map.get("concurrency")) {
+    constexpr std::uint64_t k_most = 256;
+    std::uint64_t number = 0;
+    if (concurrency->number(number, 1, k_most)) out.concurrency = static_cast<std::uint32_t>(number);
+  }
+  if (const auto headers = map.get("headers")) {
+    const config_map given{*headers, {}};
+    if (!given.valid()) return;
+    for (const config_node& key : headers->node().keys) {
+      if (const auto header = given.get(key.text)) read_header(*header, key, out.headers);
+    }
+  }
+  if (const auto ca = map.get("ca")) {
+    std::string path;
+    if (ca->text(path) && path.empty()) ca->error("is empty", "a file of certificates in PEM");
+    out.ca = path;
+  }
+}
+
+/// Once more, as a map's keys are read one by one: `callback: true`, and nothing else.
+void read_flag(const config_value& value, const char* key) {
+  if (!value.is_word("true"))
+    value.error("wants true", std::string{"leave it out where the sink is no "} + key);
+}
+
+void read_retry(const config_value& value, sink_config& out) {
+  const config_map map{value, k_retry_keys};
+  if (!map.valid()) return;
+  constexpr std::chrono::milliseconds k_least{10};
+  constexpr std::chrono::milliseconds k_most{std::chrono::hours{1}};
+  const auto read = [&](const char* key, std::chrono::milliseconds& to) {
+    const auto pause = map.get(key);
+    if (pause && pause->duration(to) && (to < k_least || to > k_most))
+      pause->error(pause->node().text + " is out of range", "it goes from 10ms to 1h");
+  };
+  read("first", out.first_pause);
+  read("most", out.most_pause);
+  if (out.first_pause > out.most_pause)
+    value.error("begins above its `most`", "as in {first: 500ms, most: 30s}");
+}
+
+void read_one(const config_value& value, sink_config& out) {
+  const config_map map{value, k_sink_keys};
+  if (!map.valid()) return;
+  if (const auto name = map.require("name", "streams publish to it as sink:NAME")) {
+    if (name->text(out.name) && (!is_topic_name(out.name) || out.name.size() > k_longest_name))
+      name->error("is not a sink's name", "1 to 64 of a-z A-Z 0-9 . _ -");
+    else if (out.name == k_topics_name)
+      name->error("is what `ratchet sinks` calls Kafka's topics", "choose another name");
+  }
+  const auto http = map.get("http");
+  const auto callback = map.get("callback");
+  const auto discard = map.get("discard");
+  const int kinds = (http ? 1 : 0) + (callback ? 1 : 0) + (discard ? 1 : 0);
+  if (kinds != 1) {
+    value.error(kinds == 0 ? "does not say what it is" : "is more than one thing",
+                "http: {url: ...}, callback: true (the program brings it), or discard: true");
+  }
+  if (http) read_http(*http, out.http);
+  if (callback) {
+    out.kind = sink_config::kind_of::callback;
+    callback->warn("is brought by a program that embeds Ratchet; the command `ratchet` cannot run it",
+                   "leave it to that program, or use an http sink");
+    read_flag(*callback, "callback");
+  }
+  if (discard) {
+    out.kind = sink_config::kind_of::discard;
+    read_flag(*discard, "place to throw away to");
+  }
+  if (const auto retry = map.get("retry")) read_retry(*retry, out);
+}
+
+/// Looks whether sinks that streams name are there.
+class sink_names_check {
+ public:
+  sink_names_check(const config& read, config_findings& findings) : read_{read}, findings_{findings} {}
+
+  void look_at(const config_node& stream, const std::string& path) const {
+    if (const config_node* list = stream.find("outputs"); list != nullptr) {
+      for (std::size_t i = 0; i < list->items.size(); ++i) {
+        const std::string_view name = sink_of(list->items[i].text);
+        if (!name.empty()) look_for(name, list->items[i], path + "outputs[" + std::to_string(i) + "]");
+      }
+    }
+    const config_node* emit = stream.find("emit");
+    if (emit == nullptr) return;
+    look_at_emit(*emit, path + "emit");
+    for (std::size_t i = 0; i < emit->items.size(); ++i)
+      look_at_emit(emit->items[i], path + "emit[" + std::to_string(i) + "]");
+  }
+
+ private:
+  void look_at_emit(const config_node& emit, const std::string& path) const {
+    if (emit.kind != config_node::kind_of::map) return;
+    if (const config_node* sink = emit.find("sink"); sink != nullptr && !sink->text.empty())
+      look_for(sink->text, *sink, path + ".sink");
+  }
+  void look_for(std::string_view name, const config_node& at, const std::string& path) const {
+    if (findings_.full()) return;
+    std::vector<std::string_view> known;
+    for (const sink_config& s : read_.sinks) {
+      known.push_back(s.name);
+      if (s.name != name) continue;
+      if (s.kind == sink_config::kind_of::discard)
+        findings_.add(at.at, path, s.name + " throws away what it gets", "leave the output out");
+      return;
+    }
+    const std::string_view guess = did_you_mean(name, known);
+    findings_.add(at.at, path, std::string{name} + " is not among `sinks`",
+                  guess.empty() ? "add it there, as in sinks: [{name: " + std::string{name} +
+                                      ", http: {url: https://...}}]"
+                                : "did you mean \"" + std::string{guess} + "\"?");
+  }
+
+  const config& read_;
+  config_findings& findings_;
+};
+
+}  // namespace
+
+namespace {
+
+/// Allowed, as what waits for it may have to be sent yet.
+void warn_of_unused(const config_node& root, const config& read, config_findings& findings) {
+  std::set<std::string, std::less<>> used;
+  for (const stream_config& s : read.streams) {
+    for (const std::string& to : topics_published_to(s)) used.emplace(sink_of(to));
+  }
+  const config_node* sinks = root.find("sinks");
+  for (std::size_t i = 0; i < read.sinks.size(); ++i) {
+    const sink_config& sink = read.sinks[i];
+    if (sink.kind == sink_config::kind_of::discard || used.contains(sink.name)) continue;
+    findings.warn(sinks->items[i].at, "sinks[" + std::to_string(i) + "]",
+                  "no stream publishes to " + sink.name,
+                  "name it in `emit` or `outputs` of a stream; or take it out, once nothing waits for it");
+  }
+}
+
+}  // namespace
+
+void read_sinks(const config_value& value, std::vector<sink_config>& out) {
+  for (const config_value& item : value.list("sinks")) {
+    sink_config& one = out.emplace_back();
+    read_one(item, one);
+    const auto same = [&one](const sink_config& other) { return &other != &one && other.name == one.name; };
+    if (!one.name.empty() && std::any_of(out.begin(), out.end(), same))
+      item.error("has the name of another one", "each sink has a name of its own");
+  }
+}
+
+void read_destinations(const config_value& value, std::vector<std::string>& out) {
+  for (const config_value& item : value.list("topics")) {
+    std::string to;
+    const bool is_sink = item.node().text.starts_with(k_sink_prefix);
+    if (is_sink ? item.text(to) : read_topic(item, to)) out.push_back(std::move(to));
+    if (is_sink && sink_of(item.node().text).empty()) item.error("names no sink", "as in \"sink:receipts\"");
+  }
+}
+
+void check_sink_names(const config_node& root, const config& read, config_findings& findings) {
+  const config_node* streams = root.find("streams");
+  if (streams == nullptr || streams->kind != config_node::kind_of::list || !findings.clean("sinks")) return;
+  const sink_names_check check{read, findings};
+  for (std::size_t i = 0; i < streams->items.size(); ++i) {
+    if (streams->items[i].kind == config_node::kind_of::map)
+      check.look_at(streams->items[i], "streams[" + std::to_string(i) + "].");
+  }
+  warn_of_unused(root, read, findings);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,238 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/assignment.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/shown_text.hpp"
+#include "decode/record_hash.hpp"
+#include "pipeline/audit_rows.hpp"
+#include "ports/source_condition.hpp"
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Where one partition's brokers did not answer, the next ones are not waited for as long.
+constexpr milliseconds k_hurried_timeout{500};
+
+[[nodiscard]] commit_owner owner_of(const store& s, const committed_offset& c) {
+  if (!c.offset) return commit_owner::none;
+  const std::optional<commit_mark> mark = parse_metadata(c.metadata);
+  if (!mark) return commit_owner::foreign;
+  if (mark->store_uuid != s.uuid()) return commit_owner::other_store;
+  const auto known = s.incarnations();
+  return std::find(known.begin(), known.end(), mark->incarnation) != known.end() ? commit_owner::ours
+                                                                                 : commit_owner::ours_unknown;
+}
+
+/// What the store and Kafka's committed offset say; the log is not looked at.
+[[nodiscard]] resume_facts facts_without_log(const store& s, const pipeline& p, const committed_offset& c,
+                                             const resume_wish& wish) {
+  resume_facts f;
+  if (const partition_state* state = p.find(c.where)) f.stored = state->next_offset;
+  f.committed = c.offset;
+  f.owner = owner_of(s, c);
+  f.copy = s.copy();
+  f.log_end = std::numeric_limits<std::int64_t>::max();
+  f.option = wish.option;
+  f.rebuilt = wish.option == resume_option::rebuild && !wish.replaced_uuid.empty();
+  if (const stream_runtime* stream = p.stream_of(c.where.topic)) {
+    const auto known = stream->state.partitions.find(c.where);
+    f.store_is_new = known == stream->state.partitions.end() ? !stream->state.has_positions()
+                                                             : known->second.next_offset == k_from_log_end;
+    f.start = stream->config.start.value_or(start_position::earliest);
+  }
+  return f;
+}
+
+[[nodiscard]] resume_facts without_option(resume_facts f) {
+  f.option = resume_option::none;
+  f.rebuilt = false;
+  return f;
+}
+
+/// Compares the last handled record with what lies at its offset now. Between it and the next offset there
+/// are transaction markers alone, of which a topic that was made anew tells nothing.
+[[nodiscard]] result<resume_facts::last_record> check_last_record(source& from, const partition_state& state,
+                                                                  const topic_partition& where,
+                                                                  const log_bounds& log,
+                                                                  milliseconds timeout) {
+  using last_record = resume_facts::last_record;
+  if (state.next_offset < log.start || state.next_offset > log.end) return last_record::not_checked;
+  if (!state.last_record)
+    return log.start < state.next_offset ? last_record::unknown : last_record::not_checked;
+  if (state.last_record->offset < log.start) return last_record::absent;
+  RATCHET_TRY(const auto found, from.read_at(where, state.last_record->offset, timeout));
+  if (!found) return last_record::absent;
+  return record_hash(found->key, found->value) == state.last_record->hash ? last_record::same
+                                                                          : last_record::other;
+}
+
+/// Fills in what the log itself says.
+[[nodiscard]] result<log_bounds> look_at_log(source& from, const partition_state* state,
+                                             const topic_partition& where, resume_facts& f,
+                                             milliseconds timeout) {
+  RATCHET_TRY(const log_bounds log, from.bounds(where, timeout));
+  f.log_start = log.start;
+  f.log_end = log.end;
+  if (state != nullptr) {
+    RATCHET_TRY(f.last, check_last_record(from, *state, where, log, timeout));
+    if (state->last_record) f.last_offset = state->last_record->offset;
+  }
+  return log;
+}
+
+void note_takeover(resolved_assignment& out, const committed_offset& c, const store& s) {
+  out.takeover = true;
+  const auto mark = parse_metadata(c.metadata);
+  if (!mark) return;
+  out.takeover_counter = std::max(out.takeover_counter, mark->incarnation.counter);
+  const auto known = s.incarnations();
+  const auto has = [&](const std::vector<incarnation>& list) {
+    return std::find(list.begin(), list.end(), mark->incarnation) != list.end();
+  };
+  if (!has(known) && !has(out.taken_over)) out.taken_over.push_back(mark->incarnation);
+}
+
+[[nodiscard]] std::string stream_name(const pipeline& p, const topic_partition& where) {
+  const stream_runtime* of = p.stream_of(where.topic);
+  return of != nullptr ? of->config.name : "";
+}
+
+/// The first is what a person reads; a program is asked of each partition.
+void add_refusal(std::optional<problem>& refused, const problem& of_partition) {
+  if (!refused) {
+    refused = of_partition;
+    return;
+  }
+  refused->questions.insert(refused->questions.end(), of_partition.questions.begin(),
+                            of_partition.questions.end());
+}
+
+void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
+           const resume_facts& f, const pipeline& p, const store& s, timestamp now) {
+  const std::string stream = stream_name(p, c.where);
+  if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
+  switch (d.action) {
+    case resume_action::rebuild:
+      if (!out.rebuild) out.rebuild = describe(d.row, c, f, stream, true);
+      return;
+    case resume_action::refuse:
+    case resume_action::stop: {
+      problem why = describe(d.row, c, f, stream, true);
+      if (d.action == resume_action::refuse) add_refusal(out.refused, why);
+      out.stopped.emplace_back(c.where, shown_text(why.message) + "\n" + why.hint);
+      out.stops.push_back(std::move(why));
+      if (d.new_identity && d.action == resume_action::stop) {
+        // Else what answers the stop could not be said: the copy's mark comes first.
+        out.only_claimed.push_back({c.where, *f.stored});
+        out.audits.push_back(audit_of_resume(d, f, c.where, stream, now));
+      }
+      return;
+    }
+    case resume_action::resume:
+      break;
+  }
+  out.start.push_back({c.where, d.offset});
+  if (d.audit) out.audits.push_back(audit_of_resume(d, f, c.where, stream, now));
+  if (d.lost_to > d.lost_from) {
+    out.warnings.push_back(to_string(c.where) + ": offsets " + range(d.lost_from, d.lost_to) +
+                           " are not handled");
+  }
+  if (d.warn_unchecked) {
+    const std::string why =
+        f.last == resume_facts::last_record::absent
+            ? "the record at offset " + std::to_string(f.last_offset) + " is gone (compacted or expired)"
+            : "no record below offset " + std::to_string(d.offset) + " is remembered";
+    out.warnings.push_back(to_string(c.where) + ": " + why +
+                           ", so it cannot be told whether the topic is still the same");
+  }
+}
+
+}  // namespace
+
+result<resolved_assignment> resolve_assignment(source& from, const store& s, const pipeline& p,
+                                               std::span<const topic_partition> partitions,
+                                               const resume_wish& wish, timestamp now) {
+  resolved_assignment out;
+  RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
+  for (const committed_offset& c : committed) {
+    resume_facts f = facts_without_log(s, p, c, wish);
+    const auto looked = look_at_log(from, p.find(c.where), c.where, f,
+                                    out.held.empty() ? k_query_timeout : k_hurried_timeout);
+    if (!looked) {
+      // That this user may not look is no matter of one partition; whatever else it is, it is of this one.
+      if (access_kind_of(looked.error())) return looked.error();
+      out.held.emplace_back(c.where, looked.error());
+      continue;
+    }
+    out.logs[c.where] = looked.value();
+    const resume_decision d = resolve_resume(f);
+    const bool by_option = d != resolve_resume(without_option(f));
+    out.option_used = out.option_used || by_option;
+    const std::size_t known = out.audits.size();
+    enter(out, d, c, f, p, s, now);
+    for (std::size_t i = known; by_option && i < out.audits.size(); ++i)
+      out.audits[i].text += decided_by(wish.who);
+  }
+  return out;
+}
+
+std::optional<committed_offset> overridden_claim(const store& s, const pipeline& p,
+                                                 std::span<const committed_offset> committed,
+                                                 const resume_wish& wish) {
+  for (const committed_offset& c : committed) {
+    const resume_facts f = facts_without_log(s, p, c, wish);
+    if (resolve_resume(f).action == resume_action::refuse) continue;
+    if (resolve_resume(without_option(f)).action != resume_action::refuse) continue;
+    const auto mark = parse_metadata(c.metadata);
+    if (mark && mark->store_uuid == wish.replaced_uuid) continue;
+    return c;
+  }
+  return std::nullopt;
+}
+
+result<joining_check> check_before_joining(source& from, const store& s, const pipeline& p,
+                                           std::span<const topic_partition> partitions,
+                                           const resume_wish& wish, const std::string& group) {
+  joining_check found;
+  RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
+  for (const committed_offset& c : committed) {
+    const resume_facts f = facts_without_log(s, p, c, wish);
+    const resume_decision d = resolve_resume(f);
+    if (d.action != resume_action::refuse) continue;
+    add_refusal(found.refused, describe(d.row, c, f, stream_name(p, c.where), false));
+  }
+  if (found.refused) {
+    found.refused->message = "group `" + group + "` was not joined: " + found.refused->message;
+    return found;
+  }
+  found.overridden = overridden_claim(s, p, committed, wish);
+  return found;
+}
+
+bool has_own_claim(const store& s, std::span<const committed_offset> committed) {
+  if (s.copy()) return false;  // they are of the store that it was taken of
+  return std::any_of(committed.begin(), committed.end(),
+                     [&](const committed_offset& c) { return owner_of(s, c) == commit_owner::ours; });
+}
+
+result<std::optional<problem>> claim_of_a_copy(source& from, const store& s, const pipeline& p,
+                                               std::span<const topic_partition> partitions) {
+  std::optional<problem> found;
+  RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
+  for (const committed_offset& c : committed) {
+    if (owner_of(s, c) != commit_owner::ours_unknown) continue;
+    const resume_facts f = facts_without_log(s, p, c, resume_wish{});
+    found = describe(resume_row::copied_directory, c, f, stream_name(p, c.where), false);
+    break;
+  }
+  return found;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,353 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of consumer_session that answers the group: assigned, revoked, the end and the death of
+// partitions.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "consumer/consumer_session.hpp"
+#include "core/shown_text.hpp"
+#include "pipeline/audit_rows.hpp"
+#include "ports/source_condition.hpp"
+#include "text/counted.hpp"
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Of one assignment; each rebalance says them again.
+constexpr std::size_t k_most_lines = 64;
+constexpr std::chrono::milliseconds k_claim_timeout{10'000};
+constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
+
+}  // namespace
+
+std::optional<session_result> consumer_session::on_assigned(const notice::assigned& a) {
+  if (!times_.assigned) times_.assigned = around_.clock.steady();
+  note_answer();
+  // Partitions may have been added to a topic since the start.
+  for (const topic_partition& where : a.partitions) {
+    const auto at = std::lower_bound(all_partitions_.begin(), all_partitions_.end(), where);
+    if (at == all_partitions_.end() || *at != where) all_partitions_.insert(at, where);
+  }
+  if (!assigned_once_) {
+    auto leave = must_leave(a.partitions);
+    if (!leave) return questions_failed(leave.error());
+    if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
+  }
+  held_.clear();
+  return take_up(a.partitions, false);
+}
+
+std::optional<session_result> consumer_session::take_up(std::span<const topic_partition> partitions,
+                                                        bool more) {
+  // What the operator said holds for the first assignment of this start, and only there.
+  const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
+  auto resolved =
+      resolve_assignment(around_.from, around_.to, pipeline_, partitions, wish, around_.clock.now());
+  if (!resolved) {
+    if (more && is_passing(resolved.error())) return std::nullopt;  // they are asked about again
+    return questions_failed(resolved.error());
+  }
+  resolved_assignment& r = resolved.value();
+  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
+  if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
+  if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
+  const bool none_is_known = r.start.empty() && r.stops.empty();
+  if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
+    return hold_all(r, partitions, more);
+  if (r.takeover) {
+    if (auto failed = draw(r.takeover_counter)) return failed;
+  }
+  return start_reading(std::move(r), more);
+}
+
+/// Nothing is claimed yet: what has to be known first is not known.
+std::optional<session_result> consumer_session::hold_all(const resolved_assignment& r,
+                                                         std::span<const topic_partition> partitions,
+                                                         bool more) {
+  const std::string why = r.held.front().second.message();
+  for (const topic_partition& where : partitions) hold(where, why);
+  tell_of_held();
+  if (more) return std::nullopt;
+  unassigned_since_.reset();
+  around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
+  if (const auto answered = around_.from.assign({}); !answered) return questions_failed(answered.error());
+  return std::nullopt;
+}
+
+store_change consumer_session::change_of_store(resolved_assignment& r) const {
+  store_change change;
+  if (r.takeover) {
+    // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
+    for (const incarnation& i : around_.to.incarnations()) {
+      change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
+    }
+    change.taken_over = r.taken_over;
+  }
+  const auto copy = around_.to.copy();
+  if (!copy || (!r.takeover && r.start.empty())) return change;
+  // In the very step that enters the positions: until it is durable this is a copy that may not start.
+  change.lift_copy_mark = true;
+  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
+  if (r.takeover) r.audits.back().text += decided_by(options_.resume.who);
+  return change;
+}
+
+/// What the brokers do not answer for, what is stopped and what others hold may have more to read, and so may
+/// what is read anew beside partitions that were held: it tells its end again.
+std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_assignment& r) const {
+  std::set<topic_partition> ended;
+  for (const position& p : r.start) {
+    if (r.logs.at(p.where).end <= p.offset) ended.insert(p.where);
+  }
+  std::vector<topic_partition> others;
+  std::set_difference(all_partitions_.begin(), all_partitions_.end(), ended.begin(), ended.end(),
+                      std::back_inserter(others));
+  return others;
+}
+
+std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool more) {
+  const bool first = !assigned_once_;
+  if (first) {
+    if (auto failed = accept_start()) return failed;
+  }
+  if (more) expect_ends_anew();
+  // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
+  store_change change = change_of_store(r);
+  const auto entered =
+      pipeline_.enter_positions(r.start, not_at_their_end(r), std::move(r.audits), std::move(change));
+  if (!entered) return store_failed(entered.error());
+  if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
+  if (!r.only_claimed.empty()) {
+    const auto claim = committer_->claim(r.only_claimed, around_.to.durable_step());
+    if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
+      const std::error_code why = claimed.error();
+      if (more && (is_passing(why) || why == source_condition::not_a_member))
+        return std::nullopt;  // they are held on
+      return claim_failed(claimed.error());
+    }
+    note_allowed();
+    for (const commit_request& c : claim)
+      around_.board.set_committed(stream_name(c.where), c.where, c.next_offset);
+    if (auto ended = meets_a_copy(claim.size(), first)) return ended;
+  }
+  if (first) {
+    // Behind the claim: what the config says is in force from here on, and its topics are there.
+    if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
+      return store_failed(done.error());
+  }
+  if (!more) forget_assignment();
+  for (const position& p : r.start) {
+    // One that was held may have been stopped meanwhile, with its stream.
+    if (!reported_stops_.contains(p.where)) around_.board.clear_stopped(stream_name(p.where), p.where);
+    assigned_[p.where] = p.offset;
+    held_.erase(p.where);
+  }
+  committer_->also_assigned(r.start);
+  for (const auto& [where, why] : r.held) hold(where, why.message());
+  for (const auto& [where, why] : r.stopped) {
+    held_.erase(where);
+    tell_of_stop(where, why);
+    stop_partition(where, why);
+  }
+  ask(r);
+  for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.end);
+  tell_of_held();
+  show_assignment();
+  tell_resumed(r, first);
+  assigned_once_ = true;
+  assigned_at_ = around_.clock.steady();
+  around_.meter.assigned();
+  if (const auto begun = around_.from.assign(more ? positions_to_read() : r.start); !begun) {
+    return session_result{
+        session_end::client_lost,
+        problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
+  }
+  return std::nullopt;
+}
+
+void consumer_session::forget_assignment() {
+  pipeline_.forget_stops();
+  reported_stops_.clear();
+  read_again_.clear();
+  unreadable_.clear();
+  unassigned_since_.reset();
+  at_end_.clear();
+  left_out_at_.clear();
+  asked_ends_.clear();
+  assigned_.clear();
+  committer_->unassigned();
+}
+
+std::vector<position> consumer_session::positions_to_read() const {
+  std::vector<position> positions;
+  for (const auto& [where, unused] : assigned_) {
+    if (!reported_stops_.contains(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
+  }
+  return positions;
+}
+
+void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
+  if (first) tell_of_option(r);
+  for (const std::string& warning : r.warnings) tell(around_.log, log_kind::resume_told, "{}", warning);
+  const bool few = r.start.size() <= k_most_lines;
+  if (!few)
+    tell(around_.log, log_kind::resumed, "resuming {} partitions; at level debug each is named",
+         r.start.size());
+  for (const position& p : r.start) {
+    tell_of(around_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
+            {.stream = stream_name(p.where), .where = &p.where, .offset = p.offset},
+            "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
+    if (!options_.until_end || end_at_start_.contains(p.where)) continue;
+    end_at_start_[p.where] = r.logs.at(p.where).end;
+  }
+}
+
+/// Two copies of one directory that start at the same moment find only the claims that they share, and get a
+/// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
+std::optional<session_result> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
+  if (!first || claimed == all_partitions_.size()) return std::nullopt;
+  auto met = claim_of_a_copy(around_.from, around_.to, pipeline_, all_partitions_);
+  if (!met) return questions_failed(met.error());
+  if (!met.value()) return std::nullopt;
+  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
+  return session_result{session_end::refused, std::move(*met.value())};
+}
+
+void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
+  for (const auto& s : around_.streams) {
+    std::vector<topic_partition> held;
+    for (const topic_partition& where : all) {
+      if (pipeline_.stream_of(where.topic) == s.get()) held.push_back(where);
+    }
+    around_.board.set_assigned(s->config.name, held);
+  }
+}
+
+void consumer_session::show_assignment() {
+  std::set<topic_partition> all = reported_stops_;
+  for (const auto& [where, unused] : assigned_) all.insert(where);
+  for (const auto& [where, unused] : held_) all.insert(where);
+  tell_what_is_held(all);
+  const std::size_t missing = all_partitions_.size() - assigned_.size();  // it holds every assigned one
+  if (missing == 0) {
+    around_.board.set_ready(true);
+    return;
+  }
+  around_.board.set_ready(false, std::to_string(missing) + " of " + std::to_string(all_partitions_.size()) +
+                                     " partitions are not read by this instance");
+  tell(around_.log, log_kind::partitions_elsewhere, "{} of {} partitions are not read by this instance",
+       missing, all_partitions_.size());
+}
+
+std::optional<session_result> consumer_session::on_revoked(const notice::revoked& r) {
+  tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
+       r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
+  around_.board.set_ready(false, "waiting for the group to assign partitions");
+  if (!r.lost && !assigned_.empty()) {
+    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+    const auto requests = committer_->all_due(around_.to.durable_step());
+    if (!requests.empty()) {
+      if (const auto done = around_.from.commit_and_wait(requests, k_revoke_commit_timeout); !done) {
+        tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
+             done.error().message());
+      }
+    }
+  }
+  committer_->unassigned();
+  assigned_.clear();
+  held_.clear();
+  tell_of_held();
+  tell_what_is_held({});
+  at_end_.clear();
+  unassigned_since_ = around_.clock.steady();
+  if (const auto done = around_.from.unassign(); !done) {
+    return session_result{
+        session_end::client_lost,
+        problem{done.error(), "the assignment cannot be given back: " + done.error().message(), "", {}}};
+  }
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::on_end_of_partition(const notice::end_of_partition& e) {
+  if (!assigned_.contains(e.where)) return std::nullopt;
+  // Transaction markers take offsets but are never delivered: without this the lag would never be 0.
+  if (const auto moved = pipeline_.move_to(e.where, e.offset); !moved) return store_failed(moved.error());
+  note_moves();
+  around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
+  at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady(), false}).first->second;
+  if (end.next_offset != e.offset) end = {e.offset, around_.clock.steady(), false};
+  const auto before = left_out_at_.extract(e.where);
+  if (!before.empty() && before.mapped() == e.offset) end.since_before = true;
+  const auto goal = end_at_start_.find(e.where);
+  if (goal != end_at_start_.end() && e.offset >= goal->second) reached_.insert(e.where);
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::on_out_of_range(const notice::out_of_range& o) {
+  if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return std::nullopt;
+  const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
+                                           resume_wish{}, around_.clock.now());
+  const std::int64_t offset = pipeline_.find(o.where)->next_offset;
+  const auto before = read_again_.find(o.where);
+  // The same offset twice: the log and its bounds contradict each other, and it would never end.
+  const bool again = before != read_again_.end() && before->second == offset;
+  const bool is_answered = resolved ? resolved.value().held.empty() : !is_passing(resolved.error());
+  if (!is_answered) {
+    hold(o.where, o.text);
+    tell_of_held();
+    show_assignment();
+    return std::nullopt;
+  }
+  if (!resolved || !resolved.value().stops.empty() || again) {
+    on_dead_partition(o.where, o.text, resolved);
+    return std::nullopt;
+  }
+  read_again_[o.where] = offset;
+  if (auto failed = count_all_again()) return failed;
+  tell(around_.log, log_kind::partition_read_again,
+       "{} was out of range ({}); the log has its offset {}, and it is read again from there",
+       to_string(o.where), o.text, offset);
+  if (const auto begun = around_.from.assign(positions_to_read()); !begun)
+    return questions_failed(begun.error());
+  return std::nullopt;
+}
+
+void consumer_session::on_topic_gone(const notice::topic_gone& g) {
+  if (!assigned_.contains(g.where)) {  // a notice of a whole topic names none of its partitions
+    if (topic_troubles_.due(around_.clock.steady()))
+      tell(around_.log, log_kind::topic_unreadable, "{} cannot be read: {}{}", g.where.topic, g.text,
+           topic_troubles_.held_back());
+    return;
+  }
+  if (reported_stops_.contains(g.where)) return;
+  // Brokers that have just come back say so too. It is looked at once they know its log again.
+  hold(g.where, g.text);
+  tell_of_held();
+  show_assignment();
+}
+
+void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text,
+                                         const result<resolved_assignment>& resolved) {
+  std::string why = to_string(where) + " cannot be read any more: " + text;
+  std::string hint = "start again: the offsets are then checked, and what can be done is said";
+  if (resolved && !resolved.value().stops.empty()) {
+    why = resolved.value().stops.front().message;
+    hint = resolved.value().stops.front().hint;
+  }
+  why = shown_text(why) + "\n" + hint;
+  tell_of_stop(where, why);
+  stop_outside_a_step(where, make_error_code(errc::resume_refused), 0, why);
+  if (resolved) ask(resolved.value());
+}
+
+void consumer_session::ask(const resolved_assignment& r) const {
+  for (const problem& stop : r.stops) {
+    for (const question& q : stop.questions) around_.board.ask(q);
+  }
+}
+
+}  // namespace ratchet

@@ -1,0 +1,456 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/consumer_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "consumer/access.hpp"
+#include "pipeline/field_counts.hpp"
+#include "pipeline/stop_words.hpp"
+#include "text/counted.hpp"
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// The longest wait for records; bounds how late a stop is seen.
+constexpr milliseconds k_poll_timeout{100};
+/// The offsets are in the state as well; Kafka's copy of them is for others to see.
+constexpr milliseconds k_last_commit_timeout{2'000};
+/// A partition that had nothing to read for so long no longer holds the window's floor back.
+constexpr seconds k_idle_after{10};
+constexpr seconds k_idle_check_interval{1};
+/// A member that waits for partitions for so long was forgotten by its client: no rebalance takes longer than
+/// the slowest member's `max.poll.interval.ms`, by default as long.
+constexpr std::chrono::minutes k_unassigned_limit{5};
+
+/// Whether it happened behind records, which must be handled first. The end of a commit, several times a
+/// second, did not, nor did the answer to a question; to wait for the batches under way each time would be to
+/// decode beside nothing.
+[[nodiscard]] bool is_about_records(const source_notice& n) noexcept {
+  return !std::holds_alternative<notice::commit_done>(n) && !std::holds_alternative<notice::bounds_told>(n);
+}
+
+}  // namespace
+
+consumer_session::consumer_session(surroundings around, session_options options)
+    : around_{std::move(around)},
+      options_{std::move(options)},
+      pipeline_{around_.streams, around_.to, around_.clock},
+      sampler_{around_.streams, around_.to, around_.meter},
+      space_{around_.settings, around_.space},
+      lines_{around_.log, around_.streams},
+      clock_watch_{around_.streams},
+      trace_{around_.settings.state.path},
+      worker_{around_.streams, options_.decoding} {
+  for (const auto& s : around_.streams) {
+    topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
+  }
+  last_sync_ = last_commit_ = last_trim_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
+  if (around_.publish_to != nullptr) {
+    sender_.emplace(around_.to, *around_.publish_to, around_.log);
+    pipeline_.on_outputs([this](std::vector<output_row>&& rows) {
+      std::erase_if(rows, [](const output_row& row) { return !row.lane().empty(); });
+      sender_->offer(std::move(rows));
+    });
+    around_.board.set_outbox_trouble({});
+    around_.publish_to->on_progress([this] { around_.from.wake(); });
+  }
+  pipeline_.on_written([this](const step_batch& step) {
+    sampler_.note(step);
+    lines_.tell(step, around_.clock.steady());
+  });
+  pipeline_.between_steps([this] {
+    around_.meter.beat();
+    return !stop_requested();
+  });
+  if (sender_) refusals_.push_back({k_topics_name, &*sender_});
+  open_sinks();
+  listen_for_transactions();
+  around_.to.on_durable([this] {
+    const bool is_awaited = around_.transactions != nullptr && around_.transactions->awaits_sync();
+    if (sender_ || !sinks_.empty() || is_awaited) around_.from.wake();
+  });
+}
+
+consumer_session::~consumer_session() {
+  lines_.end();
+  around_.to.on_durable({});
+  if (around_.transactions != nullptr) around_.transactions->on_asked({});
+  if (sender_) around_.publish_to->on_progress({});
+  for (const sink_sender& sink : sinks_) sink.to().on_progress({});
+}
+
+session_result consumer_session::run() {
+  if (stop_requested()) return finish(session_end::drained);
+  // Of the session before; this one looks for itself.
+  around_.board.clear_obstacle(space_guard::k_obstacle);
+  around_.board.clear_obstacle(k_full_obstacle);
+  around_.board.set_ready(false, "connecting");
+  tell_of_held();
+  watch_clock();
+  {
+    const run_meter::long_work connecting{around_.meter, "connecting"};
+    if (auto ended = connect()) return std::move(*ended);
+  }
+  for (;;) {
+    if (auto ended = turn()) return std::move(*ended);
+  }
+}
+
+std::optional<session_result> consumer_session::draw(std::uint64_t past_counter) {
+  const auto drawn = around_.to.draw_incarnation(past_counter, options_.random);
+  if (!drawn) return store_failed(drawn.error());
+  committer_.emplace(around_.to.uuid(), drawn.value());
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::connect() {
+  if (topics_.empty()) return start_alone();
+  if (auto refused = check_cluster()) return refused;
+  note_answer();
+  auto all = look_up(topics_);
+  if (!all) return topics_failed(all.error(), topics_, topic_use::read);
+  if (auto refused = check_output_topics()) return refused;
+  all_partitions_ = std::move(all.value());
+  if (auto refused = check_group()) return refused;
+  if (auto failed = draw(0)) return failed;
+  if (const auto joined = around_.from.join(topics_); !joined) {
+    return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
+                           session_end::refused);
+  }
+  tell(around_.log, log_kind::group_joining, "joining group `{}` for {} of {}", around_.settings.kafka.group,
+       counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
+  unassigned_since_ = around_.clock.steady();
+  around_.board.set_ready(false, "waiting for the group to assign partitions");
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::turn() {
+  around_.meter.beat();
+  if (stop_requested()) return finish(session_end::drained);
+  const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
+  // The group waits for who is between two polls: a slow reducer is given fewer records at once.
+  auto got = around_.from.poll(std::min(around_.settings.step_records, pipeline_.records_in_time()), wait);
+  if (!got) {
+    return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
+  }
+  decoded_input* ready =
+      worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
+  if (got.value().batch) {
+    note_answer();
+    if (!times_.first_record) times_.first_record = around_.clock.steady();
+    if (std::exchange(in_trouble_, false)) tell(around_.log, log_kind::brokers_back, "records flow again");
+    trace_.note(got.value().batch->records());
+    clock_watch_.look_at(got.value().batch->records(), around_.clock.now());
+    worker_.submit(std::move(got.value().batch));
+  }
+  if (ready != nullptr) {
+    if (auto ended = handle(*ready)) return ended;
+    if (auto ended = end_where_records_were_left()) return ended;
+  }
+  if (!got.value().notices.empty()) {
+    const run_meter::long_work answering{around_.meter, "answering the group"};
+    if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
+      // What the notices are about lies behind these.
+      if (auto ended = settle_to_go_on()) return ended;
+    }
+    for (const source_notice& n : got.value().notices) {
+      if (auto ended = on_notice(n)) return ended;
+    }
+  }
+  if (auto ended = on_timers()) return ended;
+  if (auto failed = serve_others()) return failed;
+  if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
+    return finish(session_end::caught_up);
+  return std::nullopt;
+}
+
+milliseconds consumer_session::longest_wait() const {
+  const milliseconds wait = std::min(k_poll_timeout, around_.settings.state.commit_interval);
+  if (!may_resume_waiting()) return wait;
+  const auto wake = pipeline_.next_wake();
+  if (!wake) return wait;
+  return std::clamp(*wake - around_.clock.now(), milliseconds{0}, wait);
+}
+
+/// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
+/// at all.
+bool consumer_session::may_resume_waiting() const {
+  return assigned_once_ && !held_back();
+}
+
+std::optional<session_result> consumer_session::resume_waiting() {
+  if (!may_resume_waiting()) return std::nullopt;
+  if (const auto done = pipeline_.resume_waiting(); !done) return store_failed(done.error());
+  note_new_stops();
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::handle(decoded_input& input) {
+  const time_point begin = around_.clock.steady();
+  if (const auto done = pipeline_.handle(input); !done) return store_failed(done.error());
+  const time_point end = around_.clock.steady();
+  if (!times_.first_step) times_.first_step = end;
+  around_.meter.step(end - begin, input.batch->records().size());
+  note_fields(input, around_.streams, around_.board, around_.log);
+  note_moves();
+  note_new_stops();
+  if (around_.settings.state.sync == sync_mode::every_step) {
+    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  }
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::serve_others() {
+  if (around_.errands != nullptr) {
+    const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
+    around_.errands->serve({around_.to, pipeline_, refusals_, assigned_once_});
+  }
+  // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
+  if (const std::error_code code = pipeline_.failed()) return store_failed(code);
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::settle() {
+  while (worker_.busy()) {
+    if (auto ended = handle(worker_.take())) return ended;
+  }
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::end_where_records_were_left() {
+  if (pipeline_.has_left()) return finish(session_end::drained);
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::settle_to_go_on() {
+  if (auto ended = settle()) return ended;
+  return end_where_records_were_left();
+}
+
+void consumer_session::note_moves() {
+  std::vector<position> moved;
+  for (auto& [where, noted] : assigned_) {
+    const partition_state* state = pipeline_.find(where);
+    if (state == nullptr || state->next_offset == noted) continue;
+    noted = state->next_offset;
+    moved.push_back({where, noted});
+  }
+  committer_->moved(around_.to.last_step(), moved);
+}
+
+std::string_view consumer_session::stream_name(const topic_partition& where) const {
+  const stream_runtime* stream = pipeline_.stream_of(where.topic);
+  return stream != nullptr ? std::string_view{stream->config.name} : std::string_view{};
+}
+
+void consumer_session::stop_partition(const topic_partition& where, const std::string& why) {
+  reported_stops_.insert(where);
+  around_.board.set_stopped(stream_name(where), where, why);
+}
+
+void consumer_session::tell_of_stop(const topic_partition& where, const std::string& stopped,
+                                    log_facts facts) {
+  facts.stream = stream_name(where);
+  facts.where = &where;
+  const std::size_t known = told_to_do_.size();
+  add_new(told_to_do_, stopped);
+  const bool is_new = told_to_do_.size() > known;
+  tell_of(around_.log, log_kind::partition_stopped, facts,
+          is_new ? std::string_view{stopped} : words_of_stop(stopped).what);
+}
+
+void consumer_session::stop_outside_a_step(const topic_partition& where, std::error_code code,
+                                           std::int64_t offset, const std::string& why) {
+  partition_stop stop;
+  stop.where = where;
+  stop.offset = offset;
+  stop.code = code;
+  pipeline_.stop_partition(std::move(stop));
+  stop_partition(where, why);
+}
+
+void consumer_session::pause(const topic_partition& where) {
+  if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused)
+    tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
+         paused.error().message());
+}
+
+void consumer_session::note_new_stops() {
+  for (const auto& [where, stop] : pipeline_.stopped()) {
+    if (reported_stops_.contains(where)) continue;
+    const std::string why = describe(stop);
+    tell_of_stop(where, why, {.aggregate = stop.aggregate, .offset = stop.offset});
+    stop_partition(where, why);
+    // It keeps its place in the assignment; what still comes of it is passed over.
+    pause(where);
+  }
+}
+
+std::optional<session_result> consumer_session::on_timers() {
+  const time_point now = around_.clock.steady();
+  if (auto failed = count_unread()) return failed;
+  if (auto failed = resume_waiting()) return failed;
+  if (auto failed = transact()) return failed;
+  if (auto ended = take_up_held(now)) return ended;
+  if (auto failed = publish(now)) return failed;
+  if (auto failed = let_sender_catch_up()) return failed;
+  if (auto failed = keep_durable(now)) return failed;
+  if (auto ended = watch_space(now)) return ended;
+  commit_due(now);
+  lines_.turn(now);
+  tell_of_waiting(now);
+  tell_health(now);
+  if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
+    return session_result{
+        session_end::client_lost,
+        problem{
+            make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
+  }
+  // What is paused for want of room may have more to read: it holds the floor back.
+  if (held_back() || !held_streams_.empty() || now - last_idle_check_ < k_idle_check_interval)
+    return std::nullopt;
+  last_idle_check_ = now;
+  watch_clock();
+  return leave_out_idle(now);
+}
+
+std::optional<session_result> consumer_session::count_unread() {
+  if (!assigned_once_) return std::nullopt;  // nothing is written before the claim
+  std::vector<topic_partition> unread;
+  const auto add = [&](const topic_partition& where) {
+    const partition_state* state = pipeline_.find(where);
+    if (state != nullptr && state->idle) unread.push_back(where);
+  };
+  for (const auto& [where, unused] : held_) add(where);
+  for (const topic_partition& where : reported_stops_) add(where);
+  if (const auto done = pipeline_.hold_floor_back(unread); !done) return store_failed(done.error());
+  return std::nullopt;
+}
+
+std::optional<session_result> consumer_session::count_again(std::span<const topic_partition> partitions) {
+  for (const topic_partition& where : partitions) expect_end_anew(where);
+  if (const auto done = pipeline_.hold_floor_back(partitions); !done) return store_failed(done.error());
+  return std::nullopt;
+}
+
+void consumer_session::expect_end_anew(const topic_partition& where) {
+  at_end_.erase(where);
+  const partition_state* state = pipeline_.find(where);
+  if (state != nullptr && state->idle) left_out_at_.insert_or_assign(where, state->next_offset);
+}
+
+void consumer_session::expect_ends_anew() {
+  for (const auto& [where, unused] : assigned_) expect_end_anew(where);
+}
+
+std::optional<session_result> consumer_session::count_all_again() {
+  std::vector<topic_partition> all;
+  for (const auto& [where, unused] : assigned_) all.push_back(where);
+  return count_again(all);
+}
+
+std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
+  std::vector<topic_partition> idle;
+  // One that moved on is told its next end. One that is stopped has more to read, so that its events may
+  // still come: it holds the floor back.
+  std::erase_if(at_end_, [this](const auto& entry) {
+    const partition_state* state = pipeline_.find(entry.first);
+    return state == nullptr || state->next_offset != entry.second.next_offset ||
+           reported_stops_.contains(entry.first);
+  });
+  for (const auto& [where, end] : at_end_) {
+    const bool is_long_enough = end.since_before || now - end.since >= k_idle_after;
+    if (!pipeline_.find(where)->idle && is_long_enough) idle.push_back(where);
+  }
+  if (idle.empty()) return std::nullopt;
+  if (const auto done = pipeline_.leave_out_of_floor(idle); !done) return store_failed(done.error());
+  return std::nullopt;
+}
+
+bool consumer_session::stop_requested() const {
+  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+}
+
+bool consumer_session::caught_up() const {
+  if (!held_.empty() || (!assigned_once_ && reported_stops_.empty())) return false;
+  const bool holds_all =
+      std::all_of(all_partitions_.begin(), all_partitions_.end(), [&](const topic_partition& where) {
+        return end_at_start_.contains(where) || reported_stops_.contains(where);
+      });
+  // The rest may be held by a member who was killed, until its session ends.
+  if (!holds_all && around_.clock.steady() - assigned_at_ < longest_absence()) return false;
+  return std::all_of(end_at_start_.begin(), end_at_start_.end(), [this](const auto& entry) {
+    return reached_.contains(entry.first) || reported_stops_.contains(entry.first);
+  });
+}
+
+session_result consumer_session::finish(session_end how) {
+  const run_meter::long_work draining{around_.meter, "draining"};
+  if (how == session_end::drained) around_.board.set_ready(false, "stopping");
+  if (auto ended = settle()) return std::move(*ended);
+  if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  if (around_.transactions != nullptr) around_.transactions->answer(around_.to.durable_step());
+  if (auto failed = send_the_rest()) return std::move(*failed);
+  times_.all_durable = around_.clock.steady();
+  sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before
+  sampler_.turn(*times_.all_durable, milliseconds{0});  // and the rest
+  if (!assigned_.empty()) {
+    const auto requests = committer_->all_due(around_.to.durable_step());
+    if (!requests.empty()) {
+      if (const auto done = around_.from.commit_and_wait(requests, k_last_commit_timeout); !done) {
+        tell(around_.log, log_kind::commit_failed,
+             "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
+             "state",
+             done.error().message());
+      } else {
+        for (const commit_request& r : requests)
+          around_.board.set_committed(stream_name(r.where), r.where, r.next_offset);
+      }
+    }
+  }
+  return {how, std::nullopt};
+}
+
+session_result consumer_session::store_failed(std::error_code code) const {
+  const std::string why = around_.to.failure();
+  return {session_end::store_lost, problem{code,
+                                           "a write to " + around_.settings.state.path.string() +
+                                               " failed: " + (why.empty() ? code.message() : why),
+                                           "look at the disk; what was not durable is read from Kafka again",
+                                           {}}};
+}
+
+std::optional<session_result> consumer_session::on_notice(const source_notice& n) {
+  if (const auto* a = std::get_if<notice::assigned>(&n)) return on_assigned(*a);
+  if (const auto* r = std::get_if<notice::revoked>(&n)) return on_revoked(*r);
+  if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
+  if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
+  if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_topic_gone(*g);
+  if (const auto* u = std::get_if<notice::unreadable>(&n)) on_unreadable(*u);
+  if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
+  if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
+    // Of a login or a certificate another broker may think otherwise; what was joined shows.
+    const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
+    if (!assigned_once_ && of_all) {
+      return session_result{session_end::refused,
+                            describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
+    }
+    note_denied(*t->access, t->text);
+  } else if (t != nullptr) {
+    note_trouble(*t);
+  }
+  if (const auto* b = std::get_if<notice::bounds_told>(&n)) on_bounds_told(*b);
+  if (const auto* f = std::get_if<notice::fatal>(&n)) {
+    return session_result{session_end::client_lost,
+                          problem{f->code, "the Kafka client gave up: " + f->text, "", {}}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,215 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of consumer_session that looks after what it holds and does not read: partitions that the brokers
+// do not answer for, which are asked about until they do, and the ends of logs that no fetch tells.
+#include <algorithm>
+#include <utility>
+
+#include "consumer/consumer_session.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
+#include "ports/source_condition.hpp"
+#include "text/counted.hpp"
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// How often the brokers are asked about partitions that wait for their answer, and about the others.
+constexpr seconds k_ask_again{1};
+constexpr seconds k_ask_ends{5};
+/// One partition is asked about behind the other, each no longer than this.
+constexpr seconds k_one_question{2};
+/// No answer to any question for so long: the brokers are away.
+constexpr seconds k_silence{5};
+/// `until_end` waits for the brokers of a partition so long; then it is told that this one was not read.
+constexpr seconds k_end_patience{60};
+/// What cannot be read so often, one time behind the other, is not the network's fault.
+constexpr int k_most_unreadable = 3;
+constexpr std::size_t k_most_names = 5;
+constexpr const char* k_held_obstacle = "held";
+constexpr const char* k_away_obstacle = "brokers";
+
+/// What to type, as nobody but an operator can decide about it.
+std::string way_past(const topic_partition& where, const kafka_config& kafka) {
+  return "nothing is lost: where another replica has it whole, make that one the leader and start again. To "
+         "pass over it, stop this instance, let `kafka-dump-log.sh --files` show on the broker where its "
+         "batch "
+         "ends, type `kafka-consumer-groups.sh --bootstrap-server " +
+         shell_word(kafka.brokers.front()) + " --group " + shell_word(kafka.group) + " --topic " +
+         shell_word(where.topic + ":" + std::to_string(static_cast<std::int32_t>(where.partition))) +
+         " --reset-offsets --execute --to-offset N`, where N is the offset behind that, and then " +
+         typed_command("run", "--resume kafka");
+}
+
+}  // namespace
+
+void consumer_session::hold(const topic_partition& where, const std::string& why) {
+  const auto [at, is_new] = held_.try_emplace(where, held_partition{why, around_.clock.steady(), false});
+  if (!is_new) at->second.answered = false;
+  if (is_new && held_lines_.due(around_.clock.steady())) {
+    tell(around_.log, log_kind::partition_held,
+         "{} cannot be read now: {}; it is asked about again, and the others are read{}", to_string(where),
+         why, held_lines_.held_back());
+  }
+  if (assigned_.erase(where) != 0) pause(where);
+  at_end_.erase(where);
+}
+
+void consumer_session::tell_of_held() {
+  if (held_.empty()) return around_.board.clear_obstacle(k_held_obstacle);
+  std::string names;
+  std::size_t named = 0;
+  for (const auto& [where, unused] : held_) {
+    if (++named > k_most_names) {
+      names += ", ...";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + to_string(where);
+  }
+  around_.board.set_obstacle(k_held_obstacle, counted(held_.size(), "partition") + " (" + names +
+                                                  ") cannot be read now: " + held_.begin()->second.why +
+                                                  "; asked about again until that has passed");
+}
+
+bool consumer_session::needs_all_answers() const {
+  return !assigned_once_ && options_.resume.option != resume_option::none;
+}
+
+std::optional<session_result> consumer_session::take_up_held(time_point now) {
+  std::vector<topic_partition> answered;
+  std::vector<topic_partition> given_up;
+  for (auto& [where, held] : held_) {
+    if (held.answered) answered.push_back(where);
+    if (options_.until_end && now - held.since >= k_end_patience) given_up.push_back(where);
+  }
+  if (!given_up.empty() && needs_all_answers()) {
+    given_up.clear();
+    for (const auto& [where, unused] : held_) given_up.push_back(where);
+  }
+  for (const topic_partition& where : given_up) {
+    const std::string why = held_.extract(where).mapped().why;
+    on_dead_partition(where, why, make_error_code(errc::source_unavailable));
+    std::erase(answered, where);
+  }
+  if (!given_up.empty()) tell_of_held();
+  if (answered.empty() || (needs_all_answers() && answered.size() < held_.size())) return std::nullopt;
+  for (const topic_partition& where : answered) held_.at(where).answered = false;
+  const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};
+  if (auto ended = settle_to_go_on()) return ended;
+  return take_up(answered, true);
+}
+
+void consumer_session::on_unreadable(const notice::unreadable& u) {
+  if (!assigned_.contains(u.where) || reported_stops_.contains(u.where)) return;
+  const std::int64_t next = pipeline_.find(u.where)->next_offset;
+  unreadable_batch& met = unreadable_[u.where];
+  if (met.next_offset != next) met = {next, 0};
+  const std::int64_t offset = std::max(u.offset, next);
+  const std::string what =
+      to_string(u.where) + " cannot be read at offset " + std::to_string(offset) + ": " + shown_text(u.text);
+  if (++met.times < k_most_unreadable) {
+    if (topic_troubles_.due(around_.clock.steady()))
+      tell(around_.log, log_kind::topic_unreadable, "{}; it is fetched again{}", what,
+           topic_troubles_.held_back());
+    return;
+  }
+  const std::string why = what + "; stopped before it\n" + way_past(u.where, around_.settings.kafka);
+  tell_of_stop(u.where, why, {.offset = offset});
+  stop_outside_a_step(u.where, make_error_code(errc::partition_stopped), offset, why);
+  pause(u.where);
+}
+
+bool consumer_session::is_fetched(const topic_partition& where) const {
+  if (held_back() || !assigned_.contains(where) || reported_stops_.contains(where)) return false;
+  const stream_runtime* stream = pipeline_.stream_of(where.topic);
+  return stream == nullptr || !held_streams_.contains(stream->id);
+}
+
+void consumer_session::ask_brokers(time_point now) {
+  tell_of_silence(now);
+  const bool waits = !held_.empty() || unanswered_since_;
+  if (last_asked_ && now - *last_asked_ < (waits ? seconds{k_ask_again} : seconds{k_ask_ends})) return;
+  // The answers of a round come one by one: their lateness is no silence of all brokers.
+  if (!open_questions_.empty() && now < round_ends_) return;
+  last_asked_ = now;
+  std::vector<topic_partition> wanted;
+  if (are_away_ || !held_.empty() || !last_answer_ || now - *last_answer_ >= k_ask_ends) {
+    // First of all: those behind it may be the ones whose brokers are away.
+    if (const auto any = next_to_ask()) wanted.push_back(*any);
+  }
+  for (const auto& [where, unused] : held_) wanted.push_back(where);
+  for (const topic_partition& where : reported_stops_) wanted.push_back(where);
+  for (const auto& [where, unused] : assigned_) {
+    if (!reported_stops_.contains(where) && !is_fetched(where)) wanted.push_back(where);
+  }
+  if (wanted.empty()) return;
+  if (!unanswered_since_) unanswered_since_ = now;
+  open_questions_ = {wanted.begin(), wanted.end()};
+  round_ends_ = now + static_cast<std::int64_t>(wanted.size()) * k_one_question;
+  around_.from.ask_bounds(wanted);
+}
+
+std::optional<topic_partition> consumer_session::next_to_ask() {
+  if (assigned_.empty() && all_partitions_.empty()) return std::nullopt;
+  if (assigned_.empty()) {
+    const auto next = asked_last_
+                          ? std::upper_bound(all_partitions_.begin(), all_partitions_.end(), *asked_last_)
+                          : all_partitions_.begin();
+    asked_last_ = next == all_partitions_.end() ? all_partitions_.front() : *next;
+  } else {
+    const auto next = asked_last_ ? assigned_.upper_bound(*asked_last_) : assigned_.begin();
+    asked_last_ = next == assigned_.end() ? assigned_.begin()->first : next->first;
+  }
+  return asked_last_;
+}
+
+/// A connection that hangs says nothing by itself.
+void consumer_session::tell_of_silence(time_point now) {
+  if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
+  are_away_ = true;
+  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; it goes on by itself",
+       k_silence.count());
+  around_.board.set_obstacle(k_away_obstacle, "no broker answers");
+}
+
+void consumer_session::on_bounds_told(const notice::bounds_told& told) {
+  open_questions_.erase(told.where);
+  const auto held = held_.find(told.where);
+  if (told.code) {
+    if (told.code == make_error_code(errc::topic_missing)) note_answer();  // somebody says so
+    if (held != held_.end()) {
+      const std::string before = std::exchange(held->second.why, told.code.message());
+      if (before != held->second.why) tell_of_held();
+    }
+    return;
+  }
+  note_answer();
+  const bool is_stopped = reported_stops_.contains(told.where);
+  if (!is_stopped && held == held_.end() && !assigned_.contains(told.where)) return;  // given back since
+  if (held != held_.end()) held->second.answered = true;
+  if (is_fetched(told.where)) return;  // fetches tell it
+  asked_ends_.insert_or_assign(told.where, told.found.end);
+  around_.board.set_log_end(stream_name(told.where), told.where, told.found.end);
+}
+
+void consumer_session::note_trouble(const notice::trouble& t) {
+  if (t.code == source_condition::all_brokers_down) {
+    are_away_ = true;
+    around_.board.set_obstacle(k_away_obstacle, "no broker answers: " + t.text);
+  }
+  if (!troubles_.due(around_.clock.steady())) return;
+  in_trouble_ = true;
+  tell(around_.log, log_kind::brokers_away, "brokers: {}; it goes on by itself{}", t.text,
+       troubles_.held_back());
+}
+
+void consumer_session::note_answer() {
+  last_answer_ = around_.clock.steady();
+  unanswered_since_.reset();
+  if (std::exchange(are_away_, false)) around_.board.clear_obstacle(k_away_obstacle);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,58 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pipeline/owner_errands.hpp"
+#include "ports/clock.hpp"
+#include "process/log.hpp"
+#include "ratchet/error.hpp"
+#include "store/checkpoint.hpp"
+
+/// `ratchet checkpoint`: what is asked, and what is answered.
+///
+///     {"path": P, "store": UUID, "step": N, "taken_at": TIME, "files": N, "bytes": N,
+///      "streams": {NAME: {"partitions": [{"topic": T, "partition": N, "next_offset": N}]}}}
+namespace ratchet {
+
+struct checkpoint_request {
+  std::filesystem::path target;  ///< absolute: the instance that takes it has a working directory of its own
+  bool json{false};
+  friend bool operator==(const checkpoint_request&, const checkpoint_request&) = default;
+};
+
+/// As words on the control socket.
+[[nodiscard]] std::vector<std::string> to_words(const checkpoint_request&);
+/// None where the words ask for something else, or for a path that is not absolute.
+[[nodiscard]] std::optional<checkpoint_request> parse_checkpoint_words(std::span<const std::string> words);
+
+/// The answer, ending in a line feed.
+[[nodiscard]] std::string checkpoint_report(const checkpoint_taken&, bool json);
+
+/// Takes checkpoints of a running instance: flush and links on the owner's thread, between two steps; all the
+/// rest on the caller's. Thread-safety: take() on any thread; one at a time, others are refused.
+class checkpoint_taker {
+ public:
+  checkpoint_taker(std::filesystem::path state_dir, owner_errands& owner, const clock_port& clock,
+                   log_ptr log)
+      : state_dir_{std::move(state_dir)}, owner_{owner}, clock_{clock}, log_{std::move(log)} {}
+
+  /// Errors: usage (the target); source_unavailable (the owner is busy, another checkpoint is being taken, or
+  /// it was cancelled); of the store and the system.
+  [[nodiscard]] reported<checkpoint_taken> take(const std::filesystem::path& target,
+                                                const cancel_check& cancelled);
+
+ private:
+  std::filesystem::path state_dir_;
+  owner_errands& owner_;
+  const clock_port& clock_;
+  log_ptr log_;
+  std::mutex one_at_a_time_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,239 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "control/sink_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "control/words.hpp"
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
+#include "decode/event_id_text.hpp"
+#include "decode/sequence_text.hpp"
+#include "outbox/refused_messages.hpp"
+#include "pipeline/audit_rows.hpp"
+#include "pipeline/pipeline.hpp"
+#include "reports/waiting_story.hpp"
+#include "text/counted.hpp"
+#include "text/json_writer.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr const char* k_sinks = "sinks";
+constexpr const char* k_all = "all";
+constexpr std::size_t k_most_listed = 1000;  // who decides may mean any of them
+constexpr std::array k_verbs{sink_verb::list, sink_verb::retry, sink_verb::skip};
+
+enum class answer : std::uint8_t { none, would, done, under_way };
+
+[[nodiscard]] const char* name_of(answer a) {
+  switch (a) {
+    case answer::none:
+      return "";
+    case answer::would:
+      return "would";
+    case answer::done:
+      return "done";
+    case answer::under_way:
+      return "under_way";
+  }
+  return "";
+}
+
+/// What is done on the owner's thread.
+class sink_errand {
+ public:
+  sink_errand(const sink_request& request, owner_errands::access of, const std::string& by)
+      : request_{request}, of_{of}, by_{by} {}
+
+  [[nodiscard]] reported<std::string> run() {
+    if (auto unknown = check_name()) return std::move(*unknown);
+    RATCHET_TRY(streams_, stream_names());
+    const std::size_t limit = request_.verb == sink_verb::list ? k_most_listed : k_no_limit;
+    for (const named_refusals& lane : of_.refusals) {
+      if (!request_.sink.empty() && lane.name != request_.sink) continue;
+      for (const refused_message& m : lane.of->refused(of_.way.clock().steady(), limit)) {
+        if (request_.message && m.row.position != *request_.message) continue;
+        ++found_;
+        RATCHET_TRY(const answer a, treat(*lane.of, m));
+        write(lane.name, m, a);
+      }
+    }
+    return end();
+  }
+
+ private:
+  [[nodiscard]] std::optional<problem> check_name() const {
+    std::string names;
+    for (const named_refusals& lane : of_.refusals) {
+      if (lane.name == request_.sink) return std::nullopt;
+      names += (names.empty() ? "" : ", ") + lane.name;
+    }
+    if (request_.sink.empty() && !of_.refusals.empty()) return std::nullopt;
+    return problem{
+        errc::usage,
+        request_.sink.empty() ? "nothing is published now" : "there is no sink \"" + request_.sink + "\"",
+        names.empty() ? "the instance has none, or is only just starting" : "there are: " + names,
+        {}};
+  }
+
+  [[nodiscard]] reported<std::map<stream_id, std::string>> stream_names() const {
+    const auto view = of_.state.view();
+    if (!view) return problem{view.error(), "cannot read the store: " + view.error().message(), "", {}};
+    const auto streams = view.value()->streams();
+    if (!streams) return problem{streams.error(), "cannot read the store's streams", "", {}};
+    std::map<stream_id, std::string> names;
+    for (const named_stream& s : streams.value()) names.emplace(s.id, s.name);
+    return names;
+  }
+
+  [[nodiscard]] reported<answer> treat(refused_messages& sender, const refused_message& m) {
+    if (request_.verb == sink_verb::list) return answer::none;
+    if (request_.verb == sink_verb::retry) {
+      done_ += sender.retry(m.row.position) ? 1U : 0U;
+      return answer::done;
+    }
+    if (!request_.act) return answer::would;
+    const auto skipped = sender.skip(m.row.position);
+    if (!skipped) return answer::under_way;
+    audit_row audit = audit_of_skipped_output(m.row, streams_[m.row.stream], m.why, of_.way.clock().now());
+    audit.text += decided_by({by_, request_.why});
+    if (const auto written = of_.way.skip_output(*skipped, std::move(audit)); !written) {
+      return problem{written.error(),
+                     "a step could not be written: " + written.error().message(),
+                     "look at the disk; " + typed_command("sinks list") + " shows what was done",
+                     {}};
+    }
+    sender.skipped(*skipped);
+    ++done_;
+    return answer::done;
+  }
+
+  void write(const std::string& sink, const refused_message& m, answer a) {
+    if (request_.json) {
+      json_writer json;
+      json.begin_object().key("sink").string(sink).key("topic");
+      m.row.lane().empty() ? json.string(m.row.topic) : json.null();
+      json.key("message").number(m.row.position);
+      json.key("stream").string(streams_[m.row.stream]).key("aggregate").string(m.row.aggregate);
+      json.key("id").string(to_text(m.row.id)).key("type").string(m.row.type);
+      json.key("attempts").number(m.attempts);
+      json.key("next_try_ms").number(static_cast<std::uint64_t>(m.next_try.count()));
+      json.key("error").string(m.why).key("answer");
+      a == answer::none ? json.null() : json.string(name_of(a));
+      json.end_object();
+      text_ += json.take() + "\n";
+      return;
+    }
+    const std::string to = m.row.lane().empty() ? " to " + m.row.topic : "";
+    append_line(text_, sink + " " + std::to_string(m.row.position) + to + "  " + m.row.aggregate + " of " +
+                           streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) + ", " +
+                           what_is_done(m, a) + ": " + m.why);
+  }
+
+  [[nodiscard]] std::string what_is_done(const refused_message& m, answer a) const {
+    switch (a) {
+      case answer::none:
+        return "refused " + (m.attempts == 1 ? "once" : counted(m.attempts, "time")) + ", " +
+               (m.next_try.count() == 0 ? "sent again now" : "next try in " + age_text(m.next_try));
+      case answer::would:
+        return "would be skipped";
+      case answer::done:
+        return request_.verb == sink_verb::skip ? "skipped" : "is sent again now";
+      case answer::under_way:
+        return "left alone: it is being sent just now; ask again";
+    }
+    return {};
+  }
+
+  [[nodiscard]] reported<std::string> end() {
+    if (request_.verb == sink_verb::list) {
+      if (found_ == 0 && !request_.json) text_ = "no message is refused\n";
+      return std::move(text_);
+    }
+    if (found_ == 0) {
+      return problem{errc::not_found,
+                     "no message that is refused fits",
+                     typed_command("sinks list") + " shows those that are",
+                     {}};
+    }
+    if (request_.verb == sink_verb::skip && !request_.act && !request_.json)
+      text_ += counted(found_, "message") + "; nothing was changed: say --yes to do it\n";
+    if (request_.act && done_ == 0)
+      return problem{errc::check_failed, "the message is being sent just now", "ask again", {}};
+    return std::move(text_);
+  }
+
+  const sink_request& request_;
+  owner_errands::access of_;
+  const std::string& by_;
+  std::map<stream_id, std::string> streams_;
+  std::string text_;
+  std::uint64_t found_{0};
+  std::uint64_t done_{0};
+};
+
+}  // namespace
+
+const char* name_of(sink_verb verb) noexcept {
+  switch (verb) {
+    case sink_verb::list:
+      return "list";
+    case sink_verb::retry:
+      return "retry";
+    case sink_verb::skip:
+      return "skip";
+  }
+  return "";
+}
+
+std::vector<std::string> to_words(const sink_request& r) {
+  return {k_sinks,
+          name_of(r.verb),
+          k_json_or_text.of(r.json),
+          k_act_or_tell.of(r.act),
+          r.message ? std::to_string(*r.message) : k_all,
+          r.sink,
+          r.why};
+}
+
+std::optional<sink_request> parse_sink_words(std::span<const std::string> words) {
+  constexpr std::size_t k_words = 7;
+  if (words.size() != k_words || words[0] != k_sinks) return std::nullopt;
+  const auto verb =
+      std::find_if(k_verbs.begin(), k_verbs.end(), [&](sink_verb v) { return words[1] == name_of(v); });
+  const auto json = k_json_or_text.read(words[2]);
+  const auto act = k_act_or_tell.read(words[3]);
+  if (verb == k_verbs.end() || !json || !act) return std::nullopt;
+  sink_request r;
+  r.verb = *verb;
+  r.json = *json;
+  r.act = *act;
+  r.sink = words[5];
+  r.why = words[6];
+  if (words[4] == k_all) return r;
+  r.message = parse_u64(words[4]);
+  return r.message ? std::optional{r} : std::nullopt;
+}
+
+sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience) {
+  return [&owner, patience](const sink_request& request, const std::string& by,
+                            const byte_sink& sink) -> reported<void> {
+    reported<std::string> told = errand_was_cut_short();
+    const owner_errands::errand errand = [&](owner_errands::access of) {
+      told = sink_errand{request, of, by}.run();
+    };
+    const errand_end end = request.act ? owner.decide(errand, patience, [&sink] { return sink({}); })
+                                       : owner.run(errand, patience.owner);
+    if (end != errand_end::done) return decision_not_made(end);
+    if (!told) return std::move(told.error());
+    sink(told.value());
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  };
+}
+
+}  // namespace ratchet

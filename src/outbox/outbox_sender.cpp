@@ -1,0 +1,498 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "outbox/outbox_sender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/typed_command.hpp"
+#include "outbox/dead_letters.hpp"
+#include "outbox/published_rows.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// So much is held in memory at most: sent and not acknowledged, or read and not sent.
+constexpr std::size_t k_most_entries = 20'000;
+constexpr std::uint64_t k_most_bytes = std::uint64_t{32} << 20U;
+constexpr std::uint64_t k_most_offered_bytes = std::uint64_t{24} << 20U;
+constexpr std::size_t k_page = 1'000;
+constexpr std::uint64_t k_page_bytes = std::uint64_t{4} << 20U;
+/// Others have their turn behind so much reading.
+constexpr std::size_t k_pages_a_turn = 20;
+constexpr std::size_t k_read_again_a_turn = 200;
+constexpr milliseconds k_first_pause{500};
+constexpr milliseconds k_longest_pause{30'000};
+
+/// Nothing else is under way while one is sent alone. So many are in a row, which begins no new one behind
+/// some time, and then the others have as long as these took, within bounds.
+constexpr std::size_t k_most_alone = 10;
+constexpr milliseconds k_longest_row{1'000};
+constexpr milliseconds k_least_for_others{100};
+constexpr milliseconds k_most_for_others = k_longest_pause + outbox_sender::k_longest_quiet;
+/// What has to be tried again is so at once for all that are due since.
+constexpr milliseconds k_wake_pause{1'000};
+constexpr std::size_t k_woken_by_success = 10;
+
+milliseconds pause_behind(std::uint32_t attempts) {
+  constexpr std::uint32_t k_enough = 20;
+  const std::int64_t times = std::int64_t{1} << std::min(attempts - 1, k_enough);
+  return std::min(outbox_sender::k_longest_stuck_pause, outbox_sender::k_stuck_pause * times);
+}
+
+}  // namespace
+
+outbox_sender::outbox_sender(const store& from, publisher& to, log_ptr log)
+    : store_{from},
+      to_{to},
+      log_{std::move(log)},
+      lane_{{}, store_.outbox(), store_.last_step()},
+      read_{lane_.first()},
+      next_{read_} {}
+
+void outbox_sender::offer(std::vector<output_row>&& rows) {
+  for (output_row& row : rows) {
+    const std::uint64_t next = offered_.empty() ? row.position : offered_.back().position + 1;
+    const std::uint64_t bytes = row.bytes();
+    // Behind a row that found no room the others are of no use until that one was read.
+    if (row.position != next || row.position < read_ || offered_.size() >= k_most_entries ||
+        offered_bytes_ + bytes > k_most_offered_bytes)
+      return;
+    offered_bytes_ += bytes;
+    offered_.push_back(std::move(row));
+  }
+}
+
+bool outbox_sender::is_behind() const noexcept {
+  return offered_bytes_ > k_most_offered_bytes / 3 || offered_.size() > k_most_entries / 2;
+}
+
+bool outbox_sender::idle() const noexcept {
+  return !waits_for_sync() && entries_.empty() && apart_.empty() && held_.empty() &&
+         read_ == lane_.durable_next();
+}
+
+bool outbox_sender::settled() const noexcept {
+  const bool none_but_refused =
+      entries_.empty() || (entries_.size() == 1 && apart_.contains(entries_.begin()->first));
+  return !waits_for_sync() && none_but_refused && apart_.size() == refused_ && !held_.next() &&
+         read_ == lane_.durable_next();
+}
+
+result<void> outbox_sender::turn(time_point now) {
+  lane_.note_durable(store_.durable_step());
+  take_deliveries(now);
+  tell_if_over();
+  RATCHET_TRY(send_all(now));
+  advance();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void outbox_sender::take_deliveries(time_point now) {
+  for (const delivery& d : to_.delivered()) {
+    const auto at = entries_.find(d.position);
+    if (at == entries_.end() || at->second.at == step_of::queued) continue;
+    --under_way_;
+    ended(at, d, now);
+  }
+}
+
+void outbox_sender::ended(entries::iterator at, const delivery& d, time_point now) {
+  const bool was_alone = at->second.at == step_of::alone;
+  if (d.ended == delivery::how::done) {
+    ++sent_total_;
+    delivered(at);
+  } else if (d.ended == delivery::how::again) {
+    failed(at, d.text, now);
+  } else if (was_alone) {
+    refused_alone(at, d.text, now);
+  } else {
+    refused_in_company(at);
+  }
+}
+
+void outbox_sender::delivered(entries::iterator at) {
+  const entry& e = at->second;
+  lane_.delivered(at->first, e.bytes);
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    got_through_ = got_through_ || of->second.attempts > 0;
+    forget(at->first);
+    if (e.row.kind == output_kind::published) held_.release(e.row);
+  }
+  drop(at);
+}
+
+void outbox_sender::failed(entries::iterator at, const std::string& why, time_point now) {
+  entry& e = at->second;
+  if (!again_at_) {
+    pause_ = std::clamp(pause_ * 2, k_first_pause, k_longest_pause);
+    again_at_ = now + pause_;
+  }
+  away_to_ = std::max(away_to_, at->first + 1);
+  away_ = "the topic `" + e.row.topic + "` takes no messages: " + why;
+  if (troubles_.due(now))
+    tell(log_, log_kind::messages_in_trouble, "{}; they are kept, and sent again{}", *away_,
+         troubles_.held_back());
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    note_failing(of->second, true);
+    return put_apart_again(at);
+  }
+  mending_ = true;
+  e.at = step_of::queued;
+  next_ = std::min(next_, at->first);
+}
+
+/// Other refused ones have their turn before it, as it may end so for ever, and what was not refused before
+/// them.
+void outbox_sender::put_apart_again(entries::iterator at) {
+  alone_.insert(at->first);
+  alone_from_ = at->first + 1;
+  in_row_ = k_most_alone;
+  drop(at);
+}
+
+void outbox_sender::note_failing(apart& of, bool fails) {
+  if (of.fails) --failing_;
+  if (fails) ++failing_;
+  of.fails = fails;
+}
+
+void outbox_sender::refused_in_company(entries::iterator at) {
+  if (const auto of = apart_.find(at->first); of != apart_.end()) {
+    note_failing(of->second, false);
+    return put_apart_again(at);
+  }
+  const output_row& row = at->second.row;
+  bool is_first = true;
+  if (row.kind == output_kind::published) {
+    const held_aggregates::verdict v = held_.refuse(row);
+    is_first = v.is_first;
+    if (v.was_first) forget(*v.was_first);
+  }
+  if (is_first) {
+    apart_.try_emplace(at->first);
+    alone_.insert(at->first);
+  }
+  drop(at);
+}
+
+void outbox_sender::refused_alone(entries::iterator at, const std::string& why, time_point now) {
+  entry& e = at->second;
+  apart& of = apart_.at(at->first);
+  note_failing(of, false);
+  if (e.row.kind == output_kind::published) {
+    hold_back(e, of, why, now);
+  } else if (!of.without_value && without_value(e.row)) {
+    of.without_value = true;
+    alone_.insert(at->first);
+  } else {
+    lane_.delivered(at->first, e.bytes);
+    forget(at->first);
+    given_up_.push_back({e.row, why});
+  }
+  drop(at);
+}
+
+void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why, time_point now) {
+  if (++of.attempts == 1) {
+    ++refused_;
+    of.told = skipped_row(e.row);
+    of.told.kind = e.row.kind;
+    of.told.type = e.row.type;
+    of.bytes = e.bytes;
+  }
+  of.why = why;
+  of.until = now + pause_behind(of.attempts);
+  waiting_.emplace(*of.until, e.row.position);
+  refusal_ = "the topic `" + e.row.topic + "` does not take a message of `" + e.row.aggregate + "`: " + why;
+  if (!troubles_.due(now)) return;
+  tell(log_, log_kind::messages_in_trouble,
+       "{}; it is kept and tried again, and what its aggregate published behind it waits: see what the topic "
+       "allows (max.message.bytes), and {}{}",
+       *refusal_, typed_command("sinks list"), troubles_.held_back());
+}
+
+/// It is no longer among those that were refused.
+void outbox_sender::forget(std::uint64_t position) {
+  const auto at = apart_.find(position);
+  if (at == apart_.end()) return;
+  if (at->second.attempts > 0) --refused_;
+  note_failing(at->second, false);
+  if (at->second.until) waiting_.erase({*at->second.until, position});
+  alone_.erase(position);
+  apart_.erase(at);
+}
+
+outbox_sender::entries::iterator outbox_sender::drop(entries::iterator at) {
+  if (at->second.was_held) held_.ended(at->second.row);
+  held_bytes_ -= at->second.bytes;
+  return entries_.erase(at);
+}
+
+/// The lowest one that was not delivered is known: it is here, or it is the first of its aggregate that
+/// waits.
+void outbox_sender::advance() {
+  std::uint64_t first = read_;
+  if (!entries_.empty()) first = std::min(first, entries_.begin()->first);
+  if (!apart_.empty()) first = std::min(first, apart_.begin()->first);
+  if (const auto held = held_.next()) first = std::min(first, *held);
+  lane_.advance(first);
+}
+
+void outbox_sender::tell_if_over() {
+  const bool had = trouble().has_value();
+  if (refused_ == 0) refusal_.reset();
+  if (away_ && !again_at_ && (entries_.empty() || entries_.begin()->first >= away_to_)) {
+    pause_ = {};
+    if (failing_ == 0) away_.reset();
+  }
+  if (had && !trouble())
+    tell(log_, log_kind::messages_get_through, "the messages of the outbox get through again");
+}
+
+std::vector<refused_message> outbox_sender::refused(time_point now, std::size_t limit) const {
+  std::vector<refused_message> out;
+  for (const auto& [position, of] : apart_) {
+    if (out.size() == std::min(limit, refused_)) break;
+    if (of.attempts == 0) continue;
+    const bool waits = of.until && now < *of.until;
+    const auto rest = waits ? *of.until - now : time_point::duration{0};
+    out.push_back({of.told, of.attempts, std::chrono::ceil<milliseconds>(rest), of.why});
+  }
+  return out;
+}
+
+bool outbox_sender::retry(std::uint64_t position) {
+  const auto at = apart_.find(position);
+  if (at == apart_.end() || at->second.attempts == 0) return false;
+  apart& of = at->second;
+  if (!of.until) return true;  // it is about to be
+  waiting_.erase({*of.until, position});
+  of.until.reset();
+  alone_.insert(position);
+  return true;
+}
+
+std::optional<skipped_output> outbox_sender::skip(std::uint64_t position) const {
+  const auto at = apart_.find(position);
+  if (at == apart_.end() || at->second.attempts == 0 || entries_.contains(position)) return std::nullopt;
+  return skipped_output{skipped_row(at->second.told), at->second.bytes};
+}
+
+void outbox_sender::skipped(const skipped_output& of) {
+  const std::uint64_t position = of.row.position;
+  held_.release(apart_.at(position).told);
+  forget(position);
+  lane_.delivered(position, of.row.bytes());
+  tell_if_over();
+  advance();
+}
+
+bool outbox_sender::hand_over(output_row& row) {
+  if (row.kind != output_kind::published) return to_.send(row);
+  write_event_headers(row, headers_);
+  row.headers.swap(headers_);
+  const bool taken = to_.send(row);
+  row.headers.swap(headers_);
+  return taken;
+}
+
+result<void> outbox_sender::send_all(time_point now) {
+  reads_on_ = false;
+  if (mending_ && under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (again_at_ && now < *again_at_) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  again_at_.reset();
+  mending_ = false;
+  if (quiet_since_ && under_way_ > 0) {
+    if (now - *quiet_since_ < k_longest_quiet) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    go_on_beside();
+  }
+  quiet_since_.reset();
+  wake_waiting(now);
+  if (may_try_alone(now)) return try_alone(now);
+  end_row(now);
+  if (!send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  RATCHET_TRY(take_held());
+  if (!send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return send_new();
+}
+
+/// Those that are due; where one got through, the next ones before their time.
+void outbox_sender::wake_waiting(time_point now) {
+  if (!got_through_ && next_wake_ && now < *next_wake_) return;
+  std::size_t early = std::exchange(got_through_, false) ? k_woken_by_success : 0;
+  while (!waiting_.empty() && (waiting_.begin()->first <= now || early > 0)) {
+    if (early > 0) --early;
+    const std::uint64_t position = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    apart_.at(position).until.reset();
+    alone_.insert(position);
+    next_wake_ = now + k_wake_pause;
+  }
+}
+
+bool outbox_sender::has_other_work() const noexcept {
+  return under_way_ > 0 || next_ < read_ || (has_room() && (held_.next() || read_ != lane_.durable_next()));
+}
+
+bool outbox_sender::may_try_alone(time_point now) const noexcept {
+  if (alone_.empty()) return false;
+  const bool has_turn = row_began_ ? !is_row_over(now) : now >= row_again_;
+  return has_turn || !has_other_work();
+}
+
+bool outbox_sender::is_row_over(time_point now) const noexcept {
+  return in_row_ >= k_most_alone || (in_row_ > 0 && now - *row_began_ >= k_longest_row);
+}
+
+/// Those have no order among each other: they are of distinct aggregates, or of none.
+std::uint64_t outbox_sender::next_alone() const {
+  const auto next = alone_.lower_bound(alone_from_);
+  return next == alone_.end() ? *alone_.begin() : *next;
+}
+
+result<void> outbox_sender::try_alone(time_point now) {
+  const std::uint64_t position = next_alone();
+  if (!row_began_ || is_row_over(now)) {
+    row_began_ = now;
+    in_row_ = 0;
+  }
+  // What comes before it of its aggregate is sent first.
+  if (under_way_ == 0 && !send_queued(position)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  quiet_since_ = now;
+  if (under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  RATCHET_TRY(output_row row, read_again(position));
+  const std::uint64_t bytes = row.bytes();
+  if (apart_.at(position).without_value) row = *without_value(row);
+  if (!hand_over(row)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  entries_.emplace(position, entry{std::move(row), bytes, step_of::alone});
+  held_bytes_ += bytes;
+  ++under_way_;
+  alone_.erase(position);
+  ++in_row_;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// What is under way may never end: brokers that are away keep it as long as they are.
+void outbox_sender::go_on_beside() {
+  in_row_ = k_most_alone;
+  if (!alone_.empty()) alone_from_ = next_alone() + 1;
+  for (auto& [position, e] : entries_) {
+    if (e.at != step_of::alone) continue;
+    e.at = step_of::under_way;  // and not alone: if it is refused now, that may be for its company
+    alone_from_ = position + 1;
+  }
+}
+
+/// The others have their turn.
+void outbox_sender::end_row(time_point now) {
+  if (!row_began_) return;
+  const auto took = std::chrono::duration_cast<milliseconds>(now - *row_began_);
+  row_again_ = now + std::clamp(took, k_least_for_others, k_most_for_others);
+  row_began_.reset();
+  in_row_ = 0;
+}
+
+/// False: there is no room for more at the moment.
+bool outbox_sender::send_queued(std::uint64_t until) {
+  for (auto at = entries_.lower_bound(next_); at != entries_.end() && at->first < until;) {
+    entry& e = at->second;
+    if (e.at == step_of::queued && held_.holds(e.row)) {
+      held_.push(e.row);
+      at = drop(at);
+      continue;
+    }
+    if (e.at == step_of::queued) {
+      if (!hand_over(e.row)) {
+        next_ = at->first;
+        return false;
+      }
+      e.at = step_of::under_way;
+      ++under_way_;
+    }
+    ++at;
+  }
+  next_ = std::max(next_, until);
+  return true;
+}
+
+/// What waited behind a message that is out of the way.
+result<void> outbox_sender::take_held() {
+  for (std::size_t n = 0; held_.next() && has_room(); ++n) {
+    if (n == k_read_again_a_turn) {
+      reads_on_ = true;
+      break;
+    }
+    const std::uint64_t position = *held_.next();
+    RATCHET_TRY(output_row row, read_again(position));
+    held_.take();
+    const std::uint64_t bytes = row.bytes();
+    entries_.emplace(position, entry{std::move(row), bytes, step_of::queued, true});
+    held_bytes_ += bytes;
+    next_ = std::min(next_, position);
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+result<void> outbox_sender::send_new() {
+  for (std::size_t pages = 0; pages < k_pages_a_turn; ++pages) {
+    RATCHET_TRY(const bool more, read_more());
+    if (!more || !send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  reads_on_ = true;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+bool outbox_sender::has_room() const noexcept {
+  return entries_.size() < k_most_entries && held_bytes_ < k_most_bytes;
+}
+
+result<bool> outbox_sender::read_more() {
+  if (read_ == lane_.durable_next() || !has_room()) return false;
+  if (take_offered()) return true;
+  const std::uint64_t offered = offered_.empty() ? lane_.durable_next() : offered_.front().position;
+  const std::uint64_t until = std::min(offered, lane_.durable_next());
+  RATCHET_TRY(auto page, store_.outputs({}, read_, until, k_page, k_page_bytes));
+  if (page.empty()) {
+    RATCHET_TRY(lane_.missing({read_, until}));
+    read_ = until;
+  }
+  for (output_row& row : page) {
+    RATCHET_TRY(lane_.missing({read_, row.position}));
+    take(std::move(row));
+  }
+  return true;
+}
+
+/// A page of what is next, where that was offered.
+bool outbox_sender::take_offered() {
+  std::size_t taken = 0;
+  while (!offered_.empty() && offered_.front().position == read_ && read_ < lane_.durable_next() &&
+         taken < k_page) {
+    offered_bytes_ -= offered_.front().bytes();
+    take(std::move(offered_.front()));
+    offered_.pop_front();
+    ++taken;
+  }
+  return taken > 0;
+}
+
+result<output_row> outbox_sender::read_again(std::uint64_t position) const {
+  RATCHET_TRY(auto rows, store_.outputs({}, position, position + 1, 1, k_page_bytes));
+  if (rows.empty()) return make_error_code(errc::state_damaged);
+  return std::move(rows.front());
+}
+
+void outbox_sender::take(output_row&& row) {
+  const std::uint64_t position = row.position;
+  const std::uint64_t bytes = row.bytes();
+  read_ = position + 1;
+  if (row.kind == output_kind::skipped) return lane_.delivered(position, bytes);
+  if (held_.holds(row)) return held_.push(row);
+  entries_.emplace_hint(entries_.end(), position, entry{std::move(row), bytes});
+  held_bytes_ += bytes;
+}
+
+}  // namespace ratchet

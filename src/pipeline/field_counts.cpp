@@ -1,0 +1,63 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "pipeline/field_counts.hpp"
+
+#include "pipeline/decode_worker.hpp"
+
+namespace ratchet {
+
+namespace {
+
+void tell_of_missing(const stream_runtime& s, const log_ptr& log) {
+  for (const live_field& field : fields_of(s.config, s.fields).fields) {
+    if (field.found > 0) continue;
+    tell_of(log, log_kind::field_never_found, {.stream = s.config.name},
+            "stream " + s.config.name + ": none of the first " + std::to_string(s.fields.events) +
+                " events has `" + field.name + "`, which envelope." + field.name + " takes from " +
+                field.from +
+                "; if that is a slip, correct it soon: a change of it asks for the state to be built anew");
+  }
+}
+
+}  // namespace
+
+field_counts count_fields(std::span<const decoded_event> events) noexcept {
+  field_counts counts;
+  for (const decoded_event& e : events) {
+    if (e.kind != decoded_kind::event) continue;
+    ++counts.events;
+    counts.types += e.type.empty() ? 0U : 1U;
+    counts.times += e.time ? 1U : 0U;
+  }
+  return counts;
+}
+
+live_fields fields_of(const stream_config& s, const field_counts& counts) {
+  live_fields all{counts.events, {}};
+  const auto add = [&all](const char* name, const std::string& from, std::uint64_t found) {
+    if (!from.empty()) all.fields.push_back({name, from, found});
+  };
+  const envelope_config& e = s.envelope;
+  add("event_id", e.event_id, counts.events);
+  add("aggregate", e.aggregate, counts.events);
+  if (s.order != order::arrival) {  // it is not read there
+    add("sequence", e.sequence, counts.events);
+    add("epoch", e.epoch, counts.events);
+  }
+  add("type", e.type, counts.types);
+  add("time", e.time, counts.times);
+  return all;
+}
+
+void note_fields(const decoded_input& input, const stream_list& streams, live_board& board,
+                 const log_ptr& log) {
+  for (const decoded_part& part : input.parts) {
+    if (part.fields.events == 0) continue;
+    stream_runtime& s = *streams[part.stream];
+    const std::uint64_t before = s.fields.events;
+    s.fields += part.fields;
+    board.set_fields(s.config.name, fields_of(s.config, s.fields));
+    if (before < k_events_to_tell && s.fields.events >= k_events_to_tell) tell_of_missing(s, log);
+  }
+}
+
+}  // namespace ratchet

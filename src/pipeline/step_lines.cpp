@@ -1,0 +1,204 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "pipeline/step_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/sequence_range.hpp"
+#include "core/typed_command.hpp"
+#include "decode/time_text.hpp"
+#include "pipeline/passed_over_line.hpp"
+#include "pipeline/pipeline.hpp"
+#include "text/counted.hpp"
+#include "text/partition_name.hpp"
+#include "text/rejected_words.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::chrono::seconds k_while{10};
+constexpr std::uint64_t k_most_lines = 5;
+
+/// What lists all of them.
+std::string command_for(log_kind kind, std::string_view stream) {
+  const std::string of = shell_word(stream);
+  switch (kind) {
+    case log_kind::event_rejected:
+      return typed_command("status", "--rejected");
+    case log_kind::event_dead:
+      return typed_command("waiting list", of + " --state-is dead");
+    case log_kind::aggregate_held:
+      return typed_command("waiting list", of + " --reason limit");
+    default:
+      return typed_command("status", "--audit");
+  }
+}
+
+/// None: whoever did it has said so. The names are audit_row::kind.
+std::optional<log_kind> kind_of(const audit_row& row) {
+  using entry = std::pair<std::string_view, log_kind>;
+  constexpr std::array k_kinds{
+      entry{"gap_skipped", log_kind::gap_skipped},       entry{"aggregate_held", log_kind::aggregate_held},
+      entry{"first_adopted", log_kind::aggregate_begun}, entry{"waiting_replayed", log_kind::decided},
+      entry{"waiting_skipped", log_kind::decided},       entry{"waiting_discarded", log_kind::decided},
+      entry{"output_skipped", log_kind::decided},        entry{"topic_left", log_kind::topic_left},
+      entry{"copy_started", log_kind::copy_opened},      entry{"copy_taken_over", log_kind::copy_opened},
+  };
+  if (row.kind.starts_with("resume_") || row.kind == "output_given_up") return std::nullopt;
+  const auto* const at =
+      std::find_if(k_kinds.begin(), k_kinds.end(), [&](const entry& e) { return e.first == row.kind; });
+  return at == k_kinds.end() ? log_kind::audited : at->second;
+}
+
+std::string place_of(const topic_partition& where, std::int64_t offset) {
+  return where.topic.empty() ? std::string{"a record without a position"}
+                             : to_string(where) + " at offset " + std::to_string(offset);
+}
+
+/// A record of a plain file has no place that a program could go to.
+log_facts facts_of(std::string_view stream, std::string_view aggregate, const topic_partition& where,
+                   std::int64_t offset) {
+  log_facts facts{.stream = stream, .aggregate = aggregate};
+  if (where.topic.empty()) return facts;
+  facts.where = &where;
+  facts.offset = offset;
+  return facts;
+}
+
+std::string begin_of(std::string_view stream) {
+  return stream.empty() ? std::string{} : "stream " + std::string{stream} + ": ";
+}
+
+}  // namespace
+
+log_burst::answer log_burst::take(time_point now) {
+  if (shown_ == 0) begin_ = now;
+  if (shown_ == k_most_lines) {
+    ++held_back_;
+    return answer::none;
+  }
+  return ++shown_ == 1 ? answer::first : answer::another;
+}
+
+bool log_burst::is_over(time_point now) const {
+  return now - begin_ >= k_while;
+}
+
+step_lines::step_lines(log_ptr log, const stream_list& streams) : log_{std::move(log)}, streams_{streams} {}
+
+std::string_view step_lines::name_of_stream(stream_id id) const {
+  const auto at = std::find_if(streams_.begin(), streams_.end(), [id](const auto& s) { return s->id == id; });
+  return at == streams_.end() ? std::string_view{} : std::string_view{(*at)->config.name};
+}
+
+void step_lines::tell(const step_batch& batch, time_point now) {
+  for (const step_part& part : batch.parts) {
+    const bool is_plain =
+        part.rejected.empty() &&
+        (part.change == nullptr || (part.change->backlogs.empty() && !part.change->passed_over));
+    if (is_plain) continue;
+    const std::string_view stream = name_of_stream(part.stream);
+    if (part.change->passed_over) tell_passed_over(stream, *part.change->passed_over);
+    for (const rejected_row& row : part.rejected) tell_rejected(stream, row, now);
+    // A dead event is written when it dies, and not touched after that until somebody decides.
+    for (const backlog_change& b : part.change->backlogs) {
+      for (const waiting_event& event : b.puts) {
+        if (event.head.state == waiting_state::dead)
+          tell_dead(stream, part.plan->aggregates[b.aggregate], event, now);
+      }
+    }
+  }
+  for (const audit_row& row : batch.audits) tell_audit(row, now);
+}
+
+log_burst::answer step_lines::take(log_kind kind, std::string_view stream, time_point now) {
+  key of{kind, std::string{stream}};
+  log_burst& burst = bursts_[of];
+  if (burst.is_over(now)) {
+    tell_of_more(of, burst.held_back());
+    burst = {};
+  }
+  return burst.take(now);
+}
+
+void step_lines::tell_rejected(std::string_view stream, const rejected_row& row, time_point now) {
+  const auto answer = take(log_kind::event_rejected, stream, now);
+  if (answer == log_burst::answer::none) return;
+  const bool malformed = row.reason == reject_reason::malformed;
+  std::string text =
+      begin_of(stream) + place_of(row.where, row.offset) + " was rejected: " + name_of(row.reason);
+  if (malformed) text += ", " + fault_text(row);
+  if (answer == log_burst::answer::first && malformed) {
+    const std::string hint = hint_on_fault(row.detail, row.value);
+    if (!hint.empty()) text += " (" + hint + ")";
+  }
+  if (!malformed) text += ", of aggregate `" + row.detail + "`";
+  if (row.sequence) text += ", event " + to_text(*row.sequence);
+  if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_rejected, stream);
+  const std::string_view aggregate = malformed ? std::string_view{} : std::string_view{row.detail};
+  tell_of(log_, log_kind::event_rejected, facts_of(stream, aggregate, row.where, row.offset), text);
+}
+
+void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event& event,
+                           time_point now) {
+  const auto answer = take(log_kind::event_dead, stream, now);
+  if (answer == log_burst::answer::none) return;
+  const kept_record& from = event.record;
+  std::string text = begin_of(stream) + "event " + to_text(event.head.sequence) + " of aggregate `" +
+                     std::string{aggregate} + "`, " + place_of(from.where, from.offset) + ", is dead";
+  if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
+  if (!event.error.empty()) text += ": " + event.error;
+  if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_dead, stream);
+  tell_of(log_, log_kind::event_dead, facts_of(stream, aggregate, from.where, from.offset), text);
+}
+
+void step_lines::tell_audit(const audit_row& row, time_point now) {
+  const auto kind = kind_of(row);
+  if (!kind) return;
+  const auto answer = take(*kind, row.stream, now);
+  if (answer == log_burst::answer::none) return;
+  std::string text = begin_of(row.stream) + row.text;
+  if (*kind == log_kind::aggregate_held && answer == log_burst::answer::first)
+    text += "; see " + command_for(*kind, row.stream);
+  tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
+}
+
+/// Once of a stream: a wrong clock does not get right by itself, and status counts the records.
+void step_lines::tell_passed_over(std::string_view stream, const passed_over_time& passed) {
+  if (passed_over_.emplace(stream).second) tell_of_passed_over(log_, stream, passed);
+}
+
+void tell_of_passed_over(const log_ptr& log, std::string_view stream, const passed_over_time& passed) {
+  tell_of(log, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+          begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
+              to_rfc3339(passed.of.time) + ", but the records around it are of about " +
+              to_rfc3339(passed.believed) +
+              ": one of the clocks is wrong. It moves neither window nor gaps; `ratchet status` counts such "
+              "times, and this is not said again");
+}
+
+void step_lines::tell_of_more(const key& of, std::uint64_t count) const {
+  if (count == 0) return;
+  const auto& [kind, stream] = of;
+  tell_of(log_, kind, {.stream = stream},
+          begin_of(stream) + std::to_string(count) + " more lines of this kind (" +
+              std::string{rule_of(kind).code} + ") were not shown; " + command_for(kind, stream) +
+              " lists them");
+}
+
+void step_lines::turn(time_point now) {
+  std::erase_if(bursts_, [&](const auto& entry) {
+    if (!entry.second.is_over(now)) return false;
+    tell_of_more(entry.first, entry.second.held_back());
+    return true;
+  });
+}
+
+void step_lines::end() {
+  for (const auto& [of, burst] : bursts_) tell_of_more(of, burst.held_back());
+  bursts_.clear();
+}
+
+}  // namespace ratchet

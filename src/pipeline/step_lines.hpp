@@ -1,0 +1,64 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ports/store.hpp"
+#include "process/log.hpp"
+#include "streams/stream_runtime.hpp"
+
+namespace ratchet {
+
+/// Lets a few lines through in a while, and counts the others until the while is over.
+class log_burst {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  enum class answer : std::uint8_t { first, another, none };
+  [[nodiscard]] answer take(time_point now);
+  [[nodiscard]] bool is_over(time_point now) const;
+  [[nodiscard]] std::uint64_t held_back() const noexcept { return held_back_; }
+
+ private:
+  time_point begin_;
+  std::uint64_t shown_{0};
+  std::uint64_t held_back_{0};
+};
+
+/// Says in the log what came of events that were not simply handled, behind the step that did it: dead ones,
+/// rejected ones, gaps that were skipped, aggregates that are held, and what operators decided. Of each kind
+/// and stream a few in a while, and how many more there were when it is over. One thread, the owner's.
+class step_lines {
+ public:
+  using time_point = log_burst::time_point;
+  step_lines(log_ptr, const stream_list&);
+  /// A step that was written.
+  void tell(const step_batch&, time_point now);
+  /// To be called now and then: says how many more there were.
+  void turn(time_point now);
+  /// Says it at once.
+  void end();
+
+ private:
+  using key = std::pair<log_kind, std::string>;  ///< and the stream's name
+  void tell_rejected(std::string_view stream, const rejected_row&, time_point now);
+  void tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event&, time_point now);
+  void tell_audit(const audit_row&, time_point now);
+  void tell_passed_over(std::string_view stream, const passed_over_time&);
+  [[nodiscard]] log_burst::answer take(log_kind, std::string_view stream, time_point now);
+  void tell_of_more(const key&, std::uint64_t) const;
+  [[nodiscard]] std::string_view name_of_stream(stream_id) const;
+
+  log_ptr log_;
+  const stream_list& streams_;
+  std::map<key, log_burst> bursts_;
+  std::set<std::string, std::less<>> passed_over_;  ///< streams of which a time was told that is not believed
+};
+
+}  // namespace ratchet

@@ -1,0 +1,62 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "pipeline/stop_words.hpp"
+
+#include <optional>
+
+#include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
+#include "text/partition_name.hpp"
+#include "text/rejected_words.hpp"
+
+namespace ratchet {
+
+namespace {
+
+std::string what_is_poisoned(const partition_stop& stop) {
+  std::string text = "stopped, as too many records in a row are malformed; this one is " +
+                     std::string{name_of(stop.malformed.reason)};
+  if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
+  text += " (byte " + std::to_string(stop.malformed.byte_offset) + ")\n";
+  if (stop.malformed.reason == malformed_reason::position_invalid) {
+    return text +
+           "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
+  }
+  const std::string hint = hint_on_fault(name_of(stop.malformed.reason), std::nullopt);
+  return text + (hint.empty() ? "most likely the envelope of the config does not fit the topic" : hint) +
+         "; see " + typed_command("status", "--rejected") +
+         "; correct the config, or set `poison: off` for the stream to pass over such records";
+}
+
+}  // namespace
+
+std::string describe(const partition_stop& stop) {
+  const std::string offset = std::to_string(stop.offset);
+  // A stream of plain lines that stops as a whole stops at none of them: lines begin with 1.
+  const std::string line = stop.offset > 0 ? "line " + offset : std::string{"the lines"};
+  const std::string place = stop.where.topic.empty() ? line : to_string(stop.where) + " at offset " + offset;
+  // What others chose begins no line of its own: behind the first line feed stands what to do.
+  const std::string aggregate = shown_text(stop.aggregate);
+  const std::string before = "stopped before this event of aggregate `" + aggregate + "`";
+  if (stop.code == make_error_code(errc::poisoned)) return place + ": " + what_is_poisoned(stop);
+  if (stop.code == make_error_code(errc::reducer_failed)) {
+    return place + ": " + before +
+           ": the reducer failed: " + shown_text(stop.what.empty() ? stop.cause.message() : stop.what) +
+           "\nnothing is lost: mend the reducer and start again";
+  }
+  if (stop.code == make_error_code(errc::waiting_full)) {
+    return place + ": " + before +
+           ", which has to wait, as no more may wait than `waiting` of the config allows (" +
+           shown_text(stop.what) + ")\nnothing is lost: see " + typed_command("waiting list") +
+           ", let the gaps close or decide about the events, or raise the limit, and start again";
+  }
+  if (stop.code == make_error_code(errc::gap_too_old)) {
+    return place + ": stopped, as numbers of aggregate `" + aggregate +
+           "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
+           typed_command("waiting list") +
+           ", have the missing numbers sent and start again, which gives them as long once more; or skip "
+           "them";
+  }
+  return place + ": stopped: " + stop.code.message();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,128 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "process/log_lines.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace ratchet {
+
+namespace {
+
+constexpr auto k_debug = spdlog::level::debug;
+constexpr auto k_info = spdlog::level::info;
+constexpr auto k_warn = spdlog::level::warn;
+constexpr auto k_error = spdlog::level::err;
+
+constexpr std::array k_rules{
+    log_rule{log_kind::run_started, "run_started", k_info,
+             "a run begins: version, config, state directory, identity and step of the store"},
+    log_rule{log_kind::run_ended, "run_ended", k_info,
+             "it has ended: up to which step and offsets it is durable"},
+    log_rule{log_kind::run_failed, "run_failed", k_error,
+             "why the command ends (of a JSON log; else plain text)"},
+    log_rule{log_kind::run_aborted, "run_aborted", k_error, "a second signal has ended the process"},
+    log_rule{log_kind::config_warning, "config_warning", k_warn,
+             "the config is valid, and something in it odd"},
+    log_rule{log_kind::http_listening, "http_listening", k_info, "where health pages and metrics are served"},
+    log_rule{log_kind::waiting_for_transactions, "waiting_for_transactions", k_info, "no stream has topics"},
+
+    log_rule{log_kind::state_mode, "state_mode", k_warn, "the state directory was open to other users"},
+    log_rule{log_kind::state_put_aside, "state_put_aside", k_warn,
+             "a rebuild has moved the old state away, or back where it was refused"},
+    log_rule{log_kind::store_reopened, "store_reopened", k_error,
+             "a write failed, and the store is opened again"},
+    log_rule{log_kind::disk_low, "disk_low", k_warn, "reading is paused as the disk is nearly full"},
+    log_rule{log_kind::disk_has_room, "disk_has_room", k_info, "that has passed"},
+    log_rule{log_kind::clock_wrong, "clock_wrong", k_error, "this machine's clock cannot be right"},
+    log_rule{log_kind::clock_right, "clock_right", k_info, "that has passed"},
+    log_rule{log_kind::checkpoint_taken, "checkpoint_taken", k_info, "a checkpoint is complete"},
+    log_rule{log_kind::checkpoint_failed, "checkpoint_failed", k_warn, "none was made"},
+
+    log_rule{log_kind::stream_started_over, "stream_started_over", k_warn,
+             "settings changed before anything was applied, and the stream begins anew"},
+    log_rule{log_kind::table_added, "table_added", k_warn, "a new table begins empty"},
+    log_rule{log_kind::topic_unread, "topic_unread", k_warn,
+             "the state knows a topic that the config does not"},
+    log_rule{log_kind::topic_left, "topic_left", k_info, "such a topic holds the window back no more"},
+    log_rule{log_kind::copy_opened, "copy_opened", k_warn,
+             "a checkpoint is opened for writing, or takes over"},
+    log_rule{log_kind::sink_discarded, "sink_discarded", k_warn,
+             "messages were thrown away as the config says"},
+
+    log_rule{log_kind::client, "client", k_warn, "librdkafka's errors, and its remarks on its properties"},
+    log_rule{log_kind::client_detail, "client_detail", k_debug, "the rest of what librdkafka says"},
+    log_rule{log_kind::client_renewed, "client_renewed", k_error,
+             "a Kafka client could not go on: a new one does"},
+    log_rule{log_kind::brokers_away, "brokers_away", k_warn, "brokers do not answer; it goes on by itself"},
+    log_rule{log_kind::brokers_back, "brokers_back", k_info, "records flow again"},
+    log_rule{log_kind::access_denied, "access_denied", k_error, "the brokers refuse this user"},
+    log_rule{log_kind::access_given, "access_given", k_info, "they no longer do"},
+    log_rule{log_kind::group_joining, "group_joining", k_info, "the consumer group is joined"},
+    log_rule{log_kind::group_busy, "group_busy", k_warn, "its members are waited for to go"},
+    log_rule{log_kind::group_waiting, "group_waiting", k_info,
+             "it has assigned nothing for some seconds, and why"},
+    log_rule{log_kind::group_moved_on, "group_moved_on", k_info, "it assigned anew before it was claimed"},
+    log_rule{log_kind::resume_told, "resume_told", k_warn,
+             "offsets and state did not fit, and what was done"},
+    log_rule{log_kind::resume_option_unused, "resume_option_unused", k_info, "`--resume` had nothing to do"},
+    log_rule{log_kind::resumed, "resumed", k_info,
+             "where a partition is read from; or how many, of more than 64"},
+    log_rule{log_kind::resumed_of_many, "resumed_of_many", k_debug, "the same for each of more than 64"},
+    log_rule{log_kind::partitions_given_back, "partitions_given_back", k_info,
+             "revoked by the group, or lost"},
+    log_rule{log_kind::partitions_elsewhere, "partitions_elsewhere", k_warn, "some are not this instance's"},
+    log_rule{log_kind::partition_stopped, "partition_stopped", k_error,
+             "one is read no more until it is mended"},
+    log_rule{log_kind::partition_held, "partition_held", k_warn, "its brokers have no answer for one"},
+    log_rule{log_kind::partition_read_again, "partition_read_again", k_warn,
+             "an offset was out of range for once"},
+    log_rule{log_kind::topic_unreadable, "topic_unreadable", k_warn, "the brokers do not know a topic"},
+    log_rule{log_kind::pause_failed, "pause_failed", k_warn, "the client did not pause or resume partitions"},
+    log_rule{log_kind::commit_failed, "commit_failed", k_warn, "offsets were not committed; nothing is lost"},
+
+    log_rule{log_kind::field_never_found, "field_never_found", k_warn,
+             "none of the first thousand events has a field that the envelope names"},
+    log_rule{log_kind::time_passed_over, "time_passed_over", k_warn,
+             "a record's time is far ahead of its neighbours', and moves nothing"},
+    log_rule{log_kind::event_dead, "event_dead", k_warn,
+             "an event failed for good, and waits for a decision"},
+    log_rule{log_kind::event_rejected, "event_rejected", k_warn, "a record was rejected, and why"},
+    log_rule{log_kind::gap_skipped, "gap_skipped", k_warn, "numbers were passed over without an event"},
+    log_rule{log_kind::aggregate_held, "aggregate_held", k_warn, "too many events of one aggregate wait"},
+    log_rule{log_kind::aggregate_begun, "aggregate_begun", k_debug,
+             "`first: any`: with which number one begins"},
+    log_rule{log_kind::decided, "decided", k_info, "what an operator decided about an event or a message"},
+    log_rule{log_kind::audited, "audited", k_info, "any other audit row of a step"},
+    log_rule{log_kind::reading_paused, "reading_paused", k_warn,
+             "nearly as many deferred events wait as may"},
+    log_rule{log_kind::reading_resumed, "reading_resumed", k_info, "that has passed"},
+
+    log_rule{log_kind::messages_in_trouble, "messages_in_trouble", k_error,
+             "a topic or sink takes no messages"},
+    log_rule{log_kind::messages_get_through, "messages_get_through", k_info, "that has passed"},
+    log_rule{log_kind::messages_unsent, "messages_unsent", k_warn,
+             "the next start sends what this run did not"},
+    log_rule{log_kind::message_given_up, "message_given_up", k_error,
+             "a topic does not take what tells of a record"},
+    log_rule{log_kind::outbox_full, "outbox_full", k_error, "so much waits to be sent that nothing is read"},
+};
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < k_rules.size(); ++i) {
+    if (static_cast<std::size_t>(k_rules[i].which) != i) return false;
+  }
+  return true;
+}
+static_assert(is_in_order() && static_cast<std::size_t>(log_kind::outbox_full) + 1 == k_rules.size());
+
+}  // namespace
+
+std::span<const log_rule> log_rules() noexcept {
+  return k_rules;
+}
+
+const log_rule& rule_of(log_kind which) noexcept {
+  return k_rules[static_cast<std::size_t>(which)];
+}
+
+}  // namespace ratchet

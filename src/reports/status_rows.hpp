@@ -1,0 +1,26 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/stream_state.hpp"
+#include "reports/status_report.hpp"
+#include "telemetry/live_board.hpp"
+
+/// What the two forms of a status report share.
+namespace ratchet {
+
+struct partition_report {
+  topic_partition where;
+  std::optional<std::int64_t> next_offset;  ///< none: nothing is stored of it yet
+  std::optional<live_partition> live;
+  std::optional<std::int64_t> lag;
+};
+
+/// The partitions that the state or the running instance knows, in order. Plain files have none.
+[[nodiscard]] std::vector<partition_report> partitions_of(const stream_report&);
+
+}  // namespace ratchet

@@ -1,0 +1,61 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "streams/stream_meaning.hpp"
+
+#include <string>
+
+#include "core/reducers.hpp"
+#include "core/tables.hpp"
+#include "decode/envelope_preset.hpp"
+#include "decode/event_id_text.hpp"
+#include "text/config_words.hpp"
+
+namespace ratchet {
+
+namespace {
+
+const char* name_of_first(first_number first) noexcept {
+  switch (first) {
+    case first_number::zero:
+      return "0";
+    case first_number::one:
+      return "1";
+    case first_number::any:
+      return "any";
+  }
+  return "?";
+}
+
+}  // namespace
+
+stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_name,
+                          std::uint32_t reducer_version) {
+  const envelope_config& e = stream.envelope;
+  stream_meaning meaning{stream.name, {{"order", name_of(stream.order)}}};
+  auto& lines = meaning.lines;
+  // Of strict order alone, as nothing else looks at them.
+  if (stream.order == order::strict) {
+    lines.emplace_back("first", name_of_first(stream.first));
+    lines.emplace_back("epoch_change", stream.epoch_change == epoch_change::accept ? "accept" : "park");
+  }
+  lines.insert(lines.end(), {{"dedup.ids", name_of(stream.dedup.ids)},
+                             {"envelope.format", name_of(e.format)},
+                             {"envelope.event_id", e.event_id},
+                             {"envelope.aggregate", e.aggregate},
+                             {"envelope.sequence", e.sequence},
+                             {"envelope.sequence.bits", std::to_string(e.sequence_bits)},
+                             {"envelope.epoch", e.epoch},
+                             {"envelope.type", e.type},
+                             {"envelope.time", e.time},
+                             {"reducer.from", stream.reducer.from},
+                             {std::string{k_reducer_name_line}, std::string{reducer_name}},
+                             {std::string{k_reducer_version_line}, std::to_string(reducer_version)}});
+  // Not where it is what every stream had before there was a choice.
+  if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
+  if (e.time_unit != time_unit::milliseconds) lines.emplace_back("envelope.time.unit", word_of(e.time_unit));
+  meaning.topics = stream.topics;
+  for (const table_config& t : stream.tables)
+    lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));
+  return meaning;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,287 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "streams/stream_runtime.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/flaky_reducer.hpp"
+#include "core/reducers.hpp"
+#include "decode/envelope_preset.hpp"
+#include "decode/field_source.hpp"
+#include "streams/emitting_reducer.hpp"
+#include "streams/stream_meaning.hpp"
+#include "streams/timed_reducer.hpp"
+
+namespace ratchet {
+
+namespace {
+
+[[nodiscard]] std::optional<reducer> built_in(const reducer_config& c) {
+  switch (c.kind) {
+    case reducer_config::kind_of::replace:
+      return reducer{replace_reducer{}};
+    case reducer_config::kind_of::merge_patch:
+      return reducer{merge_patch_reducer{}};
+    case reducer_config::kind_of::flaky:
+      return reducer{flaky_reducer{c.fail}};
+    case reducer_config::kind_of::own:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] problem config_problem(std::string message, std::string hint) {
+  return {make_error_code(errc::config_invalid), std::move(message), std::move(hint), {}};
+}
+
+[[nodiscard]] std::string shown(std::string_view name, std::uint32_t version) {
+  return "`" + std::string{name} + "`, version " + std::to_string(version);
+}
+
+/// The reducer that handles a stream; a stream of `kind: own` has the one that it names, or none.
+[[nodiscard]] reported<reducer> reducer_of(const stream_config& s, const reducer* brought) {
+  const bool own = s.reducer.kind == reducer_config::kind_of::own;
+  const bool named = own && !s.reducer.name.empty();
+  const std::string wanted = shown(s.reducer.name, s.reducer.version);
+  if (brought != nullptr) {
+    const reducer_traits& is = brought->traits();
+    if (!named || (is.name == s.reducer.name && is.version == s.reducer.version)) return *brought;
+    return config_problem("stream `" + s.name + "` is handled by the reducer " + wanted +
+                              ", as its config says (`kind: own`); the program brings " +
+                              shown(is.name, is.version),
+                          "start the program that has it, or correct `reducer.name` and `reducer.version`");
+  }
+  if (named) {
+    return config_problem(
+        "stream `" + s.name + "` is handled by the reducer " + wanted +
+            ", which is not part of Ratchet (`kind: own`), and none was added for the stream",
+        "the program that has this reducer must do this: it gives it to app::open(), as reducers{}.add(\"" +
+            s.name +
+            "\", …), and answers to app::run() what `--resume` answers. Without it what is stored can be "
+            "read "
+            "(`ratchet status`, `get`, `scan`, `explain`, `waiting list`, `verify`, `checkpoint`); while "
+            "that "
+            "program runs, `ratchet waiting` decides");
+  }
+  if (auto made = built_in(s.reducer)) return std::move(*made);
+  return config_problem("the stream `" + s.name + "` has no reducer",
+                        "name one in the config (`reducer: {kind: replace}`), or add one in the program");
+}
+
+/// A config made in code has not gone through load_config(): what must not get past here.
+[[nodiscard]] std::optional<problem> refuse(const stream_config& s) {
+  if (s.order == order::arrival && s.dedup.ids == id_kind::none) {
+    return config_problem("stream `" + s.name + "`: order arrival tells repeats by event ids alone",
+                          "name the kind of ids");
+  }
+  if (s.order == order::strict && s.first == first_number::any && s.gap.policy != gap_policy::skip) {
+    return config_problem("stream `" + s.name + "`: `first: any` finds the first number by skipping a gap",
+                          "set gap.policy to skip");
+  }
+  if (s.waiting.per_aggregate == 0 || s.waiting.events == 0 || s.waiting.bytes == 0 ||
+      s.retry.attempts == 0) {
+    return config_problem(
+        "stream `" + s.name + "`: a limit of 0 lets nothing through",
+        "waiting.per_aggregate, waiting.events, waiting.bytes and retry.attempts are 1 at least");
+  }
+  if (s.rejected.records == 0 || s.rejected.records > 100'000) {
+    return config_problem("stream `" + s.name + "`: rejected.records is out of range",
+                          "it goes from 1 to 100000");
+  }
+  const envelope_config e = with_defaults(s.envelope);
+  for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
+    if (!field.empty() && !is_field_source(e.format, field)) {
+      return config_problem("stream `" + s.name + "`: `" + field + "` names no field",
+                            e.format == envelope_format::cloudevents
+                                ? "write attribute:NAME, key or header:NAME"
+                                : "write /a/json/pointer, key or header:NAME");
+    }
+  }
+  if (s.order != order::arrival && s.dedup.ids == id_kind::monotonic) {
+    return config_problem("stream `" + s.name + "`: `ids: monotonic` goes with order: arrival alone",
+                          "the sequence tells repeats there: set the kind of ids to none, or to another one");
+  }
+  if (has_log_positions(e.format) && (s.order != order::latest || s.dedup.ids != id_kind::none)) {
+    return config_problem("stream `" + s.name + "`: " + name_of(e.format) +
+                              " has log positions, with gaps by nature, and no event ids",
+                          "set order to latest and the kind of ids to none");
+  }
+  for (const emit_config& out : s.emit) {
+    const bool known_key = out.key == "aggregate" || out.key == "none" || out.key.starts_with('/');
+    if (out.topic.empty() || !known_key || !parse_json_pointer(out.payload) ||
+        (out.key.starts_with('/') && !parse_json_pointer(out.key))) {
+      return config_problem("stream `" + s.name + "`: an `emit` names no topic, key or payload",
+                            "topic: NAME, key: aggregate, none or /a/json/pointer, payload: /a/json/pointer");
+    }
+  }
+  for (const std::string& topic : topics_published_to(s)) {
+    if (std::find(s.topics.begin(), s.topics.end(), topic) == s.topics.end()) continue;
+    return config_problem("stream `" + s.name + "` reads the topic `" + topic + "` that it publishes to",
+                          "its messages would come back as events: name another topic");
+  }
+  if (!parse_json_pointer(s.reducer.from)) {
+    return config_problem("stream `" + s.name + "`: `" + s.reducer.from + "` is no JSON Pointer",
+                          "see RFC 6901");
+  }
+  return std::nullopt;
+}
+
+/// The same for tables, whose names are unique over all streams.
+[[nodiscard]] std::optional<problem> refuse_tables(const config& c) {
+  std::set<std::string> names;
+  for (const stream_config& s : c.streams) {
+    for (const table_config& t : s.tables) {
+      if (t.name.empty()) return config_problem("stream `" + s.name + "`: a table has no name", "name it");
+      if (!names.insert(t.name).second) {
+        return config_problem("stream `" + s.name + "`: the table `" + t.name + "` is named twice",
+                              "each table has a name of its own, in all streams");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool takes_events(const stream_config& s) {
+  return s.envelope.format != envelope_format::json || !s.envelope.aggregate.empty();
+}
+
+namespace {
+
+void add_emitted(const stream_config& s, std::vector<std::string>& to) {
+  for (const emit_config& e : s.emit) {
+    if (std::find(to.begin(), to.end(), e.topic) == to.end()) to.push_back(e.topic);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> emitted_to(const stream_config& s) {
+  std::vector<std::string> all;
+  add_emitted(s, all);
+  return all;
+}
+
+std::vector<std::string> topics_published_to(const stream_config& s) {
+  std::vector<std::string> all = s.outputs;
+  add_emitted(s, all);
+  return all;
+}
+
+stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
+    : config{std::move(c)}, reduce{std::move(r)} {
+  config.envelope = with_defaults(std::move(config.envelope));
+  rules.stream = config.name;
+  rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
+  rules.dedup = config.dedup.ids != id_kind::none;
+  rules.monotonic_ids = config.dedup.ids == id_kind::monotonic;
+  rules.opaque_ids = config.dedup.ids == id_kind::opaque;
+  rules.transactions_move_floor = config.topics.empty();
+  rules.deferred = config.handling == handling::deferred;
+  rules.window = config.dedup.window;
+  rules.max_skew = config.dedup.max_skew;
+  rules.checks_times = config.record_times == record_times::checked;
+  rules.poison_limit = config.poison;
+  rules.gap = config.gap;
+  rules.waiting = config.waiting;
+  rules.retry = config.retry;
+  rules.outputs.topics = topics_published_to(config);
+  rules.outputs.tables = config.tables;
+  decode.envelope = config.envelope;
+  decode.order = config.order;
+  decode.ids = config.dedup.ids;
+  decode.payload_from = config.reducer.from;
+  decode.bytes_allowed = config.reducer.kind != reducer_config::kind_of::merge_patch;
+}
+
+reported<stream_list> make_streams(const config& c, const reducers& own) {
+  for (const auto& added : own.all()) {
+    const std::string& name = added.first;
+    const bool known = std::any_of(c.streams.begin(), c.streams.end(),
+                                   [&](const stream_config& s) { return s.name == name; });
+    if (!known) {
+      return config_problem(
+          "a reducer was added for the stream `" + name + "`, which the config does not have",
+          "add the stream to the config, or correct the name in the program");
+    }
+  }
+  if (auto refused = refuse_tables(c)) return std::move(*refused);
+  stream_list streams;
+  for (const stream_config& s : c.streams) {
+    if (auto refused = refuse(s)) return std::move(*refused);
+    RATCHET_TRY(reducer reduce, reducer_of(s, own.find(s.name)));
+    if (!s.emit.empty()) reduce = with_emits(std::move(reduce), s.emit);
+    if (s.reducer.timeout) reduce = with_time_limit(std::move(reduce), *s.reducer.timeout);
+    streams.push_back(std::make_unique<stream_runtime>(s, std::move(reduce)));
+    streams.back()->group = c.kafka.group;
+    streams.back()->rules.outputs.message_bytes = c.outbox.message_bytes;
+    streams.back()->rules.outputs.snapshot_bytes = c.state.snapshot_bytes;
+  }
+  return streams;
+}
+
+std::vector<std::string> output_topics(const stream_list& streams) {
+  std::vector<std::string> all;
+  for (const auto& s : streams) {
+    for (const std::string& topic : {s->config.dead_letter, s->config.rejections}) {
+      if (!topic.empty()) all.push_back(topic);
+    }
+    const std::vector<std::string> published = topics_published_to(s->config);
+    std::copy_if(published.begin(), published.end(), std::back_inserter(all),
+                 [](const std::string& to) { return !to.starts_with(k_sink_prefix); });
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+bool reads_topics(const stream_list& streams) {
+  return std::any_of(streams.begin(), streams.end(), [](const auto& s) { return !s->config.topics.empty(); });
+}
+
+std::vector<stream_meaning> meanings_of(const stream_list& streams) {
+  std::vector<stream_meaning> meanings;
+  meanings.reserve(streams.size());
+  for (const auto& s : streams)
+    meanings.push_back(meaning_of(s->config, s->reduce.traits().name, s->reduce.traits().version));
+  return meanings;
+}
+
+namespace {
+
+/// No floor is above the highest time that was shown, less the window it was made with.
+[[nodiscard]] std::optional<timestamp> floor_of_shorter_window(const stream_state& state,
+                                                               std::chrono::milliseconds window) {
+  if (!state.floor) return std::nullopt;
+  const bool is_shown = std::any_of(state.partitions.begin(), state.partitions.end(), [&](const auto& p) {
+    return p.second.highest_time && *p.second.highest_time >= *state.floor + window;
+  });
+  return is_shown ? std::nullopt : state.floor;
+}
+
+}  // namespace
+
+result<void> load_states(const stream_list& streams, store& from) {
+  for (const auto& s : streams) {
+    s->id = from.id_of(s->config.name);
+    RATCHET_TRY(s->state, from.load(s->id));
+    s->at_start = s->state;
+    s->rules.floor_of_shorter_window = floor_of_shorter_window(s->state, s->rules.window);
+    if (s->rules.gap.policy == gap_policy::stop) s->rules.gaps_from = stream_time(s->rules, s->state);
+    constexpr timestamp k_before_everything{std::chrono::milliseconds{0}};
+    RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));
+    s->next_wake = due.next_wake;
+    s->oldest_gap = due.next_gap;
+    s->ready.clear();
+    s->may_have_ready = due.next_wake.has_value();  // or not: a look tells
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,134 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "telemetry/live_board.hpp"
+
+#include <algorithm>
+
+namespace ratchet {
+
+live_board::live_board(timestamp started_at) {
+  status_.started_at = started_at;
+  status_.ready_reason = "starting";
+}
+
+void live_board::set_ready(bool ready, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  status_.ready = ready;
+  status_.ready_reason = reason;
+}
+
+void live_board::set_obstacle(std::string_view name, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  obstacles_.insert_or_assign(std::string{name}, std::string{reason});
+}
+
+void live_board::clear_obstacle(std::string_view name) {
+  const std::scoped_lock lock{mutex_};
+  if (const auto at = obstacles_.find(name); at != obstacles_.end()) obstacles_.erase(at);
+}
+
+void live_board::set_outbox_trouble(std::string_view text) {
+  const std::scoped_lock lock{mutex_};
+  status_.outbox_trouble = text;
+}
+
+void live_board::set_sink(std::string_view name, live_sink how) {
+  const std::scoped_lock lock{mutex_};
+  status_.sinks.insert_or_assign(std::string{name}, std::move(how));
+}
+
+void live_board::set_fields(std::string_view stream, live_fields fields) {
+  const std::scoped_lock lock{mutex_};
+  status_.fields.insert_or_assign(std::string{stream}, std::move(fields));
+}
+
+void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
+  const std::scoped_lock lock{mutex_};
+  live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;
+  for (auto& [where, partition] : known) partition.assigned = false;
+  for (const topic_partition& where : partitions) known[where].assigned = true;
+  for (auto& [where, partition] : known) {
+    if (partition.assigned) continue;
+    partition.stopped.reset();
+    partition.asked.reset();
+  }
+}
+
+void live_board::set_committed(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).committed = offset;
+}
+
+void live_board::set_log_end(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).log_end = offset;
+}
+
+stop_words words_of_stop(std::string_view stopped) noexcept {
+  const std::size_t end = std::min(stopped.find('\n'), stopped.size());
+  return {stopped.substr(0, end), stopped.substr(std::min(end + 1, stopped.size()))};
+}
+
+void add_new(std::vector<std::string>& to_do, std::string_view stopped) {
+  const std::string_view one = words_of_stop(stopped).to_do;
+  if (!one.empty() && std::find(to_do.begin(), to_do.end(), one) == to_do.end()) to_do.emplace_back(one);
+}
+
+std::string joined(const std::vector<std::string>& to_do) {
+  std::string text;
+  for (const std::string& one : to_do) text += (text.empty() ? "" : "; ") + one;
+  return text;
+}
+
+void live_board::set_stopped(std::string_view stream, const topic_partition& where, std::string_view reason) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).stopped = reason;
+}
+
+void live_board::clear_stopped(std::string_view stream, const topic_partition& where) {
+  const std::scoped_lock lock{mutex_};
+  live_partition& partition = at(stream, where);
+  partition.stopped.reset();
+  partition.asked.reset();
+}
+
+void live_board::ask(const question& q) {
+  if (!q.where) return;
+  const std::scoped_lock lock{mutex_};
+  at(q.stream, *q.where).asked = q;
+}
+
+void live_board::forget_questions() {
+  const std::scoped_lock lock{mutex_};
+  for (auto& [stream, partitions] : status_.streams) {
+    for (auto& [where, partition] : partitions) partition.asked.reset();
+  }
+}
+
+live_status live_board::snapshot() const {
+  const std::scoped_lock lock{mutex_};
+  live_status all = status_;
+  const auto add = [&all](std::string_view reason) {
+    if (!all.ready_reason.empty()) all.ready_reason += "; ";
+    all.ready_reason += reason;
+    all.ready = false;
+  };
+  for (const auto& [name, reason] : obstacles_) add(reason);
+  std::vector<std::string> to_do;
+  for (const auto& [stream, partitions] : all.streams) {
+    for (const auto& [where, partition] : partitions) {
+      if (!partition.stopped) continue;
+      add(words_of_stop(*partition.stopped).what);
+      add_new(to_do, *partition.stopped);
+    }
+  }
+  for (const std::string& one : to_do) add(one);
+  return all;
+}
+
+live_partition& live_board::at(std::string_view stream, const topic_partition& where) {
+  auto found = status_.streams.find(stream);
+  if (found == status_.streams.end()) found = status_.streams.try_emplace(std::string{stream}).first;
+  return found->second[where];
+}
+
+}  // namespace ratchet

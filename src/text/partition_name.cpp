@@ -1,0 +1,10 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+std::string to_string(const topic_partition& where) {
+  return where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition));
+}
+
+}  // namespace ratchet
