@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/open_files.hpp"
+#include "store/engine/open_files.hpp"
 
 namespace ratchet {
 

@@ -24,8 +24,8 @@
 #include "pipeline/audit_rows.hpp"
 #include "ports/thread_edge.hpp"
 #include "reports/table_reading.hpp"
-#include "store/open_files.hpp"
-#include "store/private_directory.hpp"
+#include "store/engine/open_files.hpp"
+#include "store/files/private_directory.hpp"
 #include "store/rocks_store.hpp"
 #include "telemetry/state_sampler.hpp"
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "control/client.hpp"
-#include "store/directory_lock.hpp"
+#include "store/files/directory_lock.hpp"
 
 namespace ratchet::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/read_source.hpp"
 #include "control/checkpoint_request.hpp"
 #include "control/client.hpp"
-#include "store/checkpoint.hpp"
+#include "store/open/checkpoint.hpp"
 #include "text/byte_sink.hpp"
 
 namespace ratchet::cli {

@@ -10,7 +10,7 @@
 
 #include "control/client.hpp"
 #include "core/typed_command.hpp"
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 #include "text/byte_sink.hpp"
 
 namespace ratchet::cli {

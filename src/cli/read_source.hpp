@@ -13,7 +13,7 @@
 #include "control/requests.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 
 /// What the commands that look at a state directory share: how it is named, asked and read.
 namespace ratchet::cli {

@@ -7,8 +7,8 @@
 #include "cli/read_source.hpp"
 #include "control/client.hpp"
 #include "core/shown_text.hpp"
-#include "store/read_only.hpp"
-#include "store/verify.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
 

@@ -12,7 +12,7 @@
 #include "ports/clock.hpp"
 #include "process/log.hpp"
 #include "ratchet/error.hpp"
-#include "store/checkpoint.hpp"
+#include "store/open/checkpoint.hpp"
 
 /// `ratchet checkpoint`: what is asked, and what is answered.
 ///

@@ -3,7 +3,7 @@
 
 #include <rocksdb/env.h>
 
-#include "store/column_families.hpp"
+#include "store/engine/column_families.hpp"
 #include "store/rocks_store.hpp"
 
 /// For tests and tools inside this folder's reach: what lies under a store.

@@ -5,7 +5,7 @@
 
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
-#include "store/store_options.hpp"
+#include "store/engine/store_options.hpp"
 
 /// The store on RocksDB. No header of RocksDB is needed to use it.
 namespace ratchet {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 
 namespace ratchet {
 namespace {

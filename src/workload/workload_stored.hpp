@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "ratchet/error.hpp"
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 #include "workload/workload_campaign.hpp"
 #include "workload/workload_oracle.hpp"
 

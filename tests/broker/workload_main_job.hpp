@@ -24,7 +24,7 @@
 
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 #include "test_paths.hpp"
 #include "unit/kafka_testing.hpp"
 #include "workload/workload_kafka.hpp"

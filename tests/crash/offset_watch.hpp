@@ -14,7 +14,7 @@
 
 #include "broker/workload_main_job.hpp"
 #include "control/client.hpp"
-#include "store/synced_file.hpp"
+#include "store/files/synced_file.hpp"
 
 namespace ratchet::testing {
 

@@ -22,8 +22,8 @@
 
 #include "control/checkpoint_request.hpp"
 #include "control/client.hpp"
-#include "store/read_only.hpp"
-#include "store/verify.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "fuzz/fuzz_input.hpp"
-#include "store/layout_answer.hpp"
-#include "store/layout_outbox.hpp"
-#include "store/layout_waiting.hpp"
+#include "store/layout/answer.hpp"
+#include "store/layout/outbox.hpp"
+#include "store/layout/waiting.hpp"
 
 /// The kinds of rows that the store keeps: how one is made of an input, written and read.
 namespace ratchet::fuzz {

@@ -4,8 +4,8 @@
 
 #include "core/tables.hpp"
 #include "fuzz/fuzz_input.hpp"
-#include "store/layout_tables.hpp"
-#include "store/layout_waiting.hpp"
+#include "store/layout/tables.hpp"
+#include "store/layout/waiting.hpp"
 
 /// Keys. Two of a kind, made of the input: their bytes are ordered as their members are, each is read back as
 /// it was made, and lies within the bounds that scans use. Any bytes as a key: refused, or written again as

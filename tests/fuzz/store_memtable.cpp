@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fuzz/fuzz_input.hpp"
-#include "store/hash_memtable.hpp"
-#include "store/rocksdb_versions.hpp"
+#include "store/engine/hash_memtable.hpp"
+#include "store/engine/rocksdb_versions.hpp"
 
 /// The memtable, beside RocksDB's skip list. Two column families of one database take the same writes;
 /// whatever is read from them is the same: whole keys, now and as of snapshots, and iterators, new ones and

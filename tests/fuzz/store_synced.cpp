@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "fuzz/fuzz_input.hpp"
-#include "store/synced_file.hpp"
+#include "store/files/synced_file.hpp"
 #include "unit/store_crc32c_reference.hpp"
 
 /// The file SYNCED. Its two slots are made of the input, and then up to two bytes of the file are changed, or

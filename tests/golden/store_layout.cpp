@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "layout_bytes.hpp"
-#include "store/layout.hpp"
-#include "store/layout_answer.hpp"
-#include "store/meaning.hpp"
+#include "store/layout/answer.hpp"
+#include "store/layout/layout.hpp"
+#include "store/layout/meaning.hpp"
 
 /// Every byte on disk, written out. A test that fails here says that existing directories can no longer be
 /// read: a new format byte and a new schema version are needed, not a new expectation.

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "layout_bytes.hpp"
-#include "store/layout_outbox.hpp"
+#include "store/layout/outbox.hpp"
 
 /// Every byte of the outbox, as store_layout.cpp has the rest.
 namespace ratchet::layout {

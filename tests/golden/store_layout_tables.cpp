@@ -3,7 +3,7 @@
 
 #include "core/tables.hpp"
 #include "layout_bytes.hpp"
-#include "store/layout_tables.hpp"
+#include "store/layout/tables.hpp"
 
 /// Every byte of the read models, as store_layout.cpp has the rest.
 namespace ratchet::layout {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "layout_bytes.hpp"
-#include "store/layout_waiting.hpp"
+#include "store/layout/waiting.hpp"
 
 /// Every byte of what waits, as store_layout.cpp has the rest.
 namespace ratchet::layout {

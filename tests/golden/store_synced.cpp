@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "layout_bytes.hpp"
-#include "store/crc32c.hpp"
-#include "store/synced_file.hpp"
+#include "store/engine/crc32c.hpp"
+#include "store/files/synced_file.hpp"
 
 /// Every byte of the file that says which step was synced last.
 namespace ratchet::layout {

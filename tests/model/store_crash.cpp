@@ -8,9 +8,9 @@
 #include <map>
 #include <random>
 
+#include "store/open/verify.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
-#include "store/verify.hpp"
 #include "store_steps.hpp"
 
 /// The fault model: the machine loses power. What was synced is there. Of the write-ahead log behind that,

@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "store/layout.hpp"
+#include "store/layout/layout.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 

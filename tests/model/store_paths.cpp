@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "store/layout.hpp"
+#include "store/layout/layout.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 #include "unit/core_world.hpp"

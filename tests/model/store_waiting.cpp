@@ -9,9 +9,9 @@
 #include <random>
 #include <set>
 
+#include "store/open/verify.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
-#include "store/verify.hpp"
 #include "store_waiting_steps.hpp"
 
 /// What a store says of waiting events is what plain maps say, by the rules as they are written down: of

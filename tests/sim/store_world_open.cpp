@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "store/open/verify.hpp"
 #include "store/rocks_open.hpp"
-#include "store/verify.hpp"
 #include "store_world.hpp"
 
 /// How processes of a world end, and how the next one begins.

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "store/checkpoint.hpp"
-#include "store/read_only.hpp"
+#include "store/open/checkpoint.hpp"
+#include "store/open/read_only.hpp"
 #include "store/rocks_open.hpp"
 #include "store_world.hpp"
 

@@ -14,9 +14,9 @@
 #include "control/client.hpp"
 #include "control/server.hpp"
 #include "pipeline/owner_errands.hpp"
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "store/rocks_store.hpp"
-#include "store/verify.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet {

@@ -17,7 +17,7 @@
 #include "fake_source.hpp"
 #include "lent_source.hpp"
 #include "ratchet/ratchet.hpp"
-#include "store/checkpoint.hpp"
+#include "store/open/checkpoint.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include "config/memory_budget.hpp"
 #include "config/text.hpp"
 #include "ratchet/config.hpp"
-#include "store/open_files.hpp"
+#include "store/engine/open_files.hpp"
 
 namespace ratchet {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "store/read_only.hpp"
-#include "store/verify.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "store_waiting_support.hpp"
 
 namespace ratchet {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
-#include "store/layout_answer.hpp"
-#include "store/sync_thread.hpp"
+#include "store/layout/answer.hpp"
+#include "store/step/sync_thread.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

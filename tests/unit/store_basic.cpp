@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "store/verify.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

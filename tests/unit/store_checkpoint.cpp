@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "store/checkpoint.hpp"
-#include "store/read_only.hpp"
-#include "store/synced_file.hpp"
-#include "store/verify.hpp"
+#include "store/files/synced_file.hpp"
+#include "store/open/checkpoint.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/crc32c.hpp"
+#include "store/engine/crc32c.hpp"
 #include "unit/store_crc32c_reference.hpp"
 
 namespace ratchet {

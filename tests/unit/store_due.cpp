@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "store/verify.hpp"
+#include "store/open/verify.hpp"
 #include "store_waiting_support.hpp"
 
 /// When aggregates have something to do.

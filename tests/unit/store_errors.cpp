@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ratchet/error.hpp"
-#include "store/file_problem.hpp"
-#include "store/opening.hpp"
-#include "store/rocksdb_error.hpp"
+#include "store/engine/rocksdb_error.hpp"
+#include "store/files/file_problem.hpp"
+#include "store/open/opening.hpp"
 
 namespace ratchet {
 namespace {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <thread>
 
-#include "store/layout.hpp"
-#include "store/synced_file.hpp"
+#include "store/files/synced_file.hpp"
+#include "store/layout/layout.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

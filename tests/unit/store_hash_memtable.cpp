@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "store/hash_memtable.hpp"
-#include "store/rocksdb_versions.hpp"
+#include "store/engine/hash_memtable.hpp"
+#include "store/engine/rocksdb_versions.hpp"
 #include "store_mapping.hpp"
 #include "store_support.hpp"
 

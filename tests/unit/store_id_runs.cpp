@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "store/id_runs.hpp"
+#include "store/step/id_runs.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

@@ -6,10 +6,10 @@
 
 #include <fstream>
 
-#include "store/layout.hpp"
-#include "store/read_only.hpp"
-#include "store/rocksdb_versions.hpp"
-#include "store/verify.hpp"
+#include "store/engine/rocksdb_versions.hpp"
+#include "store/layout/layout.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

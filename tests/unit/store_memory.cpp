@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/index_table.hpp"
-#include "store/forgotten_ids.hpp"
-#include "store/huge_pages.hpp"
-#include "store/layout.hpp"
-#include "store/recent_ids.hpp"
+#include "store/engine/huge_pages.hpp"
+#include "store/layout/layout.hpp"
+#include "store/step/forgotten_ids.hpp"
+#include "store/step/recent_ids.hpp"
 #include "store_mapping.hpp"
 #include "store_support.hpp"
 

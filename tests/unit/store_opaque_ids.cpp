@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "store/layout.hpp"
-#include "store/sync_thread.hpp"
-#include "store/verify.hpp"
+#include "store/layout/layout.hpp"
+#include "store/open/verify.hpp"
+#include "store/step/sync_thread.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "store/layout_outbox.hpp"
-#include "store/verify.hpp"
+#include "store/layout/outbox.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 /// The outbox on disk: what a step puts there is there with the step, and goes as it was told.

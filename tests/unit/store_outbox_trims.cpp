@@ -6,7 +6,7 @@
 #include <rocksdb/perf_context.h>
 #include <rocksdb/table_properties.h>
 
-#include "store/verify.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "store/private_directory.hpp"
+#include "store/files/private_directory.hpp"
 
 namespace ratchet {
 namespace {

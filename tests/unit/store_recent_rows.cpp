@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "store/recent_rows.hpp"
+#include "store/step/recent_rows.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

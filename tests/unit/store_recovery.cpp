@@ -4,10 +4,10 @@
 #include <rocksdb/db.h>
 
 #include "model/store_steps.hpp"
-#include "store/catalog.hpp"
-#include "store/opening.hpp"
-#include "store/step_writer.hpp"
-#include "store/synced_file.hpp"
+#include "store/engine/catalog.hpp"
+#include "store/files/synced_file.hpp"
+#include "store/open/opening.hpp"
+#include "store/step/step_writer.hpp"
 #include "store_support.hpp"
 
 namespace ratchet {

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <thread>
 
-#include "store/synced_file.hpp"
+#include "store/files/synced_file.hpp"
 #include "store_support.hpp"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <rocksdb/db.h>
 
 #include "core/tables.hpp"
-#include "store/layout_tables.hpp"
-#include "store/verify.hpp"
+#include "store/layout/tables.hpp"
+#include "store/open/verify.hpp"
 #include "store_support.hpp"
 
 /// Read models on disk: what a step puts there is there with the step, in the order of keys, and what a start

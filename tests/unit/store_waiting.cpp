@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
-#include "store/layout_waiting.hpp"
-#include "store/verify.hpp"
+#include "store/layout/waiting.hpp"
+#include "store/open/verify.hpp"
 #include "store_waiting_support.hpp"
 
 /// What a look-up says of aggregates that have a backlog.

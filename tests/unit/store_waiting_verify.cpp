@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
-#include "store/layout_waiting.hpp"
-#include "store/verify.hpp"
+#include "store/layout/waiting.hpp"
+#include "store/open/verify.hpp"
 #include "store_waiting_support.hpp"
 
 /// What verify finds of waiting events, and what becomes of them where a stream starts over.

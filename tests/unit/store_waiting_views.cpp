@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "store/read_only.hpp"
+#include "store/open/read_only.hpp"
 #include "store_waiting_support.hpp"
 
 /// What readers see of waiting events.

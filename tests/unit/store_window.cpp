@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "store/layout.hpp"
-#include "store/read_only.hpp"
-#include "store/sync_thread.hpp"
-#include "store/verify.hpp"
+#include "store/layout/layout.hpp"
+#include "store/open/read_only.hpp"
+#include "store/open/verify.hpp"
+#include "store/step/sync_thread.hpp"
 #include "store_faults.hpp"
 #include "store_support.hpp"
 

@@ -1,0 +1,43 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/engine/crc32c.hpp"
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+
+namespace ratchet {
+
+std::uint32_t extend_crc32c(std::uint32_t before, const char* bytes, std::size_t size) noexcept {
+  constexpr std::size_t k_most_at_once = std::size_t{1} << 30U;  // ISA-L counts in int
+  std::uint32_t inverted = ~before;
+  while (size > 0) {
+    const std::size_t some = std::min(size, k_most_at_once);
+    // It reads them only: the type is a slip of its header, mended in later versions.
+    auto* at = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes));
+    inverted = crc32_iscsi(at, static_cast<int>(some), inverted);
+    bytes += some;
+    size -= some;
+  }
+  return ~inverted;
+}
+
+}  // namespace ratchet
+
+#ifdef RATCHET_INSTALLED_ROCKSDB
+namespace rocksdb::crc32c {
+
+/// In place of the function of the same name in the installed librocksdb, which calls it for each record of
+/// the write-ahead log: the loader binds all to the first definition that it meets, and ours comes before a
+/// library's. Debian builds RocksDB without SSE 4.2: its own does 1.0 GB/s, which is 3.9 % of a run's
+/// processor time from Kafka to durable state, and ISA-L's 18 GB/s.
+// NOLINTBEGIN(readability-identifier-naming): the name is RocksDB's
+[[gnu::visibility("default")]] std::uint32_t Extend(std::uint32_t before, const char* bytes,
+                                                    std::size_t size);
+
+std::uint32_t Extend(std::uint32_t before, const char* bytes, std::size_t size) {
+  return ratchet::extend_crc32c(before, bytes, size);
+}
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace rocksdb::crc32c
+#endif

@@ -1,0 +1,68 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/step/rejected_index.hpp"
+
+namespace ratchet {
+
+namespace {
+
+// Statuses of batch edits: they fail only past a size limit, and none is set.
+void put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, const std::string& key,
+         const std::string& value) {
+  batch.Put(family, key, value).PermitUncheckedError();
+}
+
+void erase(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, const std::string& key) {
+  batch.Delete(family, key).PermitUncheckedError();
+}
+
+}  // namespace
+
+result<void> rejected_index::load(const database& db, std::span<const stream_id> streams) {
+  for (const stream_id stream : streams) {
+    kept_rejected& kept = streams_[stream];
+    RATCHET_TRY(db.for_each({}, family::standard, layout::prefix_of(layout::kind::rejected, stream),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
+                              RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
+                              const rejected_row& row = decoded.second;
+                              kept.add({row.where, row.offset}, decoded.first, row.at);
+                              return true;
+                            }));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, stream_id stream,
+                         std::uint64_t step, std::span<const rejected_row> added,
+                         const rejected_limits& limits) {
+  if (added.empty() && !limits.before) return;
+  kept_rejected& kept = streams_[stream];
+  // Of a step that has more of them than are kept at all, only the last are worth writing.
+  const std::size_t first = added.size() > limits.records ? added.size() - limits.records : 0;
+  for (std::size_t i = first; i < added.size(); ++i) {
+    const rejected_place place{step, static_cast<std::uint32_t>(i)};
+    put(batch, family, layout::rejected_key(stream, added[i].where, added[i].offset),
+        layout::encode_rejected(added[i], place));
+    kept.add({added[i].where, added[i].offset}, place, added[i].at);
+  }
+  for (const auto& [where, offset] : kept.trim(limits)) {
+    erase(batch, family, layout::rejected_key(stream, where, offset));
+  }
+}
+
+std::optional<timestamp> rejected_index::oldest(stream_id stream) const {
+  const auto at = streams_.find(stream);
+  return at == streams_.end() ? std::nullopt : at->second.oldest();
+}
+
+void rejected_index::clear(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family,
+                           stream_id stream) {
+  const auto known = streams_.find(stream);
+  if (known == streams_.end()) return;
+  for (const auto& [where, offset] : known->second.newest(known->second.size())) {
+    erase(batch, family, layout::rejected_key(stream, where, offset));
+  }
+  streams_.erase(known);
+}
+
+}  // namespace ratchet
