@@ -3,7 +3,7 @@
 
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
-#include "unit/kafka_testing.hpp"
+#include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include "kafka/admin.hpp"
 #include "kafka/kafka_error.hpp"
 #include "ports/source_condition.hpp"
-#include "unit/kafka_testing.hpp"
+#include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "kafka/admin.hpp"
 #include "kafka/client.hpp"
-#include "unit/kafka_testing.hpp"
+#include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kafka/client.hpp"
-#include "unit/kafka_testing.hpp"
+#include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
 

@@ -2,8 +2,8 @@
 // /livez, /readyz and /metrics of the real binary on a real broker.
 #include "broker/workload_main_job.hpp"
 #include "kafka/record_producer.hpp"
-#include "unit/http_client.hpp"
-#include "unit/metrics_reader.hpp"
+#include "support/http_client.hpp"
+#include "support/metrics_reader.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "broker/topic_reader.hpp"
 #include "broker/workload_matrix.hpp"
-#include "unit/http_client.hpp"
+#include "support/http_client.hpp"
 
 namespace ratchet::testing {
 namespace {

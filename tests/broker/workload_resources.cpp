@@ -5,7 +5,7 @@
 
 #include "broker/workload_main_job.hpp"
 #include "config/memory_budget.hpp"
-#include "unit/small_file_system.hpp"
+#include "support/small_file_system.hpp"
 
 namespace ratchet::testing {
 namespace {

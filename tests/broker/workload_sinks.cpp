@@ -7,7 +7,7 @@
 #include "broker/topic_feed.hpp"
 #include "broker/topic_reader.hpp"
 #include "broker/workload_matrix.hpp"
-#include "unit/recording_http_server.hpp"
+#include "support/recording_http_server.hpp"
 
 namespace ratchet::testing {
 namespace {

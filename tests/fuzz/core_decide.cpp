@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "fuzz/fuzz_input.hpp"
 #include "ratchet/gate.hpp"
-#include "unit/core_gate_reference.hpp"
+#include "support/core_gate_reference.hpp"
 
 /// Any facts under any rules: decide() says what the first row of the table that fits says.
 

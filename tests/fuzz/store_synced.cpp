@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz_input.hpp"
 #include "store/files/synced_file.hpp"
-#include "unit/store_crc32c_reference.hpp"
+#include "support/store_crc32c_reference.hpp"
 
 /// The file SYNCED. Its two slots are made of the input, and then up to two bytes of the file are changed, or
 /// it is cut: what is read is the newest slot that is whole, by a reading of its own, or the file is refused.

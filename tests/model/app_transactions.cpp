@@ -15,8 +15,8 @@
 #include "decode/event_id_text.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ratchet/error.hpp"
+#include "support/fake_source.hpp"
 #include "testing/memory_store.hpp"
-#include "unit/fake_source.hpp"
 
 namespace ratchet::testing {
 namespace {

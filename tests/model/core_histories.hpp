@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/core_world.hpp"
+#include "support/core_world.hpp"
 
 /// Histories are made of small numbers (raw_event), so that rapidcheck can shrink them; what they mean
 /// is in to_specs(). On failure rapidcheck prints the history and how to run it again

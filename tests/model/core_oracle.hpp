@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/plain_times.hpp"
-#include "unit/core_world.hpp"
+#include "support/core_world.hpp"
 
 /// What Ratchet must come to, worked out the slow way: one event at a time, over plain maps, with every
 /// minimum computed anew. Shares nothing with src/core but the names of the verdicts, so that an error there

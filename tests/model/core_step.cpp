@@ -15,8 +15,8 @@
 #include "core/step.hpp"
 #include "model/core_histories.hpp"
 #include "model/core_oracle.hpp"
-#include "unit/core_print.hpp"
-#include "unit/core_world.hpp"
+#include "support/core_print.hpp"
+#include "support/core_world.hpp"
 
 namespace ratchet::testing {
 

@@ -11,7 +11,7 @@
 #include "store/layout/layout.hpp"
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
-#include "unit/core_world.hpp"
+#include "support/core_world.hpp"
 
 /// Every short cut decides as the long way does. The same random history goes through four stores: the fast
 /// one remembers everything and writes beside its owner; the next has memory for the heads of all rows, but

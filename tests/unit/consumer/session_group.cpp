@@ -1,0 +1,245 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Who may go over another one's claim, and what becomes of a claim that is not taken.
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+
+#include "kafka/kafka_error.hpp"
+#include "support/session_world.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+const topic_partition k_p0 = at("t", 0);
+const topic_partition k_p1 = at("t", 1);
+const group_member k_somebody{"id-1", "payments-a", "/10.0.0.7"};
+
+/// A group whose offset is another's, met with an option that goes over it.
+struct claimed_by_another : session_world {
+  resume_option option;
+  explicit claimed_by_another(resume_option said) : option{said} {
+    for (int n = 1; n <= 4; ++n) source.produce(k_p0, event("a", n));
+    if (said == resume_option::takeover) {  // the directory is a copy; else it is empty
+      EXPECT_EQ(run_until_end().end, session_end::caught_up);
+      calls.lines.clear();
+    }
+    for (int n = 5; n <= 6; ++n) source.produce(k_p0, event("a", n));
+    source.logs[k_p0].committed = 4;
+    source.logs[k_p0].metadata = mark(said == resume_option::takeover ? k_own_uuid : k_other_uuid, {9, 99});
+    source.tick = std::chrono::seconds{5};
+  }
+  session_result run_to_end(const std::string& replaced = {}) {
+    session_options options;
+    options.until_end = true;
+    options.resume = {option, replaced};
+    return run(options);
+  }
+};
+
+const resume_option k_overriding[] = {resume_option::kafka, resume_option::rebuild, resume_option::takeover};
+
+TEST(session_group, is_not_joined_over_the_claim_of_an_instance_that_lives) {
+  for (const resume_option option : k_overriding) {
+    claimed_by_another w{option};
+    w.source.others = {k_somebody};
+    w.source.at_end = {};
+    const auto begun = w.clock.steady();
+    const session_result ended = w.run_to_end();
+    ASSERT_EQ(ended.end, session_end::refused);
+    EXPECT_EQ(ended.why->code, errc::group_taken);
+    EXPECT_EQ(exit_code(ended.why->code), 78);
+    EXPECT_NE(ended.why->message.find("it has live members (`payments-a` at /10.0.0.7)"), std::string::npos)
+        << ended.why->message;
+    EXPECT_NE(ended.why->message.find("t/0: 4, ratchet1:"), std::string::npos) << ended.why->message;
+    EXPECT_NE(ended.why->hint.find(std::string{"--resume "} + name_of(option)), std::string::npos);
+    EXPECT_EQ(w.calls.count("members"), w.calls.lines.size()) << "nothing was joined, drawn or written";
+    EXPECT_GE(w.clock.steady() - begun, std::chrono::seconds{45}) << "a killed member is listed as long";
+  }
+}
+
+TEST(session_group, that_is_not_claimed_yet_lets_nobody_change_the_state) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  owner_errands errands;
+  errands.open();
+  w.errands = &errands;
+  w.source.unanswered_cluster_ids = 1;
+  std::vector<bool> may_change;
+  const auto note = [&](owner_errands::access of) { may_change.push_back(of.may_change); };
+  ASSERT_TRUE(errands.leave(note));
+  w.source.script = {[&] { EXPECT_TRUE(errands.leave(note)); }, [] {}};
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(may_change, (std::vector<bool>{false, true})) << "while it connects, and behind the claim";
+}
+
+TEST(session_group, is_joined_once_the_killed_member_is_gone) {
+  for (const resume_option option : k_overriding) {
+    claimed_by_another w{option};
+    w.source.others = {k_somebody};
+    w.source.script = {[&] { w.source.others.clear(); }};
+    ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
+    EXPECT_EQ(w.logged("waiting up to 47 s for them to go"), 1U) << w.logged();
+    EXPECT_EQ(w.source.logs[k_p0].committed, 6);
+    EXPECT_EQ(parse_metadata(w.source.logs[k_p0].metadata)->store_uuid, k_own_uuid);
+  }
+}
+
+TEST(session_group, waits_as_long_as_the_sessions_of_the_config) {
+  claimed_by_another w{resume_option::kafka};
+  w.settings.kafka.properties["session.timeout.ms"] = "6000";
+  w.source.others = {k_somebody};
+  w.source.at_end = {};
+  ASSERT_EQ(w.run_to_end().end, session_end::refused);
+  EXPECT_EQ(w.logged("waiting up to 8 s"), 1U) << w.logged();
+}
+
+TEST(session_group, ends_the_wait_for_others_when_told_to_stop) {
+  claimed_by_another w{resume_option::rebuild};
+  w.source.others = {k_somebody};
+  EXPECT_EQ(w.run_to_end().end, session_end::drained) << "at_end says stop";
+  EXPECT_EQ(w.calls.find("join"), journal::npos);
+}
+
+TEST(session_group, asks_for_no_members_where_no_claim_is_gone_over) {
+  for (const resume_option option : {resume_option::none, resume_option::store, resume_option::kafka,
+                                     resume_option::rebuild, resume_option::takeover}) {
+    session_world w;
+    w.source.produce(k_p0, event("a", 1));
+    w.source.others = {k_somebody};
+    session_options options;
+    options.until_end = true;
+    options.resume.option = option;
+    ASSERT_EQ(w.run(options).end, session_end::caught_up);
+    EXPECT_EQ(w.calls.count("members"), 0U);
+  }
+}
+
+TEST(session_group, may_go_over_the_claim_of_the_store_that_it_has_put_aside_itself) {
+  claimed_by_another w{resume_option::rebuild};
+  w.source.others = {k_somebody};  // the client before, perhaps
+  ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::caught_up);
+  EXPECT_EQ(w.calls.count("members"), 0U);
+  EXPECT_EQ(w.counted().consumed, 6U);
+}
+
+TEST(session_group, is_not_built_anew_again_where_the_claim_of_the_new_store_failed) {
+  claimed_by_another w{resume_option::rebuild};
+  w.source.failing_waits = 1;
+  ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::client_lost);
+  ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::caught_up) << "it was";
+  EXPECT_EQ(w.counted().consumed, 6U);
+}
+
+TEST(session_group, is_left_where_somebody_came_in_behind_the_look) {
+  for (const resume_option option : k_overriding) {
+    claimed_by_another w{option};
+    w.source.produce(k_p1, event("b", 1));
+    w.source.held_at_join = {k_p0};  // the lowest: without an option it would stay
+    const session_result ended = w.run_to_end();
+    ASSERT_EQ(ended.end, session_end::refused);
+    EXPECT_EQ(ended.why->code, errc::group_taken);
+    EXPECT_EQ(w.calls.count("commit"), 0U) << "nothing was claimed";
+  }
+}
+
+TEST(session_group, takes_over_a_partition_that_it_must_not_read_too) {
+  claimed_by_another w{resume_option::takeover};
+  w.source.logs[k_p0].start = 5;
+  w.source.logs[k_p0].records.erase(w.source.logs[k_p0].records.begin(),
+                                    w.source.logs[k_p0].records.begin() + 5);
+  ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
+  ASSERT_TRUE(w.stop_of(k_p0));
+  EXPECT_EQ(w.counted().consumed, 4U);
+  EXPECT_EQ(w.source.logs[k_p0].committed, 4);
+  ASSERT_EQ(w.store.audits().size(), 1U);
+  EXPECT_NE(w.store.audits()[0].text.find("stopped, the directory took over"), std::string::npos)
+      << w.store.audits()[0].text;
+  w.option = resume_option::kafka;  // what the stop has offered
+  ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
+  EXPECT_EQ(w.counted().consumed, 5U);
+  EXPECT_EQ(w.source.logs[k_p0].committed, 6);
+}
+
+/// What a directory and its copy share: both were started before, and the group has that start's claims.
+struct started_before : session_world {
+  started_before() {
+    source.produce(k_p0, event("a", 1));
+    source.produce(k_p1, event("b", 1));
+    EXPECT_EQ(run_until_end().end, session_end::caught_up);
+    source.produce(k_p0, event("a", 2));
+    source.produce(k_p1, event("b", 2));
+    source.held_at_join = {k_p0};
+  }
+};
+
+TEST(session_group, is_left_where_a_copy_of_the_directory_was_started_at_the_same_moment) {
+  started_before w;
+  const auto check = w.source.on_commit;
+  w.source.on_commit = [&](const commit_request& r) {
+    check(r);
+    w.source.logs[k_p1].metadata = w.mark(k_own_uuid, {9, 99});  // its claim came just before ours
+  };
+  const session_result ended = w.run_until_end();
+  ASSERT_EQ(ended.end, session_end::refused);
+  EXPECT_EQ(exit_code(ended.why->code), 78);
+  EXPECT_NE(
+      ended.why->message.find("was left: t/1: the group's committed offset 1 was written by another copy"),
+      std::string::npos)
+      << ended.why->message;
+  EXPECT_EQ(w.counted().consumed, 2U) << "nothing is read beside a copy";
+}
+
+TEST(session_group, is_worked_in_beside_a_member_that_claims_nothing) {
+  started_before w;
+  w.source.tick = std::chrono::seconds{10};  // it may have been killed, which its session's end tells
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.counted().consumed, 3U);
+}
+
+TEST(session_claim, waits_for_the_next_assignment_where_the_group_moved_on) {
+  session_world w;
+  for (int n = 1; n <= 3; ++n) w.source.produce(k_p0, event("a", n));
+  w.source.failing_waits = 1;
+  w.source.wait_error = kafka_error(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS);
+  w.source.script = {
+      [&] {
+        EXPECT_EQ(w.counted().consumed, 0U) << "nothing is read without a claim";
+        w.source.say(notice::revoked{{k_p0}, false});
+      },
+      [&] { w.source.say(notice::assigned{{k_p0}}); },
+  };
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.calls.count("join"), 1U) << "the client stays";
+  EXPECT_EQ(w.counted().consumed, 3U);
+  EXPECT_EQ(w.source.logs[k_p0].committed, 3);
+}
+
+TEST(session_claim, keeps_the_option_until_it_has_claimed) {
+  claimed_by_another w{resume_option::kafka};
+  w.source.tick = std::chrono::milliseconds{50};
+  w.source.failing_waits = 1;
+  w.source.wait_error = kafka_error(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
+  w.source.script = {
+      [&] {
+        w.source.say(notice::revoked{{k_p0}, true});
+      },
+      [&] { w.source.say(notice::assigned{{k_p0}}); },
+  };
+  ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
+  EXPECT_EQ(w.counted().consumed, 2U) << "behind the offset of the other store";
+  EXPECT_EQ(w.source.logs[k_p0].committed, 6);
+}
+
+TEST(session_claim, gives_up_where_this_user_may_not_commit) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  w.source.failing_waits = 1;
+  w.source.wait_error = kafka_error(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  const session_result ended = w.run();
+  ASSERT_EQ(ended.end, session_end::refused) << "no new client would help";
+  EXPECT_NE(ended.why->message.find("group `group-1` could not be claimed"), std::string::npos);
+  EXPECT_NE(ended.why->hint.find("ACL"), std::string::npos);
+  EXPECT_EQ(w.counted().consumed, 0U);
+}
+
+}  // namespace
+}  // namespace ratchet::testing

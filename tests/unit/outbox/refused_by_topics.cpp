@@ -1,0 +1,348 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Topics that refuse some messages, however many: the others go on, keep their order, and come once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "outbox/outbox_sender.hpp"
+#include "support/fake_publisher.hpp"
+#include "unit/outbox/lane_world.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using how = delivery::how;
+
+/// Has so much under way at most, and ends it at its owner's next turn. Does not take what is of an aggregate
+/// that begins with "bad", nor, where it says so, what went with it.
+class choosy_topic final : public publisher {
+ public:
+  [[nodiscard]] bool send(const output_row& row) override {
+    if (under_way_.size() >= room) return false;
+    if (is_bad(row) && under_way_.empty()) ++alone;
+    under_way_.push_back(row);
+    return true;
+  }
+  [[nodiscard]] std::vector<delivery> delivered() override {
+    std::vector<delivery> all;
+    const bool refuses = std::any_of(under_way_.begin(), under_way_.end(), is_bad_);
+    for (const output_row& row : under_way_) all.push_back(end(row, refuses && takes_batches_or_none));
+    under_way_.clear();
+    return all;
+  }
+  void wait(milliseconds) override {}
+  void on_progress(std::function<void()>) override {}
+  [[nodiscard]] bool is_busy() const { return !under_way_.empty(); }
+
+  std::size_t room{1'000};
+  bool mended{false};
+  bool takes_batches_or_none{false};
+  std::uint64_t fails_one_in{0};
+  std::map<std::uint64_t, std::string> came;
+  std::size_t twice{0};
+  std::size_t alone{0};  ///< bad ones
+  std::map<std::string, std::uint64_t> last_of;
+  std::size_t out_of_order{0};
+
+ private:
+  [[nodiscard]] bool is_bad(const output_row& row) const {
+    return !mended && row.aggregate.starts_with("bad");
+  }
+  delivery end(const output_row& row, bool with_its_batch) {
+    if (fails_one_in > 0 && random_() % fails_one_in == 0) return {row.position, how::again, "away", {}};
+    if (with_its_batch || is_bad(row)) return {row.position, how::refused, "too large", {}};
+    if (!came.emplace(row.position, row.aggregate).second) ++twice;
+    std::uint64_t& last = last_of[row.aggregate];
+    if (row.position < last) ++out_of_order;
+    last = std::max(last, row.position);
+    return {row.position, how::done, {}, {}};
+  }
+  std::function<bool(const output_row&)> is_bad_{[this](const output_row& row) { return is_bad(row); }};
+  std::vector<output_row> under_way_;
+  std::mt19937_64 random_{11};
+};
+
+struct refused_by_topics : lane_world<outbox_sender, choosy_topic> {
+  refused_by_topics() : lane_world{"t", ""} { refused_by_topics::restart(); }
+  void turn() {
+    ASSERT_TRUE(sender_->turn(now_));
+    now_ += milliseconds{5};
+    if (++turns_ % 20 == 0) trim();
+  }
+  using lane_world::settle;
+  void settle(milliseconds later) override {
+    now_ += later;
+    const std::size_t limit = turns_ + 200'000;
+    do {
+      turn();
+    } while ((!sender_->settled() || to_.is_busy()) && turns_ < limit);
+    EXPECT_LT(turns_, limit) << "it comes to rest";
+    trim();
+  }
+  void restart() override { sender_.emplace(store_, to_, silent_log()); }
+  [[nodiscard]] std::size_t refused_count() const override { return sender_->refused(now_, 100).size(); }
+
+  std::size_t turns_{0};
+};
+
+TEST_F(refused_by_topics, one_message_does_not_end_a_lane_that_goes_on) {
+  put(1, bad);
+  const std::uint64_t bytes = lane().bytes;
+  for (int i = 0; i < 20; ++i) {
+    put(2'500, good);
+    settle();
+  }
+  EXPECT_EQ(to_.came.size(), 50'000U);
+  EXPECT_EQ(lane(), (outbox_state{0, 50'001, bytes, 50'000})) << "what was delivered is not unsent";
+  EXPECT_FALSE(sender_->is_away());
+  EXPECT_TRUE(sender_->trouble());
+}
+
+TEST_F(refused_by_topics, messages_leave_room_however_large_they_are) {
+  put(100, bad, std::string(900'000, 'x'));
+  put(5, good);
+  settle();
+  EXPECT_EQ(to_.came.size(), 5U);
+  EXPECT_EQ(sender_->refused(now_, 1'000).size(), 100U);
+  EXPECT_FALSE(sender_->idle());
+}
+
+TEST_F(refused_by_topics, one_in_a_hundred_leaves_the_others_their_speed) {
+  const std::size_t all = messages();
+  for (std::size_t n = 0; n < all; n += 10'000) {
+    put(10'000, one_in_a_hundred_bad);
+    // So many turns at 1,000 messages each, with nothing refused; twice as many where some are.
+    for (int i = 0; i < 2 * 10; ++i) turn();
+  }
+  EXPECT_GT(to_.came.size(), all * 98 / 100);
+  settle();
+  EXPECT_EQ(to_.came.size(), all / 100 * 99);
+  EXPECT_EQ(to_.twice, 0U);
+  EXPECT_EQ(lane().rows(), all / 100);
+  EXPECT_EQ(sender_->refused(now_, all).size(), all / 100);
+  to_.mended = true;
+  settle(outbox_sender::k_longest_stuck_pause);
+  while (to_.came.size() < all && turns_ < 4 * all) turn();
+  EXPECT_EQ(to_.came.size(), all);
+  EXPECT_EQ(to_.twice, 0U);
+  trim();
+  EXPECT_EQ(lane(), (outbox_state{all, all, 0}));
+  EXPECT_TRUE(sender_->idle());
+  EXPECT_FALSE(sender_->trouble());
+}
+
+TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of_the_time) {
+  put(5'000, bad);
+  settle();
+  now_ += outbox_sender::k_stuck_pause;
+  to_.alone = 0;
+  for (int i = 0; i < 100; ++i) {
+    put(1'000, good);
+    for (int n = 0; n < 2; ++n) turn();
+  }
+  EXPECT_GT(to_.came.size(), 90'000U);
+  EXPECT_GT(to_.alone, 20U) << "and go on";
+}
+
+TEST_F(refused_by_topics, messages_do_not_make_a_restart_send_the_others_again) {
+  expect_that_a_restart_sends_no_other_again();
+}
+
+TEST_F(refused_by_topics, messages_can_be_skipped_with_holes_behind_them) {
+  expect_that_all_can_be_skipped_with_holes_behind_them();
+}
+
+TEST_F(refused_by_topics, messages_do_not_hide_one_that_is_lost) {
+  expect_that_one_that_is_lost_is_seen();
+}
+
+TEST_F(refused_by_topics, aggregates_keep_their_order_with_what_waits_behind) {
+  put(1, bad);
+  settle();
+  put(20'000, [](std::size_t) { return std::string{"bad0"}; });
+  put(1, good);
+  settle();
+  EXPECT_EQ(to_.came.size(), 1U);
+  to_.mended = true;
+  settle(outbox_sender::k_stuck_pause);
+  EXPECT_EQ(to_.came.size(), 20'002U);
+  EXPECT_EQ(to_.out_of_order, 0U);
+  EXPECT_TRUE(sender_->idle());
+  EXPECT_EQ(lane(), (outbox_state{20'002, 20'002, 0}));
+}
+
+/// Whole batches refused for one message, failures that pass, restarts, operators: all come, and none that
+/// follows one of its aggregate before it, but what was under way with it.
+TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_everything_delivered) {
+  std::mt19937_64 random{5};
+  to_.room = 7;
+  to_.takes_batches_or_none = true;
+  to_.fails_one_in = 40;
+  for (int round = 0; round < 200; ++round) {
+    put(random() % 20,
+        [&](std::size_t) { return (random() % 10 == 0 ? "bad" : "p") + std::to_string(random() % 8); });
+    for (std::uint64_t n = random() % 30; n > 0; --n) {
+      now_ += milliseconds{random() % 400};
+      turn();
+    }
+    if (random() % 10 == 0) restart();
+    if (random() % 5 == 0) {
+      for (const refused_message& m : sender_->refused(now_, 3)) EXPECT_TRUE(sender_->retry(m.row.position));
+    }
+  }
+  to_.mended = true;
+  to_.fails_one_in = 0;
+  settle(outbox_sender::k_longest_stuck_pause);
+  for (int i = 0; i < 1'000 && !sender_->idle(); ++i) settle(seconds{60});
+  trim();
+  EXPECT_TRUE(sender_->idle());
+  EXPECT_EQ(to_.came.size(), put_);
+  EXPECT_EQ(lane(), (outbox_state{put_, put_, 0}));
+}
+
+/// With a topic of which the test says what becomes of each message.
+struct refused_beside_others : ::testing::Test {
+  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published) {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    for (const std::string& aggregate : aggregates) {
+      output_row& row = batch.outbox.puts.emplace_back();
+      row.kind = kind;
+      row.topic = "t";
+      row.aggregate = aggregate;
+      row.value = aggregate;
+    }
+    batch.outbox.number(store_.outboxes(), 7);
+    ASSERT_TRUE(store_.write(batch));
+    ASSERT_TRUE(store_.sync());
+    sender_.wrote(batch.step, store_.outbox().next);
+    turn();
+  }
+  void turn() { ASSERT_TRUE(sender_.turn(now_)); }
+  void pass(milliseconds time) {
+    now_ += time;
+    turn();
+  }
+  void end(std::uint64_t position, how ended) {
+    to_.end(position, ended, "because");
+    turn();
+  }
+  /// Of `aggregates`, all but the last one, each alone; what was under way beside them is through.
+  void put_refused(const std::vector<std::string>& aggregates) {
+    put(aggregates);
+    const std::uint64_t last = to_.under_way.back();
+    while (to_.under_way.size() > 1) to_.end(to_.under_way.front(), how::refused);
+    end(last, how::done);
+    while (!to_.under_way.empty()) end(to_.under_way.front(), how::refused);
+    EXPECT_EQ(sender_.refused(now_, 100).size(), aggregates.size() - 1);
+    (void)to_.values();
+  }
+  [[nodiscard]] std::uint32_t attempts() const { return sender_.refused(now_, 1).at(0).attempts; }
+
+  memory_store store_{{"s"}};
+  fake_publisher to_;
+  outbox_sender::time_point now_{std::chrono::hours{1}};
+  outbox_sender sender_{store_, to_, silent_log()};
+};
+
+TEST_F(refused_beside_others, message_waits_for_one_that_never_ends_and_then_the_others_go_on) {
+  put_refused({"bad", "p1"});
+  put({"never"});
+  pass(outbox_sender::k_stuck_pause);
+  put({"p2"});
+  EXPECT_THAT(to_.values(), ElementsAre("never")) << "the refused one is due, and is to be alone";
+  pass(outbox_sender::k_longest_quiet - milliseconds{1});
+  EXPECT_THAT(to_.values(), IsEmpty());
+  pass(milliseconds{1});
+  EXPECT_THAT(to_.values(), ElementsAre("p2"));
+  end(3, how::done);
+  pass(outbox_sender::k_longest_quiet - milliseconds{1});
+  put({"p3"});
+  EXPECT_THAT(to_.values(), ElementsAre("p3")) << "the others have as long";
+  end(4, how::done);
+  end(2, how::done);
+  pass(milliseconds{1});
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  end(0, how::done);
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, message_that_never_ends_itself_does_not_hold_them_up) {
+  put_refused({"bad", "p1"});
+  pass(outbox_sender::k_stuck_pause);
+  put({"p2", "bad"});
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  pass(outbox_sender::k_longest_quiet);
+  EXPECT_THAT(to_.values(), ElementsAre("p2")) << "but what is behind it";
+  EXPECT_FALSE(sender_.skip(0)) << "it is under way";
+  to_.end(2, how::done);
+  end(0, how::refused);
+  EXPECT_EQ(attempts(), 1U) << "by now it was not alone";
+  pass(outbox_sender::k_longest_quiet);
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  pass(outbox_sender::k_longest_quiet);
+  end(0, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("bad")) << "the next one of its aggregate";
+  end(3, how::done);
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, dead_letter_is_not_given_up_for_them) {
+  put({"dead", "p1"}, output_kind::dead_letter);
+  to_.end(0, how::refused);
+  end(1, how::done);
+  end(0, how::refused);
+  (void)to_.values();
+  pass(outbox_sender::k_longest_quiet);
+  put({"p2"});
+  end(0, how::refused);
+  EXPECT_THAT(sender_.take_given_up(), IsEmpty());
+  end(2, how::done);
+  end(0, how::refused);
+  EXPECT_EQ(sender_.take_given_up().size(), 1U) << "alone";
+}
+
+TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {
+  put_refused({"bad1", "bad2", "p1"});
+  pass(outbox_sender::k_stuck_pause);
+  EXPECT_THAT(to_.values(), ElementsAre("bad1"));
+  put({"p2"});
+  end(0, how::again);  // its topic is gone
+  EXPECT_THAT(*sender_.trouble(), ::testing::HasSubstr("takes no messages"));
+  pass(milliseconds{500});
+  EXPECT_THAT(to_.values(), ElementsAre("p2"));
+  end(3, how::done);
+  pass(milliseconds{500});
+  EXPECT_THAT(to_.values(), ElementsAre("bad2"));
+  EXPECT_TRUE(sender_.is_away()) << "the first one's topic is";
+  end(1, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("bad1"));
+  end(0, how::done);
+  EXPECT_FALSE(sender_.trouble());
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(refused_beside_others, message_under_way_once_more_keeps_nobody_from_stopping) {
+  put_refused({"bad", "p1"});
+  EXPECT_TRUE(sender_.settled());
+  pass(outbox_sender::k_stuck_pause);
+  EXPECT_THAT(to_.values(), ElementsAre("bad"));
+  EXPECT_TRUE(sender_.settled());
+  put({"p2"});
+  EXPECT_FALSE(sender_.settled());
+}
+
+}  // namespace
+}  // namespace ratchet::testing
