@@ -71,7 +71,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
   if (sender_) refusals_.push_back({k_topics_name, &*sender_});
   open_sinks();
   listen_for_transactions();
-  around_.to.on_durable([this] {
+  durable_moves_ = around_.to.durable().on_move([this] {
     const bool is_awaited = around_.transactions != nullptr && around_.transactions->awaits_sync();
     if (sender_ || !sinks_.empty() || is_awaited) around_.from.wake();
   });
@@ -79,7 +79,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
 
 consumer_session::~consumer_session() {
   lines_.end();
-  around_.to.on_durable({});
+  durable_moves_.end();
   if (around_.transactions != nullptr) around_.transactions->on_asked({});
   if (sender_) around_.publish_to->on_progress({});
   for (const sink_sender& sink : sinks_) sink.to().on_progress({});

@@ -319,6 +319,7 @@ class consumer_session {
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
   time_point assigned_at_;                     ///< last
+  durable_signal::subscription durable_moves_;
   time_point last_sync_;
   time_point durable_moved_;
   std::uint64_t durable_seen_{0};

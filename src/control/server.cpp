@@ -13,6 +13,7 @@
 #include <exception>
 #include <list>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "control/socket.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
+#include "ports/wait_until_durable.hpp"
 #include "process/decider.hpp"
 #include "process/signals.hpp"
 #include "text/byte_sink.hpp"
@@ -32,9 +34,6 @@ namespace {
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_durable_poll{2};
-/// One request covers what was read; it is made again only in case it was lost.
-constexpr std::chrono::milliseconds k_sync_request_interval{500};
 /// Before accept() is tried again when the process has no descriptor left.
 constexpr std::chrono::milliseconds k_accept_pause{100};
 
@@ -83,9 +82,10 @@ struct control_server::implementation {
   sink_actor of_sinks;            ///< may be empty
 
   unique_fd listener;
-  unique_fd stop;             ///< readable for good once the server has to end; never read
-  unique_fd finished;         ///< a worker has ended
-  std::list<worker> workers;  ///< of the accepting thread alone
+  unique_fd stop;              ///< readable for good once the server has to end; never read
+  std::stop_source waits_end;  ///< the same, for who waits until a step is durable
+  unique_fd finished;          ///< a worker has ended
+  std::list<worker> workers;   ///< of the accepting thread alone
   std::thread acceptor;
 
   void accept_until_stopped();
@@ -290,23 +290,16 @@ reported<void> control_server::implementation::act_on_sinks(const sink_request& 
 }
 
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
-  const auto deadline = steady_clock::now() + limits.durable_timeout;
-  auto next_request = steady_clock::now();
-  while (from.durable_step() < step) {
-    if (steady_clock::now() >= next_request) {
-      from.request_sync();
-      next_request = steady_clock::now() + k_sync_request_interval;
-    }
-    if (stopped_before(steady_clock::now() + k_durable_poll, stop.get())) {
-      return problem{errc::source_unavailable, "the running instance is being stopped", "try again", {}};
-    }
-    if (steady_clock::now() < deadline) continue;
-    return problem{errc::source_unavailable,
-                   "the running instance is busy: what was read is not synced yet",
-                   "try again; if it stays so, look at the disk and at the instance's log",
-                   {}};
+  if (ratchet::wait_until_durable(from, step, steady_clock::now() + limits.durable_timeout,
+                                  waits_end.get_token())) {
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (waits_end.stop_requested())
+    return problem{errc::source_unavailable, "the running instance is being stopped", "try again", {}};
+  return problem{errc::source_unavailable,
+                 "the running instance is busy: what was read is not synced yet",
+                 "try again; if it stays so, look at the disk and at the instance's log",
+                 {}};
 }
 
 control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
@@ -337,6 +330,7 @@ reported<std::unique_ptr<control_server>> control_server::start(const std::files
 
 control_server::~control_server() {
   signal(self_->stop);
+  self_->waits_end.request_stop();
   self_->acceptor.join();
   // First nobody listens, then the socket goes: in between a client is told that no instance runs.
   self_->listener.reset();

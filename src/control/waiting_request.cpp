@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "control/requests.hpp"
 #include "control/words.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "ports/wait_until_durable.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/replay_outcome.hpp"
 #include "reports/waiting_story.hpp"
@@ -338,14 +338,8 @@ waiting_actor actor_of(owner_errands& owner, store& state, const decision_patien
     if (end != errand_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
-    const auto until = std::chrono::steady_clock::now() + k_sync_patience;
-    while (state.durable_step() < step) {
-      state.request_sync();
-      if (std::chrono::steady_clock::now() > until)
-        return unavailable("it was done, but is not synced yet",
-                           "look at the disk and at the instance's log");
-      std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    }
+    if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))
+      return unavailable("it was done, but is not synced yet", "look at the disk and at the instance's log");
     return done;
   };
 }

@@ -18,6 +18,7 @@
 #include "core/resume.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
+#include "ports/durable_signal.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -235,10 +236,9 @@ class store {
   /// again.
   [[nodiscard]] virtual result<void> sync() = 0;
 
-  /// Has `told` called each time that durable_step() has moved, on a thread of the store's own, from now on
-  /// and instead of what was to be called before. Empty: nothing is called any more, and no call is under way
-  /// when this returns. A store without such a thread calls nothing.
-  virtual void on_durable(std::function<void()> /*told*/) {}
+  /// Tells that durable_step() has moved, on a thread of the store's own; a store without one tells nothing.
+  /// See wait_until_durable(). Any thread.
+  [[nodiscard]] durable_signal& durable() const noexcept { return durable_; }
 
   /// Why this store cannot write any more, in the words of the system, for people; empty while it can.
   [[nodiscard]] virtual std::string failure() const { return {}; }
@@ -276,6 +276,9 @@ class store {
 
   /// Cheap enough for every few seconds.
   [[nodiscard]] virtual store_statistics statistics() const { return {}; }
+
+ private:
+  mutable durable_signal durable_;
 };
 
 }  // namespace ratchet

@@ -47,7 +47,7 @@ class rocks_store final : public store {
         memory_{std::move(memory)},
         writer_{*db_},
         last_step_{step},
-        sync_{*db_, std::move(synced), std::move(floors), step},
+        sync_{*db_, std::move(synced), std::move(floors), step, durable()},
         writes_{*db_, sync_, where},
         lookup_{*db_, writes_, memory_},
         start_{std::move(start)},
@@ -135,7 +135,6 @@ class rocks_store final : public store {
   }
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
   void request_sync() override { writes_.request_sync(); }
-  void on_durable(std::function<void()> told) override { sync_.on_durable(std::move(told)); }
   [[nodiscard]] result<void> sync() override {
     RATCHET_TRY(settle());
     return sync_.sync_and_wait();

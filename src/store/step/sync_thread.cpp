@@ -20,10 +20,11 @@ constexpr std::size_t k_most_pending_floors = 1024;
 }  // namespace
 
 sync_thread::sync_thread(database& db, synced_file file, std::shared_ptr<durable_floors> floors,
-                         std::uint64_t recovered)
+                         std::uint64_t recovered, durable_signal& signal)
     : db_{&db},
       file_{std::move(file)},
       floors_{std::move(floors)},
+      signal_{&signal},
       written_{recovered},
       durable_{recovered},
       thread_{[this] { run(); }} {}
@@ -57,11 +58,6 @@ bool sync_thread::fail(std::string why) {
   const std::scoped_lock lock{mutex_};
   failure_ = std::move(why);
   return false;
-}
-
-void sync_thread::on_durable(std::function<void()> told) {
-  const std::scoped_lock lock{told_mutex_};
-  told_ = std::move(told);
 }
 
 void sync_thread::request() {
@@ -115,10 +111,7 @@ bool sync_thread::sync_once() {
   }
   durable_.store(step, std::memory_order_release);
   publish_floors(step);
-  if (moves) {
-    const std::scoped_lock lock{told_mutex_};
-    if (told_) told_();
-  }
+  if (moves) signal_->moved();
   if (floor_moved_ && (!last_drop_ || std::chrono::steady_clock::now() - *last_drop_ >= k_drop_interval)) {
     drop_files();
   }

@@ -6,13 +6,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "core/histogram.hpp"
+#include "ports/durable_signal.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/files/synced_file.hpp"
 
@@ -24,8 +24,10 @@ namespace ratchet {
 /// clean. Thread-safety: all calls from any thread, but wrote() from the writer alone.
 class sync_thread {
  public:
-  /// `recovered`: a step that is durable already. Borrows the database.
-  sync_thread(database&, synced_file, std::shared_ptr<durable_floors>, std::uint64_t recovered);
+  /// `recovered`: a step that is durable already. Borrows the database, and the signal, which is told each
+  /// time that durable() has moved.
+  sync_thread(database&, synced_file, std::shared_ptr<durable_floors>, std::uint64_t recovered,
+              durable_signal&);
   /// Stops after the sync under way. What was not synced stays so.
   ~sync_thread();
   sync_thread(const sync_thread&) = delete;
@@ -39,9 +41,6 @@ class sync_thread {
 
   /// A write has failed, and so has its log: it is not touched any more.
   void write_failed() noexcept { write_failed_.store(true, std::memory_order_release); }
-
-  /// To be called each time that durable() has moved. When this returns, no call of the old one is under way.
-  void on_durable(std::function<void()> told);
 
   void request();
   /// Waits for a sync that began after this call. Errors: write_indeterminate.
@@ -69,6 +68,7 @@ class sync_thread {
   database* db_;
   synced_file file_;
   std::shared_ptr<durable_floors> floors_;
+  durable_signal* signal_;
   std::atomic<std::uint64_t> written_;
   std::atomic<std::uint64_t> durable_;
   std::atomic<bool> failed_{false};
@@ -79,8 +79,6 @@ class sync_thread {
   std::string failure_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::mutex told_mutex_;
-  std::function<void()> told_;
   std::uint64_t requested_{0};  ///< the number of the last sync asked for
   std::uint64_t started_{0};    ///< syncs begun; a request made after a begin needs the next one
   std::uint64_t finished_{0};

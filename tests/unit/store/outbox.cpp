@@ -219,7 +219,7 @@ TEST_F(an_outbox, tells_whoever_waits_that_a_step_is_durable) {
   auto s = open();
   std::atomic<int> told{0};
   std::atomic<std::uint64_t> durable{0};
-  s->on_durable([&] {
+  auto subscribed = s->durable().on_move([&] {
     durable = s->durable_step();
     ++told;
   });
@@ -229,7 +229,7 @@ TEST_F(an_outbox, tells_whoever_waits_that_a_step_is_durable) {
   EXPECT_EQ(durable, s->last_step());
   must(s->sync());
   EXPECT_EQ(told, 1) << "nothing moved";
-  s->on_durable({});
+  subscribed.end();
   put(*s, {"b"});
   must(s->sync());
   EXPECT_EQ(told, 1);

@@ -314,7 +314,8 @@ TEST_F(a_floor, is_published_with_its_step_and_never_before) {
   std::unique_ptr<database> db;
   ASSERT_TRUE(database::open(settings, recovery_filter{1}, false, db).ok());
   auto floors = std::make_shared<durable_floors>();
-  sync_thread syncs{*db, must(synced_file::open(path())), floors, 1};
+  durable_signal signal;
+  sync_thread syncs{*db, must(synced_file::open(path())), floors, 1, signal};
   syncs.note_floor(2, stream_id{1}, at(20));
   syncs.note_floor(3, stream_id{1}, at(30));
   must(syncs.sync_and_wait());
