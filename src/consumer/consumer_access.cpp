@@ -25,7 +25,6 @@ constexpr std::chrono::milliseconds k_topics_timeout{30'000};
 /// Brokers hear of a topic one after the other.
 constexpr std::chrono::milliseconds k_topic_patience{3'000};
 constexpr std::chrono::milliseconds k_look_again{500};
-constexpr const char* k_obstacle = "access";
 
 /// Those of the config that the client's complaints name, as in "sasl_ssl://b1:9092/bootstrap: ...".
 void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, const std::string& text) {
@@ -52,7 +51,7 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 
 }  // namespace
 
-std::optional<session_result> consumer_session::check_cluster() {
+turn_result<> consumer_session::check_cluster() {
   const auto limit = around_.settings.kafka.connect_timeout;
   std::optional<complaint> said;
   int refused = 0;
@@ -69,7 +68,7 @@ std::optional<session_result> consumer_session::check_cluster() {
                             describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
     }
     if (stop_requested()) return finish(session_end::drained);
-    if (auto failed = serve_others()) return failed;
+    RATCHET_TRY(serve_others());
     if (waited >= limit) {
       return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
     }
@@ -77,10 +76,10 @@ std::optional<session_result> consumer_session::check_cluster() {
   }
   const std::string known = around_.to.cluster_id();
   if (known.empty()) {
-    if (const auto set = around_.to.set_cluster_id(cluster.value()); !set) return store_failed(set.error());
-    return std::nullopt;
+    RATCHET_TRY(stored(around_.to.set_cluster_id(cluster.value())));
+    return go_on();
   }
-  if (known == cluster.value()) return std::nullopt;
+  if (known == cluster.value()) return go_on();
   return session_result{
       session_end::refused,
       problem{make_error_code(errc::state_foreign),
@@ -98,6 +97,14 @@ result<std::vector<topic_partition>> consumer_session::look_up(std::span<const s
     if (!may_come || stop_requested() || around_.clock.steady() >= deadline) return found;
     RATCHET_TRY(around_.from.poll(1, k_look_again));
   }
+}
+
+turn_result<> consumer_session::check_output_topics() {
+  const std::vector<std::string> wanted = output_topics(around_.streams);
+  if (wanted.empty()) return go_on();
+  const auto found = look_up(wanted);
+  if (found) return go_on();
+  return topics_failed(found.error(), wanted, topic_use::written);
 }
 
 session_result consumer_session::topics_failed(std::error_code code, const std::vector<std::string>& topics,
@@ -152,23 +159,6 @@ session_result consumer_session::question_failed(const std::string& what, std::e
                   what + ": " + (said ? said->text : code.message()),
                   passing ? "" : "check the brokers, and what this user may do",
                   {}}};
-}
-
-void consumer_session::note_denied(access_kind kind, const std::string& text) {
-  const problem why = describe_refusal(kind, text, around_.settings.kafka, topics_);
-  denied_ = why.message;
-  around_.board.set_obstacle(k_obstacle, why.message);
-  if (!denials_.due(around_.clock.steady())) return;
-  tell(around_.log, log_kind::access_denied,
-       "{} -> {}; nothing is lost, and it goes on by itself once that is allowed{}", why.message, why.hint,
-       denials_.held_back());
-}
-
-void consumer_session::note_allowed() {
-  around_.board.clear_obstacle(k_obstacle);  // also what an earlier session met
-  if (!denied_) return;
-  denied_.reset();
-  tell(around_.log, log_kind::access_given, "the brokers take this user's commits again");
 }
 
 }  // namespace ratchet

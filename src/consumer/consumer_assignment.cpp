@@ -18,12 +18,11 @@ namespace {
 
 /// Of one assignment; each rebalance says them again.
 constexpr std::size_t k_most_lines = 64;
-constexpr std::chrono::milliseconds k_claim_timeout{10'000};
 constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 
 }  // namespace
 
-std::optional<session_result> consumer_session::on_assigned(const notice::assigned& a) {
+turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
   if (!times_.assigned) times_.assigned = around_.clock.steady();
   note_answer();
   // Partitions may have been added to a topic since the start.
@@ -40,14 +39,13 @@ std::optional<session_result> consumer_session::on_assigned(const notice::assign
   return take_up(a.partitions, false);
 }
 
-std::optional<session_result> consumer_session::take_up(std::span<const topic_partition> partitions,
-                                                        bool more) {
+turn_result<> consumer_session::take_up(std::span<const topic_partition> partitions, bool more) {
   // What the operator said holds for the first assignment of this start, and only there.
   const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
   auto resolved =
       resolve_assignment(around_.from, around_.to, pipeline_, partitions, wish, around_.clock.now());
   if (!resolved) {
-    if (more && is_passing(resolved.error())) return std::nullopt;  // they are asked about again
+    if (more && is_passing(resolved.error())) return go_on();  // they are asked about again
     return questions_failed(resolved.error());
   }
   resolved_assignment& r = resolved.value();
@@ -58,23 +56,22 @@ std::optional<session_result> consumer_session::take_up(std::span<const topic_pa
   if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
     return hold_all(r, partitions, more);
   if (r.takeover) {
-    if (auto failed = draw(r.takeover_counter)) return failed;
+    RATCHET_TRY(draw(r.takeover_counter));
   }
   return start_reading(std::move(r), more);
 }
 
 /// Nothing is claimed yet: what has to be known first is not known.
-std::optional<session_result> consumer_session::hold_all(const resolved_assignment& r,
-                                                         std::span<const topic_partition> partitions,
-                                                         bool more) {
+turn_result<> consumer_session::hold_all(const resolved_assignment& r,
+                                         std::span<const topic_partition> partitions, bool more) {
   const std::string why = r.held.front().second.message();
   for (const topic_partition& where : partitions) hold(where, why);
   tell_of_held();
-  if (more) return std::nullopt;
+  if (more) return go_on();
   unassigned_since_.reset();
   around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
   if (const auto answered = around_.from.assign({}); !answered) return questions_failed(answered.error());
-  return std::nullopt;
+  return go_on();
 }
 
 store_change consumer_session::change_of_store(resolved_assignment& r) const {
@@ -108,10 +105,10 @@ std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_a
   return others;
 }
 
-std::optional<session_result> consumer_session::start_reading(resolved_assignment r, bool more) {
+turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) {
   const bool first = !assigned_once_;
   if (first) {
-    if (auto failed = accept_start()) return failed;
+    RATCHET_TRY(accept_start());
   }
   if (more) expect_ends_anew();
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
@@ -119,25 +116,21 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
   const auto entered =
       pipeline_.enter_positions(r.start, not_at_their_end(r), std::move(r.audits), std::move(change));
   if (!entered) return store_failed(entered.error());
-  if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  RATCHET_TRY(stored(around_.to.sync()));
   r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
   if (!r.only_claimed.empty()) {
-    const auto claim = committer_->claim(r.only_claimed, around_.to.durable_step());
-    if (const auto claimed = around_.from.commit_and_wait(claim, k_claim_timeout); !claimed) {
+    const auto claimed = commits_.claim(r.only_claimed);
+    if (!claimed) {
       const std::error_code why = claimed.error();
       if (more && (is_passing(why) || why == source_condition::not_a_member))
-        return std::nullopt;  // they are held on
+        return go_on();  // they are held on
       return claim_failed(claimed.error());
     }
-    note_allowed();
-    for (const commit_request& c : claim)
-      around_.board.set_committed(stream_name(c.where), c.where, c.next_offset);
-    if (auto ended = meets_a_copy(claim.size(), first)) return ended;
+    RATCHET_TRY(meets_a_copy(claimed.value(), first));
   }
   if (first) {
     // Behind the claim: what the config says is in force from here on, and its topics are there.
-    if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
-      return store_failed(done.error());
+    RATCHET_TRY(stored(pipeline_.leave_out_unread(pipeline::plain_files::are_not_read)));
   }
   if (!more) forget_assignment();
   for (const position& p : r.start) {
@@ -146,7 +139,7 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
     assigned_[p.where] = p.offset;
     held_.erase(p.where);
   }
-  committer_->also_assigned(r.start);
+  commits_.also_assigned(r.start);
   for (const auto& [where, why] : r.held) hold(where, why.message());
   for (const auto& [where, why] : r.stopped) {
     held_.erase(where);
@@ -166,7 +159,7 @@ std::optional<session_result> consumer_session::start_reading(resolved_assignmen
         session_end::client_lost,
         problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
   }
-  return std::nullopt;
+  return go_on();
 }
 
 void consumer_session::forget_assignment() {
@@ -179,7 +172,7 @@ void consumer_session::forget_assignment() {
   left_out_at_.clear();
   asked_ends_.clear();
   assigned_.clear();
-  committer_->unassigned();
+  commits_.unassigned();
 }
 
 std::vector<position> consumer_session::positions_to_read() const {
@@ -208,11 +201,11 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
 
 /// Two copies of one directory that start at the same moment find only the claims that they share, and get a
 /// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
-std::optional<session_result> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
-  if (!first || claimed == all_partitions_.size()) return std::nullopt;
+turn_result<> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
+  if (!first || claimed == all_partitions_.size()) return go_on();
   auto met = claim_of_a_copy(around_.from, around_.to, pipeline_, all_partitions_);
   if (!met) return questions_failed(met.error());
-  if (!met.value()) return std::nullopt;
+  if (!met.value()) return go_on();
   met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
   return session_result{session_end::refused, std::move(*met.value())};
 }
@@ -243,21 +236,18 @@ void consumer_session::show_assignment() {
        missing, all_partitions_.size());
 }
 
-std::optional<session_result> consumer_session::on_revoked(const notice::revoked& r) {
+turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
        r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !assigned_.empty()) {
-    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
-    const auto requests = committer_->all_due(around_.to.durable_step());
-    if (!requests.empty()) {
-      if (const auto done = around_.from.commit_and_wait(requests, k_revoke_commit_timeout); !done) {
-        tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
-             done.error().message());
-      }
+    RATCHET_TRY(stored(around_.to.sync()));
+    if (const auto done = commits_.commit_all(k_revoke_commit_timeout); !done) {
+      tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
+           done.error().message());
     }
   }
-  committer_->unassigned();
+  commits_.unassigned();
   assigned_.clear();
   held_.clear();
   tell_of_held();
@@ -269,13 +259,13 @@ std::optional<session_result> consumer_session::on_revoked(const notice::revoked
         session_end::client_lost,
         problem{done.error(), "the assignment cannot be given back: " + done.error().message(), "", {}}};
   }
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::on_end_of_partition(const notice::end_of_partition& e) {
-  if (!assigned_.contains(e.where)) return std::nullopt;
+turn_result<> consumer_session::on_end_of_partition(const notice::end_of_partition& e) {
+  if (!assigned_.contains(e.where)) return go_on();
   // Transaction markers take offsets but are never delivered: without this the lag would never be 0.
-  if (const auto moved = pipeline_.move_to(e.where, e.offset); !moved) return store_failed(moved.error());
+  RATCHET_TRY(stored(pipeline_.move_to(e.where, e.offset)));
   note_moves();
   around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
   at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady(), false}).first->second;
@@ -284,11 +274,11 @@ std::optional<session_result> consumer_session::on_end_of_partition(const notice
   if (!before.empty() && before.mapped() == e.offset) end.since_before = true;
   const auto goal = end_at_start_.find(e.where);
   if (goal != end_at_start_.end() && e.offset >= goal->second) reached_.insert(e.where);
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::on_out_of_range(const notice::out_of_range& o) {
-  if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return std::nullopt;
+turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
+  if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return go_on();
   const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
                                            resume_wish{}, around_.clock.now());
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
@@ -300,20 +290,20 @@ std::optional<session_result> consumer_session::on_out_of_range(const notice::ou
     hold(o.where, o.text);
     tell_of_held();
     show_assignment();
-    return std::nullopt;
+    return go_on();
   }
   if (!resolved || !resolved.value().stops.empty() || again) {
     on_dead_partition(o.where, o.text, resolved);
-    return std::nullopt;
+    return go_on();
   }
   read_again_[o.where] = offset;
-  if (auto failed = count_all_again()) return failed;
+  RATCHET_TRY(count_all_again());
   tell(around_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log has its offset {}, and it is read again from there",
        to_string(o.where), o.text, offset);
   if (const auto begun = around_.from.assign(positions_to_read()); !begun)
     return questions_failed(begun.error());
-  return std::nullopt;
+  return go_on();
 }
 
 void consumer_session::on_topic_gone(const notice::topic_gone& g) {

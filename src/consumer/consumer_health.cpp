@@ -22,9 +22,9 @@ constexpr std::chrono::seconds k_clock_settles{30};
 }  // namespace
 
 void consumer_session::tell_health(time_point now) {
-  const std::uint64_t durable = around_.to.durable_step();
+  const std::uint64_t durable = durability_.covered();
   around_.meter.durability(around_.to.last_step() - std::min(durable, around_.to.last_step()),
-                           durable_moved_);
+                           durability_.moved_at());
   sampler_.turn(now, around_.settings.state.commit_interval);
   if (!last_log_ends_ || now - *last_log_ends_ >= k_log_end_interval) {
     last_log_ends_ = now;
@@ -54,8 +54,8 @@ void consumer_session::tell_resources() {
   resource_sample sample;
   sample.store = around_.to.statistics();
   sample.queued_bytes = around_.from.queued_bytes();
-  sample.free_bytes = space_.free();
-  sample.reserve_bytes = space_.reserve();
+  sample.free_bytes = flow_.space().free();
+  sample.reserve_bytes = flow_.space().reserve();
   around_.meter.publish(std::move(sample));
 }
 

@@ -42,7 +42,7 @@ constexpr milliseconds k_expiry_slack{2'000};
 
 }  // namespace
 
-std::optional<session_result> consumer_session::check_group() {
+turn_result<> consumer_session::check_group() {
   auto checked = check_before_joining(around_.from, around_.to, pipeline_, all_partitions_, options_.resume,
                                       around_.settings.kafka.group);
   if (!checked) {
@@ -53,7 +53,7 @@ std::optional<session_result> consumer_session::check_group() {
     return session_result{session_end::refused, std::move(*checked.value().refused)};
   }
   if (checked.value().overridden) return wait_until_alone(*checked.value().overridden);
-  return std::nullopt;
+  return go_on();
 }
 
 /// `--resume` is about to go over a claim that may be a living instance's. Nobody can tell whose members the
@@ -63,14 +63,14 @@ milliseconds consumer_session::longest_absence() const {
   return session_timeout(around_.settings.kafka) + k_expiry_slack;
 }
 
-std::optional<session_result> consumer_session::wait_until_alone(const committed_offset& overridden) {
+turn_result<> consumer_session::wait_until_alone(const committed_offset& overridden) {
   const std::string& group = around_.settings.kafka.group;
   const milliseconds limit = longest_absence();
   const time_point deadline = around_.clock.steady() + limit;
   for (bool first = true;; first = false) {
     const auto found = around_.from.members(k_query_timeout);
     if (!found) return questions_failed(found.error());
-    if (found.value().empty()) return std::nullopt;
+    if (found.value().empty()) return go_on();
     if (stop_requested()) return finish(session_end::drained);
     const std::string members = list_of(found.value());
     if (around_.clock.steady() >= deadline) {
@@ -121,12 +121,13 @@ session_result consumer_session::questions_failed(std::error_code code) {
 }
 
 /// An assignment that is not answered blocks the member, and one without a claim must not be read.
-std::optional<session_result> consumer_session::claim_failed(std::error_code code) {
+turn_result<> consumer_session::claim_failed(std::error_code code) {
   if (code == source_condition::not_a_member) {
     tell(around_.log, log_kind::group_moved_on,
          "the group moved on before it was claimed ({}); waiting for its next assignment", code.message());
     const auto answered = around_.from.assign({});
-    return answered ? std::nullopt : std::optional{questions_failed(answered.error())};
+    if (!answered) return questions_failed(answered.error());
+    return go_on();
   }
   return question_failed(
       "group `" + around_.settings.kafka.group + "` could not be claimed by committing offsets", code,
@@ -149,10 +150,10 @@ void consumer_session::tell_of_waiting(time_point now) {
   around_.board.set_ready(false, why);
 }
 
-std::optional<session_result> consumer_session::accept_start() {
-  if (!around_.accept) return std::nullopt;
+turn_result<> consumer_session::accept_start() {
+  if (!around_.accept) return go_on();
   auto failed = around_.accept();
-  if (!failed) return std::nullopt;
+  if (!failed) return go_on();
   return session_result{session_end::store_lost, std::move(failed)};
 }
 

@@ -42,7 +42,14 @@ consumer_session::consumer_session(surroundings around, session_options options)
       options_{std::move(options)},
       pipeline_{around_.streams, around_.to, around_.clock},
       sampler_{around_.streams, around_.to, around_.meter},
-      space_{around_.settings, around_.space},
+      delivery_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
+                 around_.meter, around_.log, pipeline_, around_.publish_to, around_.sinks,
+                 [this] { return stop_requested(); }}},
+      flow_{{around_.settings, around_.streams, around_.to, around_.board, around_.log, pipeline_, delivery_,
+             around_.space}},
+      durability_{around_.to, around_.settings.state.commit_interval, around_.clock.steady()},
+      commits_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.meter,
+                around_.log, topics_, [this](const topic_partition& where) { return stream_name(where); }}},
       lines_{around_.log, around_.streams},
       clock_watch_{around_.streams},
       trace_{around_.settings.state.path},
@@ -50,16 +57,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
   for (const auto& s : around_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
-  last_sync_ = last_commit_ = last_trim_ = last_idle_check_ = durable_moved_ = around_.clock.steady();
-  if (around_.publish_to != nullptr) {
-    sender_.emplace(around_.to, *around_.publish_to, around_.log);
-    pipeline_.on_outputs([this](std::vector<output_row>&& rows) {
-      std::erase_if(rows, [](const output_row& row) { return !row.lane().empty(); });
-      sender_->offer(std::move(rows));
-    });
-    around_.board.set_outbox_trouble({});
-    around_.publish_to->on_progress([this] { around_.from.wake(); });
-  }
+  last_idle_check_ = around_.clock.steady();
   pipeline_.on_written([this](const step_batch& step) {
     sampler_.note(step);
     lines_.tell(step, around_.clock.steady());
@@ -68,12 +66,10 @@ consumer_session::consumer_session(surroundings around, session_options options)
     around_.meter.beat();
     return !stop_requested();
   });
-  if (sender_) refusals_.push_back({k_topics_name, &*sender_});
-  open_sinks();
   listen_for_transactions();
   durable_moves_ = around_.to.durable().on_move([this] {
     const bool is_awaited = around_.transactions != nullptr && around_.transactions->awaits_sync();
-    if (sender_ || !sinks_.empty() || is_awaited) around_.from.wake();
+    if (delivery_.has_lanes() || is_awaited) around_.from.wake();
   });
 }
 
@@ -81,44 +77,40 @@ consumer_session::~consumer_session() {
   lines_.end();
   durable_moves_.end();
   if (around_.transactions != nullptr) around_.transactions->on_asked({});
-  if (sender_) around_.publish_to->on_progress({});
-  for (const sink_sender& sink : sinks_) sink.to().on_progress({});
 }
 
 session_result consumer_session::run() {
   if (stop_requested()) return finish(session_end::drained);
-  // Of the session before; this one looks for itself.
-  around_.board.clear_obstacle(space_guard::k_obstacle);
-  around_.board.clear_obstacle(k_full_obstacle);
+  flow_.begin();
   around_.board.set_ready(false, "connecting");
   tell_of_held();
   watch_clock();
   {
     const run_meter::long_work connecting{around_.meter, "connecting"};
-    if (auto ended = connect()) return std::move(*ended);
+    if (auto ended = connect(); !ended) return std::move(ended).error();
   }
   for (;;) {
-    if (auto ended = turn()) return std::move(*ended);
+    if (auto ended = turn(); !ended) return std::move(ended).error();
   }
 }
 
-std::optional<session_result> consumer_session::draw(std::uint64_t past_counter) {
+turn_result<> consumer_session::draw(std::uint64_t past_counter) {
   const auto drawn = around_.to.draw_incarnation(past_counter, options_.random);
   if (!drawn) return store_failed(drawn.error());
-  committer_.emplace(around_.to.uuid(), drawn.value());
-  return std::nullopt;
+  commits_.sign(around_.to.uuid(), drawn.value());
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::connect() {
+turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
-  if (auto refused = check_cluster()) return refused;
+  RATCHET_TRY(check_cluster());
   note_answer();
   auto all = look_up(topics_);
   if (!all) return topics_failed(all.error(), topics_, topic_use::read);
-  if (auto refused = check_output_topics()) return refused;
+  RATCHET_TRY(check_output_topics());
   all_partitions_ = std::move(all.value());
-  if (auto refused = check_group()) return refused;
-  if (auto failed = draw(0)) return failed;
+  RATCHET_TRY(check_group());
+  RATCHET_TRY(draw(0));
   if (const auto joined = around_.from.join(topics_); !joined) {
     return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
                            session_end::refused);
@@ -127,10 +119,10 @@ std::optional<session_result> consumer_session::connect() {
        counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
   unassigned_since_ = around_.clock.steady();
   around_.board.set_ready(false, "waiting for the group to assign partitions");
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::turn() {
+turn_result<> consumer_session::turn() {
   around_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
   const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
@@ -150,24 +142,24 @@ std::optional<session_result> consumer_session::turn() {
     worker_.submit(std::move(got.value().batch));
   }
   if (ready != nullptr) {
-    if (auto ended = handle(*ready)) return ended;
-    if (auto ended = end_where_records_were_left()) return ended;
+    RATCHET_TRY(handle(*ready));
+    RATCHET_TRY(end_where_records_were_left());
   }
   if (!got.value().notices.empty()) {
     const run_meter::long_work answering{around_.meter, "answering the group"};
     if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
       // What the notices are about lies behind these.
-      if (auto ended = settle_to_go_on()) return ended;
+      RATCHET_TRY(settle_to_go_on());
     }
     for (const source_notice& n : got.value().notices) {
-      if (auto ended = on_notice(n)) return ended;
+      RATCHET_TRY(on_notice(n));
     }
   }
-  if (auto ended = on_timers()) return ended;
-  if (auto failed = serve_others()) return failed;
+  RATCHET_TRY(on_timers());
+  RATCHET_TRY(serve_others());
   if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
     return finish(session_end::caught_up);
-  return std::nullopt;
+  return go_on();
 }
 
 milliseconds consumer_session::longest_wait() const {
@@ -181,19 +173,19 @@ milliseconds consumer_session::longest_wait() const {
 /// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
 /// at all.
 bool consumer_session::may_resume_waiting() const {
-  return assigned_once_ && !held_back();
+  return assigned_once_ && !flow_.holds_all();
 }
 
-std::optional<session_result> consumer_session::resume_waiting() {
-  if (!may_resume_waiting()) return std::nullopt;
-  if (const auto done = pipeline_.resume_waiting(); !done) return store_failed(done.error());
+turn_result<> consumer_session::resume_waiting() {
+  if (!may_resume_waiting()) return go_on();
+  RATCHET_TRY(stored(pipeline_.resume_waiting()));
   note_new_stops();
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::handle(decoded_input& input) {
+turn_result<> consumer_session::handle(decoded_input& input) {
   const time_point begin = around_.clock.steady();
-  if (const auto done = pipeline_.handle(input); !done) return store_failed(done.error());
+  RATCHET_TRY(stored(pipeline_.handle(input)));
   const time_point end = around_.clock.steady();
   if (!times_.first_step) times_.first_step = end;
   around_.meter.step(end - begin, input.batch->records().size());
@@ -201,35 +193,35 @@ std::optional<session_result> consumer_session::handle(decoded_input& input) {
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {
-    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+    RATCHET_TRY(stored(around_.to.sync()));
   }
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::serve_others() {
+turn_result<> consumer_session::serve_others() {
   if (around_.errands != nullptr) {
     const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.to, pipeline_, refusals_, assigned_once_});
+    around_.errands->serve({around_.to, pipeline_, delivery_.refusals(), assigned_once_});
   }
   // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
   if (const std::error_code code = pipeline_.failed()) return store_failed(code);
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::settle() {
+turn_result<> consumer_session::settle() {
   while (worker_.busy()) {
-    if (auto ended = handle(worker_.take())) return ended;
+    RATCHET_TRY(handle(worker_.take()));
   }
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::end_where_records_were_left() {
+turn_result<> consumer_session::end_where_records_were_left() {
   if (pipeline_.has_left()) return finish(session_end::drained);
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::settle_to_go_on() {
-  if (auto ended = settle()) return ended;
+turn_result<> consumer_session::settle_to_go_on() {
+  RATCHET_TRY(settle());
   return end_where_records_were_left();
 }
 
@@ -241,7 +233,7 @@ void consumer_session::note_moves() {
     noted = state->next_offset;
     moved.push_back({where, noted});
   }
-  committer_->moved(around_.to.last_step(), moved);
+  commits_.moved(around_.to.last_step(), moved);
 }
 
 std::string_view consumer_session::stream_name(const topic_partition& where) const {
@@ -292,17 +284,19 @@ void consumer_session::note_new_stops() {
   }
 }
 
-std::optional<session_result> consumer_session::on_timers() {
+turn_result<> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
-  if (auto failed = count_unread()) return failed;
-  if (auto failed = resume_waiting()) return failed;
-  if (auto failed = transact()) return failed;
-  if (auto ended = take_up_held(now)) return ended;
-  if (auto failed = publish(now)) return failed;
-  if (auto failed = let_sender_catch_up()) return failed;
-  if (auto failed = keep_durable(now)) return failed;
-  if (auto ended = watch_space(now)) return ended;
-  commit_due(now);
+  RATCHET_TRY(count_unread());
+  RATCHET_TRY(resume_waiting());
+  RATCHET_TRY(transact());
+  RATCHET_TRY(take_up_held(now));
+  // Before the claim it may be another's to send.
+  if (assigned_once_) {
+    RATCHET_TRY(stored(delivery_.turn(now)));
+  }
+  RATCHET_TRY(stored(durability_.turn(now)));
+  RATCHET_TRY(keep_flow(now));
+  if (!assigned_.empty()) commits_.turn(now);
   lines_.turn(now);
   tell_of_waiting(now);
   tell_health(now);
@@ -313,15 +307,14 @@ std::optional<session_result> consumer_session::on_timers() {
             make_error_code(errc::source_unavailable), "the group assigned nothing for 5 minutes", "", {}}};
   }
   // What is paused for want of room may have more to read: it holds the floor back.
-  if (held_back() || !held_streams_.empty() || now - last_idle_check_ < k_idle_check_interval)
-    return std::nullopt;
+  if (flow_.holds_any() || now - last_idle_check_ < k_idle_check_interval) return go_on();
   last_idle_check_ = now;
   watch_clock();
   return leave_out_idle(now);
 }
 
-std::optional<session_result> consumer_session::count_unread() {
-  if (!assigned_once_) return std::nullopt;  // nothing is written before the claim
+turn_result<> consumer_session::count_unread() {
+  if (!assigned_once_) return go_on();  // nothing is written before the claim
   std::vector<topic_partition> unread;
   const auto add = [&](const topic_partition& where) {
     const partition_state* state = pipeline_.find(where);
@@ -329,14 +322,12 @@ std::optional<session_result> consumer_session::count_unread() {
   };
   for (const auto& [where, unused] : held_) add(where);
   for (const topic_partition& where : reported_stops_) add(where);
-  if (const auto done = pipeline_.hold_floor_back(unread); !done) return store_failed(done.error());
-  return std::nullopt;
+  return stored(pipeline_.hold_floor_back(unread));
 }
 
-std::optional<session_result> consumer_session::count_again(std::span<const topic_partition> partitions) {
+turn_result<> consumer_session::count_again(std::span<const topic_partition> partitions) {
   for (const topic_partition& where : partitions) expect_end_anew(where);
-  if (const auto done = pipeline_.hold_floor_back(partitions); !done) return store_failed(done.error());
-  return std::nullopt;
+  return stored(pipeline_.hold_floor_back(partitions));
 }
 
 void consumer_session::expect_end_anew(const topic_partition& where) {
@@ -349,13 +340,13 @@ void consumer_session::expect_ends_anew() {
   for (const auto& [where, unused] : assigned_) expect_end_anew(where);
 }
 
-std::optional<session_result> consumer_session::count_all_again() {
+turn_result<> consumer_session::count_all_again() {
   std::vector<topic_partition> all;
   for (const auto& [where, unused] : assigned_) all.push_back(where);
   return count_again(all);
 }
 
-std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
+turn_result<> consumer_session::leave_out_idle(time_point now) {
   std::vector<topic_partition> idle;
   // One that moved on is told its next end. One that is stopped has more to read, so that its events may
   // still come: it holds the floor back.
@@ -368,9 +359,8 @@ std::optional<session_result> consumer_session::leave_out_idle(time_point now) {
     const bool is_long_enough = end.since_before || now - end.since >= k_idle_after;
     if (!pipeline_.find(where)->idle && is_long_enough) idle.push_back(where);
   }
-  if (idle.empty()) return std::nullopt;
-  if (const auto done = pipeline_.leave_out_of_floor(idle); !done) return store_failed(done.error());
-  return std::nullopt;
+  if (idle.empty()) return go_on();
+  return stored(pipeline_.leave_out_of_floor(idle));
 }
 
 bool consumer_session::stop_requested() const {
@@ -393,26 +383,21 @@ bool consumer_session::caught_up() const {
 session_result consumer_session::finish(session_end how) {
   const run_meter::long_work draining{around_.meter, "draining"};
   if (how == session_end::drained) around_.board.set_ready(false, "stopping");
-  if (auto ended = settle()) return std::move(*ended);
+  if (auto ended = settle(); !ended) return std::move(ended).error();
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   if (around_.transactions != nullptr) around_.transactions->answer(around_.to.durable_step());
-  if (auto failed = send_the_rest()) return std::move(*failed);
+  if (assigned_once_) {
+    if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
+  }
   times_.all_durable = around_.clock.steady();
   sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before
   sampler_.turn(*times_.all_durable, milliseconds{0});  // and the rest
   if (!assigned_.empty()) {
-    const auto requests = committer_->all_due(around_.to.durable_step());
-    if (!requests.empty()) {
-      if (const auto done = around_.from.commit_and_wait(requests, k_last_commit_timeout); !done) {
-        tell(around_.log, log_kind::commit_failed,
-             "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
-             "state",
-             done.error().message());
-      } else {
-        for (const commit_request& r : requests)
-          around_.board.set_committed(stream_name(r.where), r.where, r.next_offset);
-      }
-    }
+    if (const auto done = commits_.commit_all(k_last_commit_timeout); !done)
+      tell(around_.log, log_kind::commit_failed,
+           "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
+           "state",
+           done.error().message());
   }
   return {how, std::nullopt};
 }
@@ -426,14 +411,17 @@ session_result consumer_session::store_failed(std::error_code code) const {
                                            {}}};
 }
 
-std::optional<session_result> consumer_session::on_notice(const source_notice& n) {
+turn_result<> consumer_session::on_notice(const source_notice& n) {
   if (const auto* a = std::get_if<notice::assigned>(&n)) return on_assigned(*a);
   if (const auto* r = std::get_if<notice::revoked>(&n)) return on_revoked(*r);
   if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
   if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
   if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_topic_gone(*g);
   if (const auto* u = std::get_if<notice::unreadable>(&n)) on_unreadable(*u);
-  if (const auto* c = std::get_if<notice::commit_done>(&n)) on_commit_done(*c);
+  if (const auto* c = std::get_if<notice::commit_done>(&n)) {
+    commits_.ended(*c);
+    if (!c->code) note_answer();
+  }
   if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
     // Of a login or a certificate another broker may think otherwise; what was joined shows.
     const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
@@ -441,7 +429,7 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
       return session_result{session_end::refused,
                             describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
     }
-    note_denied(*t->access, t->text);
+    commits_.note_denied(*t->access, t->text);
   } else if (t != nullptr) {
     note_trouble(*t);
   }
@@ -450,7 +438,7 @@ std::optional<session_result> consumer_session::on_notice(const source_notice& n
     return session_result{session_end::client_lost,
                           problem{f->code, "the Kafka client gave up: " + f->text, "", {}}};
   }
-  return std::nullopt;
+  return go_on();
 }
 
 }  // namespace ratchet

@@ -24,23 +24,22 @@ void consumer_session::listen_for_transactions() {
   around_.transactions->on_asked([this] { around_.from.wake(); });
 }
 
-std::optional<session_result> consumer_session::transact() {
-  if (around_.transactions == nullptr) return std::nullopt;
+turn_result<> consumer_session::transact() {
+  if (around_.transactions == nullptr) return go_on();
   transaction_queue& queue = *around_.transactions;
   queue.answer(around_.to.durable_step());  // also those of the session before
   // Before the claim the state may be another's to change.
-  if (!assigned_once_) return std::nullopt;
+  if (!assigned_once_) return go_on();
   const std::vector<transaction_queue::ticket_ptr> taken = queue.take(k_transactions_of_a_turn);
-  if (taken.empty()) return std::nullopt;
-  if (held_back()) {
-    queue.refuse(taken, make_error_code(errc::held_back),
-                 space_.low() ? space_.text() : "more than outbox.bytes waits to be sent");
-    return std::nullopt;
+  if (taken.empty()) return go_on();
+  if (flow_.holds_all()) {
+    queue.refuse(taken, make_error_code(errc::held_back), flow_.why_all());
+    return go_on();
   }
   std::map<std::size_t, std::vector<transaction_queue::ticket_ptr>> by_stream;
   for (const auto& t : taken) by_stream[t->what.stream].push_back(t);
   for (auto at = by_stream.begin(); at != by_stream.end(); ++at) {
-    if (held_streams_.contains(around_.streams[at->first]->id)) {
+    if (flow_.holds(around_.streams[at->first]->id)) {
       queue.refuse(at->second, make_error_code(errc::held_back),
                    "more than outbox.bytes waits for a sink that the stream publishes to");
       continue;
@@ -68,15 +67,15 @@ std::optional<session_result> consumer_session::transact() {
     queue.written(at->second, std::move(done.value()), around_.to.last_step());
   }
   if (around_.settings.state.sync == sync_mode::every_step) {
-    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+    RATCHET_TRY(stored(around_.to.sync()));
   } else if (around_.to.last_step() > around_.to.durable_step()) {
     around_.to.request_sync();
   }
   queue.answer(around_.to.durable_step());
-  return std::nullopt;
+  return go_on();
 }
 
-std::optional<session_result> consumer_session::start_alone() {
+turn_result<> consumer_session::start_alone() {
   if (const std::vector<std::string> wanted = output_topics(around_.streams); !wanted.empty()) {
     const auto found = around_.from.partitions(wanted, k_topics_patience);
     if (!found && found.error() == make_error_code(errc::source_unavailable)) {
@@ -88,8 +87,8 @@ std::optional<session_result> consumer_session::start_alone() {
       return topics_failed(found.error(), wanted, topic_use::written);
     }
   }
-  if (auto failed = draw(0)) return failed;
-  if (auto failed = accept_start()) return failed;
+  RATCHET_TRY(draw(0));
+  RATCHET_TRY(accept_start());
   const auto copy = around_.to.copy();
   if (copy || around_.to.has_unwritten_start()) {
     store_change change;
@@ -100,10 +99,9 @@ std::optional<session_result> consumer_session::start_alone() {
         !entered) {
       return store_failed(entered.error());
     }
-    if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+    RATCHET_TRY(stored(around_.to.sync()));
   }
-  if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_not_read); !done)
-    return store_failed(done.error());
+  RATCHET_TRY(stored(pipeline_.leave_out_unread(pipeline::plain_files::are_not_read)));
   for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
   around_.board.set_ready(true);
   tell(around_.log, log_kind::waiting_for_transactions,
@@ -117,7 +115,7 @@ std::optional<session_result> consumer_session::start_alone() {
   assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();
-  return std::nullopt;
+  return go_on();
 }
 
 }  // namespace ratchet

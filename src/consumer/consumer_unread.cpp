@@ -78,7 +78,7 @@ bool consumer_session::needs_all_answers() const {
   return !assigned_once_ && options_.resume.option != resume_option::none;
 }
 
-std::optional<session_result> consumer_session::take_up_held(time_point now) {
+turn_result<> consumer_session::take_up_held(time_point now) {
   std::vector<topic_partition> answered;
   std::vector<topic_partition> given_up;
   for (auto& [where, held] : held_) {
@@ -95,10 +95,10 @@ std::optional<session_result> consumer_session::take_up_held(time_point now) {
     std::erase(answered, where);
   }
   if (!given_up.empty()) tell_of_held();
-  if (answered.empty() || (needs_all_answers() && answered.size() < held_.size())) return std::nullopt;
+  if (answered.empty() || (needs_all_answers() && answered.size() < held_.size())) return go_on();
   for (const topic_partition& where : answered) held_.at(where).answered = false;
   const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};
-  if (auto ended = settle_to_go_on()) return ended;
+  RATCHET_TRY(settle_to_go_on());
   return take_up(answered, true);
 }
 
@@ -123,9 +123,9 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
 }
 
 bool consumer_session::is_fetched(const topic_partition& where) const {
-  if (held_back() || !assigned_.contains(where) || reported_stops_.contains(where)) return false;
+  if (flow_.holds_all() || !assigned_.contains(where) || reported_stops_.contains(where)) return false;
   const stream_runtime* stream = pipeline_.stream_of(where.topic);
-  return stream == nullptr || !held_streams_.contains(stream->id);
+  return stream == nullptr || !flow_.holds(stream->id);
 }
 
 void consumer_session::ask_brokers(time_point now) {

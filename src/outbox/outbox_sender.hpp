@@ -13,7 +13,7 @@
 
 #include "outbox/held_aggregates.hpp"
 #include "outbox/lane_progress.hpp"
-#include "outbox/refused_messages.hpp"
+#include "outbox/lane_sender.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
 #include "process/log.hpp"
@@ -33,7 +33,7 @@ namespace ratchet {
 /// only the positions stay in memory, what was delivered behind them is trimmed, and trying them alone takes
 /// about half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
 /// k_longest_quiet, and then all go on beside it. Thread-safety: one owner thread.
-class outbox_sender final : public refused_messages {
+class outbox_sender final : public lane_sender {
  public:
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
@@ -42,8 +42,7 @@ class outbox_sender final : public refused_messages {
   /// Everything in the store's outbox is to be sent. Borrows all of them.
   outbox_sender(const store&, publisher&, log_ptr);
 
-  /// The step was written, and the outbox reaches up to `next` with it.
-  void wrote(std::uint64_t step, std::uint64_t next) { lane_.wrote(step, next); }
+  void wrote(std::uint64_t step, std::uint64_t next) override { lane_.wrote(step, next); }
 
   /// Rows that are being written, so that they need not be read again. It keeps what it has room for, and
   /// reads the rest from the store. In the order of positions, all of a step before its wrote().
@@ -52,13 +51,10 @@ class outbox_sender final : public refused_messages {
   /// So much of what was offered is left that some of the next step's rows may find no room.
   [[nodiscard]] bool is_behind() const noexcept;
 
-  /// Takes in what ended, and sends what may be sent. Does not wait. Errors: of store::outputs().
-  [[nodiscard]] result<void> turn(time_point now);
+  [[nodiscard]] result<void> turn(time_point now) override;
 
-  /// The rows, all delivered, that are still in the outbox; empty where there is none. The caller writes it
-  /// in a step, and calls trimmed().
-  [[nodiscard]] outbox_change trim() const { return lane_.trim(); }
-  void trimmed() { lane_.trimmed(); }
+  [[nodiscard]] outbox_change trim() const override { return lane_.trim(); }
+  void trimmed() override { lane_.trimmed(); }
 
   /// A message that nobody takes.
   struct given_up {
@@ -73,18 +69,12 @@ class outbox_sender final : public refused_messages {
   [[nodiscard]] std::optional<skipped_output> skip(std::uint64_t position) const override;
   void skipped(const skipped_output&) override;
 
-  /// There are rows whose step is not durable yet.
-  [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
-  /// Everything that was written was delivered.
-  [[nodiscard]] bool idle() const noexcept;
-  /// But for what is refused, and what waits behind it.
-  [[nodiscard]] bool settled() const noexcept;
-  /// The next turn finds more to do without anybody's word.
-  [[nodiscard]] bool reads_on() const noexcept { return reads_on_; }
-  /// Since it was made.
-  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
-  /// Why messages do not get through at the moment; none while they do.
-  [[nodiscard]] const std::optional<std::string>& trouble() const noexcept {
+  [[nodiscard]] bool waits_for_sync() const noexcept override { return lane_.waits_for_sync(); }
+  [[nodiscard]] bool idle() const noexcept override;
+  [[nodiscard]] bool settled() const noexcept override;
+  [[nodiscard]] bool reads_on() const noexcept override { return reads_on_; }
+  [[nodiscard]] std::uint64_t sent() const noexcept override { return sent_total_; }
+  [[nodiscard]] const std::optional<std::string>& trouble() const noexcept override {
     return away_ ? away_ : refusal_;
   }
   /// None gets through.

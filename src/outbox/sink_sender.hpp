@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "outbox/lane_progress.hpp"
+#include "outbox/lane_sender.hpp"
 #include "outbox/position_queue.hpp"
-#include "outbox/refused_messages.hpp"
 #include "ports/publisher.hpp"
 #include "ports/store.hpp"
 #include "process/log.hpp"
@@ -40,7 +40,7 @@ struct sink_outlet {
 /// several failures come in a row, or the receiver asks for a pause, the whole sink pauses, and then one
 /// message at a time tries whether it is back: by turns one that never failed and the next one of those
 /// that did, as they may fail for ever in a sink that takes others. Thread-safety: one owner thread.
-class sink_sender final : public refused_messages {
+class sink_sender final : public lane_sender {
  public:
   /// Rows in memory: nothing more is read while those that may be sent are more than this, or so many; and
   /// those behind them of their aggregates are kept up to this.
@@ -58,34 +58,26 @@ class sink_sender final : public refused_messages {
   /// Everything in the sink's lane is to be sent. Borrows the store.
   sink_sender(sink_outlet, const store&, log_ptr);
 
-  /// The step was written, and the lane reaches up to `next` with it.
-  void wrote(std::uint64_t step, std::uint64_t next) { lane_.wrote(step, next); }
-  /// Takes in what ended, and sends what may be sent. Does not wait. Errors: of store::outputs().
-  [[nodiscard]] result<void> turn(time_point now);
-  /// The rows, all delivered, that are still in the lane; empty where there is none. The caller writes it in
-  /// a step, and calls trimmed().
-  [[nodiscard]] outbox_change trim() const { return lane_.trim(); }
-  void trimmed() { lane_.trimmed(); }
+  void wrote(std::uint64_t step, std::uint64_t next) override { lane_.wrote(step, next); }
+  [[nodiscard]] result<void> turn(time_point now) override;
+  [[nodiscard]] outbox_change trim() const override { return lane_.trim(); }
+  void trimmed() override { lane_.trimmed(); }
 
   [[nodiscard]] const std::string& name() const noexcept { return outlet_.name; }
   [[nodiscard]] publisher& to() const noexcept { return *outlet_.to; }
-  /// There are rows whose step is not durable yet.
-  [[nodiscard]] bool waits_for_sync() const noexcept { return lane_.waits_for_sync(); }
-  /// Everything that was written was delivered.
-  [[nodiscard]] bool idle() const noexcept;
-  /// But for what is refused, and what waits behind it.
-  [[nodiscard]] bool settled() const noexcept;
-  /// The next turn finds more to do without anybody's word.
-  [[nodiscard]] bool reads_on() const noexcept { return read_ != lane_.durable_next() && has_room(); }
-  /// Since it was made.
-  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_total_; }
+  [[nodiscard]] bool waits_for_sync() const noexcept override { return lane_.waits_for_sync(); }
+  [[nodiscard]] bool idle() const noexcept override;
+  [[nodiscard]] bool settled() const noexcept override;
+  [[nodiscard]] bool reads_on() const noexcept override {
+    return read_ != lane_.durable_next() && has_room();
+  }
+  [[nodiscard]] std::uint64_t sent() const noexcept override { return sent_total_; }
   [[nodiscard]] std::vector<refused_message> refused(time_point now, std::size_t limit) const override;
   [[nodiscard]] std::size_t refused_count() const noexcept { return refused_; }
   bool retry(std::uint64_t position) override;
   [[nodiscard]] std::optional<skipped_output> skip(std::uint64_t position) const override;
   void skipped(const skipped_output&) override;
-  /// Why messages do not get through at the moment; none while they do.
-  [[nodiscard]] const std::optional<std::string>& trouble() const noexcept { return trouble_; }
+  [[nodiscard]] const std::optional<std::string>& trouble() const noexcept override { return trouble_; }
 
  private:
   struct held {

@@ -43,9 +43,8 @@ TEST_F(who_waits_for_a_step, that_does_not_come_waits_until_it_is_stopped_or_lat
   EXPECT_FALSE(wait_until_durable(*s, never, steady_clock::now() + 20ms));
   std::stop_source stop;
   std::atomic<bool> reached{true};
-  std::thread waits{[&] {
-    reached = wait_until_durable(*s, never, steady_clock::now() + k_long, stop.get_token());
-  }};
+  std::thread waits{
+      [&] { reached = wait_until_durable(*s, never, steady_clock::now() + k_long, stop.get_token()); }};
   stop.request_stop();
   waits.join();
   EXPECT_FALSE(reached);
