@@ -68,7 +68,7 @@ turn_result<> consumer_session::check_cluster() {
                             describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
     }
     if (stop_requested()) return finish(session_end::drained);
-    RATCHET_TRY(serve_others());
+    RATCHET_TRY(stored(requests_.serve(assigned_once_)));
     if (waited >= limit) {
       return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
     }

@@ -41,7 +41,6 @@ consumer_session::consumer_session(surroundings around, session_options options)
     : around_{std::move(around)},
       options_{std::move(options)},
       pipeline_{around_.streams, around_.to, around_.clock},
-      sampler_{around_.streams, around_.to, around_.meter},
       delivery_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
                  around_.meter, around_.log, pipeline_, around_.publish_to, around_.sinks,
                  [this] { return stop_requested(); }}},
@@ -50,33 +49,28 @@ consumer_session::consumer_session(surroundings around, session_options options)
       durability_{around_.to, around_.settings.state.commit_interval, around_.clock.steady()},
       commits_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.meter,
                 around_.log, topics_, [this](const topic_partition& where) { return stream_name(where); }}},
-      lines_{around_.log, around_.streams},
-      clock_watch_{around_.streams},
+      requests_{{around_.settings, around_.streams, around_.to, around_.from, around_.meter, pipeline_,
+                 delivery_, flow_, around_.transactions, around_.errands}},
+      reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
+                 around_.meter, around_.log, durability_, flow_}},
       trace_{around_.settings.state.path},
       worker_{around_.streams, options_.decoding} {
   for (const auto& s : around_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
   last_idle_check_ = around_.clock.steady();
-  pipeline_.on_written([this](const step_batch& step) {
-    sampler_.note(step);
-    lines_.tell(step, around_.clock.steady());
-  });
+  pipeline_.on_written([this](const step_batch& step) { reporter_.note(step); });
   pipeline_.between_steps([this] {
     around_.meter.beat();
     return !stop_requested();
   });
-  listen_for_transactions();
   durable_moves_ = around_.to.durable().on_move([this] {
-    const bool is_awaited = around_.transactions != nullptr && around_.transactions->awaits_sync();
-    if (delivery_.has_lanes() || is_awaited) around_.from.wake();
+    if (delivery_.has_lanes() || requests_.await_sync()) around_.from.wake();
   });
 }
 
 consumer_session::~consumer_session() {
-  lines_.end();
   durable_moves_.end();
-  if (around_.transactions != nullptr) around_.transactions->on_asked({});
 }
 
 session_result consumer_session::run() {
@@ -84,7 +78,7 @@ session_result consumer_session::run() {
   flow_.begin();
   around_.board.set_ready(false, "connecting");
   tell_of_held();
-  watch_clock();
+  reporter_.watch_clock();
   {
     const run_meter::long_work connecting{around_.meter, "connecting"};
     if (auto ended = connect(); !ended) return std::move(ended).error();
@@ -138,7 +132,7 @@ turn_result<> consumer_session::turn() {
     if (!times_.first_record) times_.first_record = around_.clock.steady();
     if (std::exchange(in_trouble_, false)) tell(around_.log, log_kind::brokers_back, "records flow again");
     trace_.note(got.value().batch->records());
-    clock_watch_.look_at(got.value().batch->records(), around_.clock.now());
+    reporter_.look_at(got.value().batch->records());
     worker_.submit(std::move(got.value().batch));
   }
   if (ready != nullptr) {
@@ -156,7 +150,7 @@ turn_result<> consumer_session::turn() {
     }
   }
   RATCHET_TRY(on_timers());
-  RATCHET_TRY(serve_others());
+  RATCHET_TRY(stored(requests_.serve(assigned_once_)));
   if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
     return finish(session_end::caught_up);
   return go_on();
@@ -195,16 +189,6 @@ turn_result<> consumer_session::handle(decoded_input& input) {
   if (around_.settings.state.sync == sync_mode::every_step) {
     RATCHET_TRY(stored(around_.to.sync()));
   }
-  return go_on();
-}
-
-turn_result<> consumer_session::serve_others() {
-  if (around_.errands != nullptr) {
-    const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.to, pipeline_, delivery_.refusals(), assigned_once_});
-  }
-  // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
-  if (const std::error_code code = pipeline_.failed()) return store_failed(code);
   return go_on();
 }
 
@@ -288,7 +272,11 @@ turn_result<> consumer_session::on_timers() {
   const time_point now = around_.clock.steady();
   RATCHET_TRY(count_unread());
   RATCHET_TRY(resume_waiting());
-  RATCHET_TRY(transact());
+  requests_.answer();  // also those of the session before
+  // Before the claim the state may be another's to change.
+  if (assigned_once_) {
+    RATCHET_TRY(stored(requests_.transact()));
+  }
   RATCHET_TRY(take_up_held(now));
   // Before the claim it may be another's to send.
   if (assigned_once_) {
@@ -297,9 +285,10 @@ turn_result<> consumer_session::on_timers() {
   RATCHET_TRY(stored(durability_.turn(now)));
   RATCHET_TRY(keep_flow(now));
   if (!assigned_.empty()) commits_.turn(now);
-  lines_.turn(now);
   tell_of_waiting(now);
-  tell_health(now);
+  tell_log_ends(now);
+  ask_brokers(now);
+  reporter_.turn(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
     return session_result{
         session_end::client_lost,
@@ -309,7 +298,7 @@ turn_result<> consumer_session::on_timers() {
   // What is paused for want of room may have more to read: it holds the floor back.
   if (flow_.holds_any() || now - last_idle_check_ < k_idle_check_interval) return go_on();
   last_idle_check_ = now;
-  watch_clock();
+  reporter_.watch_clock();
   return leave_out_idle(now);
 }
 
@@ -385,13 +374,12 @@ session_result consumer_session::finish(session_end how) {
   if (how == session_end::drained) around_.board.set_ready(false, "stopping");
   if (auto ended = settle(); !ended) return std::move(ended).error();
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
-  if (around_.transactions != nullptr) around_.transactions->answer(around_.to.durable_step());
+  requests_.answer();
   if (assigned_once_) {
     if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
   }
   times_.all_durable = around_.clock.steady();
-  sampler_.turn(*times_.all_durable, milliseconds{0});  // what was taken before
-  sampler_.turn(*times_.all_durable, milliseconds{0});  // and the rest
+  reporter_.end(*times_.all_durable);
   if (!assigned_.empty()) {
     if (const auto done = commits_.commit_all(k_last_commit_timeout); !done)
       tell(around_.log, log_kind::commit_failed,

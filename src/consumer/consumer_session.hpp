@@ -14,18 +14,17 @@
 
 #include "consumer/access.hpp"
 #include "consumer/assignment.hpp"
-#include "consumer/clock_watch.hpp"
 #include "consumer/delivered_trace.hpp"
 #include "consumer/durability.hpp"
 #include "consumer/flow_control.hpp"
 #include "consumer/offset_commits.hpp"
 #include "consumer/outbox_delivery.hpp"
-#include "consumer/transaction_queue.hpp"
+#include "consumer/owner_requests.hpp"
+#include "consumer/session_reporter.hpp"
 #include "consumer/turn_result.hpp"
 #include "pipeline/decode_worker.hpp"
 #include "pipeline/owner_errands.hpp"
 #include "pipeline/pipeline.hpp"
-#include "pipeline/step_lines.hpp"
 #include "ports/clock.hpp"
 #include "ports/publisher.hpp"
 #include "ports/source.hpp"
@@ -34,7 +33,6 @@
 #include "ratchet/config.hpp"
 #include "telemetry/live_board.hpp"
 #include "telemetry/run_meter.hpp"
-#include "telemetry/state_sampler.hpp"
 
 namespace ratchet {
 
@@ -136,10 +134,6 @@ class consumer_session {
                                               std::span<const topic_partition> going_on);
   [[nodiscard]] turn_result<> meet_full_disk(time_point now);
 
-  // What other threads want done.
-  void listen_for_transactions();
-  [[nodiscard]] turn_result<> transact();
-
   /// The topics that are written to must be there.
   [[nodiscard]] turn_result<> check_output_topics();
   [[nodiscard]] session_result finish(session_end);
@@ -153,12 +147,9 @@ class consumer_session {
   [[nodiscard]] bool caught_up() const;
   /// How long the group may keep partitions for a member that is no more.
   [[nodiscard]] std::chrono::milliseconds longest_absence() const;
-  void tell_health(time_point now);
-  void tell_log_ends();
+  void tell_log_ends(time_point now);
   /// Topics that brokers may not have heard of yet are asked for again.
   [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
-  void tell_resources();
-  [[nodiscard]] turn_result<> serve_others();
   void note_moves();
   void note_new_stops();
   /// Says what the wait for an assignment may be, once it lasts.
@@ -213,8 +204,6 @@ class consumer_session {
   void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
   /// Shows what somebody must decide about the partitions that were stopped.
   void ask(const resolved_assignment&) const;
-  /// Says what is wrong with the clock, and when that is over.
-  void watch_clock();
   void show_assignment();
   void tell_what_is_held(const std::set<topic_partition>&);
   void stop_partition(const topic_partition&, const std::string& why);
@@ -228,12 +217,12 @@ class consumer_session {
   surroundings around_;
   session_options options_;
   pipeline pipeline_;
-  state_sampler sampler_;
   outbox_delivery delivery_;
   flow_control flow_;
   durability durability_;
   offset_commits commits_;
-  step_lines lines_;
+  owner_requests requests_;
+  session_reporter reporter_;
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::set<stream_id> paused_streams_;   ///< as flow control said last
   std::vector<std::string> topics_;
@@ -277,9 +266,6 @@ class consumer_session {
   bool in_trouble_{false};  ///< a trouble was logged, and no record came since
   time_point last_idle_check_;
   std::optional<time_point> last_log_ends_;
-  std::optional<time_point> last_resources_;
-  clock_watch clock_watch_;
-  std::optional<time_point> clock_was_wrong_;  ///< last, of what is not over yet
   log_pace troubles_;
   log_pace held_lines_;
   log_pace topic_troubles_;

@@ -18,6 +18,8 @@ namespace {
 using std::chrono::seconds;
 
 /// How often the brokers are asked about partitions that wait for their answer, and about the others.
+/// How often the ends of the logs that are read are looked up, in the client's memory.
+constexpr std::chrono::seconds k_log_end_interval{1};
 constexpr seconds k_ask_again{1};
 constexpr seconds k_ask_ends{5};
 /// One partition is asked about behind the other, each no longer than this.
@@ -126,6 +128,21 @@ bool consumer_session::is_fetched(const topic_partition& where) const {
   if (flow_.holds_all() || !assigned_.contains(where) || reported_stops_.contains(where)) return false;
   const stream_runtime* stream = pipeline_.stream_of(where.topic);
   return stream == nullptr || !flow_.holds(stream->id);
+}
+
+void consumer_session::tell_log_ends(time_point now) {
+  if (last_log_ends_ && now - *last_log_ends_ < k_log_end_interval) return;
+  last_log_ends_ = now;
+  for (const auto& [where, unused] : assigned_) {
+    if (!is_fetched(where)) continue;  // what the client knows is of its last fetch
+    const auto asked = asked_ends_.find(where);
+    const auto end = around_.from.known_end(where);
+    // An end that was told with all that came before it is not taken back by an older answer.
+    const partition_state* state = pipeline_.find(where);
+    if (!end || state == nullptr || *end < state->next_offset) continue;
+    if (asked != asked_ends_.end() && *end < asked->second) continue;
+    around_.board.set_log_end(stream_name(where), where, *end);
+  }
 }
 
 void consumer_session::ask_brokers(time_point now) {

@@ -1,0 +1,61 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of consumer_session that lives where no stream has topics.
+#include <utility>
+#include <vector>
+
+#include "consumer/consumer_session.hpp"
+#include "pipeline/audit_rows.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Nothing but transactions feeds such an instance, and they can go on without brokers.
+constexpr std::chrono::milliseconds k_topics_patience{5'000};
+
+}  // namespace
+
+turn_result<> consumer_session::start_alone() {
+  if (const std::vector<std::string> wanted = output_topics(around_.streams); !wanted.empty()) {
+    const auto found = around_.from.partitions(wanted, k_topics_patience);
+    if (!found && found.error() == make_error_code(errc::source_unavailable)) {
+      tell(around_.log, log_kind::brokers_away,
+           "the topics that are published to could not be checked: {}; what is published waits "
+           "until the brokers are there",
+           found.error().message());
+    } else if (!found) {
+      return topics_failed(found.error(), wanted, topic_use::written);
+    }
+  }
+  RATCHET_TRY(draw(0));
+  RATCHET_TRY(accept_start());
+  const auto copy = around_.to.copy();
+  if (copy || around_.to.has_unwritten_start()) {
+    store_change change;
+    change.lift_copy_mark = copy.has_value();
+    std::vector<audit_row> audits;
+    if (copy) audits.push_back(audit_of_copy(*copy, false, around_.clock.now()));
+    if (const auto entered = pipeline_.enter_positions({}, {}, std::move(audits), std::move(change));
+        !entered) {
+      return store_failed(entered.error());
+    }
+    RATCHET_TRY(stored(around_.to.sync()));
+  }
+  RATCHET_TRY(stored(pipeline_.leave_out_unread(pipeline::plain_files::are_not_read)));
+  for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
+  around_.board.set_ready(true);
+  tell(around_.log, log_kind::waiting_for_transactions,
+       "no stream has topics, nothing is read: what waits is sent and tried again, and a program's "
+       "transactions are taken");
+  if (options_.resume.option != resume_option::none && !options_.resume.was_used) {
+    tell(around_.log, log_kind::resume_option_unused,
+         "`--resume {}` had nothing to do: it says where topics are read on, and no stream has any",
+         name_of(options_.resume.option));
+  }
+  assigned_once_ = true;
+  assigned_at_ = around_.clock.steady();
+  around_.meter.assigned();
+  return go_on();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,56 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "consumer/flow_control.hpp"
+#include "consumer/outbox_delivery.hpp"
+#include "consumer/transaction_queue.hpp"
+#include "pipeline/owner_errands.hpp"
+#include "pipeline/pipeline.hpp"
+#include "ports/source.hpp"
+#include "ports/store.hpp"
+#include "ratchet/config.hpp"
+#include "telemetry/run_meter.hpp"
+
+namespace ratchet {
+
+/// What other threads want of the owner, done between steps: transactions, and errands such as checkpoints
+/// and decisions of operators. Thread-safety: the owner's thread.
+class owner_requests {
+ public:
+  struct surroundings {
+    const config& settings;
+    stream_list& streams;
+    store& of;
+    source& wakes;  ///< its poll ends when a transaction is asked for
+    run_meter& meter;
+    pipeline& steps;
+    const outbox_delivery& delivery;
+    const flow_control& flow;
+    transaction_queue* transactions{nullptr};  ///< none: nobody asks for any
+    owner_errands* errands{nullptr};           ///< as above
+  };
+  explicit owner_requests(surroundings);
+  ~owner_requests();
+  owner_requests(const owner_requests&) = delete;
+  owner_requests& operator=(const owner_requests&) = delete;
+
+  /// Somebody waits for a sync to be told.
+  [[nodiscard]] bool await_sync() const;
+  /// Tells those whose step is durable.
+  void answer();
+  /// Does those transactions that are asked for, at most so many that records have their turn. Errors: as
+  /// pipeline::transact(); of store::sync(). Who waits is then put back for the next session.
+  [[nodiscard]] result<void> transact();
+  /// Serves one errand. `claimed`: the state is this instance's to change. Errors: of what it wrote.
+  [[nodiscard]] result<void> serve(bool claimed);
+
+ private:
+  using tickets = std::vector<transaction_queue::ticket_ptr>;
+  [[nodiscard]] result<void> take(const tickets&);
+
+  surroundings around_;
+};
+
+}  // namespace ratchet
