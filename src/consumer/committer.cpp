@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/assert.hpp"
+
 namespace ratchet {
 
 committer::committer(std::string store_uuid, incarnation i)
@@ -32,6 +34,7 @@ void committer::moved(std::uint64_t step, std::span<const position> positions) {
   for (const position& p : positions) {
     if (durable_.contains(p.where)) entry.positions.push_back(p);
   }
+  RATCHET_ASSERT(waiting_.empty() || waiting_.back().step <= step);
   if (!entry.positions.empty()) waiting_.push_back(std::move(entry));
 }
 
@@ -41,7 +44,11 @@ std::vector<commit_request> committer::due(std::uint64_t durable_step) {
 
 std::vector<commit_request> committer::all_due(std::uint64_t durable_step) {
   while (!waiting_.empty() && waiting_.front().step <= durable_step) {
-    for (const position& p : waiting_.front().positions) durable_[p.where] = p.offset;
+    for (const position& p : waiting_.front().positions) {
+      std::int64_t& durable = durable_.at(p.where);
+      RATCHET_ASSERT(p.offset >= durable);
+      durable = p.offset;
+    }
     waiting_.pop_front();
   }
   std::vector<commit_request> requests;
@@ -89,6 +96,7 @@ bool committer::idle() const noexcept {
 
 commit_request committer::request(const topic_partition& where, std::int64_t offset,
                                   std::uint64_t step) const {
+  RATCHET_ASSERT(offset >= 0);
   return {where, offset, to_metadata({store_uuid_, incarnation_, step})};
 }
 

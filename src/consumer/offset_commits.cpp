@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "consumer/access.hpp"
+#include "core/assert.hpp"
 
 namespace ratchet {
 
@@ -24,6 +25,8 @@ void offset_commits::sign(std::string store_uuid, incarnation drawn) {
 }
 
 result<std::size_t> offset_commits::claim(std::span<const position> positions) {
+  // Whoever reads the claim relies on what it says being there after a power cut.
+  RATCHET_ASSERT(offsets_ && around_.of.durable_step() == around_.of.last_step());
   const std::vector<commit_request> claim = offsets_->claim(positions, around_.of.durable_step());
   RATCHET_TRY(around_.from.commit_and_wait(claim, k_claim_timeout));
   note_allowed();
@@ -46,6 +49,7 @@ void offset_commits::moved(std::uint64_t step, std::span<const position> positio
 void offset_commits::turn(time_point now) {
   if (now - last_ < around_.settings.state.commit_interval) return;
   if (denied_ && now - last_ < k_denied_pause) return;  // each attempt is a question whether it may again
+  RATCHET_ASSERT(offsets_);
   const std::uint64_t durable = around_.of.durable_step();
   const auto requests = denied_ ? offsets_->again(durable) : offsets_->due(durable);
   if (requests.empty()) return;

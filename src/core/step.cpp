@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
 #include "core/state_bytes.hpp"
@@ -376,6 +377,9 @@ stream_change pass::take(const stream_state& before) {
     aggregate_in_step& a = aggregates_[i];
     if (!a.changed || a.waits) continue;
     const bool exists = states_[i].exists();
+    // The ratchet: what was handled last of an aggregate never moves back. In `arrival` nothing has an order.
+    RATCHET_ASSERT(rules_.gate.order == order::arrival || !rows_.aggregates[i] ||
+                   !rows_.aggregates[i]->has_last || rows_.aggregates[i]->last <= a.last);
     aggregate_row row{true, false, a.last, a.id, a.payload_hash, a.time, !exists, {}};
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
@@ -383,7 +387,12 @@ stream_change pass::take(const stream_state& before) {
   for (const auto& [where, partition] : change_.after.partitions) {
     const auto was = before.partitions.find(where);
     if (was == before.partitions.end() || was->second != partition) change_.touched.push_back(where);
+    RATCHET_ASSERT(was == before.partitions.end() || partition.next_offset >= was->second.next_offset);
+    RATCHET_ASSERT(was == before.partitions.end() || partition.highest_time >= was->second.highest_time);
   }
+  RATCHET_ASSERT(change_.after.partitions.size() >= before.partitions.size());
+  RATCHET_ASSERT(change_.after.floor >= before.floor);  // none is below all
+  RATCHET_ASSERT(change_.looked_at <= events_.size() && change_.decisions.size() >= change_.looked_at);
   return std::move(change_);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "core/believed_time.hpp"
 
 namespace ratchet {
@@ -30,7 +31,8 @@ std::vector<time_leap> window_floor::handled(partition_state& partition, time_le
 
 /// A record was handled, before which the partition's highest time was this.
 void window_floor::moved(std::optional<timestamp> before, partition_state& partition) {
-  if (!partition.highest_time) return;  // nothing that could stand in
+  RATCHET_ASSERT(partition.highest_time >= before);  // none is below all
+  if (!partition.highest_time) return;               // nothing that could stand in
   const bool was_idle = std::exchange(partition.idle, false);
   const bool is_higher = partition.highest_time != before;
   // Only the partition that holds the floor back can move it; all others are ahead of it.

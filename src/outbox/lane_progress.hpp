@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "core/output.hpp"
 #include "ratchet/error.hpp"
 
@@ -31,6 +32,7 @@ class lane_progress {
   /// The step was written, and the lane reaches up to `next` with it.
   void wrote(std::uint64_t step, std::uint64_t next) {
     const std::uint64_t known = written_.empty() ? durable_next_ : written_.back().next;
+    RATCHET_ASSERT(next >= known);
     if (next != known) written_.push_back({step, next});
   }
   /// Steps up to this one are durable.
@@ -57,9 +59,13 @@ class lane_progress {
   /// The lowest position that was not delivered.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   /// All below this one were.
-  void advance(std::uint64_t first) noexcept { first_ = first; }
+  void advance(std::uint64_t first) noexcept {
+    RATCHET_ASSERT(first >= first_ && first <= durable_next_);
+    first_ = first;
+  }
   /// This one was, and is in the lane; `bytes` as it is stored.
   void delivered(std::uint64_t position, std::uint64_t bytes) {
+    RATCHET_ASSERT(position >= first_ && position < durable_next_);  // nothing else was ever sent
     delivered_bytes_ += bytes;
     auto behind = delivered_.upper_bound(position);
     const bool joins = behind != delivered_.end() && behind->first == position + 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "core/typed_command.hpp"
 #include "outbox/dead_letters.hpp"
 #include "outbox/published_rows.hpp"
@@ -291,6 +292,7 @@ void outbox_sender::skipped(const skipped_output& of) {
 }
 
 bool outbox_sender::hand_over(output_row& row) {
+  RATCHET_ASSERT(row.position < lane_.durable_next());  // what a power cut could take back is not told
   if (row.kind != output_kind::published) return to_.send(row);
   write_event_headers(row, headers_);
   row.headers.swap(headers_);

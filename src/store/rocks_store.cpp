@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "core/assert.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/engine/rocksdb_error.hpp"
@@ -108,6 +109,9 @@ class rocks_store final : public store {
     }
     outbox_lanes outbox_after = known_.outbox;
     step.outbox.apply_to(outbox_after);
+    for (const output_row& row : step.outbox.puts)
+      RATCHET_ASSERT(row.position >= known_.outbox.of(row.lane()).next &&
+                     row.position < outbox_after.of(row.lane()).next);
     step_writer::put_first start;
     if (is_unwritten_) start = [this](rocksdb::WriteBatch& to) { return put_start(to); };
     const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after, start);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 
@@ -103,6 +104,7 @@ bool sync_thread::sync_once() {
   if (std::string why = db_->stopped_by(); !why.empty()) return fail(std::move(why));
   const std::uint64_t step = written();
   const bool moves = step != durable();
+  RATCHET_ASSERT(step >= durable());
   if (const rocksdb::Status s = db_->db().SyncWAL(); !s.ok()) return fail(s.ToString());
   if (step != file_.step()) {
     if (const auto written = file_.write(step); !written) {
