@@ -14,6 +14,7 @@ turn_result<> consumer_session::keep_flow(time_point now) {
     RATCHET_TRY(meet_full_disk(now));
   }
   if (held_all && !flow_.holds_all()) flow_.tell_of_room();
+  if (!flow_.holds_any() && paused_streams_.empty()) return go_on();
   std::vector<topic_partition> held;
   std::vector<topic_partition> going_on;
   for (const auto& [where, unused] : assigned_) {

@@ -17,8 +17,8 @@
 namespace ratchet {
 
 /// Why reading pauses: the disk or the outbox is nearly full, which holds everything; too much waits for a
-/// sink, or too many deferred events, which holds the streams that make it. Each reason ends a quarter below
-/// its limit, so that it does not toggle. Decides and tells; who reads does the pausing. Thread-safety: the
+/// sink, or too many deferred events, which holds the streams that make it. Each reason ends well below its
+/// limit, so that it does not toggle. Decides and tells; who reads does the pausing. Thread-safety: the
 /// owner's thread.
 class flow_control {
  public:

@@ -32,9 +32,9 @@ struct control_limits {
 /// is asked of its taker, and what is to become of waiting events and of refused messages of their actors.
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
-/// Of the store it calls view(), durable_step() and request_sync() only. Nothing a client does makes the
-/// owner thread wait, but for the flush of a checkpoint and the steps of what is decided about waiting
-/// events.
+/// Of the store it calls view(), durable_step(), durable() and request_sync() only. Nothing a client does
+/// makes the owner thread wait, but for the flush of a checkpoint and the steps of what is decided about
+/// waiting events.
 ///
 /// Lifetime: store, board and taker must outlive it. Where the store has to be opened again, end this first.
 class control_server {

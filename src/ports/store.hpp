@@ -182,8 +182,8 @@ struct store_statistics {
   histogram_counts sync_seconds;
 };
 
-/// The durable state. One owner thread calls everything, but for view(), last_step(), durable_step() and
-/// request_sync(), which are thread-safe.
+/// The durable state. One owner thread calls everything, but for view(), last_step(), durable_step(),
+/// durable() and request_sync(), which are thread-safe.
 class store {
  public:
   virtual ~store() = default;

@@ -219,6 +219,57 @@ TEST(a_full_sink, holds_back_the_streams_that_publish_there_and_no_others) {
   EXPECT_FALSE(w.source.is_paused(k_p0));
 }
 
+TEST(a_full_sink, holds_its_streams_on_when_a_full_disk_that_held_all_has_room_again) {
+  stream_config other = payments("orders", "u");
+  other.outputs = {"out"};
+  session_world w{{publishing(), other}, reducers{}.add("payments", both{})};
+  fake_publisher kafka;
+  fake_publisher sink;
+  kafka.answers = true;
+  w.publish_to = &kafka;
+  w.sinks = {{"audit", &sink, milliseconds{500}, milliseconds{30'000}}};
+  const topic_partition u0 = at("u", 0);
+  w.source.logs[at("out", 0)] = {};
+  w.source.logs[k_p0] = {};
+  w.source.logs[u0] = {};
+  w.source.held_at_join = {k_p0, u0};
+  w.source.tick = milliseconds{300};
+  w.settings.outbox.bytes = 2000;
+  const std::uint64_t room = w.disk.free;
+  for (int i = 1; i <= 60; ++i) w.source.produce(k_p0, event("p1", i));
+  for (int i = 1; i <= 60; ++i) w.source.produce(u0, event("o1", i));
+  w.source.most_per_poll = 1;
+  w.source.at_end = [] {};
+  int polls = 0;
+  w.source.on_poll = [&](int) {
+    ++polls;
+    if (polls == 300) {
+      EXPECT_TRUE(w.source.is_paused(k_p0)) << "too much waits for its sink";
+      EXPECT_FALSE(w.source.is_paused(u0));
+      w.disk.free = 1;
+    } else if (polls == 350) {
+      EXPECT_TRUE(w.source.is_paused(k_p0));
+      EXPECT_TRUE(w.source.is_paused(u0));
+      w.source.produce(u0, event("o1", 61));
+      w.disk.free = room;
+    } else if (polls == 400) {
+      EXPECT_TRUE(w.source.is_paused(k_p0)) << "its sink is as full as before";
+      EXPECT_FALSE(w.source.is_paused(u0));
+      EXPECT_EQ(w.counted("orders").consumed, 61U);
+      EXPECT_LT(w.counted().consumed, 60U);
+      sink.answers = true;
+      sink.end_all();
+    } else if (polls > 400 && w.counted().consumed == 60U && w.store.outboxes().rows() == 0) {
+      w.stop = true;
+    }
+    if (polls > 2000) w.stop = true;
+  };
+  EXPECT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.counted().consumed, 60U);
+  EXPECT_EQ(sink.values().size(), 60U);
+  EXPECT_FALSE(w.source.is_paused(k_p0));
+}
+
 config with_sinks(std::vector<sink_config> sinks) {
   config c;
   c.streams = {publishing()};

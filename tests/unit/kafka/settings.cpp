@@ -190,8 +190,8 @@ TEST(kafka_errors, keep_their_value_and_say_what_kind_they_are) {
   EXPECT_TRUE(is_missing_topic(kafka_error(k_unknown_topic)));
   // The same number in another category means something else.
   EXPECT_FALSE(is_missing_topic(std::error_code{k_unknown_topic, std::generic_category()}));
-  EXPECT_FALSE(std::error_code{k_unknown_member_id, std::generic_category()} ==
-               source_condition::not_a_member);
+  const std::error_code other{k_unknown_member_id, std::generic_category()};
+  EXPECT_FALSE(other == source_condition::not_a_member);
 }
 
 TEST(kafka_errors, that_no_retry_mends_say_what_is_refused) {

@@ -50,6 +50,25 @@ TEST_F(who_waits_for_a_step, that_does_not_come_waits_until_it_is_stopped_or_lat
   EXPECT_FALSE(reached);
 }
 
+TEST(a_durable_signal, wakes_whoever_waits_for_it) {
+  durable_signal signal;
+  std::atomic<bool> waits{false};
+  std::atomic<int> step{0};
+  std::atomic<bool> reached{false};
+  std::thread waiting{[&] {
+    // Without the word of moved() it would sleep for an hour.
+    reached = signal.wait(steady_clock::now() + 1h, {}, [&] {
+      waits = true;
+      return step == 1;
+    });
+  }};
+  while (!waits) std::this_thread::yield();
+  step = 1;
+  signal.moved();
+  waiting.join();
+  EXPECT_TRUE(reached);
+}
+
 TEST(a_durable_signal, tells_all_who_subscribed_until_they_end) {
   durable_signal signal;
   int first = 0;
