@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 
 turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
   if (!times_.assigned) times_.assigned = around_.clock.steady();
-  note_answer();
+  brokers_.note_answer();
   // Partitions may have been added to a topic since the start.
   for (const topic_partition& where : a.partitions) {
     const auto at = std::lower_bound(all_partitions_.begin(), all_partitions_.end(), where);

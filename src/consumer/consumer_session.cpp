@@ -49,6 +49,7 @@ consumer_session::consumer_session(surroundings around, session_options options)
       durability_{around_.to, around_.settings.state.commit_interval, around_.clock.steady()},
       commits_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.meter,
                 around_.log, topics_, [this](const topic_partition& where) { return stream_name(where); }}},
+      brokers_{{around_.from, around_.clock, around_.board, around_.log}},
       requests_{{around_.settings, around_.streams, around_.to, around_.from, around_.meter, pipeline_,
                  delivery_, flow_, around_.transactions, around_.errands}},
       reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
@@ -98,7 +99,7 @@ turn_result<> consumer_session::draw(std::uint64_t past_counter) {
 turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
   RATCHET_TRY(check_cluster());
-  note_answer();
+  brokers_.note_answer();
   auto all = look_up(topics_);
   if (!all) return topics_failed(all.error(), topics_, topic_use::read);
   RATCHET_TRY(check_output_topics());
@@ -128,9 +129,8 @@ turn_result<> consumer_session::turn() {
   decoded_input* ready =
       worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
   if (got.value().batch) {
-    note_answer();
+    brokers_.note_records();
     if (!times_.first_record) times_.first_record = around_.clock.steady();
-    if (std::exchange(in_trouble_, false)) tell(around_.log, log_kind::brokers_back, "records flow again");
     trace_.note(got.value().batch->records());
     reporter_.look_at(got.value().batch->records());
     worker_.submit(std::move(got.value().batch));
@@ -408,7 +408,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
   if (const auto* u = std::get_if<notice::unreadable>(&n)) on_unreadable(*u);
   if (const auto* c = std::get_if<notice::commit_done>(&n)) {
     commits_.ended(*c);
-    if (!c->code) note_answer();
+    if (!c->code) brokers_.note_answer();
   }
   if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
     // Of a login or a certificate another broker may think otherwise; what was joined shows.
@@ -419,7 +419,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
     }
     commits_.note_denied(*t->access, t->text);
   } else if (t != nullptr) {
-    note_trouble(*t);
+    brokers_.note_trouble(*t);
   }
   if (const auto* b = std::get_if<notice::bounds_told>(&n)) on_bounds_told(*b);
   if (const auto* f = std::get_if<notice::fatal>(&n)) {

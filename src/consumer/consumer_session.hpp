@@ -14,6 +14,7 @@
 
 #include "consumer/access.hpp"
 #include "consumer/assignment.hpp"
+#include "consumer/broker_contact.hpp"
 #include "consumer/delivered_trace.hpp"
 #include "consumer/durability.hpp"
 #include "consumer/flow_control.hpp"
@@ -183,9 +184,6 @@ class consumer_session {
   void on_topic_gone(const notice::topic_gone&);
   void on_unreadable(const notice::unreadable&);
   void on_bounds_told(const notice::bounds_told&);
-  void note_trouble(const notice::trouble&);
-  /// Brokers answer.
-  void note_answer();
 
   // What is held and not read.
   /// It is asked about until its brokers answer; nothing else waits for that.
@@ -198,9 +196,6 @@ class consumer_session {
   /// False: no fetch tells the end of its log.
   [[nodiscard]] bool is_fetched(const topic_partition&) const;
   void ask_brokers(time_point now);
-  /// One more each time, to see whether brokers answer; none where there is none.
-  [[nodiscard]] std::optional<topic_partition> next_to_ask();
-  void tell_of_silence(time_point now);
   void on_dead_partition(const topic_partition&, const std::string& text, const result<resolved_assignment>&);
   /// Shows what somebody must decide about the partitions that were stopped.
   void ask(const resolved_assignment&) const;
@@ -221,6 +216,7 @@ class consumer_session {
   flow_control flow_;
   durability durability_;
   offset_commits commits_;
+  broker_contact brokers_;
   owner_requests requests_;
   session_reporter reporter_;
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
@@ -245,13 +241,6 @@ class consumer_session {
   };
   std::map<topic_partition, held_partition> held_;      ///< given by the group, and not read
   std::map<topic_partition, std::int64_t> asked_ends_;  ///< of logs, as brokers said when asked
-  std::optional<time_point> last_asked_;
-  std::optional<topic_partition> asked_last_;   ///< only to see whether brokers answer
-  std::optional<time_point> last_answer_;       ///< of any broker
-  std::optional<time_point> unanswered_since_;  ///< when the first question since the last answer was asked
-  std::set<topic_partition> open_questions_;    ///< of the round under way; no other one begins meanwhile,
-  time_point round_ends_{};                     ///< but behind this
-  bool are_away_{true};                         ///< no broker answers, or nothing is known of that yet
   std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
   struct unreadable_batch {
     std::int64_t next_offset{0};  ///< of the partition
@@ -263,10 +252,8 @@ class consumer_session {
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
   time_point assigned_at_;                     ///< last
   durable_signal::subscription durable_moves_;
-  bool in_trouble_{false};  ///< a trouble was logged, and no record came since
   time_point last_idle_check_;
   std::optional<time_point> last_log_ends_;
-  log_pace troubles_;
   log_pace held_lines_;
   log_pace topic_troubles_;
   flow_times times_;

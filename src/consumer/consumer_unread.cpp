@@ -7,7 +7,6 @@
 #include "consumer/consumer_session.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
-#include "ports/source_condition.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -17,22 +16,14 @@ namespace {
 
 using std::chrono::seconds;
 
-/// How often the brokers are asked about partitions that wait for their answer, and about the others.
 /// How often the ends of the logs that are read are looked up, in the client's memory.
-constexpr std::chrono::seconds k_log_end_interval{1};
-constexpr seconds k_ask_again{1};
-constexpr seconds k_ask_ends{5};
-/// One partition is asked about behind the other, each no longer than this.
-constexpr seconds k_one_question{2};
-/// No answer to any question for so long: the brokers are away.
-constexpr seconds k_silence{5};
+constexpr seconds k_log_end_interval{1};
 /// `until_end` waits for the brokers of a partition so long; then it is told that this one was not read.
 constexpr seconds k_end_patience{60};
 /// What cannot be read so often, one time behind the other, is not the network's fault.
 constexpr int k_most_unreadable = 3;
 constexpr std::size_t k_most_names = 5;
 constexpr const char* k_held_obstacle = "held";
-constexpr const char* k_away_obstacle = "brokers";
 
 /// What to type, as nobody but an operator can decide about it.
 std::string way_past(const topic_partition& where, const kafka_config& kafka) {
@@ -146,87 +137,38 @@ void consumer_session::tell_log_ends(time_point now) {
 }
 
 void consumer_session::ask_brokers(time_point now) {
-  tell_of_silence(now);
-  const bool waits = !held_.empty() || unanswered_since_;
-  if (last_asked_ && now - *last_asked_ < (waits ? seconds{k_ask_again} : seconds{k_ask_ends})) return;
-  // The answers of a round come one by one: their lateness is no silence of all brokers.
-  if (!open_questions_.empty() && now < round_ends_) return;
-  last_asked_ = now;
-  std::vector<topic_partition> wanted;
-  if (are_away_ || !held_.empty() || !last_answer_ || now - *last_answer_ >= k_ask_ends) {
-    // First of all: those behind it may be the ones whose brokers are away.
-    if (const auto any = next_to_ask()) wanted.push_back(*any);
-  }
-  for (const auto& [where, unused] : held_) wanted.push_back(where);
-  for (const topic_partition& where : reported_stops_) wanted.push_back(where);
-  for (const auto& [where, unused] : assigned_) {
-    if (!reported_stops_.contains(where) && !is_fetched(where)) wanted.push_back(where);
-  }
-  if (wanted.empty()) return;
-  if (!unanswered_since_) unanswered_since_ = now;
-  open_questions_ = {wanted.begin(), wanted.end()};
-  round_ends_ = now + static_cast<std::int64_t>(wanted.size()) * k_one_question;
-  around_.from.ask_bounds(wanted);
-}
-
-std::optional<topic_partition> consumer_session::next_to_ask() {
-  if (assigned_.empty() && all_partitions_.empty()) return std::nullopt;
-  if (assigned_.empty()) {
-    const auto next = asked_last_
-                          ? std::upper_bound(all_partitions_.begin(), all_partitions_.end(), *asked_last_)
-                          : all_partitions_.begin();
-    asked_last_ = next == all_partitions_.end() ? all_partitions_.front() : *next;
-  } else {
-    const auto next = asked_last_ ? assigned_.upper_bound(*asked_last_) : assigned_.begin();
-    asked_last_ = next == assigned_.end() ? assigned_.begin()->first : next->first;
-  }
-  return asked_last_;
-}
-
-/// A connection that hangs says nothing by itself.
-void consumer_session::tell_of_silence(time_point now) {
-  if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
-  are_away_ = true;
-  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; it goes on by itself",
-       k_silence.count());
-  around_.board.set_obstacle(k_away_obstacle, "no broker answers");
+  std::vector<topic_partition> known;
+  brokers_.turn(now, !held_.empty(), [&] {
+    broker_contact::questions ask;
+    for (const auto& [where, unused] : held_) ask.anyhow.push_back(where);
+    ask.anyhow.insert(ask.anyhow.end(), reported_stops_.begin(), reported_stops_.end());
+    for (const auto& [where, unused] : assigned_) {
+      known.push_back(where);
+      if (!reported_stops_.contains(where) && !is_fetched(where)) ask.anyhow.push_back(where);
+    }
+    ask.known = known.empty() ? std::span<const topic_partition>{all_partitions_} : known;
+    return ask;
+  });
 }
 
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
-  open_questions_.erase(told.where);
+  brokers_.note_told(told.where);
   const auto held = held_.find(told.where);
   if (told.code) {
-    if (told.code == make_error_code(errc::topic_missing)) note_answer();  // somebody says so
+    if (told.code == make_error_code(errc::topic_missing)) brokers_.note_answer();  // somebody says so
     if (held != held_.end()) {
       const std::string before = std::exchange(held->second.why, told.code.message());
       if (before != held->second.why) tell_of_held();
     }
     return;
   }
-  note_answer();
+  brokers_.note_answer();
   const bool is_stopped = reported_stops_.contains(told.where);
   if (!is_stopped && held == held_.end() && !assigned_.contains(told.where)) return;  // given back since
   if (held != held_.end()) held->second.answered = true;
   if (is_fetched(told.where)) return;  // fetches tell it
   asked_ends_.insert_or_assign(told.where, told.found.end);
   around_.board.set_log_end(stream_name(told.where), told.where, told.found.end);
-}
-
-void consumer_session::note_trouble(const notice::trouble& t) {
-  if (t.code == source_condition::all_brokers_down) {
-    are_away_ = true;
-    around_.board.set_obstacle(k_away_obstacle, "no broker answers: " + t.text);
-  }
-  if (!troubles_.due(around_.clock.steady())) return;
-  in_trouble_ = true;
-  tell(around_.log, log_kind::brokers_away, "brokers: {}; it goes on by itself{}", t.text,
-       troubles_.held_back());
-}
-
-void consumer_session::note_answer() {
-  last_answer_ = around_.clock.steady();
-  unanswered_since_.reset();
-  if (std::exchange(are_away_, false)) around_.board.clear_obstacle(k_away_obstacle);
 }
 
 }  // namespace ratchet
