@@ -10,6 +10,7 @@
 
 #include "reports/status_rows.hpp"
 #include "support/session_world.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.hpp"
+#include "pipeline/stop_words.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {

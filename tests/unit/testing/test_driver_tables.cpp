@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../install/payment_view/payments_by_customer.hpp"
+#include "install/payment_view/payments_by_customer.hpp"
 #include "ratchet/test_driver.hpp"
 
 namespace ratchet {
