@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "config/sections.hpp"
-#include "config/values.hpp"
 #include "decode/envelope_preset.hpp"
 #include "text/config_words.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

@@ -9,8 +9,8 @@
 
 #include "config/secret.hpp"
 #include "config/sections.hpp"
-#include "config/values.hpp"
 #include "kafka/properties.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "config/sections.hpp"
-#include "config/values.hpp"
 #include "core/output.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

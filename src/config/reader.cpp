@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "config/values.hpp"
 #include "text/units.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

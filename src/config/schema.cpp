@@ -6,9 +6,9 @@
 
 #include "config/memory_budget.hpp"
 #include "config/sections.hpp"
-#include "config/values.hpp"
 #include "decode/envelope_preset.hpp"
 #include "text/units.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

@@ -10,11 +10,11 @@
 #include "config/schema.hpp"
 #include "config/secret.hpp"
 #include "config/sections.hpp"
-#include "config/values.hpp"
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"
 #include "sinks/http_url.hpp"
 #include "streams/stream_runtime.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

@@ -1,6 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "config/sections.hpp"
-#include "config/values.hpp"
+#include "text/values.hpp"
 
 namespace ratchet {
 

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "config/values.hpp"
+#include "text/values.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
