@@ -99,7 +99,7 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   }
   if (auto too_few = refusal_of_descriptors(descriptor_limit())) return std::move(*too_few);
   RATCHET_TRY(auto streams, make_streams(c, own));
-  if (auto refused = check_sinks(c, streams, options.sinks)) return std::move(*refused);
+  if (auto refused = check_sinks(c, options.sinks)) return std::move(*refused);
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   std::optional<problem> failed;
   try {

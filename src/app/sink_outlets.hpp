@@ -16,8 +16,8 @@
 
 namespace ratchet {
 
-/// Whether streams, config and program name the same sinks. Errors: config_invalid.
-[[nodiscard]] std::optional<problem> check_sinks(const config&, const stream_list&, const sinks& own);
+/// Whether config and program name the same callbacks. Errors: config_invalid.
+[[nodiscard]] std::optional<problem> check_sinks(const config&, const sinks& own);
 
 /// Whether every message that waits has a sink to go to. Errors: sink_missing.
 [[nodiscard]] std::optional<problem> check_lanes(const config&, const outbox_lanes&);

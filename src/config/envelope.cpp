@@ -7,7 +7,6 @@
 #include "config/sections.hpp"
 #include "decode/envelope_preset.hpp"
 #include "text/config_words.hpp"
-#include "text/values.hpp"
 
 namespace ratchet {
 
@@ -17,16 +16,6 @@ constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}
                                          {"epoch"},  {"type"},     {"time"}};
 constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}, {"base"}};
-
-/// What is wrong with a field's source in the format; nullptr where nothing is.
-const char* fault_of_source(envelope_format format, const std::string& text) {
-  if (format != envelope_format::cloudevents) {
-    return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
-                                          : fault_of_field_source(text);
-  }
-  if (is_field_source(format, text)) return nullptr;
-  return "with format: cloudevents it is attribute:NAME (of a-z and 0-9), key or header:NAME";
-}
 
 /// Reads the fields of one format.
 class envelope_reader {
@@ -88,7 +77,7 @@ class envelope_reader {
   void read(const config_map& map, std::string_view key, std::string& out) const {
     const auto value = map.get(key);
     if (!value || !value->text(out)) return;
-    if (const char* fault = fault_of_source(out_.format, out)) value->error("is no source of a field", fault);
+    if (out.empty()) value->error("is empty", "leave it out where events have no such field");
   }
 
   const config_map& map_;
@@ -116,6 +105,7 @@ void read_envelope(const config_value& value, envelope_config& out) {
     return;
   }
   const bool cloudevents = out.format == envelope_format::cloudevents;
+  // One that is written has it, also where a stream of transactions could do without.
   if (out.format == envelope_format::json) {
     (void)map.require("aggregate",
                       "where the aggregate's id comes from, as in aggregate: /payment/id or key");

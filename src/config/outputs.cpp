@@ -32,19 +32,11 @@ void read_one(const config_value& value, emit_config& out) {
     std::string name;
     if (sink->text(name)) out.topic = std::string{k_sink_prefix} + name;
     if (map.has("topic")) map.error_at("topic", "stands beside `sink`", "a message goes to one of them");
-  } else if (const auto topic = map.require("topic", "where it is published to; or sink: NAME")) {
+  } else if (const auto topic = map.get("topic")) {
     (void)read_topic(*topic, out.topic);
   }
-  if (const auto key = map.get("key"); key && !key->is_word("aggregate") && !key->is_word("none")) {
-    std::string text;
-    if (key->text(text) && (text.empty() || fault_of_pointer(text) != nullptr)) {
-      key->error("names no key", "aggregate, none, or a JSON Pointer into the payload as in /customer/id");
-    }
-    out.key = text;
-  } else if (key) {
-    (void)key->text(out.key);
-  }
-  if (const auto payload = map.get("payload")) read_pointer(*payload, out.payload);
+  if (const auto key = map.get("key")) (void)key->text(out.key);
+  if (const auto payload = map.get("payload")) (void)payload->text(out.payload);
   if (const auto as = map.get("as"); as && as->text(out.as) && out.as.empty()) {
     as->error("is empty", "leave it out where the event's own type is meant");
   }
@@ -58,15 +50,9 @@ bool read_topic(const config_value& value, std::string& out) {
   return true;
 }
 
-void read_pointer(const config_value& value, std::string& out) {
-  if (!value.text(out) || out.empty()) return;
-  if (const char* fault = fault_of_pointer(out)) value.error("is no JSON Pointer", fault);
-}
-
 void read_topics(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("topics")) {
-    std::string topic;
-    if (read_topic(item, topic)) out.push_back(std::move(topic));
+    (void)read_topic(item, out.emplace_back());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "streams/config_rules.hpp"
 #include "text/units.hpp"
 #include "text/values.hpp"
 
@@ -71,20 +72,15 @@ void config_findings::warn(const config_place& at, std::string path, std::string
   warnings.push_back(finding_at(at, std::move(path), std::move(message), std::move(hint)));
 }
 
-namespace {
-
-/// True where `inner` is `outer`, or lies below it.
-bool is_at_or_below(std::string_view inner, std::string_view outer) noexcept {
-  return inner.starts_with(outer) &&
-         (inner.size() == outer.size() || inner[outer.size()] == '.' || inner[outer.size()] == '[');
-}
-
-}  // namespace
-
 bool config_findings::clean(const std::string& path) const {
   return std::none_of(list.begin(), list.end(), [&](const diagnostic& d) {
     return is_at_or_below(d.path, path) || (!d.path.empty() && is_at_or_below(path, d.path));
   });
+}
+
+bool config_findings::usable(const std::string& path) const {
+  return clean(path) && std::none_of(guessed_.begin(), guessed_.end(),
+                                     [&](const std::string& meant) { return is_at_or_below(path, meant); });
 }
 
 void config_findings::sort(const std::string& file) {
@@ -139,6 +135,12 @@ bool config_value::number(std::uint64_t& out, std::uint64_t least, std::uint64_t
     return false;
   }
   out = *parsed;
+  return true;
+}
+
+bool config_value::limit(std::uint64_t& out, std::uint64_t most) const {
+  if (!is_word("0") || !node_->plain) return number(out, 1, most);
+  out = 0;
   return true;
 }
 

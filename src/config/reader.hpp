@@ -38,6 +38,8 @@ class config_findings {
   /// True where nothing was found at the path, below it or at a map around it, so that a rule may rely on its
   /// value.
   [[nodiscard]] bool clean(const std::string& path) const;
+  /// The same, and no key was probably meant for it that was not read.
+  [[nodiscard]] bool usable(const std::string& path) const;
   /// In the order of the file, then of the command line.
   void sort(const std::string& file);
 
@@ -68,6 +70,8 @@ class config_value {
   [[nodiscard]] bool is_word(std::string_view word) const noexcept;
   bool text(std::string& out) const;
   bool number(std::uint64_t& out, std::uint64_t least, std::uint64_t most) const;
+  /// From 1 on; a 0 is read as well, which the rules refuse.
+  bool limit(std::uint64_t& out, std::uint64_t most) const;
   bool duration(std::chrono::milliseconds& out) const;
   bool size(std::uint64_t& out) const;
   /// Which of the words it is; -1 where none.

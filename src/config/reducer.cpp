@@ -40,6 +40,7 @@ void read_rule(const config_value& value, failure_rule& out) {
 void read_rules(const config_value& value, std::vector<failure_rule>& out) {
   if (value.node().kind != config_node::kind_of::list) return read_rule(value, out.emplace_back());
   for (const config_value& item : value.list("rules")) read_rule(item, out.emplace_back());
+  if (out.empty()) value.error("names no rule", "as in fail: {type: paid, how: retry, times: 2}");
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ void read_reducer(const config_value& value, reducer_config& out) {
       out.version = static_cast<std::uint32_t>(number);
     }
   }
-  if (const auto from = map.get("from")) read_pointer(*from, out.from);
+  if (const auto from = map.get("from")) (void)from->text(out.from);
   if (const auto fail = map.get("fail")) read_rules(*fail, out.fail);
   if (const auto timeout = map.get("timeout"); timeout && !timeout->is_word("off")) {
     std::chrono::milliseconds limit{0};

@@ -181,7 +181,7 @@ class step_reader {
     const auto records = map.require("records", "as in step: {records: 20000}");
     constexpr std::uint64_t k_most = 1'000'000;
     std::uint64_t number = 0;
-    if (!records || !records->number(number, 1, k_most)) return;
+    if (!records || !records->limit(number, k_most)) return;
     if (found_ && *found_ != number) {
       return records->error(
           std::to_string(number) + " differs from " + where_ + ": " + std::to_string(*found_),

@@ -25,16 +25,14 @@ void read_rejected(const config_value&, rejected_config& out);
 
 /// A topic's name. False where it is no text; a text that is no such name is reported, and read.
 bool read_topic(const config_value&, std::string& out);
-/// A JSON Pointer; empty: the whole document.
-void read_pointer(const config_value&, std::string& out);
 /// A list of topics.
 void read_topics(const config_value&, std::vector<std::string>& out);
 /// A list of topics, and of sinks as sink:NAME.
 void read_destinations(const config_value&, std::vector<std::string>& out);
 /// `sinks`: where messages go that are not for Kafka.
 void read_sinks(const config_value&, std::vector<sink_config>& out);
-/// Looks whether the sinks that streams name are among those that were read.
-void check_sink_names(const config_node& root, const config&, config_findings&);
+/// Of sinks that no stream names. They are allowed, as what waits for one may have to be sent yet.
+void warn_of_unused_sinks(const config_node& root, const config&, config_findings&);
 /// `streams[].emit`: what is published of the events.
 void read_emit(const config_value&, std::vector<emit_config>& out);
 

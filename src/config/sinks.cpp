@@ -180,58 +180,10 @@ void read_one(const config_value& value, sink_config& out) {
   if (const auto retry = map.get("retry")) read_retry(*retry, out);
 }
 
-/// Looks whether sinks that streams name are there.
-class sink_names_check {
- public:
-  sink_names_check(const config& read, config_findings& findings) : read_{read}, findings_{findings} {}
-
-  void look_at(const config_node& stream, const std::string& path) const {
-    if (const config_node* list = stream.find("outputs"); list != nullptr) {
-      for (std::size_t i = 0; i < list->items.size(); ++i) {
-        const std::string_view name = sink_of(list->items[i].text);
-        if (!name.empty()) look_for(name, list->items[i], path + "outputs[" + std::to_string(i) + "]");
-      }
-    }
-    const config_node* emit = stream.find("emit");
-    if (emit == nullptr) return;
-    look_at_emit(*emit, path + "emit");
-    for (std::size_t i = 0; i < emit->items.size(); ++i)
-      look_at_emit(emit->items[i], path + "emit[" + std::to_string(i) + "]");
-  }
-
- private:
-  void look_at_emit(const config_node& emit, const std::string& path) const {
-    if (emit.kind != config_node::kind_of::map) return;
-    if (const config_node* sink = emit.find("sink"); sink != nullptr && !sink->text.empty())
-      look_for(sink->text, *sink, path + ".sink");
-  }
-  void look_for(std::string_view name, const config_node& at, const std::string& path) const {
-    if (findings_.full()) return;
-    std::vector<std::string_view> known;
-    for (const sink_config& s : read_.sinks) {
-      known.push_back(s.name);
-      if (s.name != name) continue;
-      if (s.kind == sink_config::kind_of::discard)
-        findings_.add(at.at, path, s.name + " throws away what it gets", "leave the output out");
-      return;
-    }
-    const std::string_view guess = did_you_mean(name, known);
-    findings_.add(at.at, path, std::string{name} + " is not among `sinks`",
-                  guess.empty() ? "add it there, as in sinks: [{name: " + std::string{name} +
-                                      ", http: {url: https://...}}]"
-                                : "did you mean \"" + std::string{guess} + "\"?");
-  }
-
-  const config& read_;
-  config_findings& findings_;
-};
-
 }  // namespace
 
-namespace {
-
-/// Allowed, as what waits for it may have to be sent yet.
-void warn_of_unused(const config_node& root, const config& read, config_findings& findings) {
+void warn_of_unused_sinks(const config_node& root, const config& read, config_findings& findings) {
+  if (!findings.clean("sinks")) return;
   std::set<std::string, std::less<>> used;
   for (const stream_config& s : read.streams) {
     for (const std::string& to : topics_published_to(s)) used.emplace(sink_of(to));
@@ -246,36 +198,17 @@ void warn_of_unused(const config_node& root, const config& read, config_findings
   }
 }
 
-}  // namespace
-
 void read_sinks(const config_value& value, std::vector<sink_config>& out) {
   for (const config_value& item : value.list("sinks")) {
-    sink_config& one = out.emplace_back();
-    read_one(item, one);
-    const auto same = [&one](const sink_config& other) { return &other != &one && other.name == one.name; };
-    if (!one.name.empty() && std::any_of(out.begin(), out.end(), same))
-      item.error("has the name of another one", "each sink has a name of its own");
+    read_one(item, out.emplace_back());
   }
 }
 
 void read_destinations(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("topics")) {
-    std::string to;
     const bool is_sink = item.node().text.starts_with(k_sink_prefix);
-    if (is_sink ? item.text(to) : read_topic(item, to)) out.push_back(std::move(to));
-    if (is_sink && sink_of(item.node().text).empty()) item.error("names no sink", "as in \"sink:receipts\"");
+    (void)(is_sink ? item.text(out.emplace_back()) : read_topic(item, out.emplace_back()));
   }
-}
-
-void check_sink_names(const config_node& root, const config& read, config_findings& findings) {
-  const config_node* streams = root.find("streams");
-  if (streams == nullptr || streams->kind != config_node::kind_of::list || !findings.clean("sinks")) return;
-  const sink_names_check check{read, findings};
-  for (std::size_t i = 0; i < streams->items.size(); ++i) {
-    if (streams->items[i].kind == config_node::kind_of::map)
-      check.look_at(streams->items[i], "streams[" + std::to_string(i) + "].");
-  }
-  warn_of_unused(root, read, findings);
 }
 
 }  // namespace ratchet

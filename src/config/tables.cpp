@@ -11,7 +11,7 @@ constexpr known_key k_table_keys[] = {{"name"}, {"key"}};
 void read_one(const config_value& value, table_config& out) {
   const config_map map{value, k_table_keys};
   if (!map.valid()) return;
-  if (const auto name = map.require("name", "reducers write the table by it, and ratchet get reads it")) {
+  if (const auto name = map.get("name")) {
     if (name->text(out.name) && !is_topic_name(out.name)) {
       name->error("is not a table's name", "1 to 249 of a-z A-Z 0-9 . _ -");
     }

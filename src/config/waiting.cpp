@@ -15,7 +15,7 @@ constexpr known_key k_retry_keys[] = {{"attempts"}, {"backoff"}};
 
 void read_limit(const config_map& map, std::string_view key, std::uint64_t& out) {
   constexpr std::uint64_t k_most = 1'000'000'000'000;  // more than any disk holds
-  if (const auto value = map.get(key)) (void)value->number(out, 1, k_most);
+  if (const auto value = map.get(key)) (void)value->limit(out, k_most);
 }
 
 /// LOW..HIGH.
@@ -59,9 +59,7 @@ void read_waiting(const config_value& value, waiting_config& out) {
   if (!map.valid()) return;
   read_limit(map, "per_aggregate", out.per_aggregate);
   read_limit(map, "events", out.events);
-  if (const auto bytes = map.get("bytes")) {
-    if (bytes->size(out.bytes) && out.bytes == 0) bytes->error("is 0", "as in 4GiB");
-  }
+  if (const auto bytes = map.get("bytes")) (void)bytes->size(out.bytes);
 }
 
 void read_retry(const config_value& value, retry_config& out) {
@@ -69,7 +67,7 @@ void read_retry(const config_value& value, retry_config& out) {
   if (!map.valid()) return;
   if (const auto attempts = map.get("attempts")) {
     std::uint64_t number = 0;
-    if (attempts->number(number, 1, std::numeric_limits<std::uint32_t>::max())) {
+    if (attempts->limit(number, std::numeric_limits<std::uint32_t>::max())) {
       out.attempts = static_cast<std::uint32_t>(number);
     }
   }
@@ -77,10 +75,10 @@ void read_retry(const config_value& value, retry_config& out) {
 }
 
 void read_rejected(const config_value& value, rejected_config& out) {
-  constexpr std::uint64_t k_most = 100'000;  // each may be 64 KiB long
   const config_map map{value, k_rejected_keys};
   if (!map.valid()) return;
-  if (const auto records = map.get("records")) (void)records->number(out.records, 1, k_most);
+  if (const auto records = map.get("records"))
+    (void)records->limit(out.records, std::numeric_limits<std::uint64_t>::max());
   const auto age = map.get("age");
   if (!age) return;
   if (age->is_word("off")) {

@@ -5,14 +5,13 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
 #include "decode/envelope_preset.hpp"
-#include "decode/field_source.hpp"
+#include "streams/config_rules.hpp"
 #include "streams/emitting_reducer.hpp"
 #include "streams/stream_meaning.hpp"
 #include "streams/timed_reducer.hpp"
@@ -73,77 +72,15 @@ namespace {
                         "name one in the config (`reducer: {kind: replace}`), or add one in the program");
 }
 
-/// A config made in code has not gone through load_config(): what must not get past here.
-[[nodiscard]] std::optional<problem> refuse(const stream_config& s) {
-  if (s.order == order::arrival && s.dedup.ids == id_kind::none) {
-    return config_problem("stream `" + s.name + "`: order arrival tells repeats by event ids alone",
-                          "name the kind of ids");
-  }
-  if (s.order == order::strict && s.first == first_number::any && s.gap.policy != gap_policy::skip) {
-    return config_problem("stream `" + s.name + "`: `first: any` finds the first number by skipping a gap",
-                          "set gap.policy to skip");
-  }
-  if (s.waiting.per_aggregate == 0 || s.waiting.events == 0 || s.waiting.bytes == 0 ||
-      s.retry.attempts == 0) {
-    return config_problem(
-        "stream `" + s.name + "`: a limit of 0 lets nothing through",
-        "waiting.per_aggregate, waiting.events, waiting.bytes and retry.attempts are 1 at least");
-  }
-  if (s.rejected.records == 0 || s.rejected.records > 100'000) {
-    return config_problem("stream `" + s.name + "`: rejected.records is out of range",
-                          "it goes from 1 to 100000");
-  }
-  const envelope_config e = with_defaults(s.envelope);
-  for (const std::string& field : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
-    if (!field.empty() && !is_field_source(e.format, field)) {
-      return config_problem("stream `" + s.name + "`: `" + field + "` names no field",
-                            e.format == envelope_format::cloudevents
-                                ? "write attribute:NAME, key or header:NAME"
-                                : "write /a/json/pointer, key or header:NAME");
-    }
-  }
-  if (s.order != order::arrival && s.dedup.ids == id_kind::monotonic) {
-    return config_problem("stream `" + s.name + "`: `ids: monotonic` goes with order: arrival alone",
-                          "the sequence tells repeats there: set the kind of ids to none, or to another one");
-  }
-  if (has_log_positions(e.format) && (s.order != order::latest || s.dedup.ids != id_kind::none)) {
-    return config_problem("stream `" + s.name + "`: " + name_of(e.format) +
-                              " has log positions, with gaps by nature, and no event ids",
-                          "set order to latest and the kind of ids to none");
-  }
-  for (const emit_config& out : s.emit) {
-    const bool known_key = out.key == "aggregate" || out.key == "none" || out.key.starts_with('/');
-    if (out.topic.empty() || !known_key || !parse_json_pointer(out.payload) ||
-        (out.key.starts_with('/') && !parse_json_pointer(out.key))) {
-      return config_problem("stream `" + s.name + "`: an `emit` names no topic, key or payload",
-                            "topic: NAME, key: aggregate, none or /a/json/pointer, payload: /a/json/pointer");
-    }
-  }
-  for (const std::string& topic : topics_published_to(s)) {
-    if (std::find(s.topics.begin(), s.topics.end(), topic) == s.topics.end()) continue;
-    return config_problem("stream `" + s.name + "` reads the topic `" + topic + "` that it publishes to",
-                          "its messages would come back as events: name another topic");
-  }
-  if (!parse_json_pointer(s.reducer.from)) {
-    return config_problem("stream `" + s.name + "`: `" + s.reducer.from + "` is no JSON Pointer",
-                          "see RFC 6901");
-  }
-  return std::nullopt;
-}
-
-/// The same for tables, whose names are unique over all streams.
-[[nodiscard]] std::optional<problem> refuse_tables(const config& c) {
-  std::set<std::string> names;
-  for (const stream_config& s : c.streams) {
-    for (const table_config& t : s.tables) {
-      if (t.name.empty()) return config_problem("stream `" + s.name + "`: a table has no name", "name it");
-      if (!names.insert(t.name).second) {
-        return config_problem("stream `" + s.name + "`: the table `" + t.name + "` is named twice",
-                              "each table has a name of its own, in all streams");
-      }
-    }
-  }
-  return std::nullopt;
+/// Whoever made it: a config made in code has not gone through load_config().
+[[nodiscard]] std::optional<problem> refusal_of(const config& c) {
+  std::vector<config_finding> found = check_config(c);
+  if (found.empty()) return std::nullopt;
+  problem p = config_problem(
+      "the config has " + (found.size() == 1 ? "an error" : std::to_string(found.size()) + " errors"), {});
+  for (config_finding& f : found)
+    p.diagnostics.push_back({{}, 0, 0, std::move(f.path), std::move(f.message), std::move(f.hint)});
+  return p;
 }
 
 }  // namespace
@@ -211,10 +148,9 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
           "add the stream to the config, or correct the name in the program");
     }
   }
-  if (auto refused = refuse_tables(c)) return std::move(*refused);
+  if (auto refused = refusal_of(c)) return std::move(*refused);
   stream_list streams;
   for (const stream_config& s : c.streams) {
-    if (auto refused = refuse(s)) return std::move(*refused);
     RATCHET_TRY(reducer reduce, reducer_of(s, own.find(s.name)));
     if (!s.emit.empty()) reduce = with_emits(std::move(reduce), s.emit);
     if (s.reducer.timeout) reduce = with_time_limit(std::move(reduce), *s.reducer.timeout);

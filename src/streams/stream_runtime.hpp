@@ -64,8 +64,9 @@ struct stream_runtime {
 using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
 
 /// Joins each stream with its reducer: the program's own, else the built-in one that the config names.
-/// Errors: config_invalid, where a program names a stream that the config lacks, or a stream is of
-/// `kind: own` and the program does not bring the reducer that it names.
+/// Errors: config_invalid, with all that check_config() finds as diagnostics; where a program names a stream
+/// that the config lacks; or where a stream is of `kind: own` and the program does not bring the reducer that
+/// it names.
 [[nodiscard]] reported<stream_list> make_streams(const config&, const reducers&);
 
 /// False for a stream without an envelope, of whose records nothing can be read: transactions alone feed it.

@@ -3,6 +3,7 @@
 
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "consumer/consumer_session.hpp"
+#include "core/output.hpp"
 #include "streams/stream_runtime.hpp"
 #include "support/fake_disk_space.hpp"
 #include "support/fake_source.hpp"
@@ -233,6 +235,14 @@ class session_world {
     c.kafka.group = "group-1";
     c.state.path = "/nowhere/state";
     c.streams = std::move(streams);
+    for (const stream_config& s : c.streams) {
+      for (const std::string& to : topics_published_to(s)) {
+        const std::string name{sink_of(to)};
+        const auto is_it = [&](const sink_config& known) { return known.name == name; };
+        if (name.empty() || std::any_of(c.sinks.begin(), c.sinks.end(), is_it)) continue;
+        c.sinks.emplace_back().name = name;
+      }
+    }
     c.step_records = 10;
     return c;
   }

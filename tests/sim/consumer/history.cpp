@@ -165,7 +165,8 @@ class author {
   void choose_gaps(stream_setup& s) {
     constexpr std::array k_first{first_number::zero, first_number::one, first_number::any};
     s.first = k_first[up_to(2)];
-    s.accepts_epochs = one_in(2);
+    const bool would_accept = one_in(2);
+    s.accepts_epochs = would_accept && s.has_epochs && s.first != first_number::any;  // else no config may
     if (s.first == first_number::any || one_in(2)) {
       s.gap = gap_policy::skip;
     } else if (one_in(8)) {

@@ -114,6 +114,7 @@ struct folding {
   c.state.path = "/nowhere/state";
   c.state.sync = h.sync_every_step ? sync_mode::every_step : sync_mode::interval;
   c.step_records = h.step_records;
+  c.sinks.emplace_back().name = "side";
   for (std::size_t i = 0; i < h.streams.size(); ++i) {
     stream_config& s = c.streams.emplace_back(configured(h.streams[i], i));
     if (has_letters(h)) s.dead_letter = "letters";

@@ -258,7 +258,8 @@ TEST_F(apply_command, refuses_a_config_made_in_code_as_one_from_a_file) {
   settings_.streams[0].envelope.sequence = "n";
   const auto no_field = engine::open(settings_, own_, {});
   ASSERT_FALSE(no_field);
-  EXPECT_NE(no_field.error().message.find("`n` names no field"), std::string::npos);
+  EXPECT_NE(to_text(no_field.error()).find("streams[0].envelope.sequence: is no source of a field"),
+            std::string::npos);
   settings_.streams[0].envelope.sequence = "/n";
   settings_.streams[0].reducer.from = "v";
   EXPECT_FALSE(engine::open(settings_, own_, {}));

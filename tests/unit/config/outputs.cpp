@@ -78,15 +78,6 @@ TEST(config_of_outputs, names_each_topic_that_is_written_to_once) {
   EXPECT_THAT(*streams.value()[0]->rules.outputs.topics, ElementsAre("b", "a"));
 }
 
-TEST(config_of_outputs, of_a_program_is_checked_too) {
-  auto c = parsed("");
-  ASSERT_TRUE(c.has_value());
-  c.value().streams[0].emit = {{.topic = "out", .key = "customer"}};
-  EXPECT_THAT(to_text(make_streams(c.value(), {}).error()), HasSubstr("names no topic, key or payload"));
-  c.value().streams[0].emit = {{.topic = "in"}};
-  EXPECT_THAT(to_text(make_streams(c.value(), {}).error()), HasSubstr("that it publishes to"));
-}
-
 struct refused {
   const char* name;
   const char* lines;

@@ -57,15 +57,6 @@ TEST(config_of_tables, takes_one_without_a_list_and_none) {
       << "so that none may be written";
 }
 
-TEST(config_of_tables, of_a_program_is_checked_too) {
-  auto c = parsed("");
-  ASSERT_TRUE(c.has_value());
-  c.value().streams[0].tables = {{"t", key_encoding::text}, {"t", key_encoding::u64}};
-  EXPECT_THAT(to_text(make_streams(c.value(), {}).error()), HasSubstr("the table `t` is named twice"));
-  c.value().streams[0].tables = {{"", key_encoding::text}};
-  EXPECT_THAT(to_text(make_streams(c.value(), {}).error()), HasSubstr("a table has no name"));
-}
-
 struct refused {
   const char* name;
   const char* lines;
@@ -102,7 +93,7 @@ constexpr refused k_refused[] = {
      "  - name: refunds\n"
      "    envelope: {event_id: /id, aggregate: /a, sequence: /s}\n"
      "    tables: {name: t, key: text}\n",
-     "streams[1].tables.name", "t is taken by streams[0].tables.name"},
+     "streams[1].tables.name", "t is taken by streams[0].tables[0].name"},
     {"a_word", "    tables: by-customer\n", "streams[0].tables", "text"},
 };
 INSTANTIATE_TEST_SUITE_P(config_of_tables, table_refusal, ::testing::ValuesIn(k_refused),

@@ -46,6 +46,10 @@ struct transactions : ::testing::Test {
     stream_config s;
     s.name = "orders";
     s.topics = std::move(topics);
+    if (!s.topics.empty()) {
+      s.envelope.event_id = "/id";
+      s.envelope.aggregate = "/a";
+    }
     s.order = order::arrival;
     s.dedup.ids = id_kind::opaque;
     s.dedup.window = hours{24};

@@ -1,0 +1,361 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "streams/config_rules.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <utility>
+
+#include "core/output.hpp"
+#include "decode/envelope_preset.hpp"
+#include "streams/stream_runtime.hpp"
+#include "text/values.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using kind_of = reducer_config::kind_of;
+using paths = std::initializer_list<std::string_view>;
+
+constexpr std::size_t k_most = 200;
+constexpr std::string_view k_sinks = "sinks";
+constexpr const char* k_least_is_1 = "it is 1 at least";
+
+/// What is claimed by one alone, and where that is.
+using claims = std::map<std::string_view, std::string>;
+
+struct claimed {
+  claims names;
+  claims topics;
+  claims tables;
+  std::map<std::string_view, const stream_config*> readers;  ///< of topics
+};
+
+/// What is wrong with a field's source in the format; nullptr where nothing is.
+const char* fault_of_source(envelope_format format, const std::string& text) {
+  if (format != envelope_format::cloudevents) {
+    return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
+                                          : fault_of_field_source(text);
+  }
+  if (is_field_source(format, text)) return nullptr;
+  return "with format: cloudevents it is attribute:NAME (of a-z and 0-9), key or header:NAME";
+}
+
+[[nodiscard]] std::string item(const char* list, std::size_t i) {
+  return std::string{list} + "[" + std::to_string(i) + "]";
+}
+
+/// The rules of one stream.
+class stream_rules_check {
+ public:
+  stream_rules_check(const config& all, std::size_t i, claimed& by, std::vector<config_finding>& found)
+      : all_{all},
+        stream_{all.streams[i]},
+        envelope_{with_defaults(stream_.envelope)},
+        at_{item("streams", i) + "."},
+        by_{by},
+        found_{found},
+        begin_{found.size()} {}
+
+  void run() {
+    check_names();
+    has_transactions_alone(stream_) ? check_transactions() : check_events();
+    check_gap();
+    check_limits();
+    check_reducer();
+    for (std::size_t i = 0; i < stream_.outputs.size(); ++i)
+      check_destination(item("outputs", i), stream_.outputs[i]);
+    check_told("dead_letter.topic", stream_.dead_letter);
+    check_told("rejections.topic", stream_.rejections);
+  }
+
+ private:
+  void check_names() {
+    claim(by_.names, "name", stream_.name, "each stream has a name of its own");
+    for (std::size_t i = 0; i < stream_.topics.size(); ++i)
+      claim(by_.topics, item("topics", i), stream_.topics[i], "a topic feeds one stream");
+    for (std::size_t i = 0; i < stream_.tables.size(); ++i) {
+      const std::string path = item("tables", i) + ".name";
+      const std::string& name = stream_.tables[i].name;
+      if (name.empty()) add(path, "is missing", "reducers write the table by it, and ratchet get reads it");
+      // A table is asked for by its name alone.
+      claim(by_.tables, path, name, "each table has a name of its own, in all streams");
+    }
+  }
+  void check_transactions() {
+    if (stream_.dedup.ids != id_kind::opaque) {
+      add("dedup", "must be {ids: opaque} in a stream without topics and envelope",
+          "its ids are the keys of transactions: leave `ids` out, or say opaque",
+          {"order", "topics", "envelope"});
+    }
+    if (!stream_.emit.empty()) {
+      add("emit", "does nothing in a stream without topics and envelope",
+          "only transactions feed it, and they have no events: leave it out",
+          {"order", "topics", "envelope"});
+    }
+  }
+  void check_events() {
+    check_fields();
+    if (stream_.order == order::latest) check_latest();
+    if (has_log_positions(envelope_.format)) {
+      check_log_positions();
+    } else {
+      if (stream_.order == order::arrival) check_arrival();
+      if (stream_.order != order::arrival) check_sequence();
+      if (stream_.order == order::strict && stream_.epoch_change == epoch_change::accept) check_epochs();
+    }
+    check_emits();
+  }
+  void check_fields() {
+    const std::pair<const char*, const std::string*> fields[] = {
+        {"envelope.event_id", &envelope_.event_id}, {"envelope.aggregate", &envelope_.aggregate},
+        {"envelope.sequence", &envelope_.sequence}, {"envelope.epoch", &envelope_.epoch},
+        {"envelope.type", &envelope_.type},         {"envelope.time", &envelope_.time}};
+    for (const auto& [key, source] : fields) {
+      const char* fault = source->empty() ? nullptr : fault_of_source(envelope_.format, *source);
+      if (fault != nullptr) add(key, "is no source of a field", fault);
+    }
+    if (envelope_.aggregate.empty()) {
+      add("envelope.aggregate", "is missing",
+          "where the aggregate's id comes from, as in aggregate: /payment/id or key", {"order", "topics"});
+    }
+    if (!envelope_.epoch.empty() && envelope_.sequence_bits > k_one_half) {
+      add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
+    }
+  }
+  void check_latest() {
+    if (stream_.handling == handling::deferred) {
+      add("handling", "deferred does not go with order: latest",
+          "it handles every event in turn, of which latest needs the newest alone: use order: arrival or "
+          "strict, or leave it out",
+          {"order"});
+    }
+    if (stream_.reducer.kind == kind_of::merge_patch) {
+      add("reducer.kind", "merge_patch does not go with order: latest",
+          "latest discards older events, and with them their patches; use order: strict or arrival, or kind: "
+          "replace",
+          {"order"});
+    }
+  }
+  void check_log_positions() {
+    const std::string format = std::string{"format: "} + name_of(envelope_.format);
+    if (stream_.order == order::strict) {
+      add("order", "strict does not go with " + format,
+          "a log position has gaps by nature, so that nothing tells whether one is missing; use order: "
+          "latest",
+          {"envelope.format"});
+    }
+    if (stream_.order == order::arrival) {
+      add("order", "arrival does not go with " + format,
+          "only event ids tell a repeat there, and row changes have none; use order: latest",
+          {"envelope.format"});
+    }
+    if (stream_.dedup.ids != id_kind::none) {
+      add("dedup", "does not go with " + format, "row changes have no ids: leave it out, or say dedup: off",
+          {"envelope.format"});
+    }
+  }
+  void check_arrival() {
+    if (stream_.dedup.ids == id_kind::none) {
+      add("dedup", "cannot be off with order: arrival", "only event ids tell a repeat there: name their kind",
+          {"order", "envelope.format"});
+    }
+    if (envelope_.event_id.empty()) {
+      add("envelope.event_id", "is missing", "order: arrival tells repeats by the event's id alone",
+          {"order"});
+    }
+  }
+  void check_sequence() {
+    if (envelope_.sequence.empty()) {
+      add("envelope.sequence", "is missing",
+          stream_.order == order::latest
+              ? "order: latest needs a sequence to tell newer from older; events without one take order: "
+                "arrival"
+              : "order: strict applies n+1 after n; events without a sequence take order: arrival",
+          {"order"});
+    }
+    if (stream_.dedup.ids != id_kind::none && envelope_.event_id.empty()) {
+      add("envelope.event_id", "is missing", "map the event's id, or say dedup: off where events have none",
+          {"order", "dedup"});
+    }
+    if (stream_.dedup.ids == id_kind::monotonic) {
+      add("dedup.ids", "monotonic goes with order: arrival alone",
+          "the sequence tells repeats in the other orders: say dedup: off, or name another kind",
+          {"order", "dedup"});
+    }
+  }
+  void check_epochs() {
+    if (stream_.first == first_number::any) {
+      add("epoch_change", "accept does nothing with first: any",
+          "a new epoch is known by its first number; name it, or say park: then each new epoch waits for "
+          "`ratchet waiting replay`",
+          {"order", "first"});
+    }
+    if (envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half) {
+      add("epoch_change", "accept does nothing without an epoch", "map envelope.epoch, or leave it out",
+          {"order", "envelope"});
+    }
+  }
+  void check_gap() {
+    if (stream_.order == order::strict && stream_.first == first_number::any &&
+        stream_.gap.policy != gap_policy::skip) {
+      add("first", "any needs gap: {policy: skip}",
+          "nobody can tell the lowest number but by waiting for lower ones, until gap.timeout has passed",
+          {"order", "gap"});
+    }
+  }
+  /// One of 0 lets nothing through.
+  void check_limits() {
+    const std::pair<const char*, std::uint64_t> limits[] = {
+        {"waiting.per_aggregate", stream_.waiting.per_aggregate},
+        {"waiting.events", stream_.waiting.events},
+        {"retry.attempts", stream_.retry.attempts}};
+    for (const auto& [key, limit] : limits) {
+      if (limit == 0) add(key, "0 is out of range", k_least_is_1);
+    }
+    if (stream_.waiting.bytes == 0) add("waiting.bytes", "is 0", "as in 4GiB");
+    constexpr std::uint64_t k_most_rejected = 100'000;  // each may be 64 KiB long
+    const std::uint64_t records = stream_.rejected.records;
+    if (records == 0 || records > k_most_rejected) {
+      add("rejected.records", std::to_string(records) + " is out of range",
+          "it goes from 1 to " + std::to_string(k_most_rejected));
+    }
+  }
+  void check_reducer() {
+    const reducer_config& reducer = stream_.reducer;
+    const bool flaky = reducer.kind == kind_of::flaky;
+    if (!flaky && !reducer.fail.empty()) {
+      add("reducer.fail", "belongs to kind: flaky", "leave it out, or use kind: flaky to try failures out",
+          {"reducer"});
+    }
+    if (flaky && reducer.fail.empty())
+      add("reducer.fail", "is missing", "as in fail: {type: paid, how: retry, times: 2}", {"reducer"});
+    const bool typed = std::any_of(reducer.fail.begin(), reducer.fail.end(),
+                                   [](const failure_rule& rule) { return !rule.type.empty(); });
+    if (flaky && typed && envelope_.type.empty())
+      add("envelope.type", "is missing", "reducer.fail speaks of the type of events", {"reducer"});
+    if (reducer.kind != kind_of::own && !reducer.name.empty()) {
+      add("reducer.name", "belongs to kind: own",
+          "leave it out, or say kind: own where a program brings the reducer of this name", {"reducer"});
+    }
+    const char* fault = reducer.from.empty() ? nullptr : fault_of_pointer(reducer.from);
+    if (fault != nullptr) add("reducer.from", "is no JSON Pointer", fault);
+  }
+  void check_emits() {
+    for (std::size_t i = 0; i < stream_.emit.size(); ++i) {
+      const emit_config& out = stream_.emit[i];
+      const std::string path = item("emit", i);
+      if (out.topic.empty())
+        add(path + ".topic", "is missing", "where it is published to; or sink: NAME");
+      else
+        check_destination(path + ".topic", out.topic);
+      if (out.key != "aggregate" && out.key != "none" && fault_of_pointer(out.key) != nullptr) {
+        add(path + ".key", "names no key",
+            "aggregate, none, or a JSON Pointer into the payload as in /customer/id");
+      }
+      const char* fault = out.payload.empty() ? nullptr : fault_of_pointer(out.payload);
+      if (fault != nullptr) add(path + ".payload", "is no JSON Pointer", fault);
+      if (!out.types.empty() && envelope_.type.empty())
+        add("envelope.type", "is missing", "emit.types speaks of the type of events", {"emit"});
+    }
+  }
+  /// What a stream publishes may be another's to read, but never its own.
+  void check_destination(const std::string& path, const std::string& to) {
+    if (to.starts_with(k_sink_prefix)) return check_sink(path, sink_of(to));
+    if (std::find(stream_.topics.begin(), stream_.topics.end(), to) == stream_.topics.end()) return;
+    add(path, to + " is a topic that the stream reads itself",
+        "its messages would come back as events: name another topic");
+  }
+  void check_sink(const std::string& path, std::string_view name) {
+    if (found_.size() >= k_most) return;
+    if (name.empty()) return add(path, "names no sink", "as in \"sink:receipts\"");
+    const paths judged_by{k_sinks};
+    std::vector<std::string_view> known;
+    for (const sink_config& s : all_.sinks) {
+      known.emplace_back(s.name);
+      if (s.name != name) continue;
+      if (s.kind == sink_config::kind_of::discard)
+        add(path, s.name + " throws away what it gets", "leave the output out", judged_by);
+      return;
+    }
+    const std::string_view guess = did_you_mean(name, known);
+    add(path, std::string{name} + " is not among `sinks`",
+        guess.empty()
+            ? "add it there, as in sinks: [{name: " + std::string{name} + ", http: {url: https://...}}]"
+            : "did you mean \"" + std::string{guess} + "\"?",
+        judged_by);
+  }
+  void check_told(const char* key, const std::string& topic) {
+    const auto reader = by_.readers.find(topic);
+    if (reader == by_.readers.end()) return;
+    add(key, topic + " is a topic that stream " + reader->second->name + " reads",
+        "what is told of its records would come back as records: name another topic");
+  }
+
+  void claim(claims& in, const std::string& key, const std::string& what, const char* hint) {
+    if (what.empty()) return;
+    const auto [first, fresh] = in.emplace(what, at_ + key);
+    if (!fresh) add(key, what + " is taken by " + first->second, hint);
+  }
+  /// `judged_by`: keys of the stream, or the sinks. A field of the envelope means what the format makes of
+  /// it.
+  void add(const std::string& key, std::string message, std::string hint, paths judged_by = {}) {
+    config_finding f{at_ + key, std::move(message), std::move(hint), {}};
+    for (const std::string_view other : judged_by)
+      f.judged_by.push_back((other == k_sinks ? "" : at_) + std::string{other});
+    if (key.starts_with("envelope.")) f.judged_by.push_back(at_ + "envelope.format");
+    const auto is_known = [&](const config_finding& before) {
+      return is_at_or_below(before.path, f.path) || is_at_or_below(f.path, before.path);
+    };
+    const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(begin_);
+    if (found_.size() < k_most && std::none_of(begin, found_.end(), is_known)) found_.push_back(std::move(f));
+  }
+
+  static constexpr int k_one_half = 64;  // bits of a sequence
+  const config& all_;
+  const stream_config& stream_;
+  envelope_config envelope_;  ///< with what its format knows
+  std::string at_;
+  claimed& by_;
+  std::vector<config_finding>& found_;
+  std::size_t begin_;  ///< of this stream's findings
+};
+
+void check_sink_names(const config& c, std::vector<config_finding>& found) {
+  claims names;
+  for (std::size_t i = 0; i < c.sinks.size() && found.size() < k_most; ++i) {
+    const std::string path = item("sinks", i);
+    if (c.sinks[i].name.empty() || names.emplace(c.sinks[i].name, path).second) continue;
+    found.push_back({path, "has the name of another one", "each sink has a name of its own", {}});
+  }
+}
+
+}  // namespace
+
+bool is_at_or_below(std::string_view inner, std::string_view outer) noexcept {
+  return inner.starts_with(outer) &&
+         (inner.size() == outer.size() || inner[outer.size()] == '.' || inner[outer.size()] == '[');
+}
+
+bool has_transactions_alone(const stream_config& s) {
+  const envelope_config& e = s.envelope;
+  return s.topics.empty() && s.order == order::arrival && e.format == envelope_format::json &&
+         e.event_id.empty() && e.aggregate.empty() && e.sequence.empty() && e.epoch.empty() &&
+         e.type.empty() && e.time.empty();
+}
+
+std::vector<config_finding> check_config(const config& c) {
+  std::vector<config_finding> found;
+  if (c.step_records == 0) found.push_back({"step.records", "0 is out of range", k_least_is_1, {}});
+  check_sink_names(c, found);
+  claimed by;
+  for (const stream_config& s : c.streams) {
+    for (const std::string& topic : s.topics) by.readers.emplace(topic, &s);
+  }
+  for (std::size_t i = 0; i < c.streams.size() && found.size() < k_most; ++i)
+    stream_rules_check{c, i, by, found}.run();
+  return found;
+}
+
+}  // namespace ratchet
