@@ -83,17 +83,6 @@ void committer::finished(std::span<const committed_offset> offsets, bool ok) {
   }
 }
 
-void committer::committed(std::span<const commit_request> requests) {
-  for (const commit_request& r : requests) {
-    const auto known = committed_.find(r.where);
-    if (known != committed_.end()) known->second = r.next_offset;
-  }
-}
-
-bool committer::idle() const noexcept {
-  return waiting_.empty() && !under_way_ && durable_ == committed_;
-}
-
 commit_request committer::request(const topic_partition& where, std::int64_t offset,
                                   std::uint64_t step) const {
   RATCHET_ASSERT(offset >= 0);

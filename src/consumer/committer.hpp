@@ -46,10 +46,7 @@ class committer {
 
   void started() noexcept { under_way_ = true; }
   void finished(std::span<const committed_offset>, bool ok);
-  void committed(std::span<const commit_request>);
   [[nodiscard]] bool under_way() const noexcept { return under_way_; }
-  /// True where nothing is left to commit once everything is durable.
-  [[nodiscard]] bool idle() const noexcept;
 
  private:
   struct moved_at {

@@ -12,7 +12,7 @@
 #include "ratchet/error.hpp"
 #include "text/byte_sink.hpp"
 
-/// The questions about read-model tables, and their answers: a part of what control_requests.hpp describes.
+/// The questions about read-model tables, and their answers: a part of what requests.hpp describes.
 namespace ratchet {
 
 struct table_question {

@@ -2,6 +2,7 @@
 #include "fuzz/fuzz_input.hpp"
 #include "ratchet/config.hpp"
 #include "streams/stream_meaning.hpp"
+#include "streams/stream_runtime.hpp"
 
 /// Any text as a config: it is refused with at least one finding, each at a line of the text, or read; a
 /// comment put before it moves every finding by one line and changes nothing else. Secrets in files and
@@ -39,8 +40,9 @@ bool equal(const config& a, const config& b) {
 void check_valid(const config& c) {
   RATCHET_FUZZ_CHECK(c.memory_limit > 0 && c.step_records > 0);
   for (const stream_config& s : c.streams) {
-    RATCHET_FUZZ_CHECK(!s.name.empty() && !s.envelope.aggregate.empty());
-    RATCHET_FUZZ_CHECK(s.order == order::arrival || !s.envelope.sequence.empty());
+    RATCHET_FUZZ_CHECK(!s.name.empty());
+    RATCHET_FUZZ_CHECK(!takes_events(s) || !s.envelope.aggregate.empty());
+    RATCHET_FUZZ_CHECK(!takes_events(s) || s.order == order::arrival || !s.envelope.sequence.empty());
     RATCHET_FUZZ_CHECK(s.first != first_number::any || s.gap.policy == gap_policy::skip);
     RATCHET_FUZZ_CHECK(s.waiting.per_aggregate > 0 && s.waiting.events > 0 && s.waiting.bytes > 0);
     RATCHET_FUZZ_CHECK(s.retry.attempts > 0 && s.retry.backoff.count() > 0);

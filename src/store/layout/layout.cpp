@@ -5,7 +5,7 @@
 
 #include "store/layout/io.hpp"
 
-/// Keys. The values are in layout_rows.cpp.
+/// Keys. The values are in rows.cpp.
 namespace ratchet::layout {
 
 namespace {

@@ -82,7 +82,7 @@
 ///                   milliseconds, u8 bits, u64 step,       count times: u16 length, and as many bytes of
 ///                   u16 part                               aggregates
 ///   opaque id       u32 stream + 2^31, u32 slot, id (16    format, i64 the time that it is filed under.
-///                   bytes), aggregate                      A transaction's: see layout_answer.hpp
+///                   bytes), aggregate                      A transaction's: see answer.hpp
 /// waiting:
 ///   event           01 u32 stream, u32 slot, text          format, u8 state (0 parked, 1 retrying, 2 dead),
 ///                   aggregate, u64 epoch, u64 number       u16 flags (1 id, 2 since, 4 tombstone, 8 time,

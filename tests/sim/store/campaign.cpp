@@ -5,7 +5,7 @@
 
 #include "sim/store/world.hpp"
 
-/// The real store on a disk that fails (store_disk.hpp says how). RATCHET_SEED: the first seed;
+/// The real store on a disk that fails (disk.hpp says how). RATCHET_SEED: the first seed;
 /// RATCHET_HISTORIES: how many. A failure prints its seed and a shortened history with every call that
 /// changed the disk. RATCHET_TRACE=1 prints all that happens as it happens.
 namespace ratchet::store_sim {

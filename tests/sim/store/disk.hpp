@@ -216,7 +216,7 @@ class unobserved {
   }
 };
 
-/// The disk that the system calls of this process are shown to (store_system_calls.cpp); none at first.
+/// The disk that the system calls of this process are shown to (system_calls.cpp); none at first.
 void observe_system_calls(faulty_disk*);
 
 /// While it lives, no thread's are: for opening a store over the real file system, which RocksDB does on

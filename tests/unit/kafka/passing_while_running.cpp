@@ -13,7 +13,7 @@
 namespace ratchet::testing {
 namespace {
 
-/// Kafka's own numbers, as in kafka_passing_answers.cpp; 3: brokers hear of a topic one after the other.
+/// Kafka's own numbers, as in passing_answers.cpp; 3: brokers hear of a topic one after the other.
 constexpr int k_passing[] = {3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 41, 56, 72, 74, 75, 78, 80, 83, 88, 89};
 constexpr int k_of_coordinators[] = {14, 15, 16};
 constexpr std::int16_t k_produce = 0;
