@@ -355,9 +355,10 @@ struct world {
       if (is_loaded) out.queue.push_back(e);
       if (is_loaded && room > 0) --room;
       out.complete = is_loaded;
-      const bool is_asked = std::any_of(plan.asked.begin(), plan.asked.end(), [&](const asked_event& a) {
-        return a.aggregate == aggregate && a.sequence == number;
-      });
+      const bool is_asked =
+          std::any_of(plan.asked.begin(), plan.asked.end(), [&, wanted = number](const asked_event& a) {
+            return a.aggregate == aggregate && a.sequence == wanted;
+          });
       if (!is_loaded && is_asked) out.asked.push_back({e, previous->head, is_accepted ? accepted_below : 0});
       if (is_accepted) ++accepted_below;
       previous = &e;
