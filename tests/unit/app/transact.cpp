@@ -46,14 +46,14 @@ class app_transact : public ::testing::Test {
     std::filesystem::remove_all(directory_, ignored);
   }
   [[nodiscard]] config settings() const {
-    auto read =
-        parse_config("version: 1\nstate: {path: " + (directory_ / "state").string() +
-                         "}\nstreams:\n  - {name: counters, order: arrival}\n"
-                         "  - {name: files, order: latest, envelope: {event_id: /id, aggregate: /a, "
-                         "sequence: /s}}\n"
-                         "  - {name: dated, order: arrival, envelope: {event_id: /id, aggregate: /a}}\n" +
-                         (http_ ? "http: {listen: 127.0.0.1:" + std::to_string(free_port()) + "}\n" : ""),
-                     "f.yaml");
+    auto read = parse_config(
+        "version: 1\nstate: {path: " + (directory_ / "state").string() +
+            "}\nstreams:\n  - {name: counters, order: arrival}\n"
+            "  - {name: files, order: latest, dedup: {ids: opaque}, envelope: {event_id: /id, aggregate: /a, "
+            "sequence: /s}}\n"
+            "  - {name: dated, order: arrival, envelope: {event_id: /id, aggregate: /a}}\n" +
+            (http_ ? "http: {listen: 127.0.0.1:" + std::to_string(free_port()) + "}\n" : ""),
+        "f.yaml");
     EXPECT_TRUE(read) << to_text(read.error());
     return *read;
   }
