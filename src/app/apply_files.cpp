@@ -13,7 +13,7 @@
 #include "consumer/space_guard.hpp"
 #include "decode/kcat_line.hpp"
 #include "pipeline/field_counts.hpp"
-#include "pipeline/passed_over_line.hpp"
+#include "pipeline/step_lines.hpp"
 #include "pipeline/stop_words.hpp"
 #include "process/log_lines.hpp"
 #include "text/counted.hpp"
@@ -54,10 +54,13 @@ class applying {
       : engine_{e},
         request_{request},
         pipeline_{e.streams(), e.state(), e.clock()},
-        space_{e.settings(), e.space()} {
+        space_{e.settings(), e.space()},
+        passed_over_{e.log(), e.streams()} {
     pipeline_.on_record(request.explain);
     pipeline_.on_fate(request.explain_fate);
-    pipeline_.on_written([this](const step_batch& step) { note_times(step); });
+    pipeline_.on_written([this](const step_batch& step) {
+      for (const step_part& part : step.parts) passed_over_.tell(part);
+    });
   }
 
   [[nodiscard]] std::optional<problem> run(const std::atomic<bool>& stop);
@@ -72,7 +75,6 @@ class applying {
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
   [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
-  void note_times(const step_batch&);
   void note_positions(const file_batch&);
   void tell_beginning(const record&);
   void tell_of_repeated() const;
@@ -88,8 +90,8 @@ class applying {
   decoded_input input_;
   std::set<topic_partition> interned_;
   std::map<const topic_partition*, std::int64_t> begun_;  ///< the next offset of those that this run has met
-  std::set<stream_id> told_of_times_;  ///< streams of which a time was told that is not believed
-  std::uint64_t repeated_{0};          ///< records below it: duplicates by their positions alone
+  passed_over_lines passed_over_;
+  std::uint64_t repeated_{0};  ///< records below it: duplicates by their positions alone
   kcat_line_reader kcat_reader_;
   bool cut_short_{false};          ///< by a signal, before all was read
   std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
@@ -215,18 +217,6 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
     engine_.state().request_sync();
   }
   return std::nullopt;
-}
-
-/// As `run` says it: once of a stream.
-void applying::note_times(const step_batch& step) {
-  for (const step_part& part : step.parts) {
-    if (part.change == nullptr || !part.change->passed_over) continue;
-    if (!told_of_times_.insert(part.stream).second) continue;
-    const auto of = std::find_if(engine_.streams().begin(), engine_.streams().end(),
-                                 [&](const auto& s) { return s->id == part.stream; });
-    const std::string_view name = of == engine_.streams().end() ? std::string_view{} : (*of)->config.name;
-    tell_of_passed_over(engine_.log(), name, *part.change->passed_over);
-  }
 }
 
 void applying::note_positions(const file_batch& lines) {

@@ -46,7 +46,6 @@ class committer {
 
   void started() noexcept { under_way_ = true; }
   void finished(std::span<const committed_offset>, bool ok);
-  [[nodiscard]] bool under_way() const noexcept { return under_way_; }
 
  private:
   struct moved_at {

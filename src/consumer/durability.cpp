@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "consumer/durability.hpp"
 
+#include "core/success.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -16,12 +18,12 @@ result<void> durability::turn(time_point now) {
     seen_ = covered();
     moved_at_ = now;
   }
-  if (!is_behind || now - last_sync_ < interval_) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!is_behind || now - last_sync_ < interval_) return success();
   last_sync_ = now;
   // A sync in the background fails without a word; one that is waited for says so.
   if (now - moved_at_ >= k_sync_patience) return of_.sync();
   of_.request_sync();
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return success();
 }
 
 }  // namespace ratchet

@@ -5,6 +5,7 @@
 
 #include "consumer/access.hpp"
 #include "core/assert.hpp"
+#include "core/success.hpp"
 
 namespace ratchet {
 
@@ -81,10 +82,10 @@ void offset_commits::ended(const notice::commit_done& c) {
 
 result<void> offset_commits::commit_all(std::chrono::milliseconds timeout) {
   const auto requests = offsets_->all_due(around_.of.durable_step());
-  if (requests.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (requests.empty()) return success();
   RATCHET_TRY(around_.from.commit_and_wait(requests, timeout));
   tell_committed(requests);
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return success();
 }
 
 void offset_commits::tell_committed(std::span<const commit_request> requests) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/success.hpp"
 #include "core/typed_command.hpp"
 #include "pipeline/audit_rows.hpp"
 #include "text/counted.hpp"
@@ -20,15 +21,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds k_last_sending{10'000};
 constexpr milliseconds k_longest_last_sending{3'000};
 constexpr milliseconds k_slice{50};
-
-[[nodiscard]] auto success() noexcept {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
-[[nodiscard]] std::string name_of_stream(const stream_list& streams, stream_id id) {
-  const auto at = std::find_if(streams.begin(), streams.end(), [id](const auto& s) { return s->id == id; });
-  return at == streams.end() ? std::string{} : (*at)->config.name;
-}
 
 }  // namespace
 
@@ -145,8 +137,8 @@ result<void> outbox_delivery::trim_topics() {
            name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
            typed_command("waiting list"), typed_command("status", "--rejected"), given_up_.held_back());
     around_.meter.output_given_up();
-    audits.push_back(
-        audit_of_output_given_up(row, name_of_stream(around_.streams, row.stream), why, around_.clock.now()));
+    audits.push_back(audit_of_output_given_up(row, std::string{name_of_stream(around_.streams, row.stream)},
+                                              why, around_.clock.now()));
   }
   if (change.empty() && audits.empty()) return success();
   RATCHET_TRY(around_.steps.trim_outbox(std::move(change), std::move(audits)));

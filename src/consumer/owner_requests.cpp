@@ -6,16 +6,14 @@
 #include <system_error>
 #include <utility>
 
+#include "core/success.hpp"
+
 namespace ratchet {
 
 namespace {
 
 /// Transactions of one turn at most, so that records have theirs.
 constexpr std::size_t k_transactions_of_a_turn = 1024;
-
-[[nodiscard]] auto success() noexcept {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
 
 }  // namespace
 

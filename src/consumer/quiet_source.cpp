@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/success.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -12,10 +14,6 @@ constexpr std::chrono::milliseconds k_close_deadline{5'000};
 [[nodiscard]] std::error_code unavailable() {
   return make_error_code(errc::source_unavailable);
 }
-[[nodiscard]] auto success() {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
 }  // namespace
 
 result<std::vector<topic_partition>> quiet_source::partitions(std::span<const std::string> topics,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/success.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -30,7 +31,7 @@ using turn_result = BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, session_result,
 
 /// The session goes on.
 [[nodiscard]] inline auto go_on() noexcept {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return success();
 }
 
 }  // namespace ratchet

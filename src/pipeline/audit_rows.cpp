@@ -59,14 +59,19 @@ std::string name_of(const copy_mark& mark) {
   return "the checkpoint of step " + std::to_string(mark.step) + ", taken at " + to_rfc3339(mark.taken_at);
 }
 
+audit_row row_of(std::string kind, timestamp now) {
+  audit_row row;
+  row.time = now;
+  row.kind = std::move(kind);
+  return row;
+}
+
 }  // namespace
 
 audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const topic_partition& where,
                           const std::string& stream, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = std::string{"resume_"} +
-             (d.new_identity && fits_as_it_is(d.row) ? "takeover" : ratchet::name_of(d.row));
+  const bool is_takeover = d.new_identity && fits_as_it_is(d.row);
+  audit_row row = row_of(std::string{"resume_"} + (is_takeover ? "takeover" : ratchet::name_of(d.row)), now);
   row.stream = stream;
   row.where = where;
   const bool resumed = d.action == resume_action::resume;
@@ -82,17 +87,13 @@ audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const
 }
 
 audit_row audit_of_rebuild(const std::string& why, const std::string& kept_in, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "state_rebuilt";
+  audit_row row = row_of("state_rebuilt", now);
   row.text = "built anew, as " + why + "; the state before is kept in " + kept_in;
   return row;
 }
 
 audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "stream_started_over";
+  audit_row row = row_of("stream_started_over", now);
   row.stream = s.stream;
   row.text = "the settings changed before anything was applied: offsets and counters begin anew, of " +
              counted(s.forgotten.consumed, "record") + ", " + std::to_string(s.forgotten.rejected()) +
@@ -102,9 +103,7 @@ audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
 
 audit_row audit_of_topic_left(const std::string& stream, const std::string& topic, std::size_t partitions,
                               timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "topic_left";
+  audit_row row = row_of("topic_left", now);
   row.stream = stream;
   row.text = "the topic `" + topic + "` is not read any more: " + counted(partitions, "partition") +
              " of it, which held the window back, left out from then on; the offsets are kept";
@@ -112,18 +111,14 @@ audit_row audit_of_topic_left(const std::string& stream, const std::string& topi
 }
 
 audit_row audit_of_first_opening(const copy_mark& mark, std::uint64_t outbox_epoch, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "copy_opened";
+  audit_row row = row_of("copy_opened", now);
   row.text = name_of(mark) + ", was opened for writing for the first time; its outbox epoch is " +
              std::to_string(outbox_epoch);
   return row;
 }
 
 audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = taken_over ? "copy_taken_over" : "copy_started";
+  audit_row row = row_of(taken_over ? "copy_taken_over" : "copy_started", now);
   row.text =
       name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
                                   : ", became a store of its own: nobody had claimed the group for it");
@@ -131,9 +126,7 @@ audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
 }
 
 audit_row audit_of_discarded_lane(const std::string& sink, const outbox_state& waiting, timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "sink_discarded";
+  audit_row row = row_of("sink_discarded", now);
   row.text = counted(waiting.rows(), "message") + " for the sink `" + sink + "`, from position " +
              std::to_string(waiting.first) + " on, thrown away as the config says";
   return row;
@@ -141,9 +134,7 @@ audit_row audit_of_discarded_lane(const std::string& sink, const outbox_state& w
 
 audit_row audit_of_skipped_output(const output_row& output, std::string stream, const std::string& why,
                                   timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "output_skipped";
+  audit_row row = row_of("output_skipped", now);
   row.stream = std::move(stream);
   const std::string lane{output.lane()};
   row.text = "message " + std::to_string(output.position) +
@@ -155,9 +146,7 @@ audit_row audit_of_skipped_output(const output_row& output, std::string stream, 
 
 audit_row audit_of_output_given_up(const output_row& output, std::string stream, const std::string& why,
                                    timestamp now) {
-  audit_row row;
-  row.time = now;
-  row.kind = "output_given_up";
+  audit_row row = row_of("output_given_up", now);
   row.stream = std::move(stream);
   row.text = std::string{name_of(output.kind)} + " " + to_text(output.id) + " of aggregate `" +
              output.aggregate + "` was not taken by the topic " + output.topic + ": " + why;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/shown_text.hpp"
+#include "core/success.hpp"
 #include "core/typed_command.hpp"
 #include "core/window.hpp"
 #include "decode/record_hash.hpp"
@@ -18,10 +19,6 @@
 namespace ratchet {
 
 namespace {
-
-[[nodiscard]] auto success() {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
 
 /// The hash of the last handled record of each partition tells a topic that was made anew from the one we
 /// know.

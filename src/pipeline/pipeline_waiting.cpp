@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/success.hpp"
 #include "decode/record_hash.hpp"
 #include "outbox/dead_letters.hpp"
 #include "outbox/published_rows.hpp"
@@ -17,10 +18,6 @@
 namespace ratchet {
 
 namespace {
-
-[[nodiscard]] auto success() {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
 
 /// For a step that no record begins; its aggregates are to be added.
 [[nodiscard]] step_plan resuming_plan(const stream_runtime& stream) {
@@ -94,9 +91,9 @@ result<void> pipeline::resume_waiting() {
 
 result<void> pipeline::call_in_what_is_too_late(stream_runtime& stream) {
   constexpr std::chrono::minutes k_look_every{1};
+  if (!stream.next_wake) return success();
   const auto now = clock_.steady();
   auto& looked_at = stream.too_late_looked_at;
-  if (!stream.next_wake) return success();
   const bool are_all = *stream.next_wake > clock_.now() + stream.rules.retry.most;
   if (!are_all && looked_at && now - *looked_at < k_look_every) return success();
   looked_at = now;

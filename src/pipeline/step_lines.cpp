@@ -8,7 +8,6 @@
 #include "core/sequence_range.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
-#include "pipeline/passed_over_line.hpp"
 #include "pipeline/pipeline.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
@@ -86,12 +85,8 @@ bool log_burst::is_over(time_point now) const {
   return now - begin_ >= k_while;
 }
 
-step_lines::step_lines(log_ptr log, const stream_list& streams) : log_{std::move(log)}, streams_{streams} {}
-
-std::string_view step_lines::name_of_stream(stream_id id) const {
-  const auto at = std::find_if(streams_.begin(), streams_.end(), [id](const auto& s) { return s->id == id; });
-  return at == streams_.end() ? std::string_view{} : std::string_view{(*at)->config.name};
-}
+step_lines::step_lines(log_ptr log, const stream_list& streams)
+    : log_{std::move(log)}, streams_{streams}, passed_over_{log_, streams} {}
 
 void step_lines::tell(const step_batch& batch, time_point now) {
   for (const step_part& part : batch.parts) {
@@ -99,8 +94,8 @@ void step_lines::tell(const step_batch& batch, time_point now) {
         part.rejected.empty() &&
         (part.change == nullptr || (part.change->backlogs.empty() && !part.change->passed_over));
     if (is_plain) continue;
-    const std::string_view stream = name_of_stream(part.stream);
-    if (part.change->passed_over) tell_passed_over(stream, *part.change->passed_over);
+    const std::string_view stream = name_of_stream(streams_, part.stream);
+    passed_over_.tell(part);
     for (const rejected_row& row : part.rejected) tell_rejected(stream, row, now);
     // A dead event is written when it dies, and not touched after that until somebody decides.
     for (const backlog_change& b : part.change->backlogs) {
@@ -165,13 +160,11 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
   tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
 }
 
-/// Once of a stream: a wrong clock does not get right by itself, and status counts the records.
-void step_lines::tell_passed_over(std::string_view stream, const passed_over_time& passed) {
-  if (passed_over_.emplace(stream).second) tell_of_passed_over(log_, stream, passed);
-}
-
-void tell_of_passed_over(const log_ptr& log, std::string_view stream, const passed_over_time& passed) {
-  tell_of(log, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+void passed_over_lines::tell(const step_part& part) {
+  if (part.change == nullptr || !part.change->passed_over || !told_.insert(part.stream).second) return;
+  const passed_over_time& passed = *part.change->passed_over;
+  const std::string_view stream = name_of_stream(streams_, part.stream);
+  tell_of(log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
           begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
               to_rfc3339(passed.of.time) + ", but the records around it are of about " +
               to_rfc3339(passed.believed) +

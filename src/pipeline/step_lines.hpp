@@ -31,6 +31,20 @@ class log_burst {
   std::uint64_t held_back_{0};
 };
 
+/// Says in the log which record's time is not believed: once of a stream, as a wrong clock does not get right
+/// by itself, and status counts the records.
+class passed_over_lines {
+ public:
+  passed_over_lines(log_ptr log, const stream_list& streams) : log_{std::move(log)}, streams_{streams} {}
+  /// A part of a step that was written.
+  void tell(const step_part&);
+
+ private:
+  log_ptr log_;
+  const stream_list& streams_;
+  std::set<stream_id> told_;
+};
+
 /// Says in the log what came of events that were not simply handled, behind the step that did it: dead ones,
 /// rejected ones, gaps that were skipped, aggregates that are held, and what operators decided. Of each kind
 /// and stream a few in a while, and how many more there were when it is over. One thread, the owner's.
@@ -50,15 +64,13 @@ class step_lines {
   void tell_rejected(std::string_view stream, const rejected_row&, time_point now);
   void tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event&, time_point now);
   void tell_audit(const audit_row&, time_point now);
-  void tell_passed_over(std::string_view stream, const passed_over_time&);
   [[nodiscard]] log_burst::answer take(log_kind, std::string_view stream, time_point now);
   void tell_of_more(const key&, std::uint64_t) const;
-  [[nodiscard]] std::string_view name_of_stream(stream_id) const;
 
   log_ptr log_;
   const stream_list& streams_;
   std::map<key, log_burst> bursts_;
-  std::set<std::string, std::less<>> passed_over_;  ///< streams of which a time was told that is not believed
+  passed_over_lines passed_over_;
 };
 
 }  // namespace ratchet

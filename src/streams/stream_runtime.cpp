@@ -85,6 +85,11 @@ namespace {
 
 }  // namespace
 
+std::string_view name_of_stream(const stream_list& streams, stream_id id) noexcept {
+  const auto at = std::find_if(streams.begin(), streams.end(), [id](const auto& s) { return s->id == id; });
+  return at == streams.end() ? std::string_view{} : std::string_view{(*at)->config.name};
+}
+
 bool takes_events(const stream_config& s) {
   return s.envelope.format != envelope_format::json || !s.envelope.aggregate.empty();
 }

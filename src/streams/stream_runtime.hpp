@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/step.hpp"
@@ -62,6 +63,9 @@ struct stream_runtime {
 };
 
 using stream_list = std::vector<std::unique_ptr<stream_runtime>>;
+
+/// Empty where none of them has this id. Borrowed.
+[[nodiscard]] std::string_view name_of_stream(const stream_list&, stream_id) noexcept;
 
 /// Joins each stream with its reducer: the program's own, else the built-in one that the config names.
 /// Errors: config_invalid, with all that check_config() finds as diagnostics; where a program names a stream

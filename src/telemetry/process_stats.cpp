@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "telemetry/process_stats.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,6 +8,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "ports/descriptor_limit.hpp"
 
 namespace ratchet {
 
@@ -53,11 +54,6 @@ std::uint64_t count_descriptors() {
   return count == 0 ? 0 : count - 1;  // less the one that lists them
 }
 
-std::uint64_t most_descriptors() {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
 }  // namespace
 
 process_stats read_process_stats() {
@@ -74,7 +70,7 @@ process_stats read_process_stats() {
     all.resident_bytes = number(k_resident_pages) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   }
   all.open_descriptors = count_descriptors();
-  all.most_descriptors = most_descriptors();
+  all.most_descriptors = soft_descriptor_limit().value_or(0);
   return all;
 }
 

@@ -2,7 +2,8 @@
 #include "testing/memory_store.hpp"
 
 #include <algorithm>
-#include <cassert>
+
+#include "core/assert.hpp"
 
 namespace ratchet {
 
@@ -153,7 +154,7 @@ class memory_view final : public store_view {
 void memory_store::stream_contents::enter(const step_part& part, std::uint64_t step) {
   if (part.change != nullptr) {
     state = part.change->after;
-    assert(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
+    RATCHET_ASSERT(part.plan != nullptr || (part.change->rows.empty() && part.change->ids.empty()));
     for (const aggregate_change& changed : part.change->rows) {
       const std::string name{part.plan->aggregates.at(changed.aggregate)};
       const auto old = rows.find(name);
@@ -261,7 +262,7 @@ void memory_store::lose_unsynced() {
 
 stream_id memory_store::id_of(std::string_view stream) const {
   const auto at = std::find(names_.begin(), names_.end(), stream);
-  assert(at != names_.end());
+  RATCHET_ASSERT(at != names_.end());
   return static_cast<stream_id>(static_cast<std::uint32_t>(at - names_.begin()));
 }
 

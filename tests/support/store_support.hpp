@@ -13,6 +13,7 @@
 
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
+#include "support/temporary_directory.hpp"
 
 /// What the tests of the store share.
 namespace ratchet::store_support {
@@ -40,24 +41,7 @@ T must(reported<T> r) {
   return std::move(r).assume_value();
 }
 
-/// A new directory, removed at the end.
-class temporary_directory {
- public:
-  temporary_directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-store-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  temporary_directory(const temporary_directory&) = delete;
-  temporary_directory& operator=(const temporary_directory&) = delete;
-  ~temporary_directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using support::temporary_directory;
 
 inline event_id id_for(const std::string& aggregate, std::uint64_t number) {
   constexpr std::uint64_t k_milliseconds = 1'700'000'000'000;

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-namespace ratchet::testing {
+namespace ratchet::support {
 
 /// A directory of a test's own, which goes with it.
 class temporary_directory {
@@ -28,4 +28,4 @@ class temporary_directory {
   std::filesystem::path path_;
 };
 
-}  // namespace ratchet::testing
+}  // namespace ratchet::support

@@ -1,9 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/engine/open_files.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
+
+#include "ports/descriptor_limit.hpp"
 
 namespace ratchet {
 
@@ -15,9 +15,7 @@ constexpr std::uint64_t k_most_table_files = 16'384;  // of 32 MiB: half a tebib
 }  // namespace
 
 std::uint64_t descriptor_limit() noexcept {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return k_least_descriptors;
-  return limit.rlim_cur;
+  return soft_descriptor_limit().value_or(k_least_descriptors);
 }
 
 int most_table_files(std::uint64_t descriptors, std::uint64_t memory_bytes) noexcept {

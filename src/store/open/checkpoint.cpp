@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/success.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/engine/rocksdb_error.hpp"
@@ -30,10 +31,6 @@ constexpr const char* k_partial_suffix = ".partial";
 /// Inside either of them; nobody else can look into those.
 constexpr const char* k_linked_name = "db";
 constexpr std::uint64_t k_brief_memory = std::uint64_t{32} << 20U;
-
-auto success() {
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
 
 problem failed(std::error_code code, const std::string& what) {
   return {code, what + ": " + code.message(), "", {}};

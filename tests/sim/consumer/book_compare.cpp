@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "sim/consumer/book_words.hpp"
 #include "sim/consumer/step_book.hpp"
 
 namespace ratchet::sim {
@@ -46,17 +47,6 @@ fate fate_of(decision d) {
 }
 
 namespace {
-
-void must_be(bool holds, const char* what) {
-  if (!holds) throw broken(what);
-}
-
-void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
-  if (found != wanted) {
-    throw broken(std::string{what} + ": " + std::to_string(found) + ", but the oracle has " +
-                 std::to_string(wanted));
-  }
-}
 
 void compare_counters(const counters& found, const plain_oracle& wanted) {
   must_equal(found.applied + found.superseded, wanted.count(fate::applied), "applied and superseded");

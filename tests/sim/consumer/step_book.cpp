@@ -8,25 +8,11 @@
 #include <string_view>
 
 #include "core/sequence_range.hpp"
+#include "sim/consumer/book_words.hpp"
 
 namespace ratchet::sim {
 
 namespace {
-
-[[nodiscard]] std::string place(const topic_partition& where) {
-  return where.topic + "/" + std::to_string(static_cast<int>(where.partition));
-}
-
-void must_be(bool holds, const char* what) {
-  if (!holds) throw broken(what);
-}
-
-void must_equal(std::uint64_t found, std::uint64_t wanted, const char* what) {
-  if (found != wanted) {
-    throw broken(std::string{what} + ": " + std::to_string(found) + ", but the oracle has " +
-                 std::to_string(wanted));
-  }
-}
 
 [[nodiscard]] std::uint32_t number_of(std::string_view aggregate) {
   return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));  // a17
@@ -493,77 +479,6 @@ std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery
                           .unseen = unseen,
                           .mended = running_->mended});
   return perform(s.operations.back());
-}
-
-void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& change,
-                           const stream_rows& before, const std::vector<audit_row>& audits,
-                           const cluster& c) {
-  std::vector<std::uint32_t> left_out;
-  bool counts_more = false;
-  for (const auto& [where, after] : change.after.partitions) {
-    const auto partition = static_cast<std::uint32_t>(where.partition);
-    const auto was = before.state.partitions.find(where);
-    const bool was_known = was != before.state.partitions.end();
-    const bool is_new = !was_known || !was->second.has_position();
-    if (after.has_position() && (is_new || was->second.next_offset != after.next_offset)) {
-      const bool elsewhere = check_jump(stream, c.logs[c.index_of(where)],
-                                        is_new ? std::nullopt : std::optional{was->second.next_offset},
-                                        after.next_offset, audits);
-      s.operations.push_back({.what = operation::kind::go_on,
-                              .stream = stream,
-                              .partition = partition,
-                              .offset = after.next_offset,
-                              .elsewhere = elsewhere});
-      (void)perform(s.operations.back());
-    }
-    const bool counted = was_known && !was->second.idle;
-    if (!after.idle && !counted) {
-      counts_more = true;
-      s.operations.push_back({.what = operation::kind::count_in, .stream = stream, .partition = partition});
-      (void)perform(s.operations.back());
-    }
-    if (after.idle && (!was_known || counted)) left_out.push_back(partition);
-  }
-  // Both move the floor: with what counts again the stream may have a time, where nothing counted before.
-  if (left_out.empty() && !counts_more) return;
-  s.operations.push_back(
-      {.what = operation::kind::leave_out, .stream = stream, .left_out = std::move(left_out)});
-  (void)perform(s.operations.back());
-}
-
-/// What is read on from a position must be the topic that was read up to it, as far as anybody can tell.
-void step_book::check_same_topic(const partition_log& log, const plain_oracle::partition& p) {
-  if (!p.last) return;
-  const auto& [offset, handled] = *p.last;
-  const auto at = log.from(offset);
-  if (at == log.entries.end() || at->offset != offset || at->what == nullptr) return;
-  if (at->what->key == handled->key && at->what->value == handled->value) return;
-  throw broken(place(log.where) + " was made anew and is read on: the record at offset " +
-               std::to_string(offset) + " is another one than was handled there");
-}
-
-/// A position moves without records only where there are none, or with an audit row that names the range.
-bool step_book::check_jump(std::uint32_t stream, const partition_log& log, std::optional<std::int64_t> from,
-                           std::int64_t to, const std::vector<audit_row>& audits) const {
-  const bool audited = std::any_of(audits.begin(), audits.end(), [&](const audit_row& a) {
-    return a.where == log.where &&
-           (!from || (a.not_handled && a.not_handled->from <= *from && a.not_handled->to >= to));
-  });
-  if (audited) return true;
-  if (!from) {
-    const bool at_end = history_->streams[stream].starts_at_end && to == log.end;
-    if (to == log.start || at_end) return true;
-    throw broken(place(log.where) + " starts at offset " + std::to_string(to) +
-                 ", which is not where its log starts");
-  }
-  const bool holds_none =
-      std::none_of(log.from(*from), log.from(to), [](const log_entry& e) { return e.what != nullptr; });
-  // What was told to be empty stays so, also where the log's start has gone past it since.
-  const auto lost = std::lower_bound(log.expired.begin(), log.expired.end(), *from);
-  const bool lost_none = lost == log.expired.end() || *lost >= to;
-  if (holds_none && lost_none) return false;
-  throw broken(place(log.where) + ": offsets " + std::to_string(*from) + " to " + std::to_string(to) +
-               " were skipped without an audit row");
 }
 
 }  // namespace ratchet::sim

@@ -15,6 +15,7 @@
 
 #include "app/apply_files.hpp"
 #include "app/engine.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet {
 
@@ -61,18 +62,13 @@ inline stream_config stream_named(const std::string& name, const std::string& to
 class apply_command : public ::testing::Test {
  protected:
   apply_command() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-apply-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     settings_.state.path = root_ / "state";
     settings_.kafka.group = "g";
     settings_.streams = {stream_named("payments", "t")};
     settings_.memory_limit = std::uint64_t{64} << 20;
     settings_.step_records = 3;
   }
-  ~apply_command() override {
-    engine_.reset();
-    std::filesystem::remove_all(root_);
-  }
+  ~apply_command() override { engine_.reset(); }
 
   std::string file(const std::string& name, const std::string& content) {
     const std::filesystem::path path = root_ / name;
@@ -115,7 +111,8 @@ class apply_command : public ::testing::Test {
   std::atomic<bool> stop_{false};
 
  private:
-  std::filesystem::path root_;
+  support::temporary_directory files_;
+  const std::filesystem::path& root_{files_.path()};
   std::unique_ptr<engine> engine_;
 };
 

@@ -14,6 +14,7 @@
 #include "app/engine.hpp"
 #include "control/requests.hpp"
 #include "decode/event_id_text.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet {
 namespace {
@@ -43,8 +44,6 @@ std::string kcat(int offset, const std::string& key, const std::string& value,
 class stream_of : public ::testing::Test {
  protected:
   stream_of() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-format-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     settings_.state.path = root_ / "state";
     settings_.kafka.group = "g";
     stream_config s;
@@ -54,10 +53,7 @@ class stream_of : public ::testing::Test {
     settings_.streams = {s};
     settings_.memory_limit = std::uint64_t{64} << 20;
   }
-  ~stream_of() override {
-    engine_.reset();
-    std::filesystem::remove_all(root_);
-  }
+  ~stream_of() override { engine_.reset(); }
   stream_config& stream() { return settings_.streams[0]; }
   void feed(const std::string& content, bool records) {
     if (!engine_) {
@@ -107,7 +103,8 @@ class stream_of : public ::testing::Test {
 
  private:
   config settings_;
-  std::filesystem::path root_;
+  support::temporary_directory files_;
+  const std::filesystem::path& root_{files_.path()};
   std::atomic<bool> stop_{false};
   std::unique_ptr<engine> engine_;
 };

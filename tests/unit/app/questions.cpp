@@ -18,6 +18,7 @@
 #include "store/open/checkpoint.hpp"
 #include "support/fake_source.hpp"
 #include "support/lent_source.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -48,8 +49,6 @@ resume_choice choice(resume_option option, std::optional<std::int64_t> offset = 
 class questions : public ::testing::Test {
  protected:
   questions() {
-    std::string name = (fs::temp_directory_path() / "ratchet-questions-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     settings_.kafka.brokers = {"broker:9092"};
     settings_.kafka.group = "g";
     settings_.state.path = root_ / "state";
@@ -62,11 +61,7 @@ class questions : public ::testing::Test {
     s.envelope.sequence = "/n";
     s.dedup.ids = id_kind::none;
   }
-  ~questions() override {
-    engine_.reset();
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
+  ~questions() override { engine_.reset(); }
   void produce(const topic_partition& where, int from, int to) {
     for (int n = from; n <= to; ++n)
       source_.produce(where, R"({"p":"a)" + std::to_string(static_cast<int>(where.partition)) + R"(","n":)" +
@@ -130,7 +125,8 @@ class questions : public ::testing::Test {
     return asked;
   }
 
-  fs::path root_;
+  support::temporary_directory files_;
+  const std::filesystem::path& root_{files_.path()};
   config settings_;
   journal calls_;
   fake_clock clock_;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ratchet/config.hpp"
+#include "support/temporary_directory.hpp"
 #include "test_paths.hpp"
 
 namespace ratchet {
@@ -35,19 +36,12 @@ struct ended {
 class bad_surroundings : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ratchet-around-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
     chmod(directory_.c_str(), 0755);
     std::ofstream{directory_ / "r.yaml"}
         << "version: 1\nstate: {path: " << state()
         << "}\nstreams:\n- {name: payments, dedup: off, reducer: {kind: replace}, envelope: {aggregate: /a, "
            "sequence: /s}}\n";
     std::ofstream{directory_ / "e.ndjson"} << "{\"a\":\"p1\",\"s\":1}\n";
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
   }
   [[nodiscard]] std::string state() const { return (directory_ / "state").string(); }
 
@@ -78,7 +72,8 @@ class bad_surroundings : public testing::Test {
   }
   [[nodiscard]] bool can_drop_rights() const { return ratchet_without_rights("--version").status == 0; }
 
-  std::filesystem::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(bad_surroundings, a_directory_that_may_not_be_made_or_written_is_named_with_the_user_who_needs_it) {

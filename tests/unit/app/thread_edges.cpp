@@ -64,7 +64,7 @@ void expect_that_the_owner_decodes_behind(int allocations, const stream_list& st
 }
 
 TEST(a_decoding_thread_that_finds_no_memory, leaves_its_batches_to_the_owner) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   auto made = make_streams(settings(files.path() / "state"), {});
   ASSERT_TRUE(made);
   int failures = 0;
@@ -112,7 +112,7 @@ TEST(a_health_server, answers_on_behind_any_lack_of_memory) {
 
 template <class Thrown>
 void expect_told(const Thrown& thrown, const char* text) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
   const auto server = control_server::start(
@@ -145,7 +145,7 @@ bool is_answered(const std::filesystem::path& state) {
 }
 
 TEST(an_instance, accepts_on_behind_any_lack_of_memory) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
   const auto server = control_server::start(files.path(), store, {"payments"}, board);
@@ -182,7 +182,7 @@ class broken_clock final : public clock_port {
 };
 
 TEST(a_run, ends_with_what_its_owner_threw_and_the_next_one_goes_on_from_the_disk) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   broken_clock clock;
   engine_options options;
   options.clock = &clock;
@@ -219,7 +219,7 @@ TEST(where_no_more_threads_can_be_had, a_health_server_says_that_it_cannot_start
 }
 
 TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_the_next_one) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   fake_store store;
   const live_board board{timestamp{}};
   {
@@ -241,7 +241,7 @@ TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_
 
 /// In a process of its own: what RocksDB had opened by then it leaks, with its lock.
 TEST(where_no_more_threads_can_be_had, a_store_is_not_opened_and_loses_nothing) {
-  const testing::temporary_directory files;
+  const support::temporary_directory files;
   const auto open = [&] { return engine::open(settings(files.path() / "state"), {}, {}); };
   const auto say_why = [&] {
     const no_more_threads none;

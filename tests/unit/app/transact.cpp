@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ratchet/ratchet.hpp"
+#include "support/temporary_directory.hpp"
 #include "telemetry/http_server.hpp"
 
 namespace ratchet::testing {
@@ -36,15 +37,7 @@ std::uint16_t free_port() {
 
 class app_transact : public ::testing::Test {
  protected:
-  app_transact() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-transact-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~app_transact() override {
-    end();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
+  ~app_transact() override { end(); }
   [[nodiscard]] config settings() const {
     auto read = parse_config(
         "version: 1\nstate: {path: " + (directory_ / "state").string() +
@@ -87,7 +80,8 @@ class app_transact : public ::testing::Test {
     return problem{make_error_code(errc::not_running), "", "", {}};
   }
 
-  std::filesystem::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
   std::optional<app> app_;
   bool http_{false};  ///< answers on a port, too
   std::atomic<bool> stop_{false};

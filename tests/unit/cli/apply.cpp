@@ -30,7 +30,7 @@ class cli_apply : public ::testing::Test {
     arguments.insert(arguments.begin(), {"apply", "-c", (directory_ / "f.yaml").string()});
     return run_ratchet(directory_, arguments);
   }
-  testing::temporary_directory files_;
+  support::temporary_directory files_;
   const std::filesystem::path& directory_{files_.path()};
 };
 

@@ -67,7 +67,7 @@ class health_command : public ::testing::Test {
                                    : static_cast<std::uint16_t>(std::atoi(all.c_str() + at + before.size()));
   }
 
-  testing::temporary_directory files;
+  support::temporary_directory files;
   const std::filesystem::path& dir{files.path()};
 };
 

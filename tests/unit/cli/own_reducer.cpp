@@ -15,6 +15,7 @@
 #include "app/apply_files.hpp"
 #include "app/engine.hpp"
 #include "ratchet/ratchet.hpp"
+#include "support/temporary_directory.hpp"
 #include "unit/cli/command.hpp"
 
 namespace ratchet {
@@ -43,8 +44,6 @@ struct raised : payment_state {
 class own_reducer : public ::testing::Test {
  protected:
   own_reducer() {
-    std::string name = (fs::temp_directory_path() / "ratchet-own-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
     write_config("kind: own, name: payment_state, version: 2");
     std::ofstream{directory_ / "events"} << R"({"a":"p1","n":1})"
                                          << "\n"
@@ -52,10 +51,6 @@ class own_reducer : public ::testing::Test {
                                          << "\n"
                                          << R"({"a":"p1","n":4})"
                                          << "\n";
-  }
-  ~own_reducer() override {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
   }
   [[nodiscard]] std::string config_file() const { return (directory_ / "ratchet.yaml").string(); }
   [[nodiscard]] std::string state() const { return (directory_ / "state").string(); }
@@ -108,7 +103,8 @@ streams:
     EXPECT_EQ(ratchet({"get", "--state", state(), "pay", "p1"}).out, "2");
   }
 
-  fs::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(own_reducer, leaves_a_directory_that_the_command_reads) {

@@ -24,6 +24,7 @@
 #include "kafka/record_producer.hpp"
 #include "support/harmful_text.hpp"
 #include "support/http_client.hpp"
+#include "support/temporary_directory.hpp"
 #include "text/json_writer.hpp"
 #include "unit/cli/command.hpp"
 #include "workload/workload_process.hpp"
@@ -93,15 +94,9 @@ std::string quoted(const std::string& text) {
 class foreign_text {
  public:
   explicit foreign_text(std::string text) : text_{std::move(text)}, partner_{text_} {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-shown-XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
     write_config("");
     std::ofstream{dir_ / "events", std::ios::binary} << events() << "\"" << text_ << "\n" << text_ << "\n";
     std::ofstream{dir_ / "told", std::ios::binary} << told();
-  }
-  ~foreign_text() {
-    std::error_code ignored;
-    std::filesystem::remove_all(dir_, ignored);
   }
   foreign_text(const foreign_text&) = delete;
   foreign_text& operator=(const foreign_text&) = delete;
@@ -288,7 +283,8 @@ class foreign_text {
   std::string id_{is_utf8(text_) ? text_
                                  : "a\xE2\x80\xAE\x1b[2J\nFORGED LINE" + std::to_string(text_.size())};
   refusing_partner partner_;
-  std::filesystem::path dir_;
+  support::temporary_directory files_;
+  const std::filesystem::path& dir_{files_.path()};
 };
 
 constexpr const char* k_forged = "FORGED LINE";

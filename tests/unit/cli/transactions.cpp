@@ -21,7 +21,7 @@ class cli_transactions : public ::testing::Test {
   [[nodiscard]] ended ratchet(const std::vector<std::string>& arguments) const {
     return run_ratchet(directory_, arguments);
   }
-  testing::temporary_directory files_;
+  support::temporary_directory files_;
   const std::filesystem::path& directory_{files_.path()};
 };
 

@@ -22,6 +22,7 @@
 #include "process/decider.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
+#include "support/temporary_directory.hpp"
 #include "unit/cli/command.hpp"
 
 namespace ratchet {
@@ -34,16 +35,12 @@ using cli_testing::ended;
 class waiting_decisions : public ::testing::Test {
  protected:
   waiting_decisions() {
-    std::string name = (fs::temp_directory_path() / "ratchet-decide-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    directory_ = name;
     write_config("bad");
     std::ofstream{directory_ / "events"} << event("p1", 1, "x") << event("p1", 3, "x") << event("p1", 4, "x")
                                          << event("p2", 1, "bad") << event("p2", 2, "x");
     const ended applied = ratchet({"apply", "-c", config_file(), (directory_ / "events").string()});
     EXPECT_EQ(applied.status, 0) << applied.err;
   }
-  ~waiting_decisions() override { fs::remove_all(directory_); }
 
   /// The reducer gives up on events of this type.
   void write_config(const std::string& failing) const {
@@ -100,7 +97,8 @@ streams:
     EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
   }
 
-  fs::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(waiting_decisions, change_nothing_without_yes) {

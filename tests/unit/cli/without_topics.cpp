@@ -59,7 +59,7 @@ class a_config_without_topics : public ::testing::Test {
     return true;
   }
 
-  testing::temporary_directory files_;
+  support::temporary_directory files_;
   const std::filesystem::path& directory_{files_.path()};
 };
 

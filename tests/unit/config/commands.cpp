@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/temporary_directory.hpp"
 #include "test_paths.hpp"
 
 namespace {
@@ -28,13 +29,6 @@ struct finished {
 
 class config_command : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ratchet-command-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   /// Runs `ratchet ARGUMENTS` in the test's directory.
   [[nodiscard]] finished run(const std::string& arguments) const {
     const std::string command =
@@ -54,7 +48,8 @@ class config_command : public testing::Test {
   }
   void write(const std::string& text) const { std::ofstream{directory_ / "r.yaml"} << text; }
 
-  std::filesystem::path directory_;
+  ratchet::support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(config_command, init_prints_what_validate_accepts) {

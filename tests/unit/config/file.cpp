@@ -35,7 +35,7 @@ class a_config_file : public ::testing::Test {
     EXPECT_THAT(read.error().message, HasSubstr(path.string())) << "it is named";
     return to_text(read.error());
   }
-  testing::temporary_directory files_;
+  support::temporary_directory files_;
   const std::filesystem::path& directory_{files_.path()};
 };
 

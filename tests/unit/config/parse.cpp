@@ -12,6 +12,7 @@
 
 #include "config/text.hpp"
 #include "ratchet/config.hpp"
+#include "support/temporary_directory.hpp"
 #include "unit/config/example.hpp"
 
 namespace ratchet {
@@ -428,13 +429,8 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
 
 class config_file : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ratchet-config-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-  std::filesystem::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(config_file, is_loaded_and_remembered_by_its_name) {

@@ -12,6 +12,7 @@
 
 #include "config/text.hpp"
 #include "ratchet/config.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet {
 
@@ -25,15 +26,7 @@ constexpr const char* k_secret = "open-sesame-4711";
 
 class config_secret : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ratchet-secret-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override {
-    unsetenv("RATCHET_TEST_SECRET");
-    std::filesystem::remove_all(directory_);
-  }
+  void TearDown() override { unsetenv("RATCHET_TEST_SECRET"); }
   /// Makes a file that its owner alone can read.
   [[nodiscard]] std::string file(const std::string& content, ::mode_t mode = 0600) const {
     const auto path = directory_ / "secret";
@@ -60,7 +53,8 @@ class config_secret : public testing::Test {
     return parsed ? "no error" : to_text(parsed.error());
   }
 
-  std::filesystem::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(config_secret, comes_from_a_file_without_the_line_feed_at_its_end) {

@@ -17,6 +17,7 @@
 #include "store/open/read_only.hpp"
 #include "store/open/verify.hpp"
 #include "store/rocks_store.hpp"
+#include "support/temporary_directory.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet {
@@ -110,7 +111,6 @@ class running_checkpoint : public ::testing::Test {
     stop_ = true;
     if (owner_.joinable()) owner_.join();
     store_.reset();
-    fs::remove_all(directory_);
   }
   [[nodiscard]] fs::path state() const { return directory_ / "state"; }
   void serve() {
@@ -154,13 +154,8 @@ class running_checkpoint : public ::testing::Test {
     return done ? answer : "error: " + done.error().message;
   }
 
-  static fs::path make_directory() {
-    std::string name = (fs::temp_directory_path() / "ratchet-running-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    return name;
-  }
-
-  const fs::path directory_{make_directory()};
+  const support::temporary_directory files_;
+  const fs::path& directory_{files_.path()};
   system_clock_port clock_;
   live_board board_{clock_.now()};
   std::unique_ptr<store> store_;

@@ -17,28 +17,13 @@
 #include "control/client.hpp"
 #include "control/server.hpp"
 #include "support/control_fake_store.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::row_of;
-
-class scratch_directory {
- public:
-  scratch_directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-control-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~scratch_directory() { std::filesystem::remove_all(path_); }
-  scratch_directory(const scratch_directory&) = delete;
-  scratch_directory& operator=(const scratch_directory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A store with one stream of two aggregates, and everything else that a server needs.
 class control : public ::testing::Test {
@@ -89,7 +74,7 @@ class control : public ::testing::Test {
     return connected && connected.value() ? std::move(*connected.value()) : unique_fd{};
   }
 
-  scratch_directory directory_;
+  support::temporary_directory directory_;
   testing::fake_store store_;
   live_board board_{timestamp{}};
 };

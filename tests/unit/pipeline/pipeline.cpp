@@ -1,19 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The pieces beside the session: the pipeline's own promises, the decoding thread, signals and the trace of
-// crash tests.
+// The pipeline's own promises, and the decoding thread.
 #include "pipeline/pipeline.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "consumer/delivered_trace.hpp"
 #include "pipeline/stop_words.hpp"
-#include "process/signals.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {
@@ -477,55 +468,6 @@ TEST_F(pipeline_of_one, can_end_while_a_batch_is_being_decoded) {
   decode_worker worker{streams_};
   worker.submit(batch(1, 1'000));
   EXPECT_TRUE(worker.busy());
-}
-
-TEST(stop_signals, ask_first_and_leave_the_handlers_as_they_were) {
-  struct sigaction before {};
-  ::sigaction(SIGTERM, nullptr, &before);
-  {
-    const stop_signals signals;
-    EXPECT_FALSE(signals.requested());
-    ::raise(SIGTERM);
-    EXPECT_TRUE(signals.requested());
-  }
-  struct sigaction after {};
-  ::sigaction(SIGTERM, nullptr, &after);
-  EXPECT_EQ(after.sa_handler, before.sa_handler);
-  const stop_signals again;
-  EXPECT_FALSE(again.requested()) << "each life asks anew";
-}
-
-TEST(stop_signals_death, end_the_process_at_the_second) {
-  EXPECT_EXIT(
-      {
-        const stop_signals signals;
-        ::raise(SIGINT);
-        ::raise(SIGTERM);
-      },
-      ::testing::ExitedWithCode(69), "");
-}
-
-TEST(delivered_trace, says_how_far_each_partition_was_delivered_where_it_is_asked_to) {
-  std::string name = (std::filesystem::temp_directory_path() / "ratchet-trace-XXXXXX").string();
-  const std::filesystem::path root = ::mkdtemp(name.data());
-  fake_batch batch;
-  const topic_partition second = at("t", 1);
-  batch.add(&k_p0, {4, "x", {}});
-  batch.add(&second, {7, "x", {}});
-  batch.add(&k_p0, {5, "x", {}});
-  delivered_trace{root}.note(batch.records());
-  EXPECT_FALSE(std::filesystem::exists(root / "delivered")) << "off by default";
-  ::setenv("RATCHET_TRACE_DELIVERED", "1", 1);
-  delivered_trace{root}.note(batch.records());
-  ::unsetenv("RATCHET_TRACE_DELIVERED");
-  std::ifstream file{root / "delivered"};
-  std::set<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    EXPECT_EQ(line.size(), 255U);
-    lines.insert(line.substr(0, line.find_last_not_of(' ') + 1));
-  }
-  EXPECT_EQ(lines, (std::set<std::string>{"t 0 6", "t 1 8"}));
-  std::filesystem::remove_all(root);
 }
 
 }  // namespace

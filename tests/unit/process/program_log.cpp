@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ratchet/ratchet.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet {
 namespace {
@@ -27,14 +28,6 @@ struct kept_entry {
 
 class program_log : public ::testing::Test {
  protected:
-  program_log() {
-    std::string name = (std::filesystem::temp_directory_path() / "ratchet-log-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~program_log() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
   [[nodiscard]] logger keeping() {
     return [this](const log_entry& e) {
       kept_entry& kept = entries_.emplace_back();
@@ -63,7 +56,8 @@ class program_log : public ::testing::Test {
     EXPECT_TRUE(opened->run(until_set(stop)));
   }
 
-  std::filesystem::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
   std::vector<kept_entry> entries_;
 };
 

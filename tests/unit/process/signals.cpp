@@ -52,5 +52,31 @@ TEST(stop_signals, are_of_all_that_live_and_give_the_handlers_back_with_the_last
   std::signal(SIGTERM, previous);
 }
 
+TEST(stop_signals, ask_first_and_leave_the_handlers_as_they_were) {
+  struct sigaction before {};
+  ::sigaction(SIGTERM, nullptr, &before);
+  {
+    const stop_signals signals;
+    EXPECT_FALSE(signals.requested());
+    ::raise(SIGTERM);
+    EXPECT_TRUE(signals.requested());
+  }
+  struct sigaction after {};
+  ::sigaction(SIGTERM, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
+  const stop_signals again;
+  EXPECT_FALSE(again.requested()) << "each life asks anew";
+}
+
+TEST(stop_signals_death, end_the_process_at_the_second) {
+  EXPECT_EXIT(
+      {
+        const stop_signals signals;
+        ::raise(SIGINT);
+        ::raise(SIGTERM);
+      },
+      ::testing::ExitedWithCode(69), "");
+}
+
 }  // namespace
 }  // namespace ratchet

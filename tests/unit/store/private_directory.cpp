@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <string>
 
+#include "support/temporary_directory.hpp"
+
 namespace ratchet {
 namespace {
 
@@ -17,17 +19,13 @@ using ::testing::HasSubstr;
 
 class private_directory : public ::testing::TestWithParam<::mode_t> {
  protected:
-  private_directory() {
-    std::string path = fs::temp_directory_path() / "ratchet-private-XXXXXX";
-    root_ = ::mkdtemp(path.data());
-  }
-  ~private_directory() override { fs::remove_all(root_); }
   static unsigned mode_of(const fs::path& path) {
     struct ::stat info {};
     EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
     return info.st_mode & 07777U;
   }
-  fs::path root_;
+  support::temporary_directory files_;
+  const std::filesystem::path& root_{files_.path()};
 };
 
 TEST_P(private_directory, is_made_for_its_owner_whatever_the_umask) {

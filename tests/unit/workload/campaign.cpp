@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/temporary_directory.hpp"
 #include "workload/workload_campaign.hpp"
 #include "workload/workload_kafka.hpp"
 #include "workload/workload_process.hpp"
@@ -21,19 +22,13 @@ using std::chrono::seconds;
 
 class campaign_parts : public testing::Test {
  protected:
-  campaign_parts() {
-    auto path = (fs::temp_directory_path() / "ratchet-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    directory_ = path;
-  }
-  ~campaign_parts() override { fs::remove_all(directory_); }
-
   workload_process shell(const std::string& script) {
     return workload_process::start({"/bin/sh", "-c", script}, {"RATCHET_TEST_WORD=heard"}, log()).value();
   }
   [[nodiscard]] fs::path log() const { return directory_ / "log"; }
 
-  fs::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 TEST_F(campaign_parts, a_process_writes_both_outputs_to_its_log_and_gets_the_environment) {

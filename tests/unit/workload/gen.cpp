@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/temporary_directory.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 
@@ -22,9 +23,6 @@ namespace fs = std::filesystem;
 class gen_command : public testing::Test {
  protected:
   gen_command() {
-    auto path = (fs::temp_directory_path() / "ratchet-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    directory_ = path;
     std::ofstream{path_of("c.yaml")}
         << "version: 1\n"
            "state: {path: "
@@ -36,7 +34,6 @@ class gen_command : public testing::Test {
            "               type: /type, time: /occurred_at}\n"
            "    reducer: {kind: replace, from: /payment}\n";
   }
-  ~gen_command() override { fs::remove_all(directory_); }
 
   [[nodiscard]] std::string path_of(const std::string& name) const { return (directory_ / name).string(); }
 
@@ -54,7 +51,8 @@ class gen_command : public testing::Test {
     return lines;
   }
 
-  fs::path directory_;
+  support::temporary_directory files_;
+  const std::filesystem::path& directory_{files_.path()};
 };
 
 /// The aggregate and the snapshot of a line, of the oracle's or of scan's, which has more in between.
