@@ -43,7 +43,7 @@ constexpr milliseconds k_expiry_slack{2'000};
 }  // namespace
 
 turn_result<> consumer_session::check_group() {
-  auto checked = check_before_joining(around_.from, around_.to, pipeline_, all_partitions_, options_.resume,
+  auto checked = check_before_joining(around_.from, around_.to, pipeline_, partitions_.all(), options_.resume,
                                       around_.settings.kafka.group);
   if (!checked) {
     return question_failed("the offsets of group `" + around_.settings.kafka.group + "` cannot be read",
@@ -99,15 +99,16 @@ turn_result<> consumer_session::wait_until_alone(const committed_offset& overrid
 
 result<std::optional<problem>> consumer_session::must_leave(const std::vector<topic_partition>& held) {
   const std::optional<problem> stays;
-  if (held.size() == all_partitions_.size()) return stays;
-  RATCHET_TRY(const auto committed, around_.from.committed(all_partitions_, k_query_timeout));
+  const std::vector<topic_partition>& all = partitions_.all();
+  if (held.size() == all.size()) return stays;
+  RATCHET_TRY(const auto committed, around_.from.committed(all, k_query_timeout));
   if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
-  const auto lowest = std::min_element(all_partitions_.begin(), all_partitions_.end());
-  const bool holds_lowest = std::find(held.begin(), held.end(), *lowest) != held.end();
+  const topic_partition& lowest = all.front();
+  const bool holds_lowest = std::find(held.begin(), held.end(), lowest) != held.end();
   // Somebody came in behind the look at the group: perhaps the one whose claims were to be gone over.
   const bool overrides = overridden_claim(around_.to, pipeline_, committed, options_.resume).has_value();
   if (holds_lowest && !overrides) return stays;
-  const std::string who = holds_lowest ? " too" : " and holds " + to_string(*lowest);
+  const std::string who = holds_lowest ? " too" : " and holds " + to_string(lowest);
   return std::optional{
       problem{make_error_code(errc::group_taken),
               "another instance is joining group `" + around_.settings.kafka.group +

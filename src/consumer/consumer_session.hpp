@@ -17,10 +17,14 @@
 #include "consumer/broker_contact.hpp"
 #include "consumer/delivered_trace.hpp"
 #include "consumer/durability.hpp"
+#include "consumer/end_goals.hpp"
+#include "consumer/fetch_troubles.hpp"
 #include "consumer/flow_control.hpp"
 #include "consumer/offset_commits.hpp"
 #include "consumer/outbox_delivery.hpp"
 #include "consumer/owner_requests.hpp"
+#include "consumer/partition_ends.hpp"
+#include "consumer/partition_set.hpp"
 #include "consumer/session_reporter.hpp"
 #include "consumer/turn_result.hpp"
 #include "pipeline/decode_worker.hpp"
@@ -189,6 +193,8 @@ class consumer_session {
   /// It is asked about until its brokers answer; nothing else waits for that.
   void hold(const topic_partition&, const std::string& why);
   void tell_of_held();
+  /// Stops those whose brokers have not answered for so long: nobody waits for them any more.
+  void give_up_held(time_point now);
   /// Reads those that the brokers have answered for.
   [[nodiscard]] turn_result<> take_up_held(time_point now);
   /// What the operator said answers for the directory as a whole, so that all partitions are looked at first.
@@ -222,31 +228,10 @@ class consumer_session {
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::set<stream_id> paused_streams_;   ///< as flow control said last
   std::vector<std::string> topics_;
-  std::vector<topic_partition> all_partitions_;
-  std::map<topic_partition, std::int64_t> assigned_;      ///< with the next offset as last noted
-  std::map<topic_partition, std::int64_t> end_at_start_;  ///< until_end: what has to be reached
-  std::set<topic_partition> reached_;
-  struct at_end {
-    std::int64_t next_offset;
-    time_point since;
-    bool since_before;  ///< it was left out of the floor there, and nothing came since
-  };
-  std::map<topic_partition, at_end> at_end_;
-  std::map<topic_partition, std::int64_t> left_out_at_;  ///< what counts again until it says its end anew
-  std::set<topic_partition> reported_stops_;
-  struct held_partition {
-    std::string why;
-    time_point since;
-    bool answered{false};  ///< the brokers have, since it was looked at last
-  };
-  std::map<topic_partition, held_partition> held_;      ///< given by the group, and not read
-  std::map<topic_partition, std::int64_t> asked_ends_;  ///< of logs, as brokers said when asked
-  std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
-  struct unreadable_batch {
-    std::int64_t next_offset{0};  ///< of the partition
-    int times{0};                 ///< that it was told of
-  };
-  std::map<topic_partition, unreadable_batch> unreadable_;
+  partition_set partitions_;
+  partition_ends ends_;
+  end_goals goals_;  ///< until_end
+  fetch_troubles troubles_;
   bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
