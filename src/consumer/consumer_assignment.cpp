@@ -27,34 +27,19 @@ turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
   brokers_.note_answer();
   // Partitions may have been added to a topic since the start.
   partitions_.know_more(a.partitions);
-  if (!assigned_once_) {
-    auto leave = must_leave(a.partitions);
-    if (!leave) return questions_failed(leave.error());
-    if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
-  }
+  RATCHET_TRY(ownership_.check_first_assignment(a.partitions));
   partitions_.release_all();
   return take_up(a.partitions, false);
 }
 
 turn_result<> consumer_session::take_up(std::span<const topic_partition> partitions, bool more) {
-  // What the operator said holds for the first assignment of this start, and only there.
-  const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
-  auto resolved =
-      resolve_assignment(around_.from, around_.to, pipeline_, partitions, wish, around_.clock.now());
-  if (!resolved) {
-    if (more && is_passing(resolved.error())) return go_on();  // they are asked about again
-    return questions_failed(resolved.error());
-  }
-  resolved_assignment& r = resolved.value();
-  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
-  if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
-  if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
+  RATCHET_TRY(auto resolved, ownership_.resolve(partitions, more));
+  if (!resolved) return go_on();  // they are asked about again
+  resolved_assignment& r = *resolved;
   const bool none_is_known = r.start.empty() && r.stops.empty();
-  if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
+  const bool is_first = !ownership_.has_taken();
+  if (!r.held.empty() && (ownership_.needs_all_answers() || (is_first && none_is_known)))
     return hold_all(r, partitions, more);
-  if (r.takeover) {
-    RATCHET_TRY(draw(r.takeover_counter));
-  }
   return start_reading(std::move(r), more);
 }
 
@@ -67,26 +52,9 @@ turn_result<> consumer_session::hold_all(const resolved_assignment& r,
   if (more) return go_on();
   unassigned_since_.reset();
   around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
-  if (const auto answered = around_.from.assign({}); !answered) return questions_failed(answered.error());
+  if (const auto answered = around_.from.assign({}); !answered)
+    return questions_.resume_failed(answered.error());
   return go_on();
-}
-
-store_change consumer_session::change_of_store(resolved_assignment& r) const {
-  store_change change;
-  if (r.takeover) {
-    // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
-    for (const incarnation& i : around_.to.incarnations()) {
-      change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
-    }
-    change.taken_over = r.taken_over;
-  }
-  const auto copy = around_.to.copy();
-  if (!copy || (!r.takeover && r.start.empty())) return change;
-  // In the very step that enters the positions: until it is durable this is a copy that may not start.
-  change.lift_copy_mark = true;
-  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
-  if (r.takeover) r.audits.back().text += decided_by(options_.resume.who);
-  return change;
 }
 
 /// What the brokers do not answer for, what is stopped and what others hold may have more to read, and so may
@@ -103,28 +71,13 @@ std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_a
 }
 
 turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) {
-  const bool first = !assigned_once_;
+  const bool first = !ownership_.has_taken();
   if (first) {
     RATCHET_TRY(accept_start());
   }
   if (more) expect_ends_anew();
-  // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
-  store_change change = change_of_store(r);
-  const auto entered =
-      pipeline_.enter_positions(r.start, not_at_their_end(r), std::move(r.audits), std::move(change));
-  if (!entered) return store_failed(entered.error());
-  RATCHET_TRY(stored(around_.to.sync()));
-  r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
-  if (!r.only_claimed.empty()) {
-    const auto claimed = commits_.claim(r.only_claimed);
-    if (!claimed) {
-      const std::error_code why = claimed.error();
-      if (more && (is_passing(why) || why == source_condition::not_a_member))
-        return go_on();  // they are held on
-      return claim_failed(claimed.error());
-    }
-    RATCHET_TRY(meets_a_copy(claimed.value(), first));
-  }
+  RATCHET_TRY(const bool is_taken, ownership_.take(r, not_at_their_end(r), more));
+  if (!is_taken) return go_on();
   if (first) {
     // Behind the claim: what the config says is in force from here on, and its topics are there.
     RATCHET_TRY(stored(pipeline_.leave_out_unread(pipeline::plain_files::are_not_read)));
@@ -147,7 +100,6 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
   tell_of_held();
   show_assignment();
   tell_resumed(r, first);
-  assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();
   if (const auto begun = around_.from.assign(more ? positions_to_read() : r.start); !begun) {
@@ -176,7 +128,7 @@ std::vector<position> consumer_session::positions_to_read() const {
 }
 
 void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
-  if (first) tell_of_option(r);
+  if (first) ownership_.tell_of_option(r);
   for (const std::string& warning : r.warnings) tell(around_.log, log_kind::resume_told, "{}", warning);
   const bool few = r.start.size() <= k_most_lines;
   if (!few)
@@ -188,17 +140,6 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
             "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
     if (options_.until_end) goals_.set(p.where, r.logs.at(p.where).end);
   }
-}
-
-/// Two copies of one directory that start at the same moment find only the claims that they share, and get a
-/// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
-turn_result<> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
-  if (!first || claimed == partitions_.all().size()) return go_on();
-  auto met = claim_of_a_copy(around_.from, around_.to, pipeline_, partitions_.all());
-  if (!met) return questions_failed(met.error());
-  if (!met.value()) return go_on();
-  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
-  return session_result{session_end::refused, std::move(*met.value())};
 }
 
 void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
@@ -285,7 +226,7 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
        "{} was out of range ({}); the log has its offset {}, and it is read again from there",
        to_string(o.where), o.text, offset);
   if (const auto begun = around_.from.assign(positions_to_read()); !begun)
-    return questions_failed(begun.error());
+    return questions_.resume_failed(begun.error());
   return go_on();
 }
 
@@ -321,6 +262,27 @@ void consumer_session::ask(const resolved_assignment& r) const {
   for (const problem& stop : r.stops) {
     for (const question& q : stop.questions) around_.board.ask(q);
   }
+}
+
+void consumer_session::tell_of_waiting(time_point now) {
+  constexpr std::chrono::seconds k_long{5};
+  if (!unassigned_since_ || now - *unassigned_since_ < k_long || told_of_waiting_ == unassigned_since_)
+    return;
+  told_of_waiting_ = unassigned_since_;
+  const std::string why =
+      "waiting for the group to assign partitions: it first waits for its other members, and for one that "
+      "was killed "
+      "until its session ends, up to " +
+      std::to_string(std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) + " s";
+  tell(around_.log, log_kind::group_waiting, "group `{}`: {}", around_.settings.kafka.group, why);
+  around_.board.set_ready(false, why);
+}
+
+turn_result<> consumer_session::accept_start() {
+  if (!around_.accept) return go_on();
+  auto failed = around_.accept();
+  if (!failed) return go_on();
+  return session_result{session_end::store_lost, std::move(failed)};
 }
 
 }  // namespace ratchet

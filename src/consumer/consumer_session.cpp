@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "consumer/access.hpp"
+#include "consumer/store_failure.hpp"
 #include "pipeline/field_counts.hpp"
 #include "pipeline/stop_words.hpp"
 #include "text/counted.hpp"
@@ -52,6 +53,12 @@ consumer_session::consumer_session(surroundings around, session_options options)
                  delivery_, flow_, around_.transactions, around_.errands}},
       reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
                  around_.meter, around_.log, durability_, flow_}},
+      questions_{{around_.settings, around_.to, around_.from, around_.clock, topics_,
+                  [this] { return stop_requested(); },
+                  [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
+      ownership_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.log,
+                  pipeline_, commits_, partitions_, questions_, options_.resume, options_.random,
+                  [this] { return stop_requested(); }}},
       trace_{around_.settings.state.path},
       worker_{around_.streams, options_.decoding} {
   for (const auto& s : around_.streams) {
@@ -80,33 +87,29 @@ session_result consumer_session::run() {
   reporter_.watch_clock();
   {
     const run_meter::long_work connecting{around_.meter, "connecting"};
-    if (auto ended = connect(); !ended) return std::move(ended).error();
+    if (auto ended = connect(); !ended) {
+      if (ended.error().end == session_end::drained) return finish(session_end::drained);
+      return std::move(ended).error();
+    }
   }
   for (;;) {
     if (auto ended = turn(); !ended) return std::move(ended).error();
   }
 }
 
-turn_result<> consumer_session::draw(std::uint64_t past_counter) {
-  const auto drawn = around_.to.draw_incarnation(past_counter, options_.random);
-  if (!drawn) return store_failed(drawn.error());
-  commits_.sign(around_.to.uuid(), drawn.value());
-  return go_on();
-}
-
 turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
-  RATCHET_TRY(check_cluster());
+  RATCHET_TRY(questions_.find_cluster());
   brokers_.note_answer();
-  auto all = look_up(topics_);
-  if (!all) return topics_failed(all.error(), topics_, topic_use::read);
-  RATCHET_TRY(check_output_topics());
+  auto all = questions_.look_up(topics_);
+  if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);
+  RATCHET_TRY(questions_.require_outputs(output_topics(around_.streams)));
   partitions_.know(std::move(all.value()));
-  RATCHET_TRY(check_group());
-  RATCHET_TRY(draw(0));
+  RATCHET_TRY(ownership_.check_before_joining());
+  RATCHET_TRY(ownership_.sign());
   if (const auto joined = around_.from.join(topics_); !joined) {
-    return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
-                           session_end::refused);
+    return questions_.failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
+                             session_end::refused);
   }
   tell(around_.log, log_kind::group_joining, "joining group `{}` for {} of {}", around_.settings.kafka.group,
        counted(partitions_.all().size(), "partition"), counted(topics_.size(), "topic"));
@@ -148,7 +151,7 @@ turn_result<> consumer_session::turn() {
     }
   }
   RATCHET_TRY(on_timers());
-  RATCHET_TRY(stored(requests_.serve(assigned_once_)));
+  RATCHET_TRY(stored(requests_.serve(ownership_.has_taken())));
   if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
     return finish(session_end::caught_up);
   return go_on();
@@ -165,7 +168,7 @@ milliseconds consumer_session::longest_wait() const {
 /// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
 /// at all.
 bool consumer_session::may_resume_waiting() const {
-  return assigned_once_ && !flow_.holds_all();
+  return ownership_.has_taken() && !flow_.holds_all();
 }
 
 turn_result<> consumer_session::resume_waiting() {
@@ -271,12 +274,12 @@ turn_result<> consumer_session::on_timers() {
   RATCHET_TRY(resume_waiting());
   requests_.answer();  // also those of the session before
   // Before the claim the state may be another's to change.
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     RATCHET_TRY(stored(requests_.transact()));
   }
   RATCHET_TRY(take_up_held(now));
   // Before the claim it may be another's to send.
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     RATCHET_TRY(stored(delivery_.turn(now)));
   }
   RATCHET_TRY(stored(durability_.turn(now)));
@@ -300,7 +303,7 @@ turn_result<> consumer_session::on_timers() {
 }
 
 turn_result<> consumer_session::count_unread() {
-  if (!assigned_once_) return go_on();  // nothing is written before the claim
+  if (!ownership_.has_taken()) return go_on();  // nothing is written before the claim
   std::vector<topic_partition> unread;
   const auto add = [&](const topic_partition& where) {
     const partition_state* state = pipeline_.find(where);
@@ -350,13 +353,13 @@ bool consumer_session::stop_requested() const {
 }
 
 bool consumer_session::caught_up() const {
-  if (!partitions_.held().empty() || (!assigned_once_ && partitions_.stopped().empty())) return false;
+  if (!partitions_.held().empty() || (!ownership_.has_taken() && partitions_.stopped().empty())) return false;
   const auto is_stopped = [this](const topic_partition& where) { return partitions_.is_stopped(where); };
   const bool holds_all =
       std::all_of(partitions_.all().begin(), partitions_.all().end(),
                   [&](const topic_partition& where) { return goals_.has(where) || is_stopped(where); });
   // The rest may be held by a member who was killed, until its session ends.
-  if (!holds_all && around_.clock.steady() - assigned_at_ < longest_absence()) return false;
+  if (!holds_all && around_.clock.steady() - assigned_at_ < ownership_.longest_absence()) return false;
   return goals_.all_reached(is_stopped);
 }
 
@@ -366,7 +369,7 @@ session_result consumer_session::finish(session_end how) {
   if (auto ended = settle(); !ended) return std::move(ended).error();
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   requests_.answer();
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
   }
   times_.all_durable = around_.clock.steady();
@@ -382,12 +385,7 @@ session_result consumer_session::finish(session_end how) {
 }
 
 session_result consumer_session::store_failed(std::error_code code) const {
-  const std::string why = around_.to.failure();
-  return {session_end::store_lost, problem{code,
-                                           "a write to " + around_.settings.state.path.string() +
-                                               " failed: " + (why.empty() ? code.message() : why),
-                                           "look at the disk; what was not durable is read from Kafka again",
-                                           {}}};
+  return store_failure(around_.to, around_.settings, code);
 }
 
 turn_result<> consumer_session::on_notice(const source_notice& n) {
@@ -404,7 +402,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
   if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
     // Of a login or a certificate another broker may think otherwise; what was joined shows.
     const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
-    if (!assigned_once_ && of_all) {
+    if (!ownership_.has_taken() && of_all) {
       return session_result{session_end::refused,
                             describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
     }

@@ -15,11 +15,13 @@
 #include "consumer/access.hpp"
 #include "consumer/assignment.hpp"
 #include "consumer/broker_contact.hpp"
+#include "consumer/cluster_questions.hpp"
 #include "consumer/delivered_trace.hpp"
 #include "consumer/durability.hpp"
 #include "consumer/end_goals.hpp"
 #include "consumer/fetch_troubles.hpp"
 #include "consumer/flow_control.hpp"
+#include "consumer/group_ownership.hpp"
 #include "consumer/offset_commits.hpp"
 #include "consumer/outbox_delivery.hpp"
 #include "consumer/owner_requests.hpp"
@@ -88,24 +90,14 @@ class consumer_session {
   [[nodiscard]] session_result run();
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// True once an assignment was resolved and claimed: `options.resume` has done its work.
-  [[nodiscard]] bool was_assigned() const noexcept { return assigned_once_; }
+  [[nodiscard]] bool was_assigned() const noexcept { return ownership_.has_taken(); }
 
  private:
   using time_point = std::chrono::steady_clock::time_point;
 
   // Before the loop.
   [[nodiscard]] turn_result<> connect();
-  [[nodiscard]] turn_result<> check_cluster();
   [[nodiscard]] turn_result<> accept_start();
-  [[nodiscard]] turn_result<> check_group();
-  [[nodiscard]] turn_result<> wait_until_alone(const committed_offset& overridden);
-  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
-                                             topic_use);
-  /// A question found no answer: refused where the brokers refuse this user; a new client asks again where
-  /// that may pass; else it ends as said.
-  [[nodiscard]] session_result question_failed(const std::string& what, std::error_code,
-                                               session_end otherwise);
-  [[nodiscard]] turn_result<> draw(std::uint64_t past_counter);
 
   /// Where no stream has topics: nothing is joined, claimed or read.
   [[nodiscard]] turn_result<> start_alone();
@@ -139,8 +131,6 @@ class consumer_session {
                                               std::span<const topic_partition> going_on);
   [[nodiscard]] turn_result<> meet_full_disk(time_point now);
 
-  /// The topics that are written to must be there.
-  [[nodiscard]] turn_result<> check_output_topics();
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
   /// What was asked of the store, or of a step, as a part of a turn.
@@ -150,11 +140,7 @@ class consumer_session {
   }
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool caught_up() const;
-  /// How long the group may keep partitions for a member that is no more.
-  [[nodiscard]] std::chrono::milliseconds longest_absence() const;
   void tell_log_ends(time_point now);
-  /// Topics that brokers may not have heard of yet are asked for again.
-  [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
   void note_moves();
   void note_new_stops();
   /// Says what the wait for an assignment may be, once it lasts.
@@ -174,14 +160,6 @@ class consumer_session {
   void forget_assignment();
   void tell_resumed(const resolved_assignment&, bool first);
   [[nodiscard]] std::vector<position> positions_to_read() const;
-  /// Another copy of this directory has just claimed what this instance did not get.
-  [[nodiscard]] turn_result<> meets_a_copy(std::size_t claimed, bool first);
-  /// What an assignment changes of the store as a whole; adds its audit rows.
-  [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
-  [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>&);
-  [[nodiscard]] session_result questions_failed(std::error_code);
-  [[nodiscard]] turn_result<> claim_failed(std::error_code);
-  void tell_of_option(const resolved_assignment&) const;
   [[nodiscard]] turn_result<> on_revoked(const notice::revoked&);
   [[nodiscard]] turn_result<> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] turn_result<> on_out_of_range(const notice::out_of_range&);
@@ -197,8 +175,6 @@ class consumer_session {
   void give_up_held(time_point now);
   /// Reads those that the brokers have answered for.
   [[nodiscard]] turn_result<> take_up_held(time_point now);
-  /// What the operator said answers for the directory as a whole, so that all partitions are looked at first.
-  [[nodiscard]] bool needs_all_answers() const;
   /// False: no fetch tells the end of its log.
   [[nodiscard]] bool is_fetched(const topic_partition&) const;
   void ask_brokers(time_point now);
@@ -217,6 +193,8 @@ class consumer_session {
 
   surroundings around_;
   session_options options_;
+  std::vector<std::string> topics_;
+  partition_set partitions_;
   pipeline pipeline_;
   outbox_delivery delivery_;
   flow_control flow_;
@@ -225,14 +203,13 @@ class consumer_session {
   broker_contact brokers_;
   owner_requests requests_;
   session_reporter reporter_;
+  cluster_questions questions_;
+  group_ownership ownership_;
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::set<stream_id> paused_streams_;   ///< as flow control said last
-  std::vector<std::string> topics_;
-  partition_set partitions_;
   partition_ends ends_;
   end_goals goals_;  ///< until_end
   fetch_troubles troubles_;
-  bool assigned_once_{false};
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
   time_point assigned_at_;                     ///< last

@@ -68,14 +68,10 @@ void consumer_session::tell_of_held() {
                                                   "; asked about again until that has passed");
 }
 
-bool consumer_session::needs_all_answers() const {
-  return !assigned_once_ && options_.resume.option != resume_option::none;
-}
-
 void consumer_session::give_up_held(time_point now) {
   if (partitions_.held_since(now - k_end_patience).empty()) return;
   // What must be decided for all of them together is decided for none.
-  const auto given_up = partitions_.held_since(needs_all_answers() ? now : now - k_end_patience);
+  const auto given_up = partitions_.held_since(ownership_.needs_all_answers() ? now : now - k_end_patience);
   for (const topic_partition& where : given_up)
     on_dead_partition(where, partitions_.release(where), make_error_code(errc::source_unavailable));
   tell_of_held();
@@ -83,7 +79,7 @@ void consumer_session::give_up_held(time_point now) {
 
 turn_result<> consumer_session::take_up_held(time_point now) {
   if (options_.until_end) give_up_held(now);
-  if (needs_all_answers() && !partitions_.all_held_answered()) return go_on();
+  if (ownership_.needs_all_answers() && !partitions_.all_held_answered()) return go_on();
   const std::vector<topic_partition> answered = partitions_.take_answered();
   if (answered.empty()) return go_on();
   const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};

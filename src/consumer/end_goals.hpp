@@ -8,8 +8,8 @@
 
 namespace ratchet {
 
-/// What a run to the end has to reach: the ends that the logs had when it began to read them. Records that come
-/// later do not prolong it. Thread-safety: the owner's thread.
+/// What a run to the end has to reach: the ends that the logs had when it began to read them. Records that
+/// come later do not prolong it. Thread-safety: the owner's thread.
 class end_goals {
  public:
   /// The first goal of a partition stays, through every rebalance.

@@ -12,8 +12,8 @@ namespace ratchet {
 /// Thread-safety: the owner's thread.
 class fetch_troubles {
  public:
-  /// The partition was out of range at this offset before, and read again from there. Twice means that the log
-  /// and its bounds contradict each other.
+  /// The partition was out of range at this offset before, and read again from there. Twice means that the
+  /// log and its bounds contradict each other.
   [[nodiscard]] bool was_read_again(const topic_partition& where, std::int64_t offset) const {
     const auto at = read_again_.find(where);
     return at != read_again_.end() && at->second == offset;

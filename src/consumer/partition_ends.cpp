@@ -23,7 +23,8 @@ void partition_ends::expect_anew(const topic_partition& where, std::optional<std
 }
 
 void partition_ends::keep(const std::function<bool(const topic_partition&, std::int64_t)>& is_there) {
-  std::erase_if(reached_, [&](const auto& entry) { return !is_there(entry.first, entry.second.next_offset); });
+  std::erase_if(reached_,
+                [&](const auto& entry) { return !is_there(entry.first, entry.second.next_offset); });
 }
 
 std::vector<topic_partition> partition_ends::quiet(time_point now) const {

@@ -12,9 +12,9 @@
 
 namespace ratchet {
 
-/// Which partitions are read to the end of their logs, and since when. A partition that has had nothing to read
-/// for long no longer holds the window's floor back. Asks nobody and writes nothing. Thread-safety: the owner's
-/// thread.
+/// Which partitions are read to the end of their logs, and since when. A partition that has had nothing to
+/// read for long no longer holds the window's floor back. Asks nobody and writes nothing. Thread-safety: the
+/// owner's thread.
 class partition_ends {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -22,8 +22,8 @@ class partition_ends {
   /// Everything below the offset was read, and there is no more for now.
   void reach(const topic_partition&, std::int64_t next_offset, time_point now);
   /// It may have more to read by now: it is not at its end until that is told again. `left_out_at`: its next
-  /// offset, where it is left out of the floor. If it is told that very end, nothing came in between, and it may
-  /// be left out at once.
+  /// offset, where it is left out of the floor. If it is told that very end, nothing came in between, and it
+  /// may be left out at once.
   void expect_anew(const topic_partition&, std::optional<std::int64_t> left_out_at);
   /// Nothing is known of its end any more.
   void leave(const topic_partition& where) { reached_.erase(where); }

@@ -26,8 +26,8 @@ struct held_partition {
 /// assigned (with its next offset), held, or stopped. Asks nobody and writes nothing. Thread-safety: the
 /// owner's thread.
 ///
-/// A partition that is held is not assigned. One that is stopped may be either: it keeps its place, and nothing
-/// more of it is read.
+/// A partition that is held is not assigned. One that is stopped may be either: it keeps its place, and
+/// nothing more of it is read.
 class partition_set {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -56,8 +56,8 @@ class partition_set {
 
   // Held.
   enum class was : std::uint8_t { held, assigned, neither };
-  /// It is held from now on, for this reason. What it was: where it was held already, its reason stays, and it
-  /// is asked about anew.
+  /// It is held from now on, for this reason. What it was: where it was held already, its reason stays, and
+  /// it is asked about anew.
   was hold(const topic_partition&, std::string_view why, time_point now);
   [[nodiscard]] const std::map<topic_partition, held_partition>& held() const noexcept { return held_; }
   [[nodiscard]] bool is_held(const topic_partition& where) const { return held_.contains(where); }

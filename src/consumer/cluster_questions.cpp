@@ -1,14 +1,15 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The part of consumer_session that meets the brokers: whether they answer, whether they are the right ones,
-// and what they refuse.
+#include "consumer/cluster_questions.hpp"
+
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "consumer/access.hpp"
-#include "consumer/consumer_session.hpp"
+#include "consumer/store_failure.hpp"
 #include "ports/source_condition.hpp"
 
 namespace ratchet {
@@ -51,7 +52,7 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 
 }  // namespace
 
-turn_result<> consumer_session::check_cluster() {
+turn_result<> cluster_questions::find_cluster() {
   const auto limit = around_.settings.kafka.connect_timeout;
   std::optional<complaint> said;
   int refused = 0;
@@ -64,11 +65,11 @@ turn_result<> consumer_session::check_cluster() {
     }
     const bool is_over = waited >= limit || refuse_all(refusing, around_.settings.kafka);
     if (said && said->access && ++refused >= k_refused_attempts && is_over) {
-      return session_result{session_end::refused,
-                            describe_refusal(*said->access, said->text, around_.settings.kafka, topics_)};
+      return session_result{session_end::refused, describe_refusal(*said->access, said->text,
+                                                                   around_.settings.kafka, around_.topics)};
     }
-    if (stop_requested()) return finish(session_end::drained);
-    RATCHET_TRY(stored(requests_.serve(assigned_once_)));
+    if (around_.stop_requested()) return session_result{session_end::drained, {}};
+    RATCHET_TRY(around_.meanwhile());
     if (waited >= limit) {
       return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
     }
@@ -76,7 +77,8 @@ turn_result<> consumer_session::check_cluster() {
   }
   const std::string known = around_.to.cluster_id();
   if (known.empty()) {
-    RATCHET_TRY(stored(around_.to.set_cluster_id(cluster.value())));
+    const auto noted = around_.to.set_cluster_id(cluster.value());
+    if (!noted) return store_failure(around_.to, around_.settings, noted.error());
     return go_on();
   }
   if (known == cluster.value()) return go_on();
@@ -89,26 +91,25 @@ turn_result<> consumer_session::check_cluster() {
               {}}};
 }
 
-result<std::vector<topic_partition>> consumer_session::look_up(std::span<const std::string> topics) {
-  const time_point deadline = around_.clock.steady() + k_topic_patience;
+result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const std::string> topics) {
+  const auto deadline = around_.clock.steady() + k_topic_patience;
   for (;;) {
     auto found = around_.from.partitions(topics, k_topics_timeout);
     const bool may_come = !found && found.error() == make_error_code(errc::topic_missing);
-    if (!may_come || stop_requested() || around_.clock.steady() >= deadline) return found;
+    if (!may_come || around_.stop_requested() || around_.clock.steady() >= deadline) return found;
     RATCHET_TRY(around_.from.poll(1, k_look_again));
   }
 }
 
-turn_result<> consumer_session::check_output_topics() {
-  const std::vector<std::string> wanted = output_topics(around_.streams);
-  if (wanted.empty()) return go_on();
-  const auto found = look_up(wanted);
+turn_result<> cluster_questions::require_outputs(const std::vector<std::string>& topics) {
+  if (topics.empty()) return go_on();
+  const auto found = look_up(topics);
   if (found) return go_on();
-  return topics_failed(found.error(), wanted, topic_use::written);
+  return topics_failed(found.error(), topics, topic_use::written);
 }
 
-session_result consumer_session::topics_failed(std::error_code code, const std::vector<std::string>& topics,
-                                               topic_use use) {
+session_result cluster_questions::topics_failed(std::error_code code, const std::vector<std::string>& topics,
+                                                topic_use use) {
   // The answer does not say which of them it is about: each is asked for by itself.
   std::vector<std::string> missing;
   std::vector<std::string> denied;
@@ -127,8 +128,7 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
     return {session_end::refused, describe_refused_topics(use, denial, around_.settings.kafka, denied)};
   }
   if (missing.empty())
-    return question_failed("the topics " + quoted(topics) + " cannot be looked up", code,
-                           session_end::refused);
+    return failed("the topics " + quoted(topics) + " cannot be looked up", code, session_end::refused);
   const bool one = missing.size() == 1;
   return {session_end::refused,
           problem{make_error_code(errc::topic_missing),
@@ -142,14 +142,14 @@ session_result consumer_session::topics_failed(std::error_code code, const std::
                   {}}};
 }
 
-session_result consumer_session::question_failed(const std::string& what, std::error_code code,
-                                                 session_end otherwise) {
+session_result cluster_questions::failed(const std::string& what, std::error_code code,
+                                         session_end otherwise) {
   const auto said = around_.from.take_complaint();
   auto access = access_kind_of(code);
   if (!access && said) access = said->access;
   if (access) {
     const std::string text = said && said->access ? said->text : code.message();
-    problem why = describe_refusal(*access, text, around_.settings.kafka, topics_);
+    problem why = describe_refusal(*access, text, around_.settings.kafka, around_.topics);
     why.message = what + ": " + why.message;
     return {session_end::refused, std::move(why)};
   }
@@ -159,6 +159,10 @@ session_result consumer_session::question_failed(const std::string& what, std::e
                   what + ": " + (said ? said->text : code.message()),
                   passing ? "" : "check the brokers, and what this user may do",
                   {}}};
+}
+
+session_result cluster_questions::resume_failed(std::error_code code) {
+  return failed("where to resume cannot be found out", code, session_end::client_lost);
 }
 
 }  // namespace ratchet
