@@ -42,7 +42,7 @@ streams:
     start: earliest               # earliest | latest: where a partition begins that nobody has read yet
     envelope:                     # a field comes from /a/json/pointer, key or header:NAME
       # format: json              # or cloudevents, debezium-outbox, debezium-cdc, ydb-changefeed, which know where their
-                                  # fields are (README, recipes); of cloudevents a field is attribute:NAME, key or header:NAME
+                                  # fields are (docs/guides); of cloudevents a field is attribute:NAME, key or header:NAME
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
@@ -62,7 +62,7 @@ streams:
                                   #   gap: {policy: wait}  or skip | stop: after a timeout, by the records' time,
                                   #                        as in {policy: skip, timeout: 1h}
     # handling: direct            # deferred: an event waits first, and its reducer runs in a step of its own, so that a
-                                  # slow one does not hold up reading (README, inbox by table); not with latest
+                                  # slow one does not hold up reading (docs/guides/inbox.md); not with latest
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead

@@ -196,7 +196,7 @@ TEST_F(a_start, that_is_refused_leaves_the_old_meaning_and_what_was_rejected) {
 }
 
 /// What a config may do with the streams and topics of a directory: refused, or taken as it is. What else is
-/// told of it, the log and audit rows say: see the table in README.
+/// told of it, the log and audit rows say: see the table in docs/operating/upgrading.md.
 class a_config_of_other_streams : public fixture {
  protected:
   using streams = std::vector<std::pair<std::string, std::vector<std::string>>>;
