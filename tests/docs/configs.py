@@ -15,8 +15,7 @@ KEY = re.compile(r"^([\w.]+):", re.M)
 REFUSED = re.compile(r"refused:\s*(.*)", re.S)
 OTHER = re.compile(r"other\b")
 
-KAFKA = 'kafka: {brokers: ["localhost:9092"], group: docs}'
-STATE = "state: {path: docs-state}"
+LACKS = {"kafka": {"brokers": '["localhost:9092"]', "group": "docs"}, "state": {"path": "docs-state"}}
 READS = ["topics: [{name}]", "start: earliest",
          "envelope: {{aggregate: /payment/id, event_id: /id, sequence: /sequence, type: /type, time: /occurred_at}}"]
 ORDERS = [[], ["order: strict"], ["order: arrival"], ["order: arrival", "dedup: {ids: opaque, window: 24h}"], ["dedup: off"]]
@@ -50,6 +49,20 @@ def sections_of(text):
     return found
 
 
+def complete_section(key, text):
+    """A section with the keys that it lacks; without `text` all of them."""
+    lacks = {name: value for name, value in LACKS.get(key, {}).items() if not re.search(rf"\b{name}:", text or "")}
+    if not lacks:
+        return text
+    inside = ", ".join(f"{name}: {value}" for name, value in lacks.items())
+    if not text or re.match(rf"{key}:\s*\{{\s*\}}", text):
+        return f"{key}: {{{inside}}}"
+    if re.match(rf"{key}:\s*\{{", text):
+        return re.sub(r"\{", "{" + inside + ", ", text, count=1)
+    width = re.search(r"^( +)\S", text, re.M)
+    return text.rstrip("\n") + "".join(f"\n{width.group(1) if width else '  '}{name}: {value}" for name, value in lacks.items())
+
+
 def listed(item):
     return "  - " + textwrap.indent(item.strip("\n"), "    ").lstrip()
 
@@ -80,8 +93,8 @@ def candidates(text):
     text = textwrap.dedent("\n".join(line for line in text.split("\n") if not NOTHING.match(line)))
     first = next((line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
     keys = set(keys_of(text))
-    # The longest completions first, but for a stream of transactions: it has no topics.
-    ways = list(itertools.product([[], READS], ORDERS, REDUCERS))
+    # The usual way first: what it is refused with is shown.
+    ways = list(itertools.product([READS, []], ORDERS, REDUCERS))
     if first.startswith("- "):
         items = items_of(text)
         if all({"http", "callback"} & set(keys_of(item)) for item in items):
@@ -99,12 +112,12 @@ def candidates(text):
 def completed(sections, ways):
     """Whole configs of sections of one, an item for each way of completing its streams."""
     keys = [key for key, _ in sections]
-    others = "\n".join(text for key, text in sections if key != "streams") + "\n"
+    others = "\n".join(complete_section(key, text) for key, text in sections if key != "streams") + "\n"
     streams = [text for key, text in sections if key == "streams"]
     items = items_of(textwrap.dedent(streams[0].split("\n", 1)[1])) if streams else [""]
     found = []
     for reads, order, reducer in ways:
-        top = ["version: 1"] + [text for key, text in [("kafka", KAFKA), ("state", STATE)] if key not in keys]
+        top = ["version: 1"] + [complete_section(key, None) for key in LACKS if key not in keys]
         body = "\n".join(complete_stream(item, reads, order, reducer) for item in items)
         found.append(with_sinks("\n".join(top) + "\n" + others + "streams:\n" + body + "\n"))
     return list(dict.fromkeys(found))
@@ -147,9 +160,8 @@ def check_block(block, validator):
         if any(valid for valid, _ in answers):
             return f"is valid, but is to be refused with: {words}"
         if not any(words.lower() in said.lower() for _, said in answers):
-            return f"is refused with other words than: {words}: {answers[-1][1]}"
+            return f"is refused with other words than: {words}: {answers[0][1]}"
         return None
     if any(valid for valid, _ in answers):
         return None
-    said = min((said for _, said in answers), key=len)
-    return f"is refused, taken for {kind}: {said}"
+    return f"is refused, taken for {kind}: {answers[0][1]}"

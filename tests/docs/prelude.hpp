@@ -1,8 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What C++ on the pages takes for granted: the rest of the reader's program. tests/docs/check compiles each block that
-// has no #include of its own behind this; nothing here is ever linked.
+// What C++ on the pages takes for granted: the rest of the reader's program. tests/docs/check compiles each
+// block that has no #include of its own behind this; nothing here is ever linked.
 #include <chrono>
 #include <cstdint>
 #include <iostream>
@@ -36,8 +36,8 @@ struct docs_audit {
 };
 
 /// The variables that a part of a function may use, as the parameters of that function.
-#define DOCS_NAMES                                                                                             \
-  [[maybe_unused]] ratchet::app *app, [[maybe_unused]] const ratchet::config *config,                         \
-      [[maybe_unused]] docs_audit &audit, [[maybe_unused]] const std::string &payment_id,                     \
-      [[maybe_unused]] const std::string &idempotency_key, [[maybe_unused]] const std::string &request_body,  \
+#define DOCS_NAMES                                                                                           \
+  [[maybe_unused]] ratchet::app *app, [[maybe_unused]] const ratchet::config *config,                        \
+      [[maybe_unused]] docs_audit &audit, [[maybe_unused]] const std::string &payment_id,                    \
+      [[maybe_unused]] const std::string &idempotency_key, [[maybe_unused]] const std::string &request_body, \
       [[maybe_unused]] std::int64_t amount
