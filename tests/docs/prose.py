@@ -54,9 +54,11 @@ def check_prose(page, rules):
             words = len(re.findall(r"[^\s]*\w[^\s]*", sentence))
             if words > LONGEST and index not in page.titles:
                 found.append((line, f"{words} words in a sentence: {sentence[:60]}…"))
+            begins = set()
             for rule, hint in rules:
                 match = rule.search(sentence)
-                if match:
+                if match and match.start() not in begins:
+                    begins.add(match.start())
                     shown = match.group(0).strip(" ,")
                     found.append((line, f"\"{shown[:50]}\": {hint}"))
     return found
