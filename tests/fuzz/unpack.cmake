@@ -1,0 +1,27 @@
+# Unpacks the corpus of one fuzz target:  cmake -DCORPUS=tests/fuzz/corpus/TARGET -DINTO=FOLDER -P unpack.cmake
+# Reads CORPUS.tar.gz and CORPUS.txt. FOLDER is made anew and afterwards holds exactly the inputs that CORPUS.txt lists, by
+# SHA-1 and name. Fails, and leaves no folder, where the archive is missing, empty or holds anything else.
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${INTO})
+foreach(file ${CORPUS}.tar.gz ${CORPUS}.txt)
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "${file} is missing; tests/fuzz/README.md tells how it is made")
+  endif()
+endforeach()
+# Beside it first: who is stopped half way leaves no part of a corpus under its name.
+set(made ${INTO}.unpacking)
+file(REMOVE_RECURSE ${made})
+file(ARCHIVE_EXTRACT INPUT ${CORPUS}.tar.gz DESTINATION ${made})
+file(GLOB_RECURSE names RELATIVE ${made} ${made}/*)
+set(found "")
+foreach(name IN LISTS names)
+  file(SHA1 ${made}/${name} hash)
+  string(APPEND found "${hash}  ${name}\n")
+endforeach()
+file(READ ${CORPUS}.txt listed)
+if(found STREQUAL "" OR NOT found STREQUAL listed)
+  file(WRITE ${INTO}.found.txt "${found}")
+  file(REMOVE_RECURSE ${made})
+  message(FATAL_ERROR "${CORPUS}.tar.gz does not hold exactly what ${CORPUS}.txt lists; it holds: ${INTO}.found.txt")
+endif()
+file(RENAME ${made} ${INTO})
