@@ -16,8 +16,8 @@
 
 namespace ratchet {
 
-/// What a session asks the brokers before it reads: whether they answer, whether they are those that the state
-/// was read from, and which topics there are; and how a question without an answer ends the session.
+/// What a session asks the brokers before it reads: whether they answer, whether they are those that the
+/// state was read from, and which topics there are; and how a question without an answer ends the session.
 /// Thread-safety: the owner's thread.
 class cluster_questions {
  public:
@@ -36,16 +36,17 @@ class cluster_questions {
   /// have been read from them. Ends: drained, where it is told to stop; refused; store_lost.
   [[nodiscard]] turn_result<> find_cluster();
 
-  /// The partitions of these topics, in order. Topics that brokers may not have heard of yet are asked for again.
-  /// Errors: of the source.
+  /// The partitions of these topics, in order. Topics that brokers may not have heard of yet are asked for
+  /// again. Errors: of the source.
   [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
   /// These must be there, as they are written to. Ends: refused, client_lost.
   [[nodiscard]] turn_result<> require_outputs(const std::vector<std::string>& topics);
 
   /// What stands against topics that could not be looked up: each is asked for by itself.
-  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics, topic_use);
-  /// A question found no answer: refused where the brokers refuse this user; client_lost where a new client may
-  /// get one; else it ends as said.
+  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
+                                             topic_use);
+  /// A question found no answer: refused where the brokers refuse this user; client_lost where a new client
+  /// may get one; else it ends as said.
   [[nodiscard]] session_result failed(const std::string& what, std::error_code, session_end otherwise);
   /// The same of the questions where to resume.
   [[nodiscard]] session_result resume_failed(std::error_code);

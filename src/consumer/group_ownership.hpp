@@ -41,14 +41,14 @@ class group_ownership {
     offset_commits& commits;
     const partition_set& partitions;
     cluster_questions& questions;
-    resume_wish wish;                     ///< holds for the first assignment
-    std::uint64_t random{0};              ///< for the incarnation
-    std::function<bool()> stop_requested; ///< then a wait ends as drained
+    resume_wish wish;                      ///< holds for the first assignment
+    std::uint64_t random{0};               ///< for the incarnation
+    std::function<bool()> stop_requested;  ///< then a wait ends as drained
   };
   explicit group_ownership(surroundings around) : around_{std::move(around)} {}
 
-  /// Looks whether the group may be joined, so that an incumbent sees no rebalance; waits until members are gone
-  /// whose claims are to be gone over. Ends: refused, drained, client_lost.
+  /// Looks whether the group may be joined, so that an incumbent sees no rebalance; waits until members are
+  /// gone whose claims are to be gone over. Ends: refused, drained, client_lost.
   [[nodiscard]] turn_result<> check_before_joining();
   /// Draws the incarnation whose mark all commits carry: one past this counter. Ends: store_lost.
   [[nodiscard]] turn_result<> sign(std::uint64_t past_counter = 0);
@@ -56,14 +56,15 @@ class group_ownership {
   /// Two instances that have claimed nothing may have joined at once: one of them leaves. Ends: refused,
   /// client_lost.
   [[nodiscard]] turn_result<> check_first_assignment(const std::vector<topic_partition>& given);
-  /// Where to read these on, by the resume rules. None: they are asked about again, `more` being beside what is
-  /// read already. Ends: refused, rebuild, client_lost.
-  [[nodiscard]] turn_result<std::optional<resolved_assignment>> resolve(std::span<const topic_partition>, bool more);
-  /// Makes these this instance's: writes where each is read on, waits until that is durable, and claims. Those
-  /// named last do not count as read to their end. False: they are not, and are asked about again (`more`), or
-  /// come with the group's next assignment. Ends: refused, store_lost, client_lost.
-  [[nodiscard]] turn_result<bool> take(resolved_assignment&, std::span<const topic_partition> not_at_their_end,
-                                       bool more);
+  /// Where to read these on, by the resume rules. None: they are asked about again, `more` being beside what
+  /// is read already. Ends: refused, rebuild, client_lost.
+  [[nodiscard]] turn_result<std::optional<resolved_assignment>> resolve(std::span<const topic_partition>,
+                                                                        bool more);
+  /// Makes these this instance's: writes where each is read on, waits until that is durable, and claims.
+  /// Those named last do not count as read to their end. False: they are not, and are asked about again
+  /// (`more`), or come with the group's next assignment. Ends: refused, store_lost, client_lost.
+  [[nodiscard]] turn_result<bool> take(resolved_assignment&,
+                                       std::span<const topic_partition> not_at_their_end, bool more);
   /// There is no group: nothing is to be claimed.
   void take_alone() noexcept { has_taken_ = true; }
   /// An assignment was claimed since the start: the state is this instance's.

@@ -410,7 +410,8 @@ namespace {
   return stop;
 }
 
-/// A step that becomes shorter stops no partition behind its end: its records up to there are still to come.
+/// Drops stops past the end of a shortened step. The step that reaches those records finds the failure again;
+/// kept, a stop would halt the partition in front of good records.
 void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts,
                    std::vector<partition_stop>& stops) {
   const auto is_gone = [&](const topic_partition& where, std::int64_t offset) {

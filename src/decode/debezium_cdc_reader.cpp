@@ -65,6 +65,7 @@ bool debezium_cdc_reader::ignore() noexcept {
 bool debezium_cdc_reader::read_all() {
   if (!from().value) return ignore();
   if (!check_size() || !walk_value()) return false;
+  // Of each record by itself: converters are reconfigured while a topic lives (ADR 62).
   if (at(schema_).what == json::kind::none || at(wrapped_).what == json::kind::none) {
     return read_change(bare_fields_);
   }

@@ -27,9 +27,7 @@ struct questions : ::testing::Test {
     w.settings.kafka.connect_timeout = 3s;
     w.source.produce(at("t", 0), event("a", 1));
   }
-  static session_result ended(const turn_result<>& asked) {
-    return asked ? session_result{} : asked.error();
-  }
+  static session_result ended(const turn_result<>& asked) { return asked ? session_result{} : asked.error(); }
 };
 
 TEST_F(questions, make_an_empty_store_the_first_cluster_s) {

@@ -35,8 +35,9 @@ struct ownership : ::testing::Test {
   void begin(resume_wish wish) {
     ASSERT_TRUE(load_states(w.streams(), w.store));
     steps.emplace(w.streams(), w.store, w.clock);
-    commits.emplace(offset_commits::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.meter, w.log,
-                                                 topics, [](const topic_partition&) { return "payments"; }});
+    commits.emplace(offset_commits::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.meter,
+                                                 w.log, topics,
+                                                 [](const topic_partition&) { return "payments"; }});
     questions.emplace(cluster_questions::surroundings{w.settings, w.store, w.source, w.clock, topics,
                                                       [this] { return stop; },
                                                       []() -> turn_result<> { return go_on(); }});
