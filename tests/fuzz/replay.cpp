@@ -25,8 +25,9 @@ std::vector<std::string> names_listed(const char* listing) {
   return names;
 }
 
-/// Whether `files` are those that `listing` names, no fewer and no others. Tells the first that differs.
-bool are_listed(const std::vector<fs::path>& files, const char* listing) {
+/// Whether `files` are those that `listing` names, no fewer and no others. Tells the first that differs, and
+/// the mark of the build to remove so that it unpacks them again.
+bool are_listed(const std::vector<fs::path>& files, const char* listing, const char* folder) {
   std::vector<std::string> found;
   for (const fs::path& file : files) found.push_back(file.filename().string());
   std::sort(found.begin(), found.end());
@@ -35,9 +36,8 @@ bool are_listed(const std::vector<fs::path>& files, const char* listing) {
   std::vector<std::string> differ;
   std::set_symmetric_difference(found.begin(), found.end(), names.begin(), names.end(),
                                 std::back_inserter(differ));
-  std::fprintf(stderr,
-               "%zu inputs, but %s lists %zu; first of what differs: %s. Build again: that unpacks them\n",
-               found.size(), listing, names.size(), differ.empty() ? "" : differ.front().c_str());
+  std::fprintf(stderr, "%zu inputs where %s lists %zu, %s for one; remove %s.unpacked and build again\n",
+               found.size(), listing, names.size(), differ.empty() ? "" : differ.front().c_str(), folder);
   return false;
 }
 
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   std::error_code error;
   const char* listing = nullptr;
   int first = 1;
-  if (argc > 2 && std::string_view{argv[1]} == "--listed") {
+  if (argc > 3 && std::string_view{argv[1]} == "--listed") {
     listing = argv[2];
     first = 3;
   }
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     std::fputs("no inputs: name files or folders of them\n", stderr);
     return 64;
   }
-  if (listing != nullptr && !are_listed(files, listing)) return 65;
+  if (listing != nullptr && !are_listed(files, listing, argv[first])) return 65;
   for (const fs::path& file : files) {
     std::ifstream stream{file, std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{stream}, {}};

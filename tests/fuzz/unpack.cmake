@@ -2,6 +2,8 @@
 # Reads CORPUS.tar.gz and CORPUS.txt. FOLDER is made anew and afterwards holds exactly the inputs that CORPUS.txt lists, by
 # SHA-1 and name. Fails, and leaves no folder, where the archive is missing, empty or holds anything else.
 cmake_minimum_required(VERSION 3.25)
+get_filename_component(CORPUS ${CORPUS} ABSOLUTE)
+get_filename_component(INTO ${INTO} ABSOLUTE)
 file(REMOVE_RECURSE ${INTO})
 foreach(file ${CORPUS}.tar.gz ${CORPUS}.txt)
   if(NOT EXISTS ${file})
