@@ -225,11 +225,12 @@ claim waiting_machine::claimed_by(const decoded_event& e, sequence number) {
   if (at == entries_.end()) return claim::none;
   const waiting_head& head = at->second.event.head;
   const bool has_ids = head.id && e.has_id && around_.rules.dedup;
-  const bool is_it = has_ids ? *head.id == e.id : head.payload_hash == e.payload_hash;
-  if (is_it) return claim::same_id;
+  const bool may_tie = around_.rules.gate.ties_by_offset;
+  if (has_ids && *head.id == e.id) return claim::same_id;
+  if ((!has_ids || may_tie) && head.payload_hash == e.payload_hash) return claim::same_id;
   // The later one of two events that tie. One that is known by its head alone cannot be replaced: behind
   // k_queue_events others it keeps its place.
-  return around_.rules.gate.ties_by_offset && at->second.whole ? claim::none : claim::other_id;
+  return may_tie && at->second.whole ? claim::none : claim::other_id;
 }
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.

@@ -308,13 +308,12 @@ class oracle {
       return a.waiting.empty() ? "let through" : "waits";
     }
     const auto claimed = a.waiting.find(mine);
-    const bool is_newer_tie =
-        rules_.has_ties && claimed != a.waiting.end() && payload_of(claimed->second.event) != payload_of(e);
-    if (claimed != a.waiting.end() && !is_newer_tie) {
+    if (claimed != a.waiting.end()) {
       const auto& other = claimed->second.event.id;
       const bool has_ids = other && e.id;
-      const bool is_it = has_ids ? other == e.id : payload_of(claimed->second.event) == payload_of(e);
-      return is_it ? "duplicate" : "conflict";
+      const bool is_equal = payload_of(claimed->second.event) == payload_of(e);
+      if ((has_ids && other == e.id) || ((!has_ids || rules_.has_ties) && is_equal)) return "duplicate";
+      if (!rules_.has_ties) return "conflict";
     }
     const auto skipped = [&](place p) {
       return std::any_of(a.skipped.begin(), a.skipped.end(),

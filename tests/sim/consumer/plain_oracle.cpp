@@ -321,7 +321,10 @@ fate plain_oracle::judge(const message& m) const {
   }
   if (a.exists && mine < a.last) {
     const bool is_below = setup_->strict && setup_->first == first_number::one && mine.second == 0;
-    return seen ? fate::repeated : a.was_skipped(mine) ? fate::late : is_below ? fate::below_first : fate::stale;
+    return seen                  ? fate::repeated
+           : a.was_skipped(mine) ? fate::late
+           : is_below            ? fate::below_first
+                                 : fate::stale;
   }
   if (a.exists && mine == a.last) {
     if (a.was_skipped(a.last)) return fate::late;

@@ -22,8 +22,8 @@ using testing::Not;
 using testing::Pair;
 
 reported<config> parsed(const std::string& envelope, const std::string& rest) {
-  return parse_config("version: 1\nstate: {path: s}\nstreams:\n  - name: payments\n    envelope: " + envelope +
-                          "\n    " + rest + "\n    reducer: {kind: replace}\n",
+  return parse_config("version: 1\nstate: {path: s}\nstreams:\n  - name: payments\n    envelope: " +
+                          envelope + "\n    " + rest + "\n    reducer: {kind: replace}\n",
                       "f.yaml");
 }
 
@@ -44,7 +44,8 @@ TEST(config_of_versions, names_each_kind) {
   }
   EXPECT_EQ(kind("{aggregate: /id, sequence: /s}"), sequence_kind::integer);
   EXPECT_EQ(kind("{format: cloudevents}"), sequence_kind::text) << "as the extension says";
-  EXPECT_EQ(kind("{format: cloudevents, sequence: {from: attribute:sequence, bits: 64}}"), sequence_kind::integer);
+  EXPECT_EQ(kind("{format: cloudevents, sequence: {from: attribute:sequence, bits: 64}}"),
+            sequence_kind::integer);
   EXPECT_EQ(kind("{format: cloudevents, epoch: attribute:era}"), sequence_kind::integer);
   EXPECT_EQ(kind("{format: cloudevents}", "order: strict\n    dedup: off"), sequence_kind::integer);
 }
@@ -52,8 +53,10 @@ TEST(config_of_versions, names_each_kind) {
 TEST(config_of_versions, lets_an_integer_be_as_long_as_its_order_allows) {
   EXPECT_EQ(stream("{aggregate: /id, sequence: /s}").envelope.sequence_bits, 64);
   EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer}}").envelope.sequence_bits, 128);
-  EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer, bits: 64}}").envelope.sequence_bits, 64);
-  EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer}, epoch: /e}").envelope.sequence_bits, 64);
+  EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer, bits: 64}}").envelope.sequence_bits,
+            64);
+  EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer}, epoch: /e}").envelope.sequence_bits,
+            64);
   EXPECT_EQ(stream("{aggregate: /id, sequence: {from: /s, as: integer}}", "order: strict\n    dedup: off")
                 .envelope.sequence_bits,
             64);
@@ -70,11 +73,13 @@ TEST(config_of_versions, keeps_what_the_state_depends_on) {
   const auto lines = [](const stream_config& s) { return meaning_of(s, "replace", 1).lines; };
   EXPECT_THAT(lines(stream("{aggregate: /id, sequence: {from: /s, as: time}}")),
               Contains(Pair("envelope.sequence.as", "time")));
-  EXPECT_THAT(lines(stream("{aggregate: /id, sequence: /s}")), Not(Contains(Pair("envelope.sequence.as", "integer"))))
+  EXPECT_THAT(lines(stream("{aggregate: /id, sequence: /s}")),
+              Not(Contains(Pair("envelope.sequence.as", "integer"))))
       << "as every state was before there was a choice";
   EXPECT_THAT(lines(stream("{aggregate: /id, sequence: /s}", "dedup: off\n    after_delete: restart")),
               Contains(Pair("after_delete", "restart")));
-  const stream_config ranges = stream("{aggregate: /id, sequence: {from: /u, first: /U}}", "order: strict\n    dedup: off");
+  const stream_config ranges =
+      stream("{aggregate: /id, sequence: {from: /u, first: /U}}", "order: strict\n    dedup: off");
   EXPECT_THAT(lines(ranges), Contains(Pair("envelope.sequence.first", "/U")));
 }
 
@@ -94,8 +99,10 @@ TEST(config_of_versions, decides_about_ties) {
 
 TEST(config_of_versions, is_told_in_words) {
   EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")), Contains(HasSubstr("say ties: later")));
-  EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")), Contains(HasSubstr("say after_delete: restart")));
-  EXPECT_THAT(limits_of(stream("{format: cloudevents}")), Contains(HasSubstr("numbers of two sources are compared")));
+  EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")),
+              Contains(HasSubstr("say after_delete: restart")));
+  EXPECT_THAT(limits_of(stream("{format: cloudevents}")),
+              Contains(HasSubstr("numbers of two sources are compared")));
   EXPECT_THAT(limits_of(stream("{format: cloudevents}")), Contains(HasSubstr("\"10\" is below \"9\"")));
   EXPECT_THAT(limits_of(stream("{aggregate: key}")), Contains(HasSubstr("by its offset")));
   EXPECT_THAT(limits_of(stream("{aggregate: /id, event_id: /e}", "order: arrival\n    too_old: park")),
@@ -133,19 +140,21 @@ constexpr refused k_refused[] = {
     {"epoch_of_offsets", "{aggregate: key, sequence: offset, epoch: /e}", k_off, "envelope.epoch"},
     {"times_in_strict_order", "{aggregate: /id, sequence: {from: /s, as: time}}", k_strict, "order"},
     {"offsets_in_strict_order", "{aggregate: key, sequence: offset}", k_strict, "order"},
-    {"range_of_latest", "{aggregate: /id, sequence: {from: /u, first: /U}}", k_off, "envelope.sequence.first"},
+    {"range_of_latest", "{aggregate: /id, sequence: {from: /u, first: /U}}", k_off,
+     "envelope.sequence.first"},
     {"previous_of_latest", "{aggregate: /id, sequence: /u, previous: /pu}", k_off, "envelope.previous"},
     {"two_ranges", "{aggregate: /id, sequence: {from: /u, first: /U}, previous: /pu}", k_strict,
      "envelope.previous"},
     {"no_pointer", "{aggregate: /id, sequence: /u, previous: pu}", k_strict, "envelope.previous"},
     {"previous_of_rows", "{format: debezium-cdc, previous: /pu}", "order: latest", "envelope.previous"},
-    {"ties_of_strict", "{aggregate: /id, sequence: /s}", "order: strict\n    dedup: off\n    ties: later", "ties"},
+    {"ties_of_strict", "{aggregate: /id, sequence: /s}", "order: strict\n    dedup: off\n    ties: later",
+     "ties"},
     {"ties_of_rows", "{format: debezium-cdc}", "ties: reject", "ties"},
     {"unknown_ties", "{aggregate: /id, sequence: /s}", "dedup: off\n    ties: earlier", "ties"},
-    {"restart_of_strict", "{aggregate: /id, sequence: /s}", "order: strict\n    dedup: off\n    after_delete: restart",
-     "after_delete"},
-    {"restart_of_times", "{aggregate: /id, sequence: {from: /s, as: time}}", "dedup: off\n    after_delete: restart",
-     "after_delete"},
+    {"restart_of_strict", "{aggregate: /id, sequence: /s}",
+     "order: strict\n    dedup: off\n    after_delete: restart", "after_delete"},
+    {"restart_of_times", "{aggregate: /id, sequence: {from: /s, as: time}}",
+     "dedup: off\n    after_delete: restart", "after_delete"},
     {"too_old_of_latest", "{aggregate: /id, sequence: /s}", "dedup: off\n    too_old: park", "too_old"},
     {"too_old_and_deferred", "{aggregate: /id, event_id: /e}",
      "order: arrival\n    too_old: park\n    handling: deferred", "too_old"},
