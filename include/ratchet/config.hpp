@@ -85,6 +85,32 @@ struct envelope_config {
   envelope_format format{envelope_format::json};
   int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
   ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
+  /// What `sequence` holds. By format: of `cloudevents` in order `latest` text, as its extension has it, else
+  /// an integer. Not looked at where `sequence` is `offset` or `timestamp`, the record's own.
+  sequence_kind sequence_as{sequence_kind::by_format};
+  /// `strict`, where an event covers a range of numbers of which `sequence` is the last: the number of the
+  /// event before it, or its own first number. One of the two at most; empty: each event has one number.
+  std::string previous{};
+  std::string sequence_first{};
+};
+
+/// `latest`: what becomes of two events with one number, which are not the same event.
+enum class ties : std::uint8_t {
+  usual,   ///< `later` where versions are times or log positions, else `reject`
+  reject,  ///< the second one is rejected (conflict)
+  later,   ///< the one that comes later wins: versions are coarser than the events
+};
+
+/// `latest`: whether an aggregate that was deleted may begin again with the number 0 or 1.
+enum class after_delete : std::uint8_t {
+  refuse,   ///< lower numbers are stale, as ever
+  restart,  ///< its numbers begin a new epoch
+};
+
+/// `arrival`: what becomes of an event that is older than the window.
+enum class too_old : std::uint8_t {
+  reject,
+  park,  ///< it waits, and its aggregate behind it, until an operator decides
 };
 
 /// Whether the times of records move a stream's time at once.
@@ -187,10 +213,13 @@ struct stream_config {
   std::optional<start_position> start;
   envelope_config envelope;
   ratchet::order order{order::latest};
-  first_number first{first_number::one};                   ///< `strict`
-  ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
-  gap_config gap;                                          ///< `strict`
-  ratchet::handling handling{handling::direct};            ///< deferred: not of `latest`
+  ratchet::ties ties{ties::usual};                           ///< `latest`
+  ratchet::after_delete after_delete{after_delete::refuse};  ///< `latest`
+  ratchet::too_old too_old{too_old::reject};                 ///< `arrival`
+  first_number first{first_number::one};                     ///< `strict`
+  ratchet::epoch_change epoch_change{epoch_change::park};    ///< `strict`
+  gap_config gap;                                            ///< `strict`
+  ratchet::handling handling{handling::direct};              ///< deferred: not of `latest`
   waiting_config waiting;
   retry_config retry;
   rejected_config rejected;

@@ -46,6 +46,9 @@ enum class malformed_reason : std::uint8_t {
   operation_unknown,  ///< a row change that is none of those which the format names
   too_many_sources,   ///< `ids: monotonic`: it can be read, but of no more sources of its partition the last
                       ///< id is kept
+  sequence_too_large,  ///< it is what the config names, but does not fit into the bits there are
+  range_invalid,       ///< the first number that the event covers is above its last
+  id_time_invalid,     ///< the time of a UUIDv7 lies behind the year 2100: an older draft, or a wrong clock
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;
@@ -80,6 +83,8 @@ struct decoded_event {
   std::string_view aggregate;
   bool has_sequence{false};
   ratchet::sequence sequence;
+  /// `strict`, where events cover ranges of numbers: the first one of the event's own, in its epoch.
+  std::optional<std::uint64_t> begins_at;
   bool has_id{false};
   event_id id;                  ///< what it counts as; with CloudEvents id and source in one
   std::string_view id_text;     ///< of an opaque or monotonic id, as its sender spelt it; else empty

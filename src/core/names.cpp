@@ -56,6 +56,8 @@ const char* name_of(reject_reason value) noexcept {
       return "late";
     case reject_reason::id_reused:
       return "id_reused";
+    case reject_reason::below_first:
+      return "below_first";
   }
   return "?";
 }
@@ -112,6 +114,12 @@ const char* name_of(malformed_reason value) noexcept {
       return "operation_unknown";
     case malformed_reason::too_many_sources:
       return "too_many_sources";
+    case malformed_reason::sequence_too_large:
+      return "sequence_too_large";
+    case malformed_reason::range_invalid:
+      return "range_invalid";
+    case malformed_reason::id_time_invalid:
+      return "id_time_invalid";
   }
   return "?";
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "core/counted_sequence.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
 #include "core/state_bytes.hpp"
@@ -210,6 +211,7 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
   gate_facts facts;
   if (aggregate.exists) facts.last = aggregate.last;
   facts.incoming = e.sequence;
+  facts.begins_at = e.begins_at;
   facts.has_id = e.has_id && rules_.dedup;
   if (rules_.monotonic_ids) {
     facts.id_seen = facts.has_id && known_[index] != 0;
@@ -220,6 +222,10 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
     facts.same_id_as_last = aggregate.id == e.id;
   }
   facts.same_payload_as_last = aggregate.payload_hash == e.payload_hash;
+  if (rules_.restarts && aggregate.exists) {
+    const bool was_delete = aggregate.payload_hash == hash128{};
+    facts.incoming = counted_sequence({aggregate.last, was_delete}, e, facts.id_seen);
+  }
   return facts;
 }
 
@@ -241,21 +247,22 @@ decision pass::decide_event(std::uint32_t index) {
   const std::uint32_t at = plan_.aggregate_of[index];
   aggregate_in_step& aggregate = aggregates_[at];
   if (aggregate.waits) return {};  // decided later, with all others of its aggregate
-  const decision d = decide(rules_.gate, facts_of(index, aggregate));
-  if (d.verdict == verdict::applied) admit(index, aggregate);
-  if (d.verdict == verdict::parked) {
+  const gate_facts facts = facts_of(index, aggregate);
+  const decision d = decide(rules_.gate, facts);
+  if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
+  if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
     wait_from_here(at);
     return {};
   }
   return d;
 }
 
-void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
+void pass::admit(std::uint32_t index, sequence number, aggregate_in_step& aggregate) {
   const decoded_event& e = events_[index];
   if (rules_.gate.order == order::arrival) {
     aggregate.last = seq(aggregate.exists ? aggregate.last.number + 1 : 1);
   } else {
-    aggregate.last = e.sequence;
+    aggregate.last = number;
   }
   aggregate.exists = true;
   aggregate.changed = true;

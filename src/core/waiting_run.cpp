@@ -50,7 +50,7 @@ void waiting_machine::run_incoming(const incoming_event& in) {
   const bool with_id = e.has_id && around_.rules.dedup;
   const event view{.stream = around_.rules.stream,
                    .aggregate = aggregate_,
-                   .sequence = is_arrival() ? next_number() : e.sequence,
+                   .sequence = is_arrival() ? next_number() : in.sequence,
                    .id = with_id ? std::optional{e.id} : std::nullopt,
                    .type = e.type,
                    .time = e.time,

@@ -59,7 +59,8 @@ envelope_config with_defaults(envelope_config e) {
 bool reads_headers(const envelope_config& e) {
   if (e.format == envelope_format::cloudevents) return true;
   const auto is_header = [](const std::string* field) { return field->starts_with("header:"); };
-  const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence, &e.epoch, &e.type, &e.time};
+  const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence,       &e.epoch,
+                                       &e.type,     &e.time,      &e.sequence_first, &e.previous};
   return std::any_of(std::begin(fields), std::end(fields), is_header);
 }
 

@@ -46,6 +46,7 @@ class field_reader : public event_reader {
   bool fetch_from_value(const field&, field_value&);
   bool fetch_header(const field&, field_value&);
   bool read_number(const field&, bool wide, ratchet::sequence&);
+  bool fail_number(const field&, const field_value&);
   /// Hexadecimal digits, which only text can hold.
   bool read_hex(const field&, bool wide, ratchet::sequence&);
   bool read_time_from(const field&);

@@ -11,6 +11,7 @@
 #include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
 #include "decode/envelope_preset.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "streams/config_rules.hpp"
 #include "streams/emitting_reducer.hpp"
 #include "streams/stream_meaning.hpp"
@@ -19,6 +20,15 @@
 namespace ratchet {
 
 namespace {
+
+/// Of two events with one number; what comes first is a repeat in every order but `latest`.
+[[nodiscard]] bool later_wins(const stream_config& s) {
+  if (has_log_positions(s.envelope.format)) return true;
+  if (s.order != order::latest || s.ties == ties::reject) return false;
+  const bool is_time =
+      s.envelope.sequence == "timestamp" || kind_of_sequences(s.envelope, s.order) == sequence_kind::time;
+  return s.ties == ties::later || is_time;
+}
 
 [[nodiscard]] std::optional<reducer> built_in(const reducer_config& c) {
   switch (c.kind) {
@@ -120,7 +130,10 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
   config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
-  rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
+  rules.gate = {config.order, config.first, config.epoch_change, later_wins(config)};
+  rules.number_text = sequence_spelling::of(config.envelope, config.order).function();
+  rules.restarts = config.after_delete == after_delete::restart;
+  rules.parks_too_old = config.too_old == too_old::park;
   rules.dedup = config.dedup.ids != id_kind::none;
   rules.monotonic_ids = config.dedup.ids == id_kind::monotonic;
   rules.opaque_ids = config.dedup.ids == id_kind::opaque;

@@ -396,6 +396,8 @@ std::uint64_t test_driver::count(reject_reason reason) const {
       return c.rejected_late;
     case reject_reason::id_reused:
       return c.rejected_id_reused;
+    case reject_reason::below_first:
+      return c.rejected_below_first;
   }
   return 0;
 }

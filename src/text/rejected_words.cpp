@@ -22,6 +22,21 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "any "
            "text";
   }
+  if (fault == name_of(malformed_reason::sequence_invalid)) {
+    return "not what the config says of `sequence`, digits where it says nothing; `sequence: {from: …, as: "
+           "…}` "
+           "takes decimal, time, lsn, hlc, ulid, uuidv7 and text, too";
+  }
+  if (fault == name_of(malformed_reason::sequence_too_large)) {
+    return "more than there is room for: 64 bits where `sequence` is a plain number, 128 with `sequence: "
+           "{from: …, "
+           "as: integer}`; what does not fit there cannot be ordered by";
+  }
+  if (fault == name_of(malformed_reason::id_time_invalid)) {
+    return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
+           "clock; "
+           "`dedup: {ids: opaque}` takes it by its record's time";
+  }
   const bool is_framed = value && value->size() >= k_schema_header && value->front() == '\0';
   if (is_framed && fault == name_of(malformed_reason::invalid_json))
     return "as Confluent's serializers frame it: a byte 0 and a schema's number; Ratchet reads plain JSON";

@@ -69,6 +69,7 @@ TEST_F(fixture, that_counted_something_starts_over_or_does_not) {
       {&counters::rejected_too_old, false, ""},
       {&counters::rejected_late, false, ""},
       {&counters::rejected_id_reused, false, ""},
+      {&counters::rejected_below_first, false, ""},
       {&counters::ignored, false, ""},
       {&counters::duplicate, false, ""},
       {&counters::stale, false, ""},
