@@ -112,6 +112,16 @@ const char* name_of(malformed_reason value) noexcept {
       return "operation_unknown";
     case malformed_reason::too_many_sources:
       return "too_many_sources";
+    case malformed_reason::avro:
+      return "avro";
+    case malformed_reason::protobuf:
+      return "protobuf";
+    case malformed_reason::key_binary:
+      return "key_binary";
+    case malformed_reason::key_invalid:
+      return "key_invalid";
+    case malformed_reason::longer_array:
+      return "longer_array";
   }
   return "?";
 }

@@ -68,6 +68,7 @@ struct spec {
   int partition{0};
   std::int64_t offset{0};
   std::string source{};
+  malformed_reason fault{malformed_reason::invalid_json};  ///< of a malformed one
   friend bool operator==(const spec&, const spec&) = default;
 };
 
@@ -98,7 +99,7 @@ class batch {
     e.kind = s.kind;
     e.record_time = r.time;
     if (s.kind == decoded_kind::malformed) {
-      e.malformed = {malformed_reason::invalid_json, {}, 7};
+      e.malformed = {s.fault, {}, 7};
     } else if (s.kind != decoded_kind::ignored) {
       e.aggregate = s.aggregate;
       e.has_sequence = true;
