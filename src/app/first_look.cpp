@@ -23,7 +23,9 @@ constexpr std::string_view k_space{" \t\r\n"};
 
 [[nodiscard]] problem told(const expected_input& in, const std::string& what, std::string hint) {
   return {make_error_code(errc::usage),
-          name_of_input(in) + " " + what + "; nothing of it was applied", std::move(hint), {}};
+          name_of_input(in) + " " + what + "; nothing of it was applied",
+          std::move(hint),
+          {}};
 }
 
 /// "`FILTER FILE | ratchet apply -c ... -`".
@@ -91,7 +93,8 @@ struct counted_records {
 [[nodiscard]] bool several_on_a_line(std::string_view text) {
   const json::fault fault = json::check_json(text);
   return fault.reason == malformed_reason::invalid_json && fault.offset < text.size() &&
-         text[fault.offset] == '{' && json::check_json(text.substr(0, fault.offset)).reason == malformed_reason::none;
+         text[fault.offset] == '{' &&
+         json::check_json(text.substr(0, fault.offset)).reason == malformed_reason::none;
 }
 
 /// Whether each of the lines has as many of the separators as the first.
@@ -107,15 +110,18 @@ struct counted_records {
 }
 
 /// JSON that is not one value a line.
-[[nodiscard]] std::optional<problem> look_at_json(const expected_input& in, std::span<const input_line> lines) {
+[[nodiscard]] std::optional<problem> look_at_json(const expected_input& in,
+                                                  std::span<const input_line> lines) {
   const std::string_view first = text_of(lines.front());
   const bool whole = !lines.front().too_large && json::check_json(first).reason == malformed_reason::none;
   if (first.front() == '[') {
     const std::size_t inside = first.find_first_not_of(k_space, 1);
-    const bool holds_objects = inside == std::string_view::npos || first[inside] == '{' || first[inside] == '[';
+    const bool holds_objects =
+        inside == std::string_view::npos || first[inside] == '{' || first[inside] == '[';
     if (!holds_objects) return std::nullopt;
-    return filtered(in, whole && lines.size() > 1 ? "lines of JSON arrays, each with several events" : "a JSON array",
-                    "jq -c '.[]'");
+    return filtered(
+        in, whole && lines.size() > 1 ? "lines of JSON arrays, each with several events" : "a JSON array",
+        "jq -c '.[]'");
   }
   if (first.front() == '"' && whole && first.size() > 2 && (first[1] == '{' || first[1] == '['))
     return filtered(in, "JSON within JSON strings", "jq -c fromjson");
@@ -125,13 +131,16 @@ struct counted_records {
   return std::nullopt;
 }
 
-[[nodiscard]] std::optional<problem> look_at_text(const expected_input& in, std::span<const input_line> lines) {
+[[nodiscard]] std::optional<problem> look_at_text(const expected_input& in,
+                                                  std::span<const input_line> lines) {
   const std::string_view first = text_of(lines.front());
   const std::size_t tab = first.rfind("\t{");
-  if (tab != std::string_view::npos && json::check_json(first.substr(tab + 1)).reason == malformed_reason::none) {
-    return told(in, "has something before each JSON value, as kafka-console-consumer prints keys and times",
-                "print the values alone; or print whole records with `kcat -C -J` and apply them with --records, "
-                "which keeps their keys and positions");
+  if (tab != std::string_view::npos &&
+      json::check_json(first.substr(tab + 1)).reason == malformed_reason::none) {
+    return told(
+        in, "has something before each JSON value, as kafka-console-consumer prints keys and times",
+        "print the values alone; or print whole records with `kcat -C -J` and apply them with --records, "
+        "which keeps their keys and positions");
   }
   for (const auto& [separator, kind] :
        {std::pair{',', "--icsv"}, std::pair{';', "--icsv --ifs ';'"}, std::pair{'\t', "--itsv"}}) {
@@ -154,9 +163,10 @@ std::string_view without_byte_order_mark(const input_line& line) noexcept {
 
 problem foreign_topic(const expected_input& in, const std::string& topic) {
   const std::string select = "jq -c 'select(.topic == \"TOPIC\")'";
-  return told(in, "holds records of topic `" + topic + "`, which is none that is applied here (" + in.topics + ")",
-              "take out those that are meant, with TOPIC among them: " + through(in, select, true) +
-                  "; or correct the config, or --stream");
+  return told(
+      in, "holds records of topic `" + topic + "`, which is none that is applied here (" + in.topics + ")",
+      "take out those that are meant, with TOPIC among them: " + through(in, select, true) +
+          "; or correct the config, or --stream");
 }
 
 std::optional<problem> look_at(const expected_input& in, std::string_view bytes,

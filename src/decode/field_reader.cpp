@@ -177,8 +177,9 @@ bool field_reader::fetch_required(const field& f, field_value& value) {
 bool field_reader::fetch_header(const field& f, field_value& value) {
   const header* found = nullptr;
   const auto is_one = [&found](const header& h) {
-    if (found == nullptr) found = &h;
-    return found->value == h.value;
+    if (found != nullptr) return found->value == h.value;
+    found = &h;
+    return true;
   };
   for (const header& h : record_->headers) {
     if (h.name == f.source.header && !is_one(h))

@@ -77,8 +77,8 @@ key_text read_json(std::string_view key, std::size_t header, bool takes_all, tex
   char* const room = texts.room(quoted.size());
   const json::unescaped plain = json::unescape(quoted, room);
   if (plain.lone_surrogate != nullptr) {
-    return {{}, malformed_reason::lone_surrogate,
-            static_cast<std::uint64_t>(plain.lone_surrogate - key.data())};
+    return {
+        {}, malformed_reason::lone_surrogate, static_cast<std::uint64_t>(plain.lone_surrogate - key.data())};
   }
   texts.keep(room, plain.size);
   return {{room, plain.size}};

@@ -12,9 +12,9 @@ namespace ratchet {
 
 /// A record's key as a text, or why it is none.
 struct key_text {
-  std::string_view text;                              ///< in the key, or in the arena
-  malformed_reason reason{malformed_reason::none};    ///< else key_binary, key_invalid or lone_surrogate
-  std::uint64_t offset{0};                            ///< of the fault, in the key
+  std::string_view text;                            ///< in the key, or in the arena
+  malformed_reason reason{malformed_reason::none};  ///< else key_binary, key_invalid or lone_surrogate
+  std::uint64_t offset{0};                          ///< of the fault, in the key
 };
 
 /// Reads a key of the kind. Whether a text is UTF-8 is left to the caller. `automatic` refuses what a binary

@@ -137,30 +137,38 @@ bool record_reader::give_position_for_id() {
 /// The parts, with a slash between them. In a part a slash is ~1 and a tilde ~0, as in a JSON Pointer, so
 /// that no two lists of parts are one text.
 bool record_reader::fetch_joined(const field& first, std::span<const field> more, field_value& value) {
-  std::string joined;
+  parts_.clear();
+  std::size_t most = more.size();
   for (std::size_t i = 0; i <= more.size(); ++i) {
     const field& part = i == 0 ? first : more[i - 1];
     field_value here;
     if (!fetch_required(part, here)) return false;
     if (!names_something(here.what, here.text)) return fail(malformed_reason::wrong_type, part, here);
     if (!check_utf8(part, here)) return false;
-    if (i > 0) joined += '/';
-    for (const char c : here.text) {
-      if (c == '~')
-        joined += "~0";
-      else if (c == '/')
-        joined += "~1";
-      else
-        joined += c;
-    }
     if (i == 0) value.offset = here.offset;
+    parts_.push_back(here.text);
+    most += 2 * here.text.size();
   }
-  const bool says_nothing = joined.size() == more.size();
-  char* const room = texts().room(joined.size());
-  std::copy(joined.begin(), joined.end(), room);
-  texts().keep(room, joined.size());
+  char* const room = texts().room(most);
+  char* end = room;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::string_view part = parts_[i];
+    if (i > 0) *end++ = '/';
+    if (part.find('~') == std::string_view::npos && part.find('/') == std::string_view::npos) {
+      end = std::copy(part.begin(), part.end(), end);
+      continue;
+    }
+    for (const char c : part) {
+      const bool is_special = c == '~' || c == '/';
+      *end++ = is_special ? '~' : c;
+      if (is_special) *end++ = c == '~' ? '0' : '1';
+    }
+  }
+  const auto size = static_cast<std::size_t>(end - room);
+  const bool says_nothing = size == more.size();
+  texts().keep(room, size);
   value.what = json::kind::string;
-  value.text = {room, says_nothing ? 0 : joined.size()};
+  value.text = {room, says_nothing ? 0 : size};
   return true;
 }
 

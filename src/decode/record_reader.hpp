@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "decode/event_types.hpp"
 #include "decode/field_reader.hpp"
@@ -50,8 +52,9 @@ class record_reader final : public field_reader {
   event_types types_;   ///< of events that are handled; empty: all
   event_types ignored_;
   event_types deleting_;
-  bool chooses_;             ///< some of the events are ignored
-  std::string_view origin_;  ///< the source of the event that is being read
+  std::vector<std::string_view> parts_;  ///< of the name that is being joined
+  bool chooses_;                         ///< some of the events are ignored
+  std::string_view origin_;              ///< the source of the event that is being read
 };
 
 }  // namespace ratchet

@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr const char* k_unpack = "have the producer send plain JSON: compression is the topic's, as in compression.type";
+constexpr const char* k_unpack =
+    "have the producer send plain JSON: compression is the topic's, as in compression.type";
 constexpr const char* k_encode = "have the producer write UTF-8";
 constexpr const char* k_json = "have the topic written in JSON, or turn it into JSON first";
 
@@ -44,8 +45,10 @@ constexpr known_begin k_begins[] = {
     {"[\0"sv, "UTF-16 (little-endian)", k_encode, "iconv -f utf-16le -t utf-8"},
     {"\0{"sv, "UTF-16 (big-endian)", k_encode, "iconv -f utf-16be -t utf-8"},
     {"\0["sv, "UTF-16 (big-endian)", k_encode, "iconv -f utf-16be -t utf-8"},
-    {k_byte_order_mark, "JSON behind a byte order mark", "have the producer leave out the byte order mark", ""},
-    {"{'"sv, "what Python prints of a dict, with single quotes", "have the producer send json.dumps() of it", ""},
+    {k_byte_order_mark, "JSON behind a byte order mark", "have the producer leave out the byte order mark",
+     ""},
+    {"{'"sv, "what Python prints of a dict, with single quotes", "have the producer send json.dumps() of it",
+     ""},
     {"<"sv, "XML", k_json, ""},
     {"\x1E"sv, "a JSON text sequence (RFC 7464)", "have the producer leave out the record separators",
      "tr -d '\\036'"},
@@ -63,13 +66,15 @@ likely_kind kind_of_bytes(std::string_view begin) {
     return {format + (" behind the frame of a schema registry, schema id " + framed->schema), k_json};
   }
   for (const known_begin& known : k_begins) {
-    if (begin.starts_with(known.bytes)) return {known.what, known.of_record, known.bytes != k_byte_order_mark, known.filter};
+    if (begin.starts_with(known.bytes))
+      return {known.what, known.of_record, known.bytes != k_byte_order_mark, known.filter};
   }
   const auto is_text = [](char c) {
     return is_printable(static_cast<unsigned char>(c)) || c == '\n' || c == '\r' || c == '\t';
   };
   const std::size_t at = begin.find_first_not_of(" \t\r\n");
-  if (at == std::string_view::npos) return {"nothing but white space", "have the producer send null, or nothing"};
+  if (at == std::string_view::npos)
+    return {"nothing but white space", "have the producer send null, or nothing"};
   if (begin[at] == '{' || begin[at] == '[') return {};
   if (std::all_of(begin.begin(), begin.end(), is_text)) return {"text that is no JSON", k_json};
   const bool is_binary = std::any_of(begin.begin(), begin.end(), [](char c) {

@@ -96,7 +96,8 @@ TEST_F(first_look, shows_the_first_bytes_where_the_poison_rule_stops_a_partition
   settings_.streams[0].poison = 3;
   const auto failed = apply({file("in", line("a", 1) + "first\x01\nx\nx\n")});
   ASSERT_TRUE(failed);
-  EXPECT_NE(failed->message.find(R"(the first of them begins with "first\x01")"), std::string::npos) << failed->message;
+  EXPECT_NE(failed->message.find(R"(the first of them begins with "first\x01")"), std::string::npos)
+      << failed->message;
   EXPECT_NE(failed->hint.find("most likely a binary format"), std::string::npos) << failed->hint;
 }
 

@@ -41,7 +41,8 @@ TEST(types, choose_the_events_and_ignore_all_others_whatever_they_look_like) {
   EXPECT_EQ(kind_of(rules, R"({"type":"order.place","order":7})"), "ignored");
   EXPECT_EQ(kind_of(rules, R"({"alive":true})"), "ignored") << "no type is none of them";
   EXPECT_EQ(kind_of(rules, R"({"type":5})"), "ignored");
-  EXPECT_EQ(kind_of(rules, R"({"type":"order.placed"})"), "missing_field /order/id@0") << "it is ours, and broken";
+  EXPECT_EQ(kind_of(rules, R"({"type":"order.placed"})"), "missing_field /order/id@0")
+      << "it is ours, and broken";
   EXPECT_EQ(kind_of(rules, "x"), "invalid_json @0") << "nobody knows what it is";
   rules.types = {"order.*"};
   EXPECT_EQ(kind_of(rules, k_placed), "event");
@@ -191,7 +192,8 @@ TEST(one_element, of_an_array_must_be_the_only_one) {
   rules.envelope.type.clear();
   rules.payload_from = "/records/0";
   EXPECT_EQ(kind_of(rules, R"({"records":[{"id":"a","v":1} ]})"), "event");
-  EXPECT_EQ(kind_of(rules, R"({"records":[{"id":"a","v":1} , {"id":"b","v":1}]})"), "longer_array /records/0@11");
+  EXPECT_EQ(kind_of(rules, R"({"records":[{"id":"a","v":1} , {"id":"b","v":1}]})"),
+            "longer_array /records/0@11");
   EXPECT_EQ(kind_of(rules, R"({"records":[]})"), "missing_field /records/0/id@11");
   EXPECT_EQ(kind_of(rules, R"({"records":{"0":{"id":"a","v":1},"1":{}}})"), "event") << "a member called 0";
   rules.envelope.aggregate = "/records/1/id";

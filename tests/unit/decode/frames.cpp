@@ -37,12 +37,13 @@ TEST(frames, are_taken_off_json) {
     EXPECT_EQ(e->payload_hash, payload_hash(json));
     decode_rules part = plain_rules();
     part.payload_from = "/p";
-    EXPECT_EQ((decoded{part, frame + " " + json}->payload), R"({"q":1})");
+    EXPECT_EQ((decoded { part, frame + " " + json } -> payload), R"({"q":1})");
   }
 }
 
 TEST(frames, leave_the_places_of_faults_in_the_record) {
-  EXPECT_EQ((decoded{plain_rules(), k_confluent + R"({"a":"x","s":-1})"}.verdict()), "sequence_invalid /s@18");
+  EXPECT_EQ((decoded{plain_rules(), k_confluent + R"({"a":"x","s":-1})"}.verdict()),
+            "sequence_invalid /s@18");
   EXPECT_EQ((decoded{plain_rules(), k_confluent + R"({"a":"x",})"}.verdict()), "invalid_json @14");
   EXPECT_EQ((decoded{plain_rules(), k_confluent + R"({"a":"x"})"}.verdict()), "missing_field /s@5");
   EXPECT_EQ((decoded{plain_rules(), k_confluent + "null"}.verdict()), "null_value @5");
@@ -50,21 +51,44 @@ TEST(frames, leave_the_places_of_faults_in_the_record) {
 
 TEST(frames, before_something_else_are_named) {
   const auto verdict = [](const std::string& value) { return decoded{plain_rules(), value}.verdict(); };
-  EXPECT_EQ(verdict(k_confluent + "\x02" "a\x02"), "avro @0");
+  EXPECT_EQ(verdict(k_confluent + "\x02"
+                                  "a\x02"),
+            "avro @0");
   EXPECT_EQ(verdict(k_confluent + "\"" + "seventeen letters"), "avro @0") << "a string's length is a quote";
   EXPECT_EQ(verdict(k_confluent + "0twenty-four letters here"), "avro @0") << "a string's length is a digit";
-  EXPECT_EQ(verdict(k_confluent + "\0\x0A\x01" "a\x10\x07"s), "protobuf @0");
-  EXPECT_EQ(verdict(k_confluent + "\x02\x04\x0A\x01" "a"), "protobuf @0") << "the third type of its file";
-  EXPECT_EQ(verdict(k_apicurio + "\x02" "a\x02"), "avro @0");
-  EXPECT_EQ(verdict(k_glue + "\x02" "a\x02"), "avro @0");
+  EXPECT_EQ(verdict(k_confluent + "\0\x0A\x01"
+                                  "a\x10\x07"s),
+            "protobuf @0");
+  EXPECT_EQ(verdict(k_confluent + "\x02\x04\x0A\x01"
+                                  "a"),
+            "protobuf @0")
+      << "the third type of its file";
+  EXPECT_EQ(verdict(k_apicurio + "\x02"
+                                 "a\x02"),
+            "avro @0");
+  EXPECT_EQ(verdict(k_glue + "\x02"
+                             "a\x02"),
+            "avro @0");
   EXPECT_EQ(verdict("\0\0\0\0\x2A"s), "invalid_json @0") << "nothing stands behind it";
   EXPECT_EQ(verdict("\x02\0\0\0\x2A{}"s), "invalid_json @0") << "no frame begins so";
 }
 
 TEST(frames, tell_the_schema) {
-  EXPECT_EQ(read_frame(k_confluent + "\x02" "a").value().schema, "42");
-  EXPECT_EQ(read_frame(k_apicurio + "\x02" "a").value().schema, "42");
-  EXPECT_EQ(read_frame(k_glue + "\x02" "a").value().schema, "018f2b7c-1234-7abc-89ab-0123456789ab");
+  EXPECT_EQ(read_frame(k_confluent + "\x02"
+                                     "a")
+                .value()
+                .schema,
+            "42");
+  EXPECT_EQ(read_frame(k_apicurio + "\x02"
+                                    "a")
+                .value()
+                .schema,
+            "42");
+  EXPECT_EQ(read_frame(k_glue + "\x02"
+                                "a")
+                .value()
+                .schema,
+            "018f2b7c-1234-7abc-89ab-0123456789ab");
   EXPECT_FALSE(read_frame("{}"));
 }
 
@@ -84,16 +108,26 @@ TEST(keys, are_read_behind_a_frame) {
   EXPECT_EQ(aggregate_of(k_confluent + R"({"id":5})"), R"({"id":5})");
   EXPECT_EQ(aggregate_of(k_confluent + "123"), "key_binary key@0") << "a number of 8 bytes may look so";
   EXPECT_EQ(aggregate_of(k_confluent + "123", key_kind::json), "123");
-  EXPECT_EQ(aggregate_of(k_confluent + "\x02" "a"), "key_binary key@0") << "Avro";
+  EXPECT_EQ(aggregate_of(k_confluent + "\x02"
+                                       "a"),
+            "key_binary key@0")
+      << "Avro";
 }
 
 TEST(keys, of_binary_serializers_are_refused_where_nobody_says_what_they_are) {
   EXPECT_EQ(aggregate_of("\0\0\0\x05"s), "key_binary key@0");
   EXPECT_EQ(aggregate_of("\0\0\0\0\0\0\0A"s), "key_binary key@0");
-  EXPECT_EQ(aggregate_of("\x1A\x0A" "bcdefg"), "key_binary key@0") << "a number that fills its bytes";
+  EXPECT_EQ(aggregate_of("\x1A\x0A"
+                         "bcdefg"),
+            "key_binary key@0")
+      << "a number that fills its bytes";
   EXPECT_EQ(aggregate_of("ABC\0"s), "key_binary key@0");
   EXPECT_EQ(aggregate_of("\xFF\xFF\xFF\xFB"), "invalid_utf8 key@0");
-  EXPECT_EQ(aggregate_of("a\x1F" "b"), "a\x1F" "b") << "parts with a separator of control between them";
+  EXPECT_EQ(aggregate_of("a\x1F"
+                         "b"),
+            "a\x1F"
+            "b")
+      << "parts with a separator of control between them";
   EXPECT_EQ(aggregate_of("\tx\n"), "\tx\n");
   EXPECT_EQ(aggregate_of("\0\0\0\x05"s, key_kind::text), "\0\0\0\x05"s) << "who says text means it";
 }

@@ -22,16 +22,27 @@ TEST(likely_kind, is_told_by_the_first_bytes) {
   EXPECT_EQ(kind_of_bytes("<?xml").what, "XML");
   EXPECT_EQ(kind_of_bytes("{'id': 1}").what, "what Python prints of a dict, with single quotes");
   EXPECT_EQ(kind_of_bytes("hello").what, "text that is no JSON");
-  EXPECT_EQ(kind_of_bytes("\x0A\x03" "abc").what, "a binary format, as Protobuf, Avro or MessagePack");
+  EXPECT_EQ(kind_of_bytes("\x0A\x03"
+                          "abc")
+                .what,
+            "a binary format, as Protobuf, Avro or MessagePack");
   EXPECT_EQ(kind_of_bytes("  ").what, "nothing but white space");
   EXPECT_EQ(kind_of_bytes("{\"a\":1,}").what, "") << "JSON with a fault in it is no other kind";
-  EXPECT_EQ(kind_of_bytes("\0\0\0\0\x2A\x02" "a"s).what, "Avro behind the frame of a schema registry, schema id 42");
+  EXPECT_EQ(kind_of_bytes("\0\0\0\0\x2A\x02"
+                          "a"s)
+                .what,
+            "Avro behind the frame of a schema registry, schema id 42");
 }
 
 TEST(likely_kind, of_a_rejected_record_is_a_hint) {
-  EXPECT_EQ(hint_on_fault("avro", "\0\0\0\0\x2A\x02" "a"s),
-            "schema id 42, Avro: not supported yet; have the topic written in JSON, or turn it into JSON first");
-  EXPECT_EQ(hint_on_fault("protobuf", "\0\0\0\0\x2A\0\x0A\x01" "a"s),
+  EXPECT_EQ(
+      hint_on_fault("avro",
+                    "\0\0\0\0\x2A\x02"
+                    "a"s),
+      "schema id 42, Avro: not supported yet; have the topic written in JSON, or turn it into JSON first");
+  EXPECT_EQ(hint_on_fault("protobuf",
+                          "\0\0\0\0\x2A\0\x0A\x01"
+                          "a"s),
             "schema id 42, Protobuf: not supported yet; have the topic written in JSON, or turn it into JSON "
             "first");
   EXPECT_EQ(hint_on_fault("invalid_json", "<x/>"),
