@@ -18,11 +18,31 @@ namespace {
 
 using namespace ratchet;
 
-enum class shape : std::uint8_t { json, structured, binary, outbox, cdc, cdc_with_schema, ydb };
+enum class shape : std::uint8_t {
+  json,
+  structured,
+  binary,
+  outbox,
+  cdc,
+  cdc_with_schema,
+  ydb,
+  framed,
+  chosen,
+  several_fields,
+  number_key
+};
 
-constexpr std::array<const char*, 7> k_names{
-    "json",         "cloudevents structured",       "cloudevents binary", "debezium-outbox",
-    "debezium-cdc", "debezium-cdc with its schema", "ydb-changefeed"};
+constexpr std::array<const char*, 11> k_names{"json",
+                                              "cloudevents structured",
+                                              "cloudevents binary",
+                                              "debezium-outbox",
+                                              "debezium-cdc",
+                                              "debezium-cdc with its schema",
+                                              "ydb-changefeed",
+                                              "json behind a schema registry's frame",
+                                              "json, of types that are chosen, with deletions",
+                                              "json, aggregate and id of several fields",
+                                              "json, the key a number of 8 bytes"};
 
 constexpr std::size_t k_bytes = 420;
 
@@ -72,8 +92,17 @@ sample make(shape s, const facts& f) {
   const char* id = f.id.c_str();
   const char* time = f.time.c_str();
   switch (s) {
+    case shape::framed:
+      out.value.assign("\0\0\0\0\x2A", 5);
+      [[fallthrough]];
+    case shape::chosen:
+    case shape::several_fields:
+    case shape::number_key:
+      for (unsigned shift = 64; s == shape::number_key && shift > 0; shift -= 8)
+        out.key += static_cast<char>(std::uint64_t{f.payment} >> (shift - 8) & 0xFFU);
+      [[fallthrough]];
     case shape::json:
-      out.value = filled(
+      out.value += filled(
           print(
               R"({"id":"%s","type":"payment.paid","occurred_at":"%s","sequence":%u,"payment":{"id":"p%08u","note":")",
               id, time, f.sequence, f.payment),
@@ -127,6 +156,24 @@ decode_rules rules_of(shape s) {
       rules.envelope = {"/id", "/payment/id", "/sequence",    64,
                         {},    "/type",       "/occurred_at", envelope_format::json};
       rules.payload_from = "/payment";
+      break;
+    case shape::framed:
+      return rules_of(shape::json);
+    case shape::chosen:
+      rules = rules_of(shape::json);
+      rules.types = {"payment.paid", "payment.placed", "payment.returned"};
+      rules.envelope.deletes = {{"payment.removed"}, "/payment/deleted", {"true"}};
+      break;
+    case shape::several_fields:
+      rules = rules_of(shape::json);
+      rules.ids = id_kind::opaque;
+      rules.envelope.aggregate_more = {"/type"};
+      rules.envelope.event_id_more = {"/type"};
+      break;
+    case shape::number_key:
+      rules = rules_of(shape::json);
+      rules.envelope.aggregate = "key";
+      rules.envelope.key = key_kind::i64;
       break;
     case shape::structured:
     case shape::binary:

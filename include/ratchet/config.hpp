@@ -71,6 +71,23 @@ enum class time_unit : std::uint8_t {
   nanoseconds,
 };
 
+/// What the bytes of a record's key are, where a field is taken from it.
+enum class key_kind : std::uint8_t {
+  automatic,  ///< text; behind the frame of a schema registry, JSON. Bytes that are neither are malformed
+  text,       ///< any UTF-8, also with bytes that look like those of a binary serializer
+  json,       ///< a JSON string or number: what it says, without the quotes
+  i32,        ///< 4 bytes, big-endian, with a sign
+  i64,        ///< 8 bytes, big-endian, with a sign
+  uuid,       ///< 16 bytes, or 36 characters
+};
+
+/// Which events delete the snapshot of their aggregate, beside null values: what fits either.
+struct delete_config {
+  std::vector<std::string> types;  ///< of the events; `*` at an end stands for any text
+  std::string field;               ///< a source as those of the envelope; empty: none
+  std::vector<std::string> is;  ///< what the field says then; empty: anything but null, false, 0 and no text
+};
+
 /// Where each field comes from: `/json/pointer` (RFC 6901) into the value, `key`, or `header:NAME`; in
 /// `cloudevents` `attribute:NAME`, `key` or `header:NAME`. Empty: not mapped, or as the format has it: see
 /// `format`. Formats of row changes know all fields by themselves.
@@ -87,7 +104,16 @@ struct envelope_config {
   ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
   /// What `sequence` holds. By format: of `cloudevents` in order `latest` text, as its extension has it, else
   /// an integer. Not looked at where `sequence` is `offset` or `timestamp`, the record's own.
-  sequence_kind sequence_as{sequence_kind::by_format};
+  sequence_kind sequence_as {
+    sequence_kind::by_format  /// Further parts: the id, or the aggregate, is all of them, joined by `/` (in a
+                              /// part `~` is `~0`, `/`
+                              /// `~1`).
+        std::vector<std::string>
+            event_id_more{};
+    std::vector<std::string> aggregate_more{};
+    key_kind key{key_kind::automatic};
+    delete_config deletes{};
+  };
   /// `strict`, where an event covers a range of numbers of which `sequence` is the last: the number of the
   /// event before it, or its own first number. One of the two at most; empty: each event has one number.
   std::string previous{};
@@ -212,6 +238,9 @@ struct stream_config {
   std::vector<std::string> topics;  ///< may be empty: then the stream is fed by `ratchet apply` alone
   std::optional<start_position> start;
   envelope_config envelope;
+  std::vector<std::string> types{};   ///< of events that are handled, all others are ignored; empty: all
+  std::vector<std::string> ignore{};  ///< types of events that are ignored; in both `*` ends a type
+  bool ignore_tombstones{false};      ///< null values are ignored
   ratchet::order order{order::latest};
   ratchet::ties ties{ties::usual};                           ///< `latest`
   ratchet::after_delete after_delete{after_delete::refuse};  ///< `latest`
@@ -226,7 +255,7 @@ struct stream_config {
   dedup_config dedup;
   ratchet::record_times record_times{ratchet::record_times::checked};
   reducer_config reducer;
-  std::uint32_t poison{100};  ///< malformed records in a row that stop a partition; 0: off
+  std::uint32_t poison{100};  ///< records in a row that cannot be decoded stop a partition; 0: off
   /// The topic that gets a copy of each record that was rejected, or whose event is dead; empty: none.
   std::string dead_letter;
   /// The topic that gets an answer to the sender of each rejected record, as a CloudEvent; empty: none.

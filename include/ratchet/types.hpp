@@ -85,7 +85,7 @@ enum class verdict : std::uint8_t {
   duplicate,   ///< it was handled before
   stale,       ///< a newer event was handled before it
   rejected,    ///< it cannot be handled; see reject_reason
-  ignored,     ///< the envelope says that it means nothing
+  ignored,     ///< it is none of the stream's events: the envelope, `types` or `ignore` says so
   parked,      ///< it came early and is kept until the gap before it closes
   retrying,    ///< its reducer failed; it is kept and tried again
   dead,        ///< its reducer gave up, or failed too often; it is kept until an operator decides

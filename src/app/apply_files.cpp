@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "app/first_look.hpp"
 #include "app/line_reader.hpp"
 #include "app/record_files.hpp"
 #include "consumer/space_guard.hpp"
@@ -67,8 +69,13 @@ class applying {
 
  private:
   [[nodiscard]] std::optional<problem> choose_stream();
+  /// Of all files that can be read twice, before anything is written: what they are.
+  [[nodiscard]] std::optional<problem> look_at_files();
+  [[nodiscard]] expected_input expected(const std::string& path) const;
   /// A stream's time is not that of the partition which a file happens to have first.
-  [[nodiscard]] std::optional<problem> look_ahead(const std::atomic<bool>& stop);
+  [[nodiscard]] std::optional<problem> look_ahead();
+  /// Records of topics that no stream takes are the file's fault. Notes which partitions are to come.
+  [[nodiscard]] std::optional<problem> refuse_foreign(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> read_file(const std::string& path, const std::atomic<bool>& stop);
   [[nodiscard]] bool is_ours(const stream_runtime*) const;
   void add_line(file_batch&, const input_line&);
@@ -89,10 +96,12 @@ class applying {
   std::optional<decode_stage> stage_;
   decoded_input input_;
   std::set<topic_partition> interned_;
+  std::map<topic_partition, std::int64_t> to_come_;  ///< the highest offset of each, in files that come twice
   std::map<const topic_partition*, std::int64_t> begun_;  ///< the next offset of those that this run has met
   passed_over_lines passed_over_;
   std::uint64_t repeated_{0};  ///< records below it: duplicates by their positions alone
   kcat_line_reader kcat_reader_;
+  bool has_handled_{false};        ///< something may be written
   bool cut_short_{false};          ///< by a signal, before all was read
   std::uint64_t lines_before_{0};  ///< of the files before this one: a line's number stands for its offset
 };
@@ -152,7 +161,7 @@ void applying::add_line(file_batch& batch, const input_line& line) {
   record r;
   r.where = &k_plain;
   r.offset = static_cast<std::int64_t>(lines_before_ + line.number);
-  r.value = line.text;
+  r.value = without_byte_order_mark(line);
   batch.records_.push_back(r);
   malformed_detail fault;
   if (line.too_large) fault = {malformed_reason::too_large, {}, k_apply_value_bytes};
@@ -168,7 +177,7 @@ void applying::add_kcat_line(file_batch& batch, const input_line& line) {
   kcat_record& parsed = owned.line;
   if (line.too_large && !kcat_reader_.read_beginning(line.text, parsed)) return add_line(batch, line);
   malformed_detail fault;
-  if (!line.too_large) fault = kcat_reader_.read(line.text, parsed);
+  if (!line.too_large) fault = kcat_reader_.read(without_byte_order_mark(line), parsed);
   if (fault.reason == malformed_reason::none && !is_ours(pipeline_.stream_of(parsed.topic)))
     fault = {malformed_reason::position_invalid, "/topic", 0};
   if (fault.reason != malformed_reason::none) {
@@ -202,6 +211,7 @@ problem applying::write_failed(std::error_code code) const {
 }
 
 std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
+  has_handled_ = true;
   const file_batch& lines = *batch;
   stage_->run(std::move(batch), input_);
   // The records of a part keep the batch's order, so that each fault finds its event by counting.
@@ -265,10 +275,47 @@ void applying::tell_of_repeated() const {
        repeated_ == 1 ? "a duplicate" : "duplicates");
 }
 
-std::optional<problem> applying::look_ahead(const std::atomic<bool>& stop) {
+expected_input applying::expected(const std::string& path) const {
+  const auto takes = [this](const std::string& topic) { return is_ours(pipeline_.stream_of(topic)); };
+  std::string topics;
+  for (const auto& s : engine_.streams()) {
+    if (!is_ours(s.get())) continue;
+    for (const std::string& topic : s->config.topics) topics += (topics.empty() ? "" : ", ") + topic;
+  }
+  return {path, request_.records, engine_.streams()[stream_]->decode, takes,
+          topics.empty() ? "the config names no topics" : topics};
+}
+
+std::optional<problem> applying::look_at_files() {
+  constexpr std::size_t k_bytes = std::size_t{1} << 20U;
+  for (const std::string& path : request_.files) {
+    std::error_code unreadable;
+    if (path == "-" || !std::filesystem::is_regular_file(path, unreadable)) continue;
+    auto opened = line_reader::open(path);
+    if (!opened) continue;  // it is told in its turn
+    line_batch batch;
+    if (const auto more = opened.value().next_batch(batch, k_lines_looked_at, k_bytes);
+        !more || !more.value())
+      continue;
+    if (auto strange = look_at(expected(path), batch.bytes, batch.lines)) return strange;
+  }
+  return std::nullopt;
+}
+
+std::optional<problem> applying::refuse_foreign(const std::atomic<bool>& stop) {
+  for (const std::string& path : request_.files) {
+    for (const auto& [where, highest] : partitions_in(std::span{&path, 1}, stop)) {
+      if (!is_ours(pipeline_.stream_of(where.topic))) return foreign_topic(expected(path), where.topic);
+      const auto [at, is_new] = to_come_.try_emplace(where, highest);
+      if (!is_new) at->second = std::max(at->second, highest);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<problem> applying::look_ahead() {
   std::vector<topic_partition> to_come;
-  for (const auto& [where, highest] : partitions_in(request_.files, stop)) {
-    if (!is_ours(pipeline_.stream_of(where.topic))) continue;
+  for (const auto& [where, highest] : to_come_) {
     const partition_state* known = pipeline_.find(where);
     if (known == nullptr || highest >= known->next_offset) to_come.push_back(where);
   }
@@ -282,6 +329,7 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
   line_reader reader = std::move(opened.value());
   if (request_.records) reader.set_longest_line(k_kcat_line_bytes);
   std::uint64_t lines = 0;
+  bool is_first = true;
   for (;;) {
     if (stop.load(std::memory_order_relaxed)) {
       cut_short_ = true;
@@ -295,6 +343,14 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
       return std::move(more.error());
     }
     if (!more.value()) break;
+    if (is_first) {
+      if (auto strange = look_at(expected(path), batch->lines.bytes, batch->lines.lines)) return strange;
+    }
+    if (is_first && has_byte_order_mark(batch->lines.lines.front())) {
+      tell(engine_.log(), log_kind::resume_told,
+           "{} begins with a byte order mark, which is none of its lines and is passed over", reader.name());
+    }
+    is_first = false;
     if (space_.look(engine_.clock().steady()) && space_.low()) return space_.refusal();
     for (const input_line& line : batch->lines.lines) {
       lines = line.number;
@@ -347,16 +403,21 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
 
 std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (auto wrong = choose_stream()) return wrong;
+  if (auto strange = look_at_files()) return strange;
+  if (request_.records) {
+    if (auto foreign = refuse_foreign(stop)) return foreign;
+  }
   if (auto failed = engine_.accept_start()) return failed;
   if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
     return write_failed(done.error());
   engine_.board().set_ready(true);
   pipeline_.between_steps([&] { return !stop.load(std::memory_order_relaxed); });
   if (request_.records) {
-    if (auto failed = look_ahead(stop)) return failed;
+    if (auto failed = look_ahead()) return failed;
   }
   for (const std::string& path : request_.files) {
     if (auto failed = read_file(path, stop)) {
+      if (!has_handled_ && failed->code == make_error_code(errc::usage)) return failed;
       // What was read before is whole and stays.
       if (auto also = finish(stop)) return also;
       return failed;

@@ -1,8 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/sections.hpp"
 #include "decode/envelope_preset.hpp"
@@ -12,8 +14,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
-                                         {"epoch"},  {"previous"}, {"type"},      {"time"}};
+constexpr known_key k_envelope_keys[] = {{"format"},   {"event_id"}, {"aggregate"}, {"sequence"}, {"epoch"},
+                                         {"previous"}, {"type"},     {"time"},      {"key"},      {"delete"}};
+constexpr known_key k_delete_keys[] = {{"types"}, {"field"}, {"is"}};
 constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"as"}, {"bits"}, {"base"}, {"first"}};
 constexpr std::string_view k_sequence_words[] = {"integer", "decimal", "time",   "lsn",
@@ -25,6 +28,48 @@ class envelope_reader {
   envelope_reader(const config_map& map, order by, envelope_config& out) : map_{map}, order_{by}, out_{out} {}
 
   void field(std::string_view key, std::string& out) const { read(map_, key, out); }
+
+  /// A source, or a list of them.
+  void parts(std::string_view key, std::string& first, std::vector<std::string>& more) const {
+    const auto value = map_.get(key);
+    if (!value || value->node().kind != config_node::kind_of::list) return field(key, first);
+    std::vector<std::string> all;
+    for (const config_value& item : value->list("sources")) {
+      std::string source;
+      if (!item.text(source)) continue;
+      if (source.empty()) item.error("is empty", "each is a source as in [/tenant, /order]");
+      all.push_back(std::move(source));
+    }
+    if (value->node().items.empty()) return value->error("names no source", "as in [/tenant, /order]");
+    if (all.empty()) return;
+    first = std::move(all.front());
+    more.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));
+  }
+
+  void key() const {
+    const auto value = map_.get("key");
+    const int at = value ? value->word(k_key_words) : -1;
+    if (at >= 0) out_.key = static_cast<key_kind>(at);
+  }
+
+  void deletes() const {
+    const auto value = map_.get("delete");
+    if (!value) return;
+    const config_map map{*value, k_delete_keys};
+    if (!map.valid()) return;
+    if (const auto types = map.get("types")) read_types(*types, out_.deletes.types);
+    if (const auto source = map.get("field"); source && source->text(out_.deletes.field)) {
+      if (out_.deletes.field.empty()) source->error("is empty", "as in /__deleted");
+    }
+    if (const auto is = map.get("is")) {
+      read_is(*is);
+      if (!map.has("field")) is->error("stands without `field`", "as in {field: /__deleted, is: \"true\"}");
+    }
+    if (!map.has("types") && !map.has("field")) {
+      value->error("names neither `types` nor `field`",
+                   "as in {types: [customer.deleted]} or {field: /__deleted, is: \"true\"}");
+    }
+  }
 
   void sequence() const {
     if (const auto map =
@@ -66,6 +111,17 @@ class envelope_reader {
   }
 
  private:
+  /// A word, or a list of them.
+  void read_is(const config_value& value) const {
+    if (value.node().kind != config_node::kind_of::list) {
+      if (!value.text(out_.deletes.is.emplace_back())) out_.deletes.is.pop_back();
+      return;
+    }
+    for (const config_value& item : value.list("values")) {
+      if (!item.text(out_.deletes.is.emplace_back())) out_.deletes.is.pop_back();
+    }
+    if (value.node().items.empty()) value.error("names no value", "leave it out where any value deletes");
+  }
   static void read_one_of(const config_value& value, std::pair<int, int> known, int& out) {
     const auto low = static_cast<std::uint64_t>(known.first);
     const auto high = static_cast<std::uint64_t>(known.second);
@@ -129,8 +185,8 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
     (void)map.require("aggregate",
                       "where the aggregate's id comes from, as in aggregate: /payment/id or key");
   }
-  cloudevents ? read.fixed("event_id") : read.field("event_id", out.event_id);
-  read.field("aggregate", out.aggregate);
+  cloudevents ? read.fixed("event_id") : read.parts("event_id", out.event_id, out.event_id_more);
+  read.parts("aggregate", out.aggregate, out.aggregate_more);
   read.sequence();
   read.field("epoch", out.epoch);
   read.field("previous", out.previous);
@@ -139,6 +195,8 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   if (is_table && !map.has("sequence")) out.sequence = "offset";
   cloudevents ? read.fixed("type") : read.field("type", out.type);
   cloudevents ? read.fixed("time") : read.time();
+  read.key();
+  read.deletes();
   out = with_defaults(out);
 }
 

@@ -11,19 +11,6 @@ namespace {
 
 constexpr known_key k_emit_keys[] = {{"types"}, {"topic"}, {"sink"}, {"key"}, {"payload"}, {"as"}};
 
-void read_types(const config_value& value, std::vector<std::string>& out) {
-  for (const config_value& item : value.list("types")) {
-    std::string type;
-    if (!item.text(type)) continue;
-    if (type.empty()) item.error("is empty", "leave `types` out where every event is meant");
-    out.push_back(std::move(type));
-  }
-  const bool is_list = value.node().kind == config_node::kind_of::list;
-  if (is_list && value.node().items.empty()) {
-    value.error("names no type", "leave it out where every event is meant");
-  }
-}
-
 void read_one(const config_value& value, emit_config& out) {
   const config_map map{value, k_emit_keys};
   if (!map.valid()) return;
@@ -43,6 +30,19 @@ void read_one(const config_value& value, emit_config& out) {
 }
 
 }  // namespace
+
+void read_types(const config_value& value, std::vector<std::string>& out) {
+  for (const config_value& item : value.list("types")) {
+    std::string type;
+    if (!item.text(type)) continue;
+    if (type.empty()) item.error("is empty", "leave `types` out where every event is meant");
+    out.push_back(std::move(type));
+  }
+  const bool is_list = value.node().kind == config_node::kind_of::list;
+  if (is_list && value.node().items.empty()) {
+    value.error("names no type", "leave it out where every event is meant");
+  }
+}
 
 bool read_topic(const config_value& value, std::string& out) {
   if (!value.text(out)) return false;

@@ -126,7 +126,7 @@ class written_rules {
   }
   void check_transactions_alone() const {
     for (const char* key : {"reducer", "poison", "retry", "waiting", "rejected", "rejections", "dead_letter",
-                            "start", "handling"}) {
+                            "start", "handling", "types", "ignore"}) {
       if (has(key)) {
         add(key, "does nothing in a stream without topics and envelope",
             "only transactions feed it, and they have no events: leave it out");

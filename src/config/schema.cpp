@@ -42,7 +42,10 @@ constexpr known_key k_stream_keys[] = {
     {"dead_letter"},  {"rejections"},
     {"record_times"}, {"ties"},
     {"after_delete"}, {"too_old"},
+    {"record_times"}, {"types"},
+    {"ignore"},
 };
+constexpr known_key k_ignore_keys[] = {{"types"}, {"tombstones"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 
 void read_state(const config_value& value, state_config& out) {
@@ -198,6 +201,18 @@ class step_reader {
   std::string where_;
 };
 
+/// What is none of the stream's events: a list of types, or a map.
+void read_ignore(const config_value& value, stream_config& out) {
+  if (value.node().kind == config_node::kind_of::list) return read_types(value, out.ignore);
+  const config_map map{value, k_ignore_keys};
+  if (!map.valid()) return;
+  if (const auto types = map.get("types")) read_types(*types, out.ignore);
+  if (const auto tombstones = map.get("tombstones")) {
+    constexpr std::string_view k_words[] = {"false", "true"};
+    out.ignore_tombstones = tombstones->word(k_words) == 1;
+  }
+}
+
 /// What order: strict alone looks at.
 void read_strict(const config_map& map, stream_config& out) {
   if (const auto first = map.get("first")) {
@@ -251,6 +266,8 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
                     : map.require("envelope", "where an event's fields come from: {aggregate: /id, ...}");
   if (envelope) read_envelope(*envelope, out.order, out.envelope);
   if (may_have_none && !envelope) out.dedup.ids = id_kind::opaque;  // the keys of transactions
+  if (const auto types = map.get("types")) read_types(*types, out.types);
+  if (const auto ignore = map.get("ignore")) read_ignore(*ignore, out);
   read_strict(map, out);
   read_choices(map, out);
   if (const auto handling = map.get("handling")) {

@@ -34,6 +34,8 @@ void read_destinations(const config_value&, std::vector<std::string>& out);
 void read_sinks(const config_value&, std::vector<sink_config>& out);
 /// Of sinks that no stream names. They are allowed, as what waits for one may have to be sent yet.
 void warn_of_unused_sinks(const config_node& root, const config&, config_findings&);
+/// A list of types of events; one that is not there means all of them.
+void read_types(const config_value&, std::vector<std::string>& out);
 /// `streams[].emit`: what is published of the events.
 void read_emit(const config_value&, std::vector<emit_config>& out);
 

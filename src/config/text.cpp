@@ -44,7 +44,8 @@ streams:
     envelope:                     # a field comes from /a/json/pointer, key or header:NAME
       # format: json              # or cloudevents, debezium-outbox, debezium-cdc, ydb-changefeed, which know where their
                                   # fields are (docs/guides); of cloudevents a field is attribute:NAME, key or header:NAME
-      aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes
+      aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes; [/tenant, /order] of several
+                                  # fields, as event_id too, with dedup: {ids: opaque}
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
                                   # {from: /sequence, as: integer}, also decimal, time, lsn, hlc, ulid, uuidv7, text; of
@@ -52,7 +53,9 @@ streams:
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970; {from: /created, unit: s} for numbers of
-                                  # seconds, us or ns
+                                  # seconds, us or ns; what has no offset is UTC
+      # key: auto                 # what keys are, where a field is taken from them: text, json, i32, i64 or uuid
+      # delete: {types: [payment.removed]}   # events that delete, beside null values; or {field: /__deleted, is: "true"}
     # order: latest               # latest: events carry full state, the newest sequence wins
                                   # strict: every event in turn, n+1 after n; what comes early waits
                                   # arrival: no sequence, each event id is applied once as it comes
@@ -93,7 +96,9 @@ streams:
     # tables: [{name: by-customer, key: text}]   # read models that a reducer of your own fills; key: text, bytes or
                                   # u64, for good; ratchet get and scan read them with --table
     # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
-    # poison: 100                 # so many malformed records in a row stop a partition; or off
+    # types: [order.placed, order.paid]   # the types of events that are the stream's; all others are ignored, whatever
+                                  # they look like; ignore: [heartbeat] names those that are not; needs envelope.type
+    # poison: 100                 # so many records in a row that cannot be decoded stop a partition; or off
 
 # step: {records: 20000}          # the most records of one atomic write, over all streams
 # sinks: [{name: receipts, http: {url: https://pay.example/receipts}}]
@@ -111,6 +116,11 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+/// A source, or all of them as the config has them.
+std::string parts_of(const std::string& first, const std::vector<std::string>& more) {
+  return more.empty() ? first : "[" + first + ", " + joined(more) + "]";
 }
 
 std::string order_of(const stream_config& stream) {
@@ -298,15 +308,15 @@ std::string describe(const stream_config& stream) {
   if (stream.envelope.format != envelope_format::json) {
     text += std::string{" as "} + name_of(stream.envelope.format);
   }
-  text += "; aggregates by " + stream.envelope.aggregate;
+  text += "; aggregates by " + parts_of(stream.envelope.aggregate, stream.envelope.aggregate_more);
   text += order_of(stream);
   if (stream.dedup.ids == id_kind::none) {
     text += "; no event ids";
   } else if (stream.dedup.ids == id_kind::monotonic) {
     text += "; ids " + stream.envelope.event_id + " (monotonic), the last one of each partition remembered";
   } else {
-    text += "; ids " + stream.envelope.event_id + " (" + name_of(stream.dedup.ids) + ") remembered for " +
-            format_duration(stream.dedup.window);
+    text += "; ids " + parts_of(stream.envelope.event_id, stream.envelope.event_id_more) + " (" +
+            name_of(stream.dedup.ids) + ") remembered for " + format_duration(stream.dedup.window);
   }
   const std::string what = payload_of(stream);
   switch (stream.reducer.kind) {
@@ -363,6 +373,12 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     } else {
       limits.push_back("an event whose id is more than " + window + fate_of_old);
     }
+  }
+  if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {
+    limits.push_back(
+        "it reads " + element +
+        " of an array: a record whose array has more elements is rejected (longer_array), as the "
+        "others would be lost");
   }
   if (stream.poison == 0) {
     limits.emplace_back(

@@ -14,7 +14,7 @@ enum class decoded_kind : std::uint8_t {
   event,
   tombstone,  ///< a null value: deletes the snapshot and keeps the sequence
   malformed,
-  ignored,  ///< the envelope says that it means nothing
+  ignored,  ///< the envelope, `types` or `ignore` says that it means nothing
 };
 
 /// Why a record is malformed; the first fault in the order of reading. The name is shown to people and
@@ -49,6 +49,11 @@ enum class malformed_reason : std::uint8_t {
   sequence_too_large,  ///< it is what the config names, but does not fit into the bits there are
   range_invalid,       ///< the first number that the event covers is above its last
   id_time_invalid,     ///< the time of a UUIDv7 lies behind the year 2100: an older draft, or a wrong clock
+  avro,                ///< behind the frame of a schema registry: most likely Avro
+  protobuf,            ///< the same, most likely Protobuf
+  key_binary,          ///< a key that is no text, and of which the config does not say what it is
+  key_invalid,         ///< a key that is not what `envelope.key` says
+  longer_array,        ///< the config reads one element of an array that has more
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;
@@ -59,6 +64,27 @@ struct malformed_detail {
   std::string_view pointer;  ///< the field's JSON Pointer, `key` or `header:NAME`; borrowed from the config
   std::uint64_t byte_offset{0};  ///< in the record's value
 };
+
+/// Whether the record's value is none that its format knows, rather than one in which something is amiss. A
+/// config that does not fit a topic at all meets these alone.
+[[nodiscard]] constexpr bool is_undecodable(const malformed_detail& fault) noexcept {
+  switch (fault.reason) {
+    case malformed_reason::empty_value:
+    case malformed_reason::too_large:
+    case malformed_reason::position_invalid:
+    case malformed_reason::event_format:
+    case malformed_reason::avro:
+    case malformed_reason::protobuf:
+      return true;
+    case malformed_reason::invalid_json:
+    case malformed_reason::invalid_utf8:
+    case malformed_reason::byte_order_mark:
+    case malformed_reason::too_deep:
+      return fault.pointer.empty();  // else it is a key or a part
+    default:
+      return false;
+  }
+}
 
 /// In how many events the fields were found that an event may lack.
 struct field_counts {

@@ -120,6 +120,16 @@ const char* name_of(malformed_reason value) noexcept {
       return "range_invalid";
     case malformed_reason::id_time_invalid:
       return "id_time_invalid";
+    case malformed_reason::avro:
+      return "avro";
+    case malformed_reason::protobuf:
+      return "protobuf";
+    case malformed_reason::key_binary:
+      return "key_binary";
+    case malformed_reason::key_invalid:
+      return "key_invalid";
+    case malformed_reason::longer_array:
+      return "longer_array";
   }
   return "?";
 }

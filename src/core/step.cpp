@@ -145,10 +145,11 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     d = {verdict::duplicate, reject_reason::none};
     return;
   }
-  if (e.kind == decoded_kind::malformed && poisons(e, partition)) return;
+  const bool is_undecoded = e.kind == decoded_kind::malformed && is_undecodable(e.malformed);
+  if (is_undecoded && poisons(index, partition)) return;
   partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
-    ++where.malformed_run;
+    where.malformed_run = is_undecoded ? where.malformed_run + 1 : 0;
     d = {verdict::rejected, reject_reason::malformed};
   } else {
     where.malformed_run = 0;  // it could be read, whatever comes of it
@@ -176,15 +177,31 @@ void pass::move_floor(const decoded_event& e, partition_state& where) {
     change_.passed_over = {*e.from->where, passed_over.front(), *where.highest_time};
 }
 
-/// Stops the partition where this malformed record is the one that reaches the limit.
-bool pass::poisons(const decoded_event& e, partition_in_step& partition) {
+/// Stops the partition where this record, which cannot be decoded, is the one that reaches the limit.
+bool pass::poisons(std::uint32_t index, partition_in_step& partition) {
+  const decoded_event& e = events_[index];
   const std::uint32_t run = partition.state == nullptr ? 0 : partition.state->malformed_run;
   if (rules_.poison_limit == 0 || run + 1 < rules_.poison_limit) return false;
   partition.stopped = true;
   partition_stop stop = stop_at(e, make_error_code(errc::poisoned));
   stop.malformed = e.malformed;
+  stop.first_value = first_value_of_run(index, run);
   change_.stops.push_back(std::move(stop));
   return true;
+}
+
+/// The beginning of the first record of the run of which `index` is the last, as far as this step has them.
+std::optional<std::string> pass::first_value_of_run(std::uint32_t index, std::uint32_t before) const {
+  constexpr std::size_t k_most_shown = 256;
+  const topic_partition* where = events_[index].from->where;
+  const record* first = events_[index].from;
+  for (std::uint32_t i = index; i > 0 && before > 0; --i) {
+    if (events_[i - 1].from->where != where) continue;
+    first = events_[i - 1].from;
+    --before;
+  }
+  if (!first->value) return std::nullopt;
+  return std::string{first->value->substr(0, k_most_shown)};
 }
 
 /// Of a source too many nothing could be remembered: that its event is new nobody could tell from then on.

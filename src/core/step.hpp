@@ -138,8 +138,10 @@ struct partition_stop {
   std::error_code code;        ///< errc::poisoned, reducer_failed, waiting_full, gap_too_old
   std::error_code cause;       ///< the reducer's own code
   malformed_detail malformed;  ///< of the record that reached the poison limit
-  std::string aggregate;       ///< of the event that failed
-  std::string what;            ///< the text of an exception, or what it asked for amiss
+  /// The first bytes of the first such record that the step was given; none: it was null.
+  std::optional<std::string> first_value{};
+  std::string aggregate;  ///< of the event that failed
+  std::string what;       ///< the text of an exception, or what it asked for amiss
 };
 
 struct aggregate_change {

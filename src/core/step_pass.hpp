@@ -110,7 +110,9 @@ class pass {
   void admit(std::uint32_t index, sequence, aggregate_in_step&);
   [[nodiscard]] static bool is_one_source_too_many(const decoded_event&, const partition_state&);
   void note_id_number(std::uint32_t index, partition_state&);
-  [[nodiscard]] bool poisons(const decoded_event&, partition_in_step&);
+  [[nodiscard]] bool poisons(std::uint32_t index, partition_in_step&);
+  [[nodiscard]] std::optional<std::string> first_value_of_run(std::uint32_t index,
+                                                              std::uint32_t before) const;
   void wait_from_here(std::uint32_t aggregate);
   [[nodiscard]] std::optional<timestamp> stream_time() const {
     return ratchet::stream_time(rules_, change_.after);

@@ -15,6 +15,12 @@ constexpr std::string_view k_absent_data{"null"};
 
 enum class travels : std::uint8_t { structured, binary, otherwise };
 
+/// In any letter case, as the other headers; its length alone tells it from most of them.
+bool is_version(std::string_view name) noexcept {
+  constexpr std::string_view k_header{"ce_specversion"};
+  return name.size() == k_header.size() && (name == k_header || equal_ignoring_case(name, k_header));
+}
+
 /// By the Kafka protocol binding 1.0.2, section 3.
 travels mode_of(const record& r) noexcept {
   bool has_version = false;
@@ -24,7 +30,7 @@ travels mode_of(const record& r) noexcept {
       if (type == cloudevents_type::json) return travels::structured;
       if (type == cloudevents_type::other) return travels::otherwise;
     }
-    has_version = has_version || h.name == "ce_specversion";
+    has_version = has_version || is_version(h.name);
   }
   return has_version ? travels::binary : travels::structured;
 }

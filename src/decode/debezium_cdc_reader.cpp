@@ -57,11 +57,6 @@ debezium_cdc_reader::debezium_cdc_reader(const decode_rules& rules)
   key_.source.text = "key";
 }
 
-bool debezium_cdc_reader::ignore() noexcept {
-  event().kind = decoded_kind::ignored;
-  return true;
-}
-
 bool debezium_cdc_reader::read_all() {
   if (!from().value) return ignore();
   if (!check_size() || !walk_value()) return false;
@@ -99,7 +94,7 @@ bool debezium_cdc_reader::read_change(const change_fields& fields) {
 /// The aggregate: the key's JSON, byte for byte, or what stands beside a schema in it.
 bool debezium_cdc_reader::read_key() {
   if (!from().key) return fail(malformed_reason::null_key, key_.source.text, 0);
-  const json::fault fault = key_walker_.walk(*from().key);
+  const json::fault fault = key_walker_.walk(key_body());
   if (fault.reason != malformed_reason::none) return fail(fault.reason, key_.source.text, fault.offset);
   const bool is_wrapped = key_walker_.at(key_schema_).what != json::kind::none &&
                           key_walker_.at(key_payload_).what != json::kind::none;

@@ -18,7 +18,10 @@ struct decode_rules {
   envelope_config envelope;
   ratchet::order order{order::latest};
   id_kind ids{id_kind::uuidv7};
-  std::string payload_from;            ///< JSON Pointer of the reducer's input; empty: the whole value
+  std::string payload_from;           ///< JSON Pointer of the reducer's input; empty: the whole value
+  std::vector<std::string> types{};   ///< stream_config::types
+  std::vector<std::string> ignore{};  ///< stream_config::ignore
+  bool ignore_tombstones{false};
   bool time_stands_for_record{false};  ///< plain files: the event's time is the record's
   /// A longer value is malformed. `apply` sets k_apply_value_bytes; in Kafka the broker's limit is the limit.
   std::uint64_t max_value_bytes{std::numeric_limits<std::uint64_t>::max()};
@@ -53,9 +56,10 @@ class decoded_batch {
 /// Turns records into events by the rules of one stream. Every byte of a record is checked against RFC 8259
 /// and UTF-8. Never fails: what cannot be decoded is an event of kind malformed that says why and where.
 /// The first fault counts: the value as a whole (size, JSON, UTF-8) before the fields, and these in the order
-/// event_id, aggregate, sequence, epoch, type, time, payload. Its byte offset is in the value, for a field
-/// from the key or a header in that; what is missing is placed at the innermost value on its path that is
-/// there. Thread-safety: one thread at a time; reuse it, as it keeps its buffers.
+/// event_id, aggregate, sequence, epoch, type, time, payload; the type comes first where `types` or `ignore`
+/// choose by it, as nothing else of what is ignored is looked at. Its byte offset is in the value, for a
+/// field from the key or a header in that; what is missing is placed at the innermost value on its path that
+/// is there. Thread-safety: one thread at a time; reuse it, as it keeps its buffers.
 class decoder {
  public:
   /// Every source in the rules must be valid (parse_field_source(), for payload_from parse_json_pointer()):

@@ -210,6 +210,13 @@ event_id id_of_number(const topic_partition& where, std::string_view source, seq
                                            number.epoch, number.number}));
 }
 
+event_id id_of_place(id_kind kind, timestamp time, std::string_view place) noexcept {
+  const auto milliseconds = static_cast<std::uint64_t>(time.time_since_epoch().count());
+  const event_id bare{milliseconds << 16U | (kind == id_kind::ulid ? 0 : std::uint64_t{7} << 12U),
+                      kind == id_kind::ulid ? 0 : std::uint64_t{1} << 63U};
+  return id_of_source(kind, bare, place);
+}
+
 std::string to_text(event_id id) {
   std::string text = hex_digits(id);
   for (const std::size_t place : {8U, 13U, 18U, 23U}) text.insert(place, 1, '-');

@@ -49,6 +49,10 @@ constexpr std::size_t k_most_id_bytes = 1024;
 /// 32 bytes: the id's hash and the source's, big-endian. Persisted: never change it.
 [[nodiscard]] event_id id_of_source(id_kind, event_id, std::string_view source) noexcept;
 
+/// An id for what has none but a place of its own: of a kind with a time of its own, that time and bits of
+/// XXH3-128 (xxHash 0.8) of the place. Persisted: never change it.
+[[nodiscard]] event_id id_of_place(id_kind, timestamp, std::string_view place) noexcept;
+
 /// The id as RFC 9562 spells it, in lower case.
 [[nodiscard]] std::string to_text(event_id);
 /// The id as its kind spells it: ULIDs in upper case; of opaque and monotonic ids, whose text is not kept,

@@ -16,11 +16,17 @@ field field_at(json::pointer_tree& tree, const std::string& pointer) {
 
 field_map::field_map(const decode_rules& rules) {
   const envelope_config& from = rules.envelope;
-  if (rules.ids != id_kind::none) event_id = read(from.event_id);
+  if (rules.ids != id_kind::none) {
+    event_id = read(from.event_id);
+    for (const std::string& part : from.event_id_more) event_id_more.push_back(read(part));
+  }
   aggregate = read(from.aggregate);
+  for (const std::string& part : from.aggregate_more) aggregate_more.push_back(read(part));
   read_sequence(rules, event_mode::structured);
   type = read(from.type);
   time = read(from.time);
+  element = read(element_read(from, rules.payload_from));
+  deleted = read(from.deletes.field);
   payload = read(rules.payload_from);
 }
 
@@ -30,6 +36,8 @@ field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent
   origin = read_attribute("attribute:source", mode);
   event_id = read_attribute("attribute:id", mode);
   aggregate = read_attribute(from.aggregate, mode);
+  for (const std::string& part : from.aggregate_more) aggregate_more.push_back(read_attribute(part, mode));
+  deleted = read_attribute(from.deletes.field, mode);
   read_sequence(rules, mode);
   type = read_attribute("attribute:type", mode);
   time = read_attribute("attribute:time", mode);

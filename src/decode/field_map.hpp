@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "decode/decoder.hpp"
 #include "decode/field_source.hpp"
@@ -45,7 +46,11 @@ struct field_map {
   field type;
   field time;
   field payload;
-  bool any_in_value{false};  ///< some field is read from the value: then it must be JSON
+  std::vector<field> event_id_more;   ///< further parts of the id
+  std::vector<field> aggregate_more;  ///< and of the aggregate
+  field element;                      ///< see element_read()
+  field deleted;                      ///< what says that an event deletes; see delete_config
+  bool any_in_value{false};           ///< some field is read from the value: then it must be JSON
   sequence_kind versions{sequence_kind::integer};
   enum class own : std::uint8_t { none, place, time } of_record{own::none};  ///< the sequence
 

@@ -2,7 +2,10 @@
 #include "decode/field_reader.hpp"
 
 #include "decode/json_text.hpp"
+#include "decode/key_text.hpp"
+#include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
+#include "decode/registry_frame.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 
@@ -17,6 +20,7 @@ void field_reader::read(const record& r, decoded_event& event, text_arena& texts
   record_ = &r;
   event_ = &event;
   texts_ = &texts;
+  body_ = r.value.value_or(std::string_view{});
   event = decoded_event{};
   event.from = &r;
   event.kind = r.value ? decoded_kind::event : decoded_kind::tombstone;
@@ -25,18 +29,37 @@ void field_reader::read(const record& r, decoded_event& event, text_arena& texts
 }
 
 bool field_reader::check_size() {
-  const std::string_view value = *record_->value;
-  if (value.size() > rules_->max_value_bytes) {
+  if (body_.size() > rules_->max_value_bytes) {
     return fail(malformed_reason::too_large, {}, rules_->max_value_bytes);
   }
-  return !value.empty() || fail(malformed_reason::empty_value, {}, 0);
+  return !body_.empty() || fail(malformed_reason::empty_value, {}, 0);
 }
 
 bool field_reader::walk_value() {
-  const json::fault fault = walker_.walk(*record_->value);
-  if (fault.reason != malformed_reason::none) return fail(fault.reason, {}, fault.offset);
+  if (static_cast<unsigned char>(body_.front()) <= k_highest_frame_byte && !take_off_frame()) return false;
+  const json::fault fault = walker_.walk(body_);
+  if (fault.reason != malformed_reason::none) {
+    return fail(fault.reason, {}, offset_of(body_.data()) + fault.offset);
+  }
   const json::found& root = walker_.at(json::k_root);
   return root.what != json::kind::null || fail(malformed_reason::null_value, {}, offset_of(root.begin));
+}
+
+/// What a schema registry's serializers put before JSON says nothing that is needed. What is no JSON has a
+/// name, so that people know what they have.
+bool field_reader::take_off_frame() {
+  const auto header = json_behind_frame(body_);
+  const bool may_be_json =
+      header && (body_[*header] == '{' || body_[*header] == '[' ||
+                 json::check_json(body_.substr(*header)).reason == malformed_reason::none);
+  if (may_be_json) {
+    body_.remove_prefix(*header);
+    return true;
+  }
+  const auto framed = read_frame(body_);
+  if (!framed) return true;  // the walk says what is wrong
+  return fail(framed->kind == framed_kind::protobuf ? malformed_reason::protobuf : malformed_reason::avro, {},
+              0);
 }
 
 bool field_reader::check_utf8(const field& f, const field_value& value) {
@@ -95,9 +118,10 @@ bool field_reader::read_time_from(const field& f) {
   const bool is_text = value.what == json::kind::string;
   const bool is_number = value.what == json::kind::number || value.outside;
   if (is_text) event_->time = parse_rfc3339(value.text);
-  if (is_number && !event_->time) {
+  if (!event_->time && (is_number || is_text)) {  // also digits as text
     event_->time = parse_time_number(value.text, rules_->envelope.time_unit);
   }
+  if (is_text && !event_->time) event_->time = parse_time_spelling(value.text);
   // Also where the record has a time of its own: what is there and means nothing is no time that is absent.
   if (!event_->time) {
     return fail(is_text || is_number ? malformed_reason::time_invalid : malformed_reason::wrong_type, f,
@@ -129,8 +153,22 @@ bool field_reader::fetch(const field& f, field_value& value) {
     case field_source::place::key:
       break;
   }
+  return fetch_key(f, value);
+}
+
+bool field_reader::fetch_key(const field& f, field_value& value) {
   if (!record_->key) return fail(malformed_reason::null_key, f.source.text, 0);
-  value = {json::kind::string, true, *record_->key, 0};
+  // Most keys are plain text, which the first look tells.
+  const std::string_view key = *record_->key;
+  const bool is_plain = !key.empty() && static_cast<unsigned char>(key.front()) >= ' ' &&
+                        key.find('\0') == std::string_view::npos;
+  if (is_plain && rules_->envelope.key == key_kind::automatic) {
+    value = {json::kind::string, true, key, 0};
+    return true;
+  }
+  const key_text read = read_key(rules_->envelope.key, *record_->key, *texts_);
+  if (read.reason != malformed_reason::none) return fail(read.reason, f.source.text, read.offset);
+  value = {json::kind::string, true, read.text, 0};
   return true;
 }
 
@@ -141,12 +179,25 @@ bool field_reader::fetch_required(const field& f, field_value& value) {
   return fail(deletes ? malformed_reason::null_value : malformed_reason::missing_field, f, value);
 }
 
+/// A header that is there twice with one value says what it says once. Its name in other letter case is it,
+/// where it is nowhere as the config has it.
 bool field_reader::fetch_header(const field& f, field_value& value) {
   const header* found = nullptr;
-  for (const header& h : record_->headers) {
-    if (h.name != f.source.header) continue;
-    if (found != nullptr) return fail(malformed_reason::duplicate_header, f.source.text, 0);
+  const auto is_one = [&found](const header& h) {
+    if (found != nullptr) return found->value == h.value;
     found = &h;
+    return true;
+  };
+  for (const header& h : record_->headers) {
+    if (h.name == f.source.header && !is_one(h))
+      return fail(malformed_reason::duplicate_header, f.source.text, 0);
+  }
+  if (found == nullptr) {
+    for (const header& h : record_->headers) {
+      if (h.name.size() == f.source.header.size() && equal_ignoring_case(h.name, f.source.header) &&
+          !is_one(h))
+        return fail(malformed_reason::duplicate_header, f.source.text, 0);
+    }
   }
   if (found != nullptr && found->value) value = {json::kind::string, true, *found->value, 0};
   return true;
@@ -191,6 +242,10 @@ bool field_reader::no_duplicate(const field& f) {
     if (walker_.at(node).duplicate != nullptr) second = walker_.at(node).duplicate;
   }
   return second == nullptr || fail(malformed_reason::duplicate_field, f.source.text, offset_of(second));
+}
+
+std::string_view field_reader::key_body() const noexcept {
+  return record_->key->substr(json_behind_frame(*record_->key).value_or(0));
 }
 
 std::uint64_t field_reader::offset_of(const char* p) const noexcept {

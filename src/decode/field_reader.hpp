@@ -33,6 +33,12 @@ class field_reader : public event_reader {
     std::uint64_t offset{0};
   };
 
+  /// For what is none of the stream's events.
+  bool ignore() noexcept {
+    event_->kind = decoded_kind::ignored;
+    return true;
+  }
+
   /// Fills the event; its kind too, where it is neither an event nor a tombstone by the value alone. False:
   /// fail() was called.
   virtual bool read_all() = 0;
@@ -44,6 +50,9 @@ class field_reader : public event_reader {
   bool fetch(const field&, field_value&);
   bool fetch_required(const field&, field_value&);
   bool fetch_from_value(const field&, field_value&);
+  bool fetch_key(const field&, field_value&);
+  /// The key without the frame, where JSON stands behind it. It must be there.
+  [[nodiscard]] std::string_view key_body() const noexcept;
   bool fetch_header(const field&, field_value&);
   bool read_number(const field&, bool wide, ratchet::sequence&);
   bool fail_number(const field&, const field_value&);
@@ -58,9 +67,14 @@ class field_reader : public event_reader {
 
   [[nodiscard]] const decode_rules& rules() const noexcept { return *rules_; }
   [[nodiscard]] const record& from() const noexcept { return *record_; }
+  /// The record's value, without a schema registry's frame. It must be there.
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
   [[nodiscard]] decoded_event& event() const noexcept { return *event_; }
   [[nodiscard]] text_arena& texts() const noexcept { return *texts_; }
   [[nodiscard]] const json::found& at(json::node_index node) const noexcept { return walker_.at(node); }
+  [[nodiscard]] json::node_index parent_of(json::node_index node) const noexcept {
+    return tree_->parent(node);
+  }
   [[nodiscard]] std::uint64_t offset_of(const char* p) const noexcept;
   bool fail(malformed_reason, std::string_view pointer, std::uint64_t offset) noexcept;
   bool fail(malformed_reason reason, const field& f, const field_value& value) noexcept {
@@ -69,12 +83,14 @@ class field_reader : public event_reader {
 
  private:
   bool unescape(const field&, field_value&);
+  bool take_off_frame();
 
   const decode_rules* rules_;
   json::walker walker_;
   const json::pointer_tree* tree_;
   // of the record that is being read
   const record* record_{nullptr};
+  std::string_view body_;
   decoded_event* event_{nullptr};
   text_arena* texts_{nullptr};
 };

@@ -23,10 +23,13 @@ enum member : std::size_t {
   payload,
   key_error,
   payload_error,
+  value,
+  timestamp_of,
+  value_size,
 };
-constexpr std::array<std::string_view, 10> k_members{"/topic",     "/partition",    "/offset",  "/tstype",
-                                                     "/ts",        "/key",          "/headers", "/payload",
-                                                     "/key_error", "/payload_error"};
+constexpr std::array<std::string_view, 13> k_members{
+    "/topic",   "/partition", "/offset",        "/tstype", "/ts",        "/key",       "/headers",
+    "/payload", "/key_error", "/payload_error", "/value",  "/timestamp", "/value_size"};
 
 /// The text of a string of checked JSON, unescaped. False: a lone surrogate, which bytes cannot give.
 bool take_string(std::string_view quoted, std::string& to) {
@@ -67,6 +70,11 @@ struct kcat_line_reader::implementation {
     return {f.begin, static_cast<std::size_t>(f.end - f.begin)};
   }
 
+  /// Whether rpk printed the line: it is the one that says `timestamp`.
+  [[nodiscard]] bool is_of_rpk() const {
+    return at(timestamp_of).what != json::kind::none && at(ts).what == json::kind::none &&
+           at(payload).what == json::kind::none;
+  }
   malformed_detail check_members() const;
   malformed_detail read_position(kcat_record&) const;
   malformed_detail read_text(member, std::optional<std::string>&) const;
@@ -89,7 +97,11 @@ malformed_detail kcat_line_reader::implementation::check_members() const {
   for (const member which : {key_error, payload_error}) {
     if (at(which).what != json::kind::none) return fail(which, at(which).begin);
   }
+  const bool of_rpk = is_of_rpk();
+  // --meta-only: the value is not there.
+  if (of_rpk && at(value_size).what != json::kind::none) return fail(value_size, at(value_size).begin);
   for (const member which : {topic, partition, offset, key, payload}) {
+    if (of_rpk && (which == key || which == payload)) continue;
     if (at(which).what == json::kind::none) return fail(which, walker.at(json::k_root).begin);
   }
   return {};
@@ -107,10 +119,11 @@ malformed_detail kcat_line_reader::implementation::read_position(kcat_record& to
   if (at(offset).what != json::kind::number || !take_integer(token(offset), to.offset) || to.offset < 0) {
     return fail(offset, at(offset).begin);
   }
-  if (at(ts).what == json::kind::none || at(ts).what == json::kind::null) return {};
+  const member stamp = is_of_rpk() ? timestamp_of : ts;
+  if (at(stamp).what == json::kind::none || at(stamp).what == json::kind::null) return {};
   std::int64_t time = 0;
-  if (at(ts).what != json::kind::number || !take_integer(token(ts), time) || time < -1) {
-    return fail(ts, at(ts).begin);
+  if (at(stamp).what != json::kind::number || !take_integer(token(stamp), time) || time < -1) {
+    return fail(stamp, at(stamp).begin);
   }
   const bool unknown = at(tstype).what == json::kind::string && token(tstype) == "\"unknown\"";
   if (time != -1 && !unknown) to.time = timestamp{std::chrono::milliseconds{time}};
@@ -120,8 +133,12 @@ malformed_detail kcat_line_reader::implementation::read_position(kcat_record& to
 malformed_detail kcat_line_reader::implementation::read_text(member which,
                                                              std::optional<std::string>& to) const {
   const json::found& f = at(which);
-  if (f.what == json::kind::null) return {};
-  if (f.what != json::kind::string || !take_string(token(which), to.emplace())) return fail(which, f.begin);
+  if (f.what == json::kind::null || f.what == json::kind::none) return {};
+  if (f.what != json::kind::string) {  // of Avro, as JSON
+    to.emplace(token(which));
+    return {};
+  }
+  if (!take_string(token(which), to.emplace())) return fail(which, f.begin);
   return {};
 }
 
@@ -149,10 +166,38 @@ bool next_of(const char*& p, const char* end) {
 
 }  // namespace
 
-/// [name, value, name, value, ...], p behind its bracket.
+namespace {
+
+/// {"key": name, "value": value}, p at its bracket.
+bool take_pair(const char*& p, const char* end, kcat_record& to) {
+  ++p;
+  std::optional<std::string> name;
+  std::optional<std::string> text;
+  while (next_of(p, end)) {
+    std::optional<std::string> member;
+    if (!take_value(p, end, member)) return false;
+    json::skip_space(p, end);
+    ++p;  // the colon
+    json::skip_space(p, end);
+    if (member != "key" && member != "value") return false;
+    if (!take_value(p, end, member == "key" ? name : text)) return false;
+  }
+  ++p;
+  if (!name) return false;
+  to.headers.emplace_back(std::move(*name), std::move(text));
+  return true;
+}
+
+}  // namespace
+
+/// [name, value, name, value, ...], or [{key, value}, ...] of rpk; p behind its bracket.
 bool kcat_line_reader::implementation::read_header_list(kcat_record& to, const char*& p,
                                                         const char* end) const {
   while (next_of(p, end)) {
+    if (*p == '{' && is_of_rpk()) {
+      if (!take_pair(p, end, to)) return false;
+      continue;
+    }
     std::optional<std::string> name;
     if (!take_value(p, end, name) || !name) return false;
     auto& added = to.headers.emplace_back(std::move(*name), std::nullopt);
@@ -246,7 +291,8 @@ malformed_detail kcat_line_reader::read(std::string_view line, kcat_record& to) 
   if (broken.reason == malformed_reason::none) broken = self.read_position(to);
   if (broken.reason == malformed_reason::none) broken = self.read_text(key, to.key);
   if (broken.reason == malformed_reason::none) broken = self.read_headers(to);
-  if (broken.reason == malformed_reason::none) broken = self.read_text(payload, to.payload);
+  if (broken.reason == malformed_reason::none)
+    broken = self.read_text(self.is_of_rpk() ? value : payload, to.payload);
   return broken;
 }
 

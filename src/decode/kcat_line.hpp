@@ -14,7 +14,7 @@
 
 namespace ratchet {
 
-/// One record as `kcat -C -J` prints it, in memory of its own.
+/// One record as `kcat -C -J` or `rpk topic consume` prints it, in memory of its own.
 struct kcat_record {
   std::string topic;
   partition_id partition{0};
@@ -25,9 +25,12 @@ struct kcat_record {
   std::optional<std::string> payload;  ///< none: null, a tombstone
 };
 
-/// Reads such lines. kcat prints a payload's bytes as they are, be they UTF-8 or not; so they come out as
-/// they are. Headers are its flat array [name, value, ...] or an object of values or arrays of values. Other
-/// members are passed over. Thread-safety: one thread at a time; reuse it.
+/// Reads such lines. Where kcat turned Avro into JSON (`-s avro`), key and payload are that JSON, byte for
+/// byte. A line of rpk has `value` and `timestamp` for kcat's `payload` and `ts`, and leaves out what is null
+/// or empty, so that an empty one is null here; its headers are a list of {key, value}. kcat prints a
+/// payload's bytes as they are, be they UTF-8 or not; so they come out as they are. Headers are its flat
+/// array [name, value, ...] or an object of values or arrays of values. Other members are passed over.
+/// Thread-safety: one thread at a time; reuse it.
 class kcat_line_reader {
  public:
   kcat_line_reader();

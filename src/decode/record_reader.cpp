@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "decode/event_id_text.hpp"
+#include "decode/json_scan.hpp"
 #include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/sequence_text.hpp"
@@ -29,14 +31,52 @@ constexpr timestamp k_no_uuid_yet{std::chrono::sys_days{std::chrono::year{2100} 
 
 /// The order in which faults are looked for: first the value as a whole, then field by field.
 bool record_reader::read_all() {
-  return read_value() && (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
+  return read_value() && (chooses_ ? choose() : read_fields());
+}
+
+bool record_reader::read_fields() {
+  return (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
          read_sequence() && read_type() && read_time_from(fields_->time) && number_the_record() &&
          read_payload();
 }
 
+/// Of what is ignored nothing but its type is looked at: it may have another shape. A null value has no type
+/// where types stand in the value, and is judged by what else it has.
+bool record_reader::choose() {
+  if (!from().value && rules().ignore_tombstones) return ignore();
+  field_value type;
+  if (!fetch(fields_->type, type)) return false;
+  const bool is_text = type.what == json::kind::string;
+  const bool may_be_ours = is_text ? types_.empty() || types_.contain(type.text)
+                                   : types_.empty() || (!from().value && type.what == json::kind::none);
+  if (!may_be_ours || (is_text && ignored_.contain(type.text))) {
+    if (is_text && !type.outside) event().type = type.text;
+    return ignore();
+  }
+  if (read_fields()) return true;
+  if (from().value || types_.empty()) return false;
+  event().malformed = {};  // a null value of which nothing can be read is none of the types
+  return ignore();
+}
+
 bool record_reader::read_value() {
   if (!from().value) return true;
-  return check_size() && (value_is_bytes() || walk_value());
+  if (!check_size() || (!value_is_bytes() && !walk_value())) return false;
+  return !fields_->element.mapped || check_element();
+}
+
+/// The element that the config reads has to be the only one of its array, or the others would be lost.
+bool record_reader::check_element() {
+  const field& f = fields_->element;
+  if (!no_duplicate(f)) return false;
+  const json::found& here = at(f.node);
+  const json::found& array = at(parent_of(f.node));
+  if (here.what == json::kind::none || array.what != json::kind::array) return true;
+  const char* const end = body().data() + body().size();
+  const char* behind = here.end;
+  json::skip_space(behind, end);
+  const bool is_alone = f.source.tokens.back() == "0" && behind != end && *behind == ']';
+  return is_alone || fail(malformed_reason::longer_array, f.source.text, offset_of(array.begin));
 }
 
 /// Where nothing is read from the value, a record that says so may carry something other than JSON.
@@ -49,8 +89,17 @@ bool record_reader::value_is_bytes() const {
 bool record_reader::read_event_id() {
   const field& f = fields_->event_id;
   if (!f.mapped) return true;
+  const bool is_lost =
+      !from().value &&
+      (f.in_value() || std::any_of(fields_->event_id_more.begin(), fields_->event_id_more.end(),
+                                   [](const field& part) { return part.in_value(); }));
+  if (is_lost && give_position_for_id()) return true;
   field_value value;
-  if (!(fields_->is_cloudevent ? fetch_attribute(f, value) : fetch_required(f, value))) return false;
+  if (!fields_->event_id_more.empty()) {
+    if (!fetch_joined(f, fields_->event_id_more, value)) return false;
+  } else if (!(fields_->is_cloudevent ? fetch_attribute(f, value) : fetch_required(f, value))) {
+    return false;
+  }
   if (rules().ids == id_kind::none) return true;
   if (rules().ids == id_kind::monotonic) return read_id_number(f, value);
   const bool opaque = rules().ids == id_kind::opaque;
@@ -73,6 +122,65 @@ bool record_reader::read_event_id() {
   return true;
 }
 
+/// A null value whose id would stand in it is told from others by its place alone.
+bool record_reader::give_position_for_id() {
+  const id_kind ids = rules().ids;
+  if (fields_->aggregate.in_value() || fields_->is_cloudevent || from().where->topic.empty()) return false;
+  if (ids != id_kind::opaque && (!has_own_time(ids) || !from().time)) return false;
+  const std::string place = "null/" + from().where->topic + "/" +
+                            std::to_string(static_cast<std::int32_t>(from().where->partition)) + "/" +
+                            std::to_string(from().offset);
+  event().has_id = true;
+  if (ids == id_kind::opaque) {
+    char* const room = texts().room(place.size());
+    std::copy(place.begin(), place.end(), room);
+    texts().keep(room, place.size());
+    event().id_text = {room, place.size()};
+    event().id = hash_opaque_id(place).value();
+  } else {
+    event().id = id_of_place(ids, *from().time, place);
+  }
+  return true;
+}
+
+/// The parts, with a slash between them. In a part a slash is ~1 and a tilde ~0, as in a JSON Pointer, so
+/// that no two lists of parts are one text.
+bool record_reader::fetch_joined(const field& first, std::span<const field> more, field_value& value) {
+  parts_.clear();
+  std::size_t most = more.size();
+  for (std::size_t i = 0; i <= more.size(); ++i) {
+    const field& part = i == 0 ? first : more[i - 1];
+    field_value here;
+    if (!fetch_required(part, here)) return false;
+    if (!names_something(here.what, here.text)) return fail(malformed_reason::wrong_type, part, here);
+    if (!check_utf8(part, here)) return false;
+    if (i == 0) value.offset = here.offset;
+    parts_.push_back(here.text);
+    most += 2 * here.text.size();
+  }
+  char* const room = texts().room(most);
+  char* end = room;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::string_view part = parts_[i];
+    if (i > 0) *end++ = '/';
+    if (part.find('~') == std::string_view::npos && part.find('/') == std::string_view::npos) {
+      end = std::copy(part.begin(), part.end(), end);
+      continue;
+    }
+    for (const char c : part) {
+      const bool is_special = c == '~' || c == '/';
+      *end++ = is_special ? '~' : c;
+      if (is_special) *end++ = c == '~' ? '0' : '1';
+    }
+  }
+  const auto size = static_cast<std::size_t>(end - room);
+  const bool says_nothing = size == more.size();
+  texts().keep(room, size);
+  value.what = json::kind::string;
+  value.text = {room, says_nothing ? 0 : size};
+  return true;
+}
+
 bool record_reader::read_id_number(const field& f, const field_value& value) {
   if (!names_something(value.what, value.text)) return fail(malformed_reason::wrong_type, f, value);
   const auto number = parse_u128(value.text);
@@ -88,6 +196,8 @@ bool record_reader::read_id_number(const field& f, const field_value& value) {
 bool record_reader::read_aggregate() {
   const field& f = fields_->aggregate;
   field_value value;
+  if (!fields_->aggregate_more.empty())
+    return fetch_joined(f, fields_->aggregate_more, value) && set_aggregate(f, value);
   if (!fetch_required(f, value)) return false;
   if (!names_something(value.what, value.text)) return fail(malformed_reason::wrong_type, f, value);
   return set_aggregate(f, value) && check_utf8(f, value);
@@ -104,11 +214,32 @@ bool record_reader::read_type() {
   return true;
 }
 
+/// Whether the event deletes its aggregate's snapshot though it has a value. False: it cannot be told.
+bool record_reader::deletes(bool& yes) {
+  yes = deleting_.contain(event().type);
+  if (yes || !fields_->deleted.mapped) return true;
+  field_value value;
+  if (!fetch(fields_->deleted, value)) return false;
+  const std::vector<std::string>& is = rules().envelope.deletes.is;
+  if (value.what == json::kind::none) return true;
+  const bool says_no = value.text.empty() || value.text == "false" || value.text == "0";
+  yes = is.empty() ? !says_no : std::find(is.begin(), is.end(), value.text) != is.end();
+  return true;
+}
+
 bool record_reader::read_payload() {
   if (!from().value) return true;
+  if (!deleting_.empty() || fields_->deleted.mapped) {
+    bool yes = false;
+    if (!deletes(yes)) return false;
+    if (yes) {
+      event().kind = decoded_kind::tombstone;
+      return true;
+    }
+  }
   if (fields_->base64.mapped) return read_data();
   if (fields_->payload.mapped) return set_payload(fields_->payload);
-  event().payload = *from().value;
+  event().payload = body();
   event().payload_hash = payload_hash(event().payload);
   return true;
 }

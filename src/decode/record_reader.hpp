@@ -1,6 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "decode/event_types.hpp"
 #include "decode/field_reader.hpp"
 
 namespace ratchet {
@@ -10,16 +15,28 @@ namespace ratchet {
 class record_reader final : public field_reader {
  public:
   record_reader(const decode_rules& rules, const field_map& fields)
-      : field_reader{rules, fields.tree}, fields_{&fields}, inner_{fields.inner} {}
+      : field_reader{rules, fields.tree},
+        fields_{&fields},
+        inner_{fields.inner},
+        types_{rules.types},
+        ignored_{rules.ignore},
+        deleting_{rules.envelope.deletes.types},
+        chooses_{!types_.empty() || !ignored_.empty() || rules.ignore_tombstones} {}
 
  private:
   bool read_all() override;
   bool read_value();
+  bool check_element();
+  bool read_fields();
+  bool choose();
   bool read_event_id();
+  bool give_position_for_id();
+  bool fetch_joined(const field&, std::span<const field> more, field_value&);
   bool read_id_number(const field&, const field_value&);
   bool read_aggregate();
   bool read_type();
   bool read_payload();
+  bool deletes(bool& yes);
   [[nodiscard]] bool value_is_bytes() const;
 
   // sequence_reader.cpp.
@@ -36,8 +53,13 @@ class record_reader final : public field_reader {
   bool read_base64(const field_value&);
 
   const field_map* fields_;
-  json::walker inner_;       ///< of bytes that came as base64
-  std::string_view origin_;  ///< the source of the event that is being read
+  json::walker inner_;  ///< of bytes that came as base64
+  event_types types_;   ///< of events that are handled; empty: all
+  event_types ignored_;
+  event_types deleting_;
+  std::vector<std::string_view> parts_;  ///< of the name that is being joined
+  bool chooses_;                         ///< some of the events are ignored
+  std::string_view origin_;              ///< the source of the event that is being read
 };
 
 }  // namespace ratchet

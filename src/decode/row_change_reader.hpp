@@ -34,7 +34,6 @@ class debezium_cdc_reader final : private change_tree, public field_reader {
   bool read_change(const change_fields&);
   bool read_key();
   bool read_sequence(const change_fields&);
-  bool ignore() noexcept;
 
   field key_;
   json::node_index schema_;

@@ -168,6 +168,87 @@ std::optional<timestamp> parse_time_number(std::string_view text, time_unit unit
                             : floor<milliseconds>(std::chrono::nanoseconds{*value}));
 }
 
+namespace {
+
+/// The month's number of three letters; 0: there is none.
+int month_of(std::string_view name) noexcept {
+  constexpr std::string_view k_names{"JanFebMarAprMayJunJulAugSepOctNovDec"};
+  const std::size_t at = name.size() == 3 ? k_names.find(name) : std::string_view::npos;
+  return at == std::string_view::npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
+}
+
+std::string two_digits(int number) {
+  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+}
+
+/// Wed, 01 May 2024 10:00:00 GMT (RFC 1123; the day of the week is not looked at) as RFC 3339; empty: it is
+/// none.
+std::string from_rfc1123(std::string_view text) {
+  const std::size_t comma = text.find(", ");
+  if (comma != 3) return {};
+  text.remove_prefix(comma + 2);
+  const std::size_t day = text.find(' ');
+  if (day != 1 && day != 2) return {};
+  const int month = month_of(text.substr(day + 1, 3));
+  const std::string_view rest = text.substr(std::min(day + 5, text.size()));  // 2024 10:00:00 GMT
+  if (month == 0 || rest.size() < 15 || rest[4] != ' ' || text[day + 4] != ' ') return {};
+  return std::string{rest.substr(0, 4)} + "-" + two_digits(month) + "-" + (day == 1 ? "0" : "") +
+         std::string{text.substr(0, day)} + "T" + std::string{rest.substr(5)};
+}
+
+bool all_digits(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), json::is_digit);
+}
+
+/// 20260131T120000 with its dashes and colons.
+std::string spread_basic(std::string_view text) {
+  const bool is_basic = text.size() >= 15 && (text[8] == 'T' || text[8] == 't') &&
+                        all_digits(text.substr(0, 8)) && all_digits(text.substr(9, 6));
+  if (!is_basic) return std::string{text};
+  const auto part = [text](std::size_t at, std::size_t size) { return std::string{text.substr(at, size)}; };
+  return part(0, 4) + "-" + part(4, 2) + "-" + part(6, 2) + "T" + part(9, 2) + ":" + part(11, 2) + ":" +
+         part(13, 2) + part(15, text.size());
+}
+
+/// What stands behind the seconds and their fraction, as RFC 3339 has it; empty: it is no offset.
+std::string offset_from(std::string_view zone) {
+  while (zone.starts_with(' ')) zone.remove_prefix(1);
+  if (zone.ends_with(']')) zone = zone.substr(0, zone.find('['));
+  if (zone.size() > 4 && zone.ends_with(" UTC")) zone.remove_suffix(4);
+  if (zone.empty() || zone == "Z" || zone == "z" || zone == "UTC" || zone == "GMT") return "Z";
+  if (zone.front() != '+' && zone.front() != '-') return {};
+  if (zone.size() == 3 && all_digits(zone.substr(1))) return std::string{zone} + ":00";
+  if (zone.size() == 5 && all_digits(zone.substr(1)))
+    return std::string{zone.substr(0, 3)} + ":" + std::string{zone.substr(3)};
+  return std::string{zone};
+}
+
+}  // namespace
+
+std::optional<timestamp> parse_time_spelling(std::string_view text) {
+  if (const auto time = parse_rfc3339(text)) return time;
+  constexpr std::size_t k_longest = 80;
+  if (text.size() < 8 || text.size() > k_longest) return std::nullopt;
+  std::string t = from_rfc1123(text);
+  if (t.empty()) t = spread_basic(text);
+  constexpr std::size_t k_date = 10;
+  constexpr std::size_t k_minutes = 16;
+  constexpr std::size_t k_seconds = 19;
+  if (t.size() == k_date) return parse_rfc3339(t + "T00:00:00Z");
+  if (t.size() < k_minutes) return std::nullopt;
+  if (t[k_date] == ' ') t[k_date] = 'T';
+  if (t.size() == k_minutes || t[k_minutes] != ':') t.insert(k_minutes, ":00");
+  if (t.size() < k_seconds) return std::nullopt;
+  std::size_t zone = k_seconds;
+  if (zone < t.size() && (t[zone] == '.' || t[zone] == ',')) {
+    t[zone++] = '.';
+    while (zone < t.size() && json::is_digit(t[zone])) ++zone;
+  }
+  const std::string offset = offset_from(std::string_view{t}.substr(zone));
+  if (offset.empty()) return std::nullopt;
+  return parse_rfc3339(t.substr(0, zone) + offset);
+}
+
 std::string to_rfc3339(timestamp t) {
   // Civil date from days by hand: std::chrono::year ends at 32767, a timestamp does not.
   constexpr std::int64_t k_day_ms = 86'400'000;

@@ -15,6 +15,12 @@ namespace ratchet {
 /// in UTC) is the next second's .000, as a timestamp cannot hold it; other 60s are refused.
 [[nodiscard]] std::optional<timestamp> parse_rfc3339(std::string_view text) noexcept;
 
+/// Reads what people write for RFC 3339, which is tried first: a space for the T, a comma before the
+/// fraction, no seconds, offsets as +hhmm, +hh, " UTC", " GMT" and " +0000 UTC", a zone's name in brackets
+/// behind the offset, the basic form 20260131T120000Z, a date alone (its first moment), and Wed, 01 May 2024
+/// 10:00:00 GMT. What has no offset is UTC.
+[[nodiscard]] std::optional<timestamp> parse_time_spelling(std::string_view text);
+
 /// Reads decimal milliseconds since 1970, as JSON writes an integer: an optional '-', digits without leading
 /// zeros. None outside of the years 0000 to 9999, which RFC 3339 could not print.
 [[nodiscard]] std::optional<timestamp> parse_milliseconds(std::string_view text) noexcept;

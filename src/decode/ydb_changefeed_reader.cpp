@@ -18,8 +18,7 @@ bool ydb_changefeed_reader::read_all() {
   if (!from().value) return fail(malformed_reason::null_value, {}, 0);
   if (!check_size() || !walk_value()) return false;
   if (at(key_.node).what == json::kind::none && at(resolved_.node).what != json::kind::none) {
-    event().kind = decoded_kind::ignored;
-    return true;
+    return ignore();
   }
   if (!read_key() || !read_sequence()) return false;
   field_value erased;

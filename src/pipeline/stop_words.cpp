@@ -5,6 +5,7 @@
 
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "text/likely_kind.hpp"
 #include "text/partition_name.hpp"
 #include "text/rejected_words.hpp"
 
@@ -16,12 +17,14 @@ std::string what_is_poisoned(const partition_stop& stop) {
   std::string text = "stopped, as too many records in a row are malformed; this one is " +
                      std::string{name_of(stop.malformed.reason)};
   if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
-  text += " (byte " + std::to_string(stop.malformed.byte_offset) + ")\n";
+  text += " (byte " + std::to_string(stop.malformed.byte_offset) + "), and the first of them ";
+  text += stop.first_value ? "begins with " + escaped_beginning(*stop.first_value) : std::string{"is null"};
+  text += '\n';
   if (stop.malformed.reason == malformed_reason::position_invalid) {
     return text +
            "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
   }
-  const std::string hint = hint_on_fault(name_of(stop.malformed.reason), std::nullopt);
+  const std::string hint = hint_on_fault(name_of(stop.malformed.reason), stop.first_value);
   return text + (hint.empty() ? "most likely the envelope of the config does not fit the topic" : hint) +
          "; see " + typed_command("status", "--rejected") +
          "; correct the config, or set `poison: off` for the stream to pass over such records";

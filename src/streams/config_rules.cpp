@@ -123,6 +123,17 @@ class stream_rules_check {
       const char* fault = is_known ? nullptr : fault_of_source(envelope_.format, *source);
       if (fault != nullptr) add(key, "is no source of a field", fault);
     }
+    check_parts("envelope.event_id", envelope_.event_id_more);
+    check_parts("envelope.aggregate", envelope_.aggregate_more);
+    const std::string& deleted = envelope_.deletes.field;
+    const char* wrong = deleted.empty() ? nullptr : fault_of_source(envelope_.format, deleted);
+    if (wrong != nullptr) add("envelope.delete.field", "is no source of a field", wrong);
+    if (!envelope_.event_id_more.empty() && stream_.dedup.ids != id_kind::opaque &&
+        stream_.dedup.ids != id_kind::none) {
+      add("envelope.event_id", "of several fields needs dedup: {ids: opaque}",
+          "together they are a text; one field alone may be of another kind", {"dedup"});
+    }
+    check_types();
     if (envelope_.aggregate.empty()) {
       add("envelope.aggregate", "is missing",
           "where the aggregate's id comes from, as in aggregate: /payment/id or key", {"order", "topics"});
@@ -206,6 +217,33 @@ class stream_rules_check {
                         kind_ == sequence_kind::integer && !is_of_record(envelope_.sequence) &&
                         envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half;
     if (!is_fit) add("after_delete", "restart does not go with this stream", hint, {"order", "envelope"});
+  }
+  void check_parts(const char* key, const std::vector<std::string>& more) {
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      const char* fault = fault_of_source(envelope_.format, more[i]);
+      if (fault != nullptr)
+        add(std::string{key} + "[" + std::to_string(i + 1) + "]", "is no source of a field", fault);
+    }
+  }
+  /// Who speaks of types must have them.
+  void check_types() {
+    if (has_log_positions(envelope_.format)) {
+      if (!stream_.types.empty() || !stream_.ignore.empty() || stream_.ignore_tombstones) {
+        add(stream_.types.empty() ? "ignore" : "types",
+            std::string{"does not go with format: "} + name_of(envelope_.format),
+            "the format says itself which records mean nothing: leave it out", {"envelope.format"});
+      }
+      return;
+    }
+    if (!envelope_.type.empty()) return;
+    const std::pair<const char*, bool> speakers[] = {
+        {"types", !stream_.types.empty()},
+        {"ignore", !stream_.ignore.empty()},
+        {"envelope.delete.types", !envelope_.deletes.types.empty()}};
+    for (const auto& [key, speaks] : speakers) {
+      if (speaks)
+        add("envelope.type", "is missing", std::string{key} + " speaks of the type of events", {key});
+    }
   }
   void check_latest() {
     if (stream_.handling == handling::deferred) {

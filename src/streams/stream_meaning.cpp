@@ -2,6 +2,8 @@
 #include "streams/stream_meaning.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/reducers.hpp"
 #include "core/tables.hpp"
@@ -24,6 +26,13 @@ const char* name_of_first(first_number first) noexcept {
       return "any";
   }
   return "?";
+}
+
+/// A line for each, as KEY[N].
+void add_list(std::vector<std::pair<std::string, std::string>>& lines, const std::string& key,
+              const std::vector<std::string>& list, std::size_t first) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    lines.emplace_back(key + "[" + std::to_string(first + i) + "]", list[i]);
 }
 
 }  // namespace
@@ -58,6 +67,12 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
   if (stream.after_delete == after_delete::restart) lines.emplace_back("after_delete", "restart");
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
   if (e.time_unit != time_unit::milliseconds) lines.emplace_back("envelope.time.unit", word_of(e.time_unit));
+  add_list(lines, "envelope.event_id", e.event_id_more, 1);
+  add_list(lines, "envelope.aggregate", e.aggregate_more, 1);
+  if (e.key != key_kind::automatic) lines.emplace_back("envelope.key", word_of(e.key));
+  add_list(lines, "envelope.delete.types", e.deletes.types, 0);
+  if (!e.deletes.field.empty()) lines.emplace_back("envelope.delete.field", e.deletes.field);
+  add_list(lines, "envelope.delete.is", e.deletes.is, 0);
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)
     lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));

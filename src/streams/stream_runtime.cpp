@@ -152,6 +152,9 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   decode.order = config.order;
   decode.ids = config.dedup.ids;
   decode.payload_from = config.reducer.from;
+  decode.types = config.types;
+  decode.ignore = config.ignore;
+  decode.ignore_tombstones = config.ignore_tombstones;
   decode.bytes_allowed = config.reducer.kind != reducer_config::kind_of::merge_patch;
 }
 

@@ -1,13 +1,23 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "text/rejected_words.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/decoded_event.hpp"
 #include "core/hex.hpp"
+#include "decode/registry_frame.hpp"
+#include "text/likely_kind.hpp"
 
 namespace ratchet {
+
+namespace {
+
+constexpr const char* k_times =
+    "a time is RFC 3339, as in 2026-01-31T12:00:00Z, or a number of milliseconds since 1970; `time: {from: "
+    "…, "
+    "unit: s}` names another unit, also us and ns";
+
+}  // namespace
 
 std::string fault_text(const rejected_row& row) {
   if (row.reason != reject_reason::malformed) return {};
@@ -16,30 +26,55 @@ std::string fault_text(const rejected_row& row) {
 }
 
 std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value) {
-  constexpr std::size_t k_schema_header = 5;  // a byte 0 and four of the schema's number
-  if (fault == name_of(malformed_reason::id_invalid)) {
+  const auto is = [fault](malformed_reason reason) { return fault == name_of(reason); };
+  if (is(malformed_reason::id_invalid)) {
     return "not an id as `dedup.ids` names them, a UUIDv7 where it names none; `dedup: {ids: opaque}` takes "
            "any "
            "text";
   }
-  if (fault == name_of(malformed_reason::sequence_invalid)) {
+  if (is(malformed_reason::sequence_invalid)) {
     return "not what the config says of `sequence`, digits where it says nothing; `sequence: {from: …, as: "
            "…}` "
            "takes decimal, time, lsn, hlc, ulid, uuidv7 and text, too";
   }
-  if (fault == name_of(malformed_reason::sequence_too_large)) {
+  if (is(malformed_reason::sequence_too_large)) {
     return "more than there is room for: 64 bits where `sequence` is a plain number, 128 with `sequence: "
            "{from: …, "
            "as: integer}`; what does not fit there cannot be ordered by";
   }
-  if (fault == name_of(malformed_reason::id_time_invalid)) {
+  if (is(malformed_reason::id_time_invalid)) {
     return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
            "clock; "
            "`dedup: {ids: opaque}` takes it by its record's time";
   }
-  const bool is_framed = value && value->size() >= k_schema_header && value->front() == '\0';
-  if (is_framed && fault == name_of(malformed_reason::invalid_json))
-    return "as Confluent's serializers frame it: a byte 0 and a schema's number; Ratchet reads plain JSON";
+  if (is(malformed_reason::avro) || is(malformed_reason::protobuf)) {
+    const auto framed = value ? read_frame(*value) : std::nullopt;
+    return (framed ? "schema id " + framed->schema + ", " : std::string{}) +
+           (is(malformed_reason::avro) ? "Avro" : "Protobuf") +
+           ": not supported yet; have the topic written in JSON, or turn it into JSON first";
+  }
+  if (is(malformed_reason::key_binary)) {
+    return "bytes of a binary serializer: say what they are, as in `envelope: {key: i64}`, also i32, uuid or "
+           "json; `key: text` takes them as they come";
+  }
+  if (is(malformed_reason::key_invalid)) return "not what `envelope.key` says that keys are";
+  if (is(malformed_reason::time_invalid)) return k_times;
+  if (is(malformed_reason::null_value) && !value) {
+    return "a null value, of which the field cannot be read: take it from the key or a header, or say "
+           "`ignore: "
+           "{tombstones: true}`";
+  }
+  if (is(malformed_reason::longer_array)) {
+    return "the config reads one element of an array that has more, so that the others would be lost: send "
+           "one "
+           "event a record, or unpack the array first";
+  }
+  const bool is_whole = is(malformed_reason::invalid_json) || is(malformed_reason::invalid_utf8) ||
+                        is(malformed_reason::byte_order_mark);
+  if (is_whole && value) {
+    const likely_kind kind = kind_of_bytes(*value);
+    if (!kind.what.empty()) return "most likely " + kind.what + ": " + kind.of_record;
+  }
   return {};
 }
 

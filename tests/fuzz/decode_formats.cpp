@@ -6,6 +6,7 @@
 #include "decode/decoder.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
+#include "decode/registry_frame.hpp"
 #include "fuzz/format_reference.hpp"
 #include "fuzz/fuzz_input.hpp"
 
@@ -165,8 +166,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     RATCHET_FUZZ_CHECK(got.malformed.reason == malformed_reason::null_value);
     return 0;
   }
+  if (r.key && json_behind_frame(*r.key)) return 0;
   std::optional<json_node> document;
   if (r.value && how != mode::bytes) {
+    if (read_frame(*r.value)) return 0;  // its units pin it
     if (!fuzz::accepts(*r.value)) {
       RATCHET_FUZZ_CHECK(malformed);
       return 0;

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "decode/decoder.hpp"
+#include "decode/key_text.hpp"
+#include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
+#include "decode/time_text.hpp"
 #include "fuzz/json_judge.hpp"
 #include "fuzz/text_reference.hpp"
 
@@ -101,15 +104,22 @@ class envelope_reference {
     if (source.empty()) return true;
     if (source == "key") {
       if (!record_.key) return fail(malformed_reason::null_key, source);
-      v.own = {kind_of::string, std::string{*record_.key}, {}, {}};
+      const key_text key = read_key(rules_.envelope.key, *record_.key, texts_);  // its units pin it
+      if (key.reason != malformed_reason::none) return fail(key.reason, source);
+      v.own = {kind_of::string, std::string{key.text}, {}, {}};
       v.outside = true;
     } else if (source.starts_with("header:")) {
-      const header* found = nullptr;
+      std::vector<const header*> same;
+      std::vector<const header*> alike;
       for (const header& h : record_.headers) {
-        if (h.name != source.substr(7)) continue;
-        if (found != nullptr) return fail(malformed_reason::duplicate_header, source);
-        found = &h;
+        if (h.name == source.substr(7)) same.push_back(&h);
+        if (equal_ignoring_case(h.name, source.substr(7))) alike.push_back(&h);
       }
+      if (same.empty()) same = alike;
+      for (const header* h : same) {
+        if (h->value != same.front()->value) return fail(malformed_reason::duplicate_header, source);
+      }
+      const header* found = same.empty() ? nullptr : same.front();
       if (found == nullptr || !found->value) return true;
       v.own = {kind_of::string, std::string{*found->value}, {}, {}};
       v.outside = true;
@@ -133,6 +143,9 @@ class envelope_reference {
   bool id() {
     const std::string& source = rules_.envelope.event_id;
     if (rules_.ids == id_kind::none || source.empty()) return true;
+    const bool lost = !record_.value && source.starts_with('/');
+    if (lost && !rules_.envelope.aggregate.starts_with('/') && !record_.where->topic.empty() && record_.time)
+      return true;  // its place is its id
     value v;
     if (!fetch_required(source, v)) return false;
     if (rules_.ids == id_kind::opaque) return opaque_id(source, *v.node);
@@ -216,7 +229,8 @@ class envelope_reference {
     const bool text = v.node->kind == kind_of::string;
     const bool number = v.node->kind == kind_of::number || v.outside;
     if (text) event_.time = reference_rfc3339(v.node->text);
-    if (number && !event_.time) event_.time = reference_milliseconds(v.node->text);
+    if ((number || text) && !event_.time) event_.time = reference_milliseconds(v.node->text);
+    if (text && !event_.time) event_.time = parse_time_spelling(v.node->text);  // its units pin it
     if (!event_.time)
       return fail(text || number ? malformed_reason::time_invalid : malformed_reason::wrong_type, source);
     if (rules_.time_stands_for_record) event_.record_time = record_time_ = event_.time;
@@ -236,6 +250,7 @@ class envelope_reference {
   const decode_rules& rules_;
   const record& record_;
   std::optional<json_node> document_;
+  text_arena texts_;
   read_event event_;
   std::optional<timestamp> record_time_;  ///< what a malformed event keeps
 };

@@ -213,7 +213,8 @@ class format_reference {
     place found;
     for (const header& h : record_.headers) {
       if (h.name != "ce_" + std::string{name}) continue;
-      if (found.there) return {false, nullptr, true};
+      const bool same = found.node == nullptr ? !h.value : h.value && found.node->text == *h.value;
+      if (found.there && !same) return {false, nullptr, true};
       found.there = true;
       if (!h.value) continue;
       own = {kind_of::string, std::string{*h.value}, {}, {}};

@@ -69,6 +69,7 @@ struct spec {
   std::int64_t offset{0};
   std::string source{};
   std::optional<std::uint64_t> begins_at{};
+  malformed_reason fault{malformed_reason::invalid_json};  ///< of a malformed one
   friend bool operator==(const spec&, const spec&) = default;
 };
 
@@ -99,7 +100,7 @@ class batch {
     e.kind = s.kind;
     e.record_time = r.time;
     if (s.kind == decoded_kind::malformed) {
-      e.malformed = {malformed_reason::invalid_json, {}, 7};
+      e.malformed = {s.fault, {}, 7};
     } else if (s.kind != decoded_kind::ignored) {
       e.aggregate = s.aggregate;
       e.has_sequence = true;

@@ -5,8 +5,10 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "config/text.hpp"
+#include "decode/envelope_preset.hpp"
 #include "ratchet/config.hpp"
 #include "streams/stream_runtime.hpp"
 
@@ -65,6 +67,70 @@ TEST(config_of_envelopes, row_changes_have_no_ids) {
     EXPECT_THAT(describe(s), HasSubstr("; no event ids; keeps the new row"));
     EXPECT_THAT(limits_of(s), Contains(HasSubstr("at one log position the one that comes last is kept")));
   }
+}
+
+TEST(config_of_envelopes, fields_may_be_of_several_sources) {
+  const stream_config s = stream("{aggregate: [/tenant, /order], event_id: [/psp, 'header:x'], sequence: /s}",
+                                 "dedup: {ids: opaque}");
+  EXPECT_EQ(s.envelope.aggregate, "/tenant");
+  EXPECT_EQ(s.envelope.aggregate_more, std::vector<std::string>{"/order"});
+  EXPECT_EQ(s.envelope.event_id, "/psp");
+  EXPECT_EQ(s.envelope.event_id_more, std::vector<std::string>{"header:x"});
+  EXPECT_TRUE(reads_headers(s.envelope));
+  EXPECT_THAT(describe(s), HasSubstr("aggregates by [/tenant, /order]"));
+  EXPECT_THAT(describe(s), HasSubstr("ids [/psp, header:x] (opaque)"));
+  EXPECT_TRUE(stream("{aggregate: [/a], sequence: /s}", "dedup: off").envelope.aggregate_more.empty());
+}
+
+TEST(config_of_envelopes, say_what_is_ignored_and_what_deletes) {
+  const stream_config s =
+      stream("{aggregate: key, key: i64, sequence: /s, type: /t, delete: {types: [gone]}}",
+             "dedup: off\n    types: [a, 'b.*']\n    ignore: {types: [c], tombstones: true}");
+  EXPECT_EQ(s.envelope.key, key_kind::i64);
+  EXPECT_EQ(s.envelope.deletes.types, std::vector<std::string>{"gone"});
+  EXPECT_EQ(s.types, (std::vector<std::string>{"a", "b.*"}));
+  EXPECT_EQ(s.ignore, std::vector<std::string>{"c"});
+  EXPECT_TRUE(s.ignore_tombstones);
+  const stream_config other =
+      stream("{aggregate: /a, sequence: /s, type: /t, delete: {field: /op, is: [D, 3]}}",
+             "dedup: off\n    ignore: [c]");
+  EXPECT_EQ(other.envelope.deletes.field, "/op");
+  EXPECT_EQ(other.envelope.deletes.is, (std::vector<std::string>{"D", "3"}));
+  EXPECT_EQ(other.ignore, std::vector<std::string>{"c"});
+  EXPECT_FALSE(other.ignore_tombstones);
+  EXPECT_EQ(stream("{aggregate: /a, sequence: /s, delete: {field: /op, is: 'true'}}", "dedup: off")
+                .envelope.deletes.is,
+            std::vector<std::string>{"true"});
+}
+
+TEST(config_of_envelopes, what_they_choose_by_must_be_there) {
+  const auto error = [](const std::string& envelope, const std::string& rest) {
+    const auto c = parsed(envelope, rest);
+    return c ? std::string{} : to_text(c.error());
+  };
+  const std::string no_type = "{aggregate: /a, sequence: /s}";
+  EXPECT_THAT(error(no_type, "dedup: off\n    types: [a]"), HasSubstr("types speaks of the type of events"));
+  EXPECT_THAT(error(no_type, "dedup: off\n    ignore: [a]"),
+              HasSubstr("ignore speaks of the type of events"));
+  EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {types: [a]}}", "dedup: off"),
+              HasSubstr("envelope.delete.types speaks of the type of events"));
+  EXPECT_THAT(error(no_type, "dedup: off\n    types: []"), HasSubstr("names no type"));
+  EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {}}", "dedup: off"), HasSubstr("names neither"));
+  EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {is: x}}", "dedup: off"),
+              HasSubstr("without `field`"));
+  EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {field: a}}", "dedup: off"),
+              HasSubstr("no source"));
+  EXPECT_THAT(error("{aggregate: [], sequence: /s}", "dedup: off"), HasSubstr("names no source"));
+  EXPECT_THAT(error("{aggregate: [/a, b], sequence: /s}", "dedup: off"),
+              HasSubstr("is no source of a field"));
+  EXPECT_THAT(error("{aggregate: /a, event_id: [/b, /c], sequence: /s}", "order: latest"),
+              HasSubstr("of several fields needs dedup: {ids: opaque}"));
+  EXPECT_THAT(error("{aggregate: key, key: int, sequence: /s}", "dedup: off"),
+              HasSubstr("streams[0].envelope.key"));
+  EXPECT_THAT(error("{format: debezium-cdc}", "types: [c]"),
+              HasSubstr("does not go with format: debezium-cdc"));
+  EXPECT_THAT(error("{format: debezium-cdc, delete: {types: [d]}}", "order: latest"),
+              HasSubstr("is given by format: debezium-cdc"));
 }
 
 struct refused {

@@ -294,6 +294,23 @@ TEST(poison, begins_anew_behind_a_record_that_is_well_formed) {
   }
 }
 
+TEST(poison, is_not_reached_by_records_that_can_be_decoded_whatever_they_lack) {
+  world w{folding{}};
+  w.rules.poison_limit = 3;
+  const auto lacking = [](std::int64_t offset) {
+    spec s = bad(offset);
+    s.fault = malformed_reason::missing_field;
+    return s;
+  };
+  std::vector<spec> events;
+  for (int i = 0; i < 50; ++i) events.push_back(lacking(i));
+  EXPECT_TRUE(w.step(events).stops.empty());
+  EXPECT_EQ(w.state.counters.rejected_malformed, 50U);
+  EXPECT_TRUE(w.step({bad(50), bad(51), lacking(52), bad(53), bad(54)}).stops.empty());
+  EXPECT_EQ(w.partition(0).malformed_run, 2U) << "one that decodes ends the run";
+  EXPECT_EQ(w.step({bad(55)}).stops.size(), 1U);
+}
+
 TEST(poison, counts_each_partition_by_itself) {
   world w{folding{}};
   w.rules.poison_limit = 2;

@@ -124,10 +124,42 @@ TEST(kcat_line, says_where_it_is_not_what_kcat_prints) {
   for (const char* ts : {"-2", "1.5", "\"1\"", "99999999999999999999"}) {
     EXPECT_EQ(with(position + R"(,"ts":)" + ts + rest), "position_invalid /ts@43") << ts;
   }
-  EXPECT_EQ(with(position + R"(,"key":7,"payload":null)"), "position_invalid /key@44");
+  EXPECT_EQ(with(position + R"(,"key":"\ud800","payload":null)"), "position_invalid /key@44");
   EXPECT_EQ(with(position + R"(,"key":null,"payload":{}})"), "invalid_json @62");
-  EXPECT_EQ(with(position + R"(,"key":null,"payload":{})"), "position_invalid /payload@59");
   EXPECT_EQ(with(position + R"(,"key":null,"payload":"\ud800")"), "position_invalid /payload@59");
+}
+
+/// `kcat -s avro` prints Avro as JSON, not as text.
+TEST(kcat_line, takes_json_for_the_bytes_where_kcat_made_it) {
+  const kcat_record r =
+      read(R"({"topic":"t","partition":0,"offset":1,"key":{"id": 7},"payload":{"a":[1, 2]}})");
+  EXPECT_EQ(r.key, R"({"id": 7})");
+  EXPECT_EQ(r.payload, R"({"a":[1, 2]})");
+  EXPECT_EQ(read(R"({"topic":"t","partition":0,"offset":1,"key":7,"payload":1.50})").key, "7");
+}
+
+TEST(kcat_line, may_be_of_rpk) {
+  const kcat_record r = read(
+      R"({"topic":"t","key":"k","value":"{\"a\":1}","headers":[{"key":"h","value":"v"},{"value":"w","key":"h"}],)"
+      R"("timestamp":1704110400000,"partition":2,"offset":5})");
+  EXPECT_EQ(r.topic, "t");
+  EXPECT_EQ(r.partition, partition_id{2});
+  EXPECT_EQ(r.offset, 5);
+  EXPECT_EQ(r.time, timestamp{std::chrono::milliseconds{1'704'110'400'000}});
+  EXPECT_EQ(r.key, "k");
+  EXPECT_EQ(r.payload, R"({"a":1})");
+  ASSERT_EQ(r.headers.size(), 2U);
+  EXPECT_EQ(r.headers[0], (std::pair<std::string, std::optional<std::string>>{"h", "v"}));
+  EXPECT_EQ(r.headers[1], (std::pair<std::string, std::optional<std::string>>{"h", "w"}));
+  const kcat_record bare = read(R"({"topic":"t","timestamp":5,"partition":0,"offset":1})");
+  EXPECT_FALSE(bare.key);
+  EXPECT_FALSE(bare.payload) << "it prints nothing of a null value";
+  EXPECT_EQ(verdict(R"({"topic":"t","value_size":9,"timestamp":5,"partition":0,"offset":1})"),
+            "position_invalid /value_size@26")
+      << "of --meta-only";
+  EXPECT_EQ(
+      verdict(R"({"topic":"t","headers":[{"key":"h","x":"v"}],"timestamp":5,"partition":0,"offset":1})"),
+      "position_invalid /headers@39");
 }
 
 TEST(kcat_line, refuses_headers_of_another_shape) {

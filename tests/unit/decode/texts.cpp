@@ -387,5 +387,30 @@ TEST(base64, takes_the_padded_standard_alphabet_alone) {
   }
 }
 
+TEST(time_spellings, are_those_that_people_use) {
+  const auto read = [](const char* text) {
+    const auto time = parse_time_spelling(text);
+    return time ? to_rfc3339(*time) : std::string{"none"};
+  };
+  constexpr const char* k_ten = "2024-05-01T10:00:00.000Z";
+  for (const char* text :
+       {"2024-05-01T10:00:00Z", "2024-05-01T10:00:00", "2024-05-01 10:00:00", "2024-05-01 10:00",
+        "2024-05-01T10:00Z", "2024-05-01T12:00:00+0200", "2024-05-01T12:00:00+02",
+        "2024-05-01 12:00:00+02:00", "2024-05-01 10:00:00 UTC", "2024-05-01 10:00:00.000 +0000 UTC",
+        "2024-05-01T12:00+02:00[Europe/Berlin]", "2024-05-01T10:00:00Z[UTC]", "20240501T100000Z",
+        "20240501T100000", "Wed, 01 May 2024 10:00:00 GMT", "Wed, 1 May 2024 12:00:00 +0200"}) {
+    EXPECT_EQ(read(text), k_ten) << text;
+  }
+  EXPECT_EQ(read("2024-05-01T10:00:00,123456"), "2024-05-01T10:00:00.123Z");
+  EXPECT_EQ(read("2024-05-01 10:00:00.5"), "2024-05-01T10:00:00.500Z");
+  EXPECT_EQ(read("2024-05-01"), "2024-05-01T00:00:00.000Z");
+  for (const char* text :
+       {"", "yesterday", "01/05/2024", "2024-13-01", "2024-05-01T25:00:00", "2024-05-01X10:00:00",
+        "2024-05-01T10:00:00 CEST", "2024-05-01T10:00:00+2", "2024-05-01T10", "Wed, 01 Mai 2024 10:00:00 GMT",
+        "Wed, 01 May", "2024-05-01T10:00:00.", "20240501", "2024-05-01T10:00:00+02:00[", "]]]]]]]]]]"}) {
+    EXPECT_EQ(read(text), "none") << text;
+  }
+}
+
 }  // namespace
 }  // namespace ratchet

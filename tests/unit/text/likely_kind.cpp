@@ -1,0 +1,62 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "text/likely_kind.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "text/rejected_words.hpp"
+
+namespace ratchet {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(likely_kind, is_told_by_the_first_bytes) {
+  EXPECT_EQ(kind_of_bytes("\x1F\x8B\x08"s).what, "gzip");
+  EXPECT_EQ(kind_of_bytes("\x1F\x8B\x08"s).filter, "zcat");
+  EXPECT_EQ(kind_of_bytes("\x28\xB5\x2F\xFD\x04").what, "Zstandard");
+  EXPECT_EQ(kind_of_bytes("{\0\"\0"s).what, "UTF-16 (little-endian)");
+  EXPECT_EQ(kind_of_bytes("\xFF\xFE{\0"s).filter, "iconv -f utf-16 -t utf-8");
+  EXPECT_EQ(kind_of_bytes("\xFF\xFE\0\0{"s).what, "UTF-32");
+  EXPECT_EQ(kind_of_bytes("<?xml").what, "XML");
+  EXPECT_EQ(kind_of_bytes("{'id': 1}").what, "what Python prints of a dict, with single quotes");
+  EXPECT_EQ(kind_of_bytes("hello").what, "text that is no JSON");
+  EXPECT_EQ(kind_of_bytes("\x0A\x03"
+                          "abc")
+                .what,
+            "a binary format, as Protobuf, Avro or MessagePack");
+  EXPECT_EQ(kind_of_bytes("  ").what, "nothing but white space");
+  EXPECT_EQ(kind_of_bytes("{\"a\":1,}").what, "") << "JSON with a fault in it is no other kind";
+  EXPECT_EQ(kind_of_bytes("\0\0\0\0\x2A\x02"
+                          "a"s)
+                .what,
+            "Avro behind the frame of a schema registry, schema id 42");
+}
+
+TEST(likely_kind, of_a_rejected_record_is_a_hint) {
+  EXPECT_EQ(
+      hint_on_fault("avro",
+                    "\0\0\0\0\x2A\x02"
+                    "a"s),
+      "schema id 42, Avro: not supported yet; have the topic written in JSON, or turn it into JSON first");
+  EXPECT_EQ(hint_on_fault("protobuf",
+                          "\0\0\0\0\x2A\0\x0A\x01"
+                          "a"s),
+            "schema id 42, Protobuf: not supported yet; have the topic written in JSON, or turn it into JSON "
+            "first");
+  EXPECT_EQ(hint_on_fault("invalid_json", "<x/>"),
+            "most likely XML: have the topic written in JSON, or turn it into JSON first");
+  EXPECT_EQ(hint_on_fault("invalid_json", "{"), "");
+  EXPECT_NE(hint_on_fault("key_binary", "{}").find("key: i64"), std::string::npos);
+  EXPECT_NE(hint_on_fault("null_value", std::nullopt).find("ignore: {tombstones: true}"), std::string::npos);
+  EXPECT_EQ(hint_on_fault("null_value", "null"), "") << "JSON's null is no null value";
+}
+
+TEST(escaped_beginning, is_one_line_of_ascii_and_bounded) {
+  EXPECT_EQ(escaped_beginning("a\"\\\n\0\xFF"s), R"("a\"\\\x0A\x00\xFF")");
+  EXPECT_EQ(escaped_beginning(std::string(65, 'x')), "\"" + std::string(64, 'x') + "\" ...");
+}
+
+}  // namespace
+}  // namespace ratchet
