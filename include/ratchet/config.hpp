@@ -59,8 +59,14 @@ enum class envelope_format : std::uint8_t {
   json,             ///< every field where the config says
   cloudevents,      ///< CloudEvents 1.0 by their Kafka binding, in structured (JSON) and binary mode
   debezium_outbox,  ///< what Debezium's outbox event router writes: `json` with its header, key and value
-  debezium_cdc,     ///< row changes of PostgreSQL as Debezium writes them, with or without the schema
-  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images
+  debezium_cdc,     ///< row changes as Debezium's connectors write them, with or without the schema
+  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images, or DEBEZIUM_JSON
+};
+
+/// What tells an earlier row change from a later one.
+enum class change_order : std::uint8_t {
+  log,        ///< its position in the database's log
+  partition,  ///< its place in its partition: of a row the change that comes last is the newest
 };
 
 /// What a number counts where it stands for a time, since 1970.
@@ -85,6 +91,10 @@ struct envelope_config {
   envelope_format format{envelope_format::json};
   int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
   ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
+  change_order position{change_order::log};                        ///< `debezium-cdc`
+  /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
+  /// log; what is stored of the column stays. Empty: nothing is looked for.
+  std::string unavailable{"__debezium_unavailable_value"};
 };
 
 /// Whether the times of records move a stream's time at once.

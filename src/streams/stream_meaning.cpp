@@ -52,6 +52,7 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
   // Not where it is what every stream had before there was a choice.
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
   if (e.time_unit != time_unit::milliseconds) lines.emplace_back("envelope.time.unit", word_of(e.time_unit));
+  if (e.position != change_order::log) lines.emplace_back("envelope.position", "partition");
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)
     lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));

@@ -236,7 +236,7 @@ void test_driver::implementation::resume() {
     if (due.names.empty()) break;
     step_plan plan;
     plan.order = rules.gate.order;
-    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.needs_snapshots = !reduce.traits().full_state || rules.keeps_columns;
     plan.resumes = true;
     plan.runs_accepted = runs_accepted;
     for (const std::string& name : due.names) plan.add(name);

@@ -22,6 +22,15 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "any "
            "text";
   }
+  if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
+    return "how this connector's changes are ordered is not known; `envelope: {format: debezium-cdc, "
+           "position: "
+           "partition}` takes the last one of a row in its partition";
+  }
+  if (fault.starts_with(name_of(malformed_reason::unwrapped_row))) {
+    return "a row without its envelope, as ExtractNewRecordState leaves it: let it add the position "
+           "(`add.fields: op,lsn,source.sequence`), or say `position: partition`";
+  }
   const bool is_framed = value && value->size() >= k_schema_header && value->front() == '\0';
   if (is_framed && fault == name_of(malformed_reason::invalid_json))
     return "as Confluent's serializers frame it: a byte 0 and a schema's number; Ratchet reads plain JSON";
