@@ -18,11 +18,27 @@ namespace {
 
 using namespace ratchet;
 
-enum class shape : std::uint8_t { json, structured, binary, outbox, cdc, cdc_with_schema, ydb };
+enum class shape : std::uint8_t {
+  json,
+  structured,
+  binary,
+  outbox,
+  cdc,
+  cdc_with_schema,
+  ydb,
+  cdc_of_mysql,
+  unwrapped
+};
 
-constexpr std::array<const char*, 7> k_names{
-    "json",         "cloudevents structured",       "cloudevents binary", "debezium-outbox",
-    "debezium-cdc", "debezium-cdc with its schema", "ydb-changefeed"};
+constexpr std::array<const char*, 9> k_names{"json",
+                                             "cloudevents structured",
+                                             "cloudevents binary",
+                                             "debezium-outbox",
+                                             "debezium-cdc",
+                                             "debezium-cdc with its schema",
+                                             "ydb-changefeed",
+                                             "debezium-cdc of MySQL",
+                                             "debezium-cdc, unwrapped"};
 
 constexpr std::size_t k_bytes = 420;
 
@@ -112,6 +128,27 @@ sample make(shape s, const facts& f) {
       out.key = print(R"({"schema":{"type":"struct"},"payload":{"id":"p%08u"}})", f.payment);
       out.value = k_schema + change_of(f, out.key.size()) + "}";
       break;
+    case shape::cdc_of_mysql:
+      out.key = print(R"({"id":"p%08u"})", f.payment);
+      out.value = filled(
+          print(R"({"before":null,"after":{"id":"p%08u","note":")", f.payment),
+          print(
+              R"("},"source":{"connector":"mysql","ts_ms":%lld,"snapshot":"false","table":"payments","server_id":1,)"
+              R"("gtid":null,"file":"binlog.000003","pos":%u,"row":0,"thread":7},"op":"u","ts_ms":%lld})",
+              f.ms, f.sequence + 2000, f.ms)
+              .c_str(),
+          out.key.size());
+      break;
+    case shape::unwrapped:
+      out.key = print(R"({"id":"p%08u"})", f.payment);
+      out.value =
+          filled(print(R"({"id":"p%08u","note":")", f.payment),
+                 print(R"(","__deleted":"false","__op":"u","__lsn":%u,"__source_sequence":"[\"%u\",\"%u\"]",)"
+                       R"("__source_ts_ms":%lld})",
+                       f.sequence + 2000, f.sequence + 1000, f.sequence + 2000, f.ms)
+                     .c_str(),
+                 out.key.size());
+      break;
     case shape::ydb:
       out.value = filled(print(R"({"key":["p%08u"],"update":{},"newImage":{"note":")", f.payment),
                          print(R"("},"ts":[%lld,%u]})", f.ms, f.sequence).c_str(), 0);
@@ -138,6 +175,9 @@ decode_rules rules_of(shape s) {
       break;
     case shape::cdc:
     case shape::cdc_with_schema:
+    case shape::cdc_of_mysql:
+    case shape::unwrapped:
+      rules.keeps_columns = true;
       rules.envelope.format = envelope_format::debezium_cdc;
       rules.ids = id_kind::none;
       break;

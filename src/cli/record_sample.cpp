@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "app/line_reader.hpp"
+#include "core/json_scan.hpp"
 #include "core/success.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/kcat_line.hpp"
@@ -44,6 +46,30 @@ constexpr std::size_t k_batch_bytes = std::size_t{16} << 20U;
   return r;
 }
 
+void add_value(record_sample& out, std::uint64_t line, std::string_view value) {
+  sniff::sniffed_record r;
+  r.offset = static_cast<std::int64_t>(line);
+  r.value = std::string{value};
+  out.records.push_back(std::move(r));
+}
+
+/// A line that is no record of kcat's.
+void add_line(record_sample& out, const input_line& line, std::size_t most) {
+  const bool is_json = json::check_json(line.text).reason == malformed_reason::none;
+  if (!is_json) ++out.not_json;
+  const std::string_view text = json_scan::trimmed(line.text);
+  if (!is_json || !text.starts_with('[')) return add_value(out, line.number, line.text);
+  ++out.arrays;
+  const json_scan::long_values ends{text};
+  std::size_t at = json_scan::skip_space(text, 1);
+  while (text[at] != ']' && out.records.size() < most) {
+    const std::size_t end = json_scan::end_of_value(text, at, ends);
+    add_value(out, line.number, text.substr(at, end - at));
+    at = json_scan::skip_space(text, end);
+    if (text[at] == ',') at = json_scan::skip_space(text, at + 1);
+  }
+}
+
 }  // namespace
 
 reported<record_sample> sample_file(const std::string& path, std::size_t records) {
@@ -65,11 +91,7 @@ reported<record_sample> sample_file(const std::string& path, std::size_t records
         out.records.push_back(of_kcat(std::move(parsed)));
         continue;
       }
-      if (json::check_json(line.text).reason != malformed_reason::none) ++out.not_json;
-      sniff::sniffed_record r;
-      r.offset = static_cast<std::int64_t>(line.number);
-      r.value = std::string{line.text};
-      out.records.push_back(std::move(r));
+      add_line(out, line, records);
     }
   }
   return out;

@@ -16,10 +16,11 @@ namespace ratchet::cli {
 struct record_sample {
   std::vector<sniff::sniffed_record> records;
   std::size_t not_json{0};  ///< lines of a file that are no JSON by themselves
+  std::size_t arrays{0};    ///< lines that are arrays, whose elements are taken for records
 };
 
 /// The first lines of a file or of standard input (`-`): records as `kcat -C -J` prints them, and of other
-/// lines the values. Errors: io, naming the file.
+/// lines the values, or of arrays their elements. Errors: io, naming the file.
 [[nodiscard]] reported<record_sample> sample_file(const std::string& path, std::size_t records);
 
 /// The last records of each partition of the topic, about as many of each; without a group that brokers hear

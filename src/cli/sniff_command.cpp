@@ -53,9 +53,9 @@ struct sniff_arguments {
   options.wants_headers = true;
   RATCHET_TRY(const std::unique_ptr<source> from, make_kafka_source(kafka, options));
   auto sample = sample_topic(*from, a.name, a.records, k_patience);
+  const auto complaint = from->take_complaint();
   from->close(std::chrono::seconds{1});
   if (sample) return std::move(sample).value();
-  const auto complaint = from->take_complaint();
   return problem{sample.error(),
                  "the topic " + a.name +
                      " could not be read: " + (complaint ? complaint->text : sample.error().message()),
@@ -120,6 +120,7 @@ struct sniff_arguments {
   request.topic = file ? (sample.records.empty() ? "" : sample.records.front().where.topic) : a.name;
   request.brokers = a.brokers.empty() ? c.kafka.brokers : a.brokers;
   request.lines_that_are_no_json = sample.not_json;
+  request.lines_that_are_arrays = sample.arrays;
   return sniff::report_on(request, sample.records, shares);
 }
 
@@ -143,7 +144,7 @@ void add_sniff_command(CLI::App& root, command_line& line) {
       "committed.\nThe output is a config as a whole: what was found stands in its comments. With -c it "
       "says, too, "
       "what this config\nwould make of the records.\n"
-      "Exit codes: 0 done, 1 there are no records, 64 neither file nor brokers, 74 a file cannot be read.\n"
+      "Exit codes: 0 done, 1 there are no records or no such topic, 64 neither file nor brokers, 74 a file cannot be read.\n"
       "Example:\n  ratchet sniff --brokers localhost:9092 payment-status > ratchet.yaml");
   command->callback([a, &line] {
     auto text = look(*a);

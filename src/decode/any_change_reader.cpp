@@ -42,26 +42,33 @@ any_change_reader::position_fields::position_fields(json::pointer_tree& tree, co
       transaction{field_at(tree, prefix + "txId")},
       time{field_at(tree, prefix + "ts_ms")} {}
 
-any_change_reader::change_fields::change_fields(json::pointer_tree& tree, const std::string& root,
-                                                const std::string& payload_from)
+any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change_form form,
+                                                const std::string& root, const std::string& payload_from)
     : whole{field_at(tree, root)},
       operation{field_at(tree, root + "/op")},
-      origin{field_at(tree, root + "/source")},
-      after{field_at(tree, root + "/after")},
-      payload{field_at(tree, root + "/after" + payload_from)},
-      position{tree, root + "/source/"},
-      row_operation{field_at(tree, root + "/__op")},
-      row_deleted{field_at(tree, root + "/__deleted")},
-      row_payload{field_at(tree, root + payload_from)},
-      row_position{tree, root + "/__"},
-      row_source_position{tree, root + "/__source_"} {}
+      origin{field_at(tree, root + "/source")} {
+  if (form == change_form::envelope) {
+    after = field_at(tree, root + "/after");
+    payload = field_at(tree, root + "/after" + payload_from);
+    statement = field_at(tree, root + "/ddl");
+    position = {tree, root + "/source/"};
+  } else {
+    row_operation = field_at(tree, root + "/__op");
+    row_deleted = field_at(tree, root + "/__deleted");
+    row_payload = field_at(tree, root + payload_from);
+    time = field_at(tree, root + "/ts_ms");
+    row_position = {tree, root + "/__"};
+    row_source_position = {tree, root + "/__source_"};
+  }
+}
 
-any_change_reader::any_change_reader(const decode_rules& rules)
+any_change_reader::any_change_reader(const decode_rules& rules, change_form form)
     : keyed_change_reader{rules},
+      form_{form},
       schema_{field_at(tree, "/schema")},
       wrapped_{field_at(tree, "/payload")},
-      bare_fields_{tree, "", rules.payload_from},
-      wrapped_fields_{tree, "/payload", rules.payload_from},
+      bare_fields_{tree, form, "", rules.payload_from},
+      wrapped_fields_{tree, form, "/payload", rules.payload_from},
       commit_of_pair_{pair_tree_.add({"0"})},
       lsn_of_pair_{pair_tree_.add({"1"})},
       pair_walker_{pair_tree_},
@@ -70,6 +77,7 @@ any_change_reader::any_change_reader(const decode_rules& rules)
 
 bool any_change_reader::read_all() {
   was_plain_ = false;
+  left_it_ = false;
   if (!from().value) return ignore();
   if (!check_size() || !walk_value()) return false;
   if (is_there(schema_) && is_there(wrapped_)) {
@@ -85,7 +93,12 @@ bool any_change_reader::read_change(const change_fields& fields) {
   constexpr std::ptrdiff_t k_empty = 2;  // {}
   const json::found& whole = at(fields.whole.node);
   const bool has_members = whole.what == json::kind::object && whole.end - whole.begin > k_empty;
-  if (has_members && !is_there(fields.operation) && !is_there(fields.origin)) return read_row(fields);
+  const bool is_row = has_members && !is_there(fields.operation) && !is_there(fields.origin);
+  left_it_ = is_row != (form_ == change_form::unwrapped);
+  if (left_it_) return true;
+  if (is_row) return read_row(fields);
+  // What a connector says of a changed schema, in the topic of its own name.
+  if (!is_there(fields.operation) && is_there(fields.statement)) return ignore();
   field_value operation;
   if (!fetch_required(fields.operation, operation)) return false;
   if (operation.what != json::kind::string) {
@@ -112,6 +125,7 @@ bool any_change_reader::read_change(const change_fields& fields) {
 
 /// A row without its envelope; what orders it is there where ExtractNewRecordState was told to add it.
 bool any_change_reader::read_row(const change_fields& fields) {
+  if (is_there(fields.time) && is_key_of_heartbeat()) return ignore();
   field_value operation;
   if (!fetch(fields.row_operation, operation)) return false;
   const bool has_operation = operation.what == json::kind::string;
@@ -195,7 +209,7 @@ std::string_view any_change_reader::kept_name(std::string_view name) {
   name = name.substr(0, k_longest);
   const auto at = names_.find(name);
   if (at != names_.end()) return *at;
-  if (names_.size() == k_most_names) return bare_fields_.position.name.source.text;
+  if (names_.size() == k_most_names) return "/source/connector";
   return *names_.emplace(name).first;
 }
 

@@ -38,6 +38,7 @@ keyed_change_reader::keyed_change_reader(const decode_rules& rules)
     : field_reader{rules, tree},
       key_schema_{key_tree_.add({"schema"})},
       key_payload_{key_tree_.add({"payload"})},
+      key_server_{key_tree_.add({"serverName"})},
       key_walker_{key_tree_},
       unavailable_{rules.keeps_columns ? std::string_view{rules.envelope.unavailable} : std::string_view{}} {
   key_.source.text = "key";
@@ -62,6 +63,15 @@ bool keyed_change_reader::read_key(bool payload_alone) {
   }
   if (here.what == json::kind::null) return fail(malformed_reason::null_key, key_.source.text, offset);
   return set_aggregate(key_, {here.what, true, text_of(here), offset});
+}
+
+bool keyed_change_reader::is_key_of_heartbeat() {
+  if (!from().key || key_walker_.walk(*from().key).reason != malformed_reason::none) return false;
+  const json::found& payload = key_walker_.at(key_payload_);
+  if (key_walker_.at(key_server_).what == json::kind::string) return true;
+  // Beside a schema.
+  return payload.what == json::kind::object &&
+         text_of(payload).find("\"serverName\"") != std::string_view::npos;
 }
 
 void keyed_change_reader::look_for_unavailable(std::string_view operation) {
@@ -134,15 +144,26 @@ bool postgres_log_reader::read_sequence(const change_fields& fields) {
 }
 
 debezium_cdc_reader::debezium_cdc_reader(const decode_rules& rules)
-    : by_partition_{rules.envelope.position == change_order::partition}, plain_{rules}, any_{rules} {}
+    : by_partition_{rules.envelope.position == change_order::partition},
+      plain_{rules},
+      any_{rules, change_form::envelope},
+      row_{rules, change_form::unwrapped} {}
 
 void debezium_cdc_reader::read(const record& r, decoded_event& event, text_arena& texts) {
-  if (!any_first_ && !by_partition_) {
+  if (first_ == turn::row) {
+    row_.read(r, event, texts);
+    if (!row_.left_it()) return;
+    first_ = turn::plain;
+  }
+  if (first_ == turn::plain && !by_partition_) {
     plain_.read(r, event, texts);
     if (!plain_.left_it()) return;
   }
   any_.read(r, event, texts);
-  any_first_ = !any_.was_plain();
+  first_ = any_.was_plain() ? turn::plain : turn::any;
+  if (!any_.left_it()) return;
+  row_.read(r, event, texts);
+  first_ = turn::row;
 }
 
 }  // namespace ratchet

@@ -1,10 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "decode/outbox_reader.hpp"
+
 #include <algorithm>
 
 #include "core/json_scan.hpp"
 #include "decode/json_scan.hpp"
 #include "decode/json_text.hpp"
-#include "decode/outbox_reader.hpp"
 
 namespace ratchet {
 namespace {

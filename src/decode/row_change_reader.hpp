@@ -29,6 +29,8 @@ class keyed_change_reader : protected change_tree, public field_reader {
   /// what stands as `payload` in any case.
   bool read_key(bool payload_alone);
   bool ignore() noexcept;
+  /// Whether the key is that of a heartbeat.
+  [[nodiscard]] bool is_key_of_heartbeat();
   /// Says of an event with a payload whether some columns of its row are not known.
   void look_for_unavailable(std::string_view operation);
   [[nodiscard]] bool is_there(const field& f) const noexcept { return at(f.node).what != json::kind::none; }
@@ -38,6 +40,7 @@ class keyed_change_reader : protected change_tree, public field_reader {
   json::pointer_tree key_tree_;
   json::node_index key_schema_;
   json::node_index key_payload_;
+  json::node_index key_server_;
   json::walker key_walker_;
   unavailable_columns unavailable_;
 };
@@ -73,12 +76,21 @@ class postgres_log_reader final : public keyed_change_reader {
   bool left_it_{false};
 };
 
-/// Reads all that Debezium's connectors write of rows: of each connector whose order is known, of snapshots,
-/// and rows that ExtractNewRecordState unwrapped. What it cannot read it refuses by name.
+/// Two forms of what Debezium's connectors write, each with a reader of its own, so that neither looks for
+/// the other's fields.
+enum class change_form : std::uint8_t {
+  envelope,   ///< operation, source and row
+  unwrapped,  ///< a row that ExtractNewRecordState left
+};
+
+/// Reads all that Debezium's connectors write of rows, in one form: of each connector whose order is known,
+/// and of snapshots. What it cannot read it refuses by name.
 /// Thread-safety: none. The rules are borrowed for the reader's lifetime.
 class any_change_reader final : public keyed_change_reader {
  public:
-  explicit any_change_reader(const decode_rules&);
+  any_change_reader(const decode_rules&, change_form);
+  /// The record that was read last is in the other form, whatever the event says.
+  [[nodiscard]] bool left_it() const noexcept { return left_it_; }
   /// The record that was read last is one that postgres_log_reader reads, too.
   [[nodiscard]] bool was_plain() const noexcept { return was_plain_; }
 
@@ -87,6 +99,7 @@ class any_change_reader final : public keyed_change_reader {
 
   /// What tells where in a log a change stands; each connector has some of them.
   struct position_fields {
+    position_fields() = default;
     position_fields(json::pointer_tree&, const std::string& prefix);
     field name;  ///< of the connector
     field snapshot;
@@ -104,17 +117,20 @@ class any_change_reader final : public keyed_change_reader {
     field time;
   };
   struct change_fields {
-    change_fields(json::pointer_tree&, const std::string& root, const std::string& payload_from);
+    change_fields(json::pointer_tree&, change_form, const std::string& root, const std::string& payload_from);
     field whole;
     field operation;
     field origin;
+    // of an envelope
     field after;
     field payload;
+    field statement;  ///< of a change of the schema
     position_fields position;
     // of a row that was unwrapped
     field row_operation;
     field row_deleted;
     field row_payload;
+    field time;                           ///< of a heartbeat
     position_fields row_position;         ///< add.fields: lsn
     position_fields row_source_position;  ///< add.fields: source.lsn
   };
@@ -141,6 +157,7 @@ class any_change_reader final : public keyed_change_reader {
   /// The name in a text that lives as long as the reader.
   [[nodiscard]] std::string_view kept_name(std::string_view name);
 
+  change_form form_;
   field schema_;
   field wrapped_;
   change_fields bare_fields_;
@@ -154,11 +171,12 @@ class any_change_reader final : public keyed_change_reader {
   json::walker document_walker_;
   std::set<std::string, std::less<>> names_;
   bool was_plain_{false};
+  bool left_it_{false};
 };
 
 /// Reads row changes as Debezium's connectors write them, in JSON with or without the schema: the new row is
 /// the payload, and deletes are tombstones with a sequence. Truncations, logical messages and Debezium's own
-/// tombstones mean nothing. Which of two readers has a record first follows from the record before it, and
+/// tombstones mean nothing. Which of its readers has a record first follows from the record before it, and
 /// makes no difference but in time.
 /// Thread-safety: none. The rules are borrowed for the reader's lifetime.
 class debezium_cdc_reader final : public event_reader {
@@ -167,10 +185,12 @@ class debezium_cdc_reader final : public event_reader {
   void read(const record&, decoded_event&, text_arena&) override;
 
  private:
+  enum class turn : std::uint8_t { plain, any, row };
   bool by_partition_;
   postgres_log_reader plain_;
   any_change_reader any_;
-  bool any_first_{false};
+  any_change_reader row_;
+  turn first_{turn::plain};
 };
 
 /// Reads a YDB changefeed in JSON with virtual timestamps and new images: the new image is the payload,

@@ -19,11 +19,13 @@ bool ydb_changefeed_reader::read_all() {
   left_it_ = false;
   if (!from().value) return fail(malformed_reason::null_value, {}, 0);
   if (!check_size() || !walk_value()) return false;
-  left_it_ = at(key_.node).what == json::kind::none && at(wrapped_.node).what == json::kind::object;
-  if (left_it_) return true;
-  if (at(key_.node).what == json::kind::none && at(resolved_.node).what != json::kind::none) {
-    event().kind = decoded_kind::ignored;
-    return true;
+  if (at(key_.node).what == json::kind::none) {
+    if (at(resolved_.node).what != json::kind::none) {
+      event().kind = decoded_kind::ignored;
+      return true;
+    }
+    left_it_ = at(wrapped_.node).what == json::kind::object;
+    if (left_it_) return true;
   }
   if (!read_key() || !read_sequence()) return false;
   field_value erased;
@@ -61,11 +63,18 @@ bool ydb_changefeed_reader::read_sequence() {
   return true;
 }
 
-ydb_reader::ydb_reader(const decode_rules& rules) : plain_{rules}, debezium_{rules} {}
+ydb_reader::ydb_reader(const decode_rules& rules) : plain_{rules}, debezium_{rules, change_form::envelope} {}
 
 void ydb_reader::read(const record& r, decoded_event& event, text_arena& texts) {
   plain_.read(r, event, texts);
-  if (plain_.left_it()) debezium_.read(r, event, texts);
+  if (!plain_.left_it()) return;
+  debezium_.read(r, event, texts);
+  if (!debezium_.left_it()) return;
+  decoded_event broken;
+  broken.from = &r;
+  broken.record_time = event.record_time;
+  broken.malformed = {malformed_reason::missing_field, "/key", 0};
+  event = broken;
 }
 
 }  // namespace ratchet

@@ -334,7 +334,7 @@ class reporter {
                         ? "the file is compressed: zcat " + file + " | ratchet sniff -"
                         : "the producer compresses the values itself: let it leave that to Kafka");
     if (has(byte_form::utf16)) all.push_back("the text is UTF-16: iconv -f UTF-16 -t UTF-8 " + file);
-    if (has(byte_form::json_array) && request_.topic.empty())
+    if (request_.lines_that_are_arrays > 0)
       all.push_back("a line that is an array holds several events: jq -c '.[]' " + file);
     else if (has(byte_form::json_array) || has(byte_form::json_lines))
       all.emplace_back("some records hold several events each");

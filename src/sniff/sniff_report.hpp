@@ -16,6 +16,7 @@ struct sniff_request {
   std::string topic;                 ///< of the suggested stream; empty: of a plain file
   std::vector<std::string> brokers;  ///< of the suggested config
   std::size_t lines_that_are_no_json{0};
+  std::size_t lines_that_are_arrays{0};  ///< whose elements are among the records
 };
 
 /// A config to start from, with what the records are as comments before it: lines of a YAML file as a whole.

@@ -177,6 +177,26 @@ TEST(other_connectors, are_refused_by_name_and_taken_by_their_partition) {
   }
 }
 
+TEST(debezium_changes, pass_over_heartbeats_and_changes_of_the_schema) {
+  const auto kind_of = [](const std::string& key, const std::string& value) {
+    return decoded {
+      cdc_rules(), {
+        key, value, {}, std::nullopt
+      }
+      } -> kind;
+  };
+  const std::string beat = R"({"ts_ms":1767225600260})";
+  EXPECT_EQ(kind_of(R"({"serverName":"shop"})", beat), decoded_kind::ignored);
+  EXPECT_EQ(
+      kind_of(R"({"schema":{},"payload":{"serverName":"shop"}})", R"({"schema":{},"payload":)" + beat + "}"),
+      decoded_kind::ignored);
+  EXPECT_EQ(kind_of(R"({"id":1})", beat), decoded_kind::malformed);
+  EXPECT_EQ(
+      kind_of(R"({"databaseName":"shop"})",
+              R"({"source":{"connector":"mysql"},"databaseName":"shop","ddl":"ALTER TABLE t ADD c INT"})"),
+      decoded_kind::ignored);
+}
+
 TEST(other_connectors, fill_no_memory_with_their_names) {
   const topic_partition where{"t", partition_id{0}};
   decoder d{cdc_rules()};

@@ -86,6 +86,13 @@ TEST(debezium_snapshots, are_read_the_same_behind_records_of_any_kind) {
                                 change("r", "\"incremental\"", R"("[\"1200\",\"1251\"]")", ""),
                                 streamed(R"("[\"1250\",\"1300\"]")", "1300"),
                                 R"({"op":"u"})",
+                                R"({"id":7,"__op":"u","__lsn":1305})",
+                                R"({"id":7,"__deleted":"true","__lsn":1306})",
+                                streamed(R"("[\"1250\",\"1307\"]")", "1307"),
+                                R"({"id":7,"__lsn":1308})",
+                                "{}",
+                                "[",
+                                change("r", "\"incremental\"", R"("[\"1200\",\"1309\"]")", ""),
                                 streamed(R"("[ \"1250\", \"1310\" ]")", "1310"),
                                 streamed(R"("[\"1250\",\"1320\"]")", "1320")};
   const topic_partition where{"t", partition_id{0}};
