@@ -144,7 +144,8 @@ void add_sniff_command(CLI::App& root, command_line& line) {
       "committed.\nThe output is a config as a whole: what was found stands in its comments. With -c it "
       "says, too, "
       "what this config\nwould make of the records.\n"
-      "Exit codes: 0 done, 1 there are no records or no such topic, 64 neither file nor brokers, 74 a file cannot be read.\n"
+      "Exit codes: 0 done, 1 there are no records or no such topic, 64 neither file nor brokers, 74 a file "
+      "cannot be read.\n"
       "Example:\n  ratchet sniff --brokers localhost:9092 payment-status > ratchet.yaml");
   command->callback([a, &line] {
     auto text = look(*a);

@@ -1,10 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "core/unavailable_columns.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "core/json_scan.hpp"
-#include "core/unavailable_columns.hpp"
 
 namespace ratchet {
 

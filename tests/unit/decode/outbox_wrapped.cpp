@@ -26,7 +26,7 @@ std::string with_schema(const std::string& payload) {
 
 TEST(debezium_outbox, takes_keys_out_of_quotes_and_schemas) {
   for (const std::string& key : {std::string{"p-1001"}, std::string{"\"p-1001\""}, with_schema("\"p-1001\""),
-                                std::string{R"("p\u002d1001")"}}) {
+                                 std::string{R"("p\u002d1001")"}}) {
     const decoded e = read(key, R"({"amount": 12})");
     ASSERT_EQ(e.verdict(), "event") << key;
     EXPECT_EQ(e->aggregate, "p-1001") << key;
@@ -40,7 +40,7 @@ TEST(debezium_outbox, takes_keys_out_of_quotes_and_schemas) {
 
 TEST(debezium_outbox, takes_payloads_out_of_strings_and_schemas) {
   for (const std::string& value : {std::string{R"({"amount": 12})"}, std::string{R"("{\"amount\": 12}")"},
-                                  with_schema(R"({"amount": 12})"), with_schema(R"("{\"amount\": 12}")")}) {
+                                   with_schema(R"({"amount": 12})"), with_schema(R"("{\"amount\": 12}")")}) {
     const decoded e = read("p", value);
     ASSERT_EQ(e.verdict(), "event") << value;
     EXPECT_EQ(e->payload, R"({"amount": 12})") << value;
