@@ -59,8 +59,14 @@ enum class envelope_format : std::uint8_t {
   json,             ///< every field where the config says
   cloudevents,      ///< CloudEvents 1.0 by their Kafka binding, in structured (JSON) and binary mode
   debezium_outbox,  ///< what Debezium's outbox event router writes: `json` with its header, key and value
-  debezium_cdc,     ///< row changes of PostgreSQL as Debezium writes them, with or without the schema
-  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images
+  debezium_cdc,     ///< row changes as Debezium's connectors write them, with or without the schema
+  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images, or DEBEZIUM_JSON
+};
+
+/// What tells an earlier row change from a later one.
+enum class change_order : std::uint8_t {
+  log,        ///< its position in the database's log
+  partition,  ///< its place in its partition: of a row the change that comes last is the newest
 };
 
 /// What a number counts where it stands for a time, since 1970.
@@ -113,6 +119,10 @@ struct envelope_config {
     std::vector<std::string> aggregate_more{};
     key_kind key{key_kind::automatic};
     delete_config deletes{};
+    change_order position{change_order::log};  ///< `debezium-cdc`
+    /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
+    /// log; what is stored of the column stays. Empty: nothing is looked for.
+    std::string unavailable{"__debezium_unavailable_value"};
   };
   /// `strict`, where an event covers a range of numbers of which `sequence` is the last: the number of the
   /// event before it, or its own first number. One of the two at most; empty: each event has one number.

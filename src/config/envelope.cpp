@@ -14,8 +14,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr known_key k_envelope_keys[] = {{"format"},   {"event_id"}, {"aggregate"}, {"sequence"}, {"epoch"},
-                                         {"previous"}, {"type"},     {"time"},      {"key"},      {"delete"}};
+constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
+                                         {"epoch"},  {"previous"}, {"type"},      {"time"},
+                                         {"key"},    {"delete"},   {"position"},  {"unavailable"}};
 constexpr known_key k_delete_keys[] = {{"types"}, {"field"}, {"is"}};
 constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"as"}, {"bits"}, {"base"}, {"first"}};
@@ -103,6 +104,23 @@ class envelope_reader {
     if (at >= 0) out_.time_unit = static_cast<time_unit>(at);
   }
 
+  void position() const {
+    const auto value = map_.get("position");
+    if (!value) return;
+    if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
+    constexpr std::string_view k_words[] = {"log", "partition"};
+    if (const int at = value->word(k_words); at >= 0) out_.position = static_cast<change_order>(at);
+  }
+
+  void unavailable() const {
+    const auto value = map_.get("unavailable");
+    if (!value) return;
+    if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
+    if (!value->text(out_.unavailable)) return;
+    if (out_.unavailable.empty()) value->error("is empty", "say off where no column is ever unavailable");
+    if (out_.unavailable == "off") out_.unavailable.clear();
+  }
+
   /// A field that the format knows by itself.
   void fixed(std::string_view key) const {
     if (const auto value = map_.get(key)) {
@@ -111,6 +129,9 @@ class envelope_reader {
   }
 
  private:
+  static void of_debezium(const config_value& value) {
+    value.error("belongs to format: debezium-cdc", "leave it out");
+  }
   /// A word, or a list of them.
   void read_is(const config_value& value) const {
     if (value.node().kind != config_node::kind_of::list) {
@@ -174,11 +195,15 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   const envelope_reader read{map, by, out};
   if (has_log_positions(out.format)) {
     for (const known_key& key : k_envelope_keys) {
-      if (key.name != "format") read.fixed(key.name);
+      if (key.name != "format" && key.name != "position" && key.name != "unavailable") read.fixed(key.name);
     }
+    read.position();
+    read.unavailable();
     out = with_defaults(out);
     return;
   }
+  read.position();
+  read.unavailable();
   const bool cloudevents = out.format == envelope_format::cloudevents;
   // One that is written has it, also where a stream of transactions could do without.
   if (out.format == envelope_format::json) {

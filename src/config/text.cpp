@@ -126,7 +126,11 @@ std::string parts_of(const std::string& first, const std::vector<std::string>& m
 std::string order_of(const stream_config& stream) {
   switch (stream.order) {
     case order::latest:
-      return "; the newest by " + stream.envelope.sequence + " wins";
+      if (stream.envelope.format != envelope_format::debezium_cdc)
+        return "; the newest by " + stream.envelope.sequence + " wins";
+      return stream.envelope.position == change_order::log
+                 ? "; the newest by its place in the database's log wins"
+                 : "; the last one of its partition wins";
     case order::arrival:
       return "; each event once, as it arrives";
     case order::strict:
@@ -190,12 +194,27 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
   }
 }
 
+void add_limits_of_debezium(const stream_config& stream, std::vector<std::string>& out) {
+  if (stream.envelope.position == change_order::log) {
+    out.emplace_back(
+        "changes of PostgreSQL, MySQL, MariaDB, SQL Server and Oracle go by the log, of MongoDB by their "
+        "partition; those of other connectors are rejected (connector_unknown) unless position: partition is "
+        "said");
+  } else {
+    out.emplace_back("while a connector repeats what it sent before, rows go back, and forward again");
+  }
+  if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
+  out.push_back("a column that comes as " + stream.envelope.unavailable +
+                " keeps what is stored of it; where nothing is stored it is left out");
+}
+
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
   if (has_log_positions(stream.envelope.format)) {
     out.emplace_back(
         "of two changes of a row at one log position the one that comes last is kept: all of a row belong in "
         "one "
         "partition, as their key puts them");
+    if (stream.envelope.format == envelope_format::debezium_cdc) add_limits_of_debezium(stream, out);
     return;
   }
   if (stream.dedup.ids != id_kind::none) {

@@ -44,6 +44,8 @@ enum class malformed_reason : std::uint8_t {
   base64_invalid,     ///< CloudEvents: `data_base64`
   sequence_negative,  ///< CloudEvents: `sequencetype: Integer` has a sign and wraps around; nothing orders it
   operation_unknown,  ///< a row change that is none of those which the format names
+  connector_unknown,  ///< Debezium: nothing that orders this connector's changes is known
+  unwrapped_row,      ///< Debezium: a row alone, without what orders it
   too_many_sources,   ///< `ids: monotonic`: it can be read, but of no more sources of its partition the last
                       ///< id is kept
   sequence_too_large,  ///< it is what the config names, but does not fit into the bits there are
@@ -122,6 +124,9 @@ struct decoded_event {
       record_time;           ///< what moves the floor: the record's, or in plain files the event's
   std::string_view payload;  ///< the reducer's input, byte for byte
   hash128 payload_hash;      ///< XXH3-128 of payload; zero for tombstones
+  /// Some of the payload is what is stored already: the reducer needs the snapshot, whatever it says of
+  /// itself.
+  bool keeps_columns{false};
 };
 
 }  // namespace ratchet

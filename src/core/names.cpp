@@ -112,6 +112,10 @@ const char* name_of(malformed_reason value) noexcept {
       return "sequence_negative";
     case malformed_reason::operation_unknown:
       return "operation_unknown";
+    case malformed_reason::connector_unknown:
+      return "connector_unknown";
+    case malformed_reason::unwrapped_row:
+      return "unwrapped_row";
     case malformed_reason::too_many_sources:
       return "too_many_sources";
     case malformed_reason::sequence_too_large:

@@ -466,7 +466,8 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
   work_meter work{is_over};
   std::vector<cut> cuts;
   std::vector<partition_stop> stops;
-  const bool supersede = may_supersede(rules.gate, reduce.traits());
+  // Where an event keeps some of what is stored, what came before it is missed.
+  const bool supersede = may_supersede(rules.gate, reduce.traits()) && !plan.needs_snapshots;
   events = known_ones(events, plan, rows);
   // Every failed pass cuts at least one record off, so this ends.
   for (int passes = 0;; ++passes) {

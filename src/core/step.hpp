@@ -48,6 +48,8 @@ struct stream_rules {
   /// Every event that is let through is accepted and waits; its reducer runs in steps that resume_waiting()
   /// makes.
   bool deferred{false};
+  /// Events may keep some of what is stored (decoded_event::keeps_columns), also such as waited.
+  bool keeps_columns{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   /// A record time that is far ahead of its neighbours' has to be borne out, see believe_time().
@@ -98,7 +100,7 @@ struct step_plan {
   std::vector<id_of_aggregate> ids;
   std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
   std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
-  bool needs_snapshots{false};              ///< the reducer reads the state before
+  bool needs_snapshots{false};              ///< the state before is read: by the reducer, or by one event
   bool opaque_ids{false};                   ///< stream_rules::opaque_ids
   bool restarts{false};                     ///< stream_rules::restarts
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.

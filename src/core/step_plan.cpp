@@ -32,6 +32,7 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   for (std::size_t i = 0; i < events.size(); ++i) {
     const decoded_event& e = events[i];
     if (!has_aggregate(e)) continue;
+    plan.needs_snapshots = plan.needs_snapshots || e.keeps_columns;
     plan.aggregate_of[i] = keys.aggregate(e.aggregate);
     if (!e.has_id || !rules.dedup || rules.monotonic_ids) continue;
     plan.id_of[i] = keys.id(plan.aggregate_of[i], e.id);

@@ -288,6 +288,10 @@ class stream_rules_check {
     }
   }
   void check_sequence() {
+    if (envelope_.epoch.empty() && envelope_.sequence.ends_with("/source/pos")) {
+      add("envelope.sequence", "starts over with each file of the binlog",
+          "use envelope: {format: debezium-cdc}, which compares the file, too", {"envelope"});
+    }
     if (envelope_.sequence.empty()) {
       add("envelope.sequence", "is missing",
           stream_.order == order::latest
@@ -354,7 +358,7 @@ class stream_rules_check {
       add("reducer.fail", "is missing", "as in fail: {type: paid, how: retry, times: 2}", {"reducer"});
     const bool typed = std::any_of(reducer.fail.begin(), reducer.fail.end(),
                                    [](const failure_rule& rule) { return !rule.type.empty(); });
-    if (flaky && typed && envelope_.type.empty())
+    if (flaky && typed && !tells_types(envelope_))
       add("envelope.type", "is missing", "reducer.fail speaks of the type of events", {"reducer"});
     if (reducer.kind != kind_of::own && !reducer.name.empty()) {
       add("reducer.name", "belongs to kind: own",
@@ -377,7 +381,7 @@ class stream_rules_check {
       }
       const char* fault = out.payload.empty() ? nullptr : fault_of_pointer(out.payload);
       if (fault != nullptr) add(path + ".payload", "is no JSON Pointer", fault);
-      if (!out.types.empty() && envelope_.type.empty())
+      if (!out.types.empty() && !tells_types(envelope_))
         add("envelope.type", "is missing", "emit.types speaks of the type of events", {"emit"});
     }
   }

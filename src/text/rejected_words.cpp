@@ -75,6 +75,15 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     const likely_kind kind = kind_of_bytes(*value);
     if (!kind.what.empty()) return "most likely " + kind.what + ": " + kind.of_record;
   }
+  if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
+    return "how this connector's changes are ordered is not known; `envelope: {format: debezium-cdc, "
+           "position: "
+           "partition}` takes the last one of a row in its partition";
+  }
+  if (fault.starts_with(name_of(malformed_reason::unwrapped_row))) {
+    return "a row without its envelope, as ExtractNewRecordState leaves it: let it add the position "
+           "(`add.fields: op,lsn,source.sequence`), or say `position: partition`";
+  }
   return {};
 }
 
