@@ -110,24 +110,21 @@ struct envelope_config {
   ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
   /// What `sequence` holds. By format: of `cloudevents` in order `latest` text, as its extension has it, else
   /// an integer. Not looked at where `sequence` is `offset` or `timestamp`, the record's own.
-  sequence_kind sequence_as {
-    sequence_kind::by_format  /// Further parts: the id, or the aggregate, is all of them, joined by `/` (in a
-                              /// part `~` is `~0`, `/`
-                              /// `~1`).
-        std::vector<std::string>
-            event_id_more{};
-    std::vector<std::string> aggregate_more{};
-    key_kind key{key_kind::automatic};
-    delete_config deletes{};
-    change_order position{change_order::log};  ///< `debezium-cdc`
-    /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
-    /// log; what is stored of the column stays. Empty: nothing is looked for.
-    std::string unavailable{"__debezium_unavailable_value"};
-  };
+  sequence_kind sequence_as{sequence_kind::by_format};
   /// `strict`, where an event covers a range of numbers of which `sequence` is the last: the number of the
   /// event before it, or its own first number. One of the two at most; empty: each event has one number.
   std::string previous{};
   std::string sequence_first{};
+  /// Further parts: the id, or the aggregate, is all of them, joined by `/` (in a part `~` is `~0`, `/` is
+  /// `~1`).
+  std::vector<std::string> event_id_more{};
+  std::vector<std::string> aggregate_more{};
+  key_kind key{key_kind::automatic};
+  delete_config deletes{};
+  change_order position{change_order::log};  ///< `debezium-cdc`
+  /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
+  /// log; what is stored of the column stays. Empty: nothing is looked for.
+  std::string unavailable{"__debezium_unavailable_value"};
 };
 
 /// `latest`: what becomes of two events with one number, which are not the same event.
