@@ -319,9 +319,11 @@ class reporter {
     std::vector<std::string> all = config.advice;
     std::map<byte_form, std::size_t> forms;
     bool wide_keys = false;
+    bool any_key = false;
     for (const sniffed_record& r : records_) {
       ++forms[look_at(r.value).form];
       const byte_form key = look_at(r.key).form;
+      any_key = any_key || key != byte_form::none;
       wide_keys = wide_keys || key == byte_form::number_8 || key == byte_form::number_4 ||
                   key == byte_form::bytes_16 || key == byte_form::framed_bytes;
     }
@@ -341,6 +343,11 @@ class reporter {
     if (request_.lines_that_are_no_json * 2 > records_.size() && has(byte_form::text))
       all.push_back("most lines are no JSON by themselves; if one value goes over several lines: jq -c . " +
                     file);
+    const bool by_key = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped ||
+                        found_.look == look::debezium_outbox;
+    if (by_key && !any_key)
+      all.emplace_back(
+          "what a record speaks of stands in its key, and no record here has one: take them with kcat -C -J");
     if (wide_keys) all.emplace_back("keys are bytes that are no text: take the aggregate from the value");
     if (records_.size() < 100 && !records_.empty())
       all.emplace_back("few records were there: look again when there are more");

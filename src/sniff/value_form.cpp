@@ -60,7 +60,7 @@ bool has_every_other_zero(std::string_view bytes) noexcept {
 
 }  // namespace
 
-looked_at look_at(const std::optional<std::string>& of) noexcept {
+looked_at look_at(const std::optional<std::string>& of) {
   if (!of) return {};
   const std::string_view bytes = *of;
   if (bytes.empty()) return {byte_form::empty, {}, {}};

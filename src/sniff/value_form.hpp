@@ -33,8 +33,8 @@ struct looked_at {
   std::optional<std::uint32_t> schema_id;  ///< where it is framed
 };
 
-/// Pure; borrows the bytes.
-[[nodiscard]] looked_at look_at(const std::optional<std::string>& bytes) noexcept;
+/// Pure; borrows what it is given.
+[[nodiscard]] looked_at look_at(const std::optional<std::string>& of);
 
 /// For people, in the plural.
 [[nodiscard]] const char* words_of(byte_form) noexcept;

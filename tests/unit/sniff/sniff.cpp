@@ -148,6 +148,12 @@ TEST(sniff, knows_the_formats) {
       envelope_format::ydb_changefeed);
 }
 
+TEST(sniff, misses_the_keys_of_row_changes) {
+  const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
+  EXPECT_THAT(report(numbered({record_of(std::nullopt, change)})), HasSubstr("no record here has one"));
+  EXPECT_THAT(report(numbered({record_of("{}", change)})), Not(HasSubstr("no record here has one")));
+}
+
 TEST(sniff, tells_what_cannot_be_read) {
   const auto of = [](const std::string& value) {
     return report(numbered({record_of("k", value), record_of("k", value)}));
