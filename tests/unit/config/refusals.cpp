@@ -197,7 +197,7 @@ constexpr refusal k_values[] = {
     {"unknown_time_unit", "sequence: /s", "sequence: /s, time: {from: /t, unit: min}", 8, 83,
      "streams[0].envelope.time.unit", "\"min\" is not known here", "us"},
     {"sequence_map_without_from", "sequence: /s", "sequence: {bits: 128}", 8, 56,
-     "streams[0].envelope.sequence.from", "is missing", "{from: /seq, bits: 128}"},
+     "streams[0].envelope.sequence.from", "is missing", "{from: /seq, as: time}"},
     {"window_zero", "window: 24h", "window: 0h", 10, 21, "streams[0].dedup.window", "is 0", "dedup: off"},
     {"window_with_a_sign", "window: 24h", "window: -1h", 10, 21, "streams[0].dedup.window",
      "\"-1h\" is not a duration", "as in"},
