@@ -29,10 +29,12 @@ enum class shape : std::uint8_t {
   framed,
   chosen,
   several_fields,
-  number_key
+  number_key,
+  cdc_of_mysql,
+  unwrapped
 };
 
-constexpr std::array<const char*, 11> k_names{"json",
+constexpr std::array<const char*, 13> k_names{"json",
                                               "cloudevents structured",
                                               "cloudevents binary",
                                               "debezium-outbox",
@@ -42,7 +44,9 @@ constexpr std::array<const char*, 11> k_names{"json",
                                               "json behind a schema registry's frame",
                                               "json, of types that are chosen, with deletions",
                                               "json, aggregate and id of several fields",
-                                              "json, the key a number of 8 bytes"};
+                                              "json, the key a number of 8 bytes",
+                                              "debezium-cdc of MySQL",
+                                              "debezium-cdc, unwrapped"};
 
 constexpr std::size_t k_bytes = 420;
 
@@ -141,6 +145,27 @@ sample make(shape s, const facts& f) {
       out.key = print(R"({"schema":{"type":"struct"},"payload":{"id":"p%08u"}})", f.payment);
       out.value = k_schema + change_of(f, out.key.size()) + "}";
       break;
+    case shape::cdc_of_mysql:
+      out.key = print(R"({"id":"p%08u"})", f.payment);
+      out.value = filled(
+          print(R"({"before":null,"after":{"id":"p%08u","note":")", f.payment),
+          print(
+              R"("},"source":{"connector":"mysql","ts_ms":%lld,"snapshot":"false","table":"payments","server_id":1,)"
+              R"("gtid":null,"file":"binlog.000003","pos":%u,"row":0,"thread":7},"op":"u","ts_ms":%lld})",
+              f.ms, f.sequence + 2000, f.ms)
+              .c_str(),
+          out.key.size());
+      break;
+    case shape::unwrapped:
+      out.key = print(R"({"id":"p%08u"})", f.payment);
+      out.value =
+          filled(print(R"({"id":"p%08u","note":")", f.payment),
+                 print(R"(","__deleted":"false","__op":"u","__lsn":%u,"__source_sequence":"[\"%u\",\"%u\"]",)"
+                       R"("__source_ts_ms":%lld})",
+                       f.sequence + 2000, f.sequence + 1000, f.sequence + 2000, f.ms)
+                     .c_str(),
+                 out.key.size());
+      break;
     case shape::ydb:
       out.value = filled(print(R"({"key":["p%08u"],"update":{},"newImage":{"note":")", f.payment),
                          print(R"("},"ts":[%lld,%u]})", f.ms, f.sequence).c_str(), 0);
@@ -185,6 +210,9 @@ decode_rules rules_of(shape s) {
       break;
     case shape::cdc:
     case shape::cdc_with_schema:
+    case shape::cdc_of_mysql:
+    case shape::unwrapped:
+      rules.keeps_columns = true;
       rules.envelope.format = envelope_format::debezium_cdc;
       rules.ids = id_kind::none;
       break;

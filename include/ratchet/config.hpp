@@ -59,8 +59,14 @@ enum class envelope_format : std::uint8_t {
   json,             ///< every field where the config says
   cloudevents,      ///< CloudEvents 1.0 by their Kafka binding, in structured (JSON) and binary mode
   debezium_outbox,  ///< what Debezium's outbox event router writes: `json` with its header, key and value
-  debezium_cdc,     ///< row changes of PostgreSQL as Debezium writes them, with or without the schema
-  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images
+  debezium_cdc,     ///< row changes as Debezium's connectors write them, with or without the schema
+  ydb_changefeed,   ///< row changes of YDB: JSON with virtual timestamps and new images, or DEBEZIUM_JSON
+};
+
+/// What tells an earlier row change from a later one.
+enum class change_order : std::uint8_t {
+  log,        ///< its position in the database's log
+  partition,  ///< its place in its partition: of a row the change that comes last is the newest
 };
 
 /// What a number counts where it stands for a time, since 1970.
@@ -102,12 +108,45 @@ struct envelope_config {
   envelope_format format{envelope_format::json};
   int sequence_base{10};  ///< 10, or 16: hexadecimal digits in either case, as text
   ratchet::time_unit time_unit{ratchet::time_unit::milliseconds};  ///< of numbers; text may be RFC 3339 too
-  /// Further parts: the id, or the aggregate, is all of them, joined by `/` (in a part `~` is `~0`, `/`
-  /// `~1`).
-  std::vector<std::string> event_id_more{};
-  std::vector<std::string> aggregate_more{};
-  key_kind key{key_kind::automatic};
-  delete_config deletes{};
+  /// What `sequence` holds. By format: of `cloudevents` in order `latest` text, as its extension has it, else
+  /// an integer. Not looked at where `sequence` is `offset` or `timestamp`, the record's own.
+  sequence_kind sequence_as {
+    sequence_kind::by_format  /// Further parts: the id, or the aggregate, is all of them, joined by `/` (in a
+                              /// part `~` is `~0`, `/`
+                              /// `~1`).
+        std::vector<std::string>
+            event_id_more{};
+    std::vector<std::string> aggregate_more{};
+    key_kind key{key_kind::automatic};
+    delete_config deletes{};
+    change_order position{change_order::log};  ///< `debezium-cdc`
+    /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
+    /// log; what is stored of the column stays. Empty: nothing is looked for.
+    std::string unavailable{"__debezium_unavailable_value"};
+  };
+  /// `strict`, where an event covers a range of numbers of which `sequence` is the last: the number of the
+  /// event before it, or its own first number. One of the two at most; empty: each event has one number.
+  std::string previous{};
+  std::string sequence_first{};
+};
+
+/// `latest`: what becomes of two events with one number, which are not the same event.
+enum class ties : std::uint8_t {
+  usual,   ///< `later` where versions are times or log positions, else `reject`
+  reject,  ///< the second one is rejected (conflict)
+  later,   ///< the one that comes later wins: versions are coarser than the events
+};
+
+/// `latest`: whether an aggregate that was deleted may begin again with the number 0 or 1.
+enum class after_delete : std::uint8_t {
+  refuse,   ///< lower numbers are stale, as ever
+  restart,  ///< its numbers begin a new epoch
+};
+
+/// `arrival`: what becomes of an event that is older than the window.
+enum class too_old : std::uint8_t {
+  reject,
+  park,  ///< it waits, and its aggregate behind it, until an operator decides
 };
 
 /// Whether the times of records move a stream's time at once.
@@ -213,10 +252,13 @@ struct stream_config {
   std::vector<std::string> ignore{};  ///< types of events that are ignored; in both `*` ends a type
   bool ignore_tombstones{false};      ///< null values are ignored
   ratchet::order order{order::latest};
-  first_number first{first_number::one};                   ///< `strict`
-  ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
-  gap_config gap;                                          ///< `strict`
-  ratchet::handling handling{handling::direct};            ///< deferred: not of `latest`
+  ratchet::ties ties{ties::usual};                           ///< `latest`
+  ratchet::after_delete after_delete{after_delete::refuse};  ///< `latest`
+  ratchet::too_old too_old{too_old::reject};                 ///< `arrival`
+  first_number first{first_number::one};                     ///< `strict`
+  ratchet::epoch_change epoch_change{epoch_change::park};    ///< `strict`
+  gap_config gap;                                            ///< `strict`
+  ratchet::handling handling{handling::direct};              ///< deferred: not of `latest`
   waiting_config waiting;
   retry_config retry;
   rejected_config rejected;

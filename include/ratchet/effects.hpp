@@ -45,10 +45,10 @@ struct owned_table_change {
 ///
 /// publish() puts a message into the outbox, in the same atomic write as the state. It is sent when that is
 /// durable: at least once, each time with the same id and bytes, in order per aggregate (design of the
-/// messages: README, "Publish: emit and fx.publish"). A topic or a sink that is not among the stream's
+/// messages: docs/guides/publishing.md). A topic or a sink that is not among the stream's
 /// `outputs`, and a reducer whose traits say `has_effects = false`, stop the partition before the event.
 ///
-/// put() and erase() change a row of a read-model table, in the same write, too (README, "Read models"). Of a
+/// put() and erase() change a row of a read-model table, in the same write (docs/guides/read-models.md). Of a
 /// key that is changed more than once the last change counts. A table that is not among the stream's `tables`
 /// and a key that does not fit its encoding stop the partition in the same way. Nothing is dropped in
 /// silence.

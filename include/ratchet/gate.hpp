@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "ratchet/types.hpp"
@@ -20,8 +19,9 @@ struct gate_rules {
   ratchet::order order{order::latest};
   first_number first{first_number::one};
   ratchet::epoch_change epoch_change{epoch_change::park};
-  /// `latest`: the sequence is a log position, which several events of one aggregate may have; the one that
-  /// comes last is the newest. One partition delivers in the order of its offsets.
+  /// `latest`: several events of one aggregate may have the same sequence, as those of one log position, or
+  /// of one second; the one that comes last is the newest. One partition delivers in the order of its
+  /// offsets.
   bool ties_by_offset{false};
   friend constexpr bool operator==(const gate_rules&, const gate_rules&) = default;
 };
@@ -46,15 +46,29 @@ struct gate_facts {
   bool older_than_retention{false};
   bool blocked{false};      ///< earlier events of the aggregate wait
   bool below_first{false};  ///< `first: any`: lower than the one that was adopted as the first
+  /// `strict`: an event that covers a range of numbers, the last of which is `incoming`, begins with this
+  /// one.
+  std::optional<std::uint64_t> begins_at{};
 };
 
+/// True where strict order begins an epoch with `next`, as the config names its first number.
+[[nodiscard]] constexpr bool is_first(sequence next, const gate_rules& rules,
+                                      std::optional<std::uint64_t> begins_at = {}) noexcept {
+  if (rules.first == first_number::any) return false;
+  const std::uint64_t first = rules.first == first_number::one ? 1 : 0;
+  return begins_at.value_or(next.number) <= first && first <= next.number;
+}
+
 /// True where `next` is the event that strict order wants after `last`.
-[[nodiscard]] constexpr bool is_successor(sequence last, sequence next, const gate_rules& rules) noexcept {
+[[nodiscard]] constexpr bool is_successor(sequence last, sequence next, const gate_rules& rules,
+                                          std::optional<std::uint64_t> begins_at = {}) noexcept {
   if (next.epoch == last.epoch) {
-    return last.number != std::numeric_limits<std::uint64_t>::max() && next.number == last.number + 1;
+    if (next <= last) return false;
+    const std::uint64_t begin = begins_at.value_or(next.number);
+    return begin == 0 || begin - 1 <= last.number;
   }
   if (rules.epoch_change != epoch_change::accept || next.epoch < last.epoch) return false;
-  return rules.first != first_number::any && next.number == (rules.first == first_number::one ? 1U : 0U);
+  return is_first(next, rules, begins_at);
 }
 
 namespace gate_detail {
@@ -67,29 +81,29 @@ constexpr decision rejected(reject_reason reason) noexcept {
   return {verdict::rejected, reason};
 }
 
-/// No epoch that strict order lets in by itself has such a number.
+/// No epoch of strict order has such a number, but where people let it in.
 constexpr bool is_below_first(const gate_rules& rules, sequence s) noexcept {
-  return rules.first == first_number::one && s.number == 0;
+  return rules.order == order::strict && rules.first == first_number::one && s.number == 0;
 }
 
 /// The first event of an aggregate (row 6).
 constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (rules.order == order::latest) return k_applied;
   if (rules.first == first_number::any) {
-    return facts.below_first ? k_stale : k_parked;  // adopted by the gap rule
+    if (facts.below_first) return k_stale;
+    // Adopted by the gap rule; but who says what comes before may begin anywhere.
+    return facts.begins_at && !facts.blocked ? k_applied : k_parked;
   }
-  if (is_below_first(rules, facts.incoming)) return k_stale;
-  const std::uint64_t first = rules.first == first_number::one ? 1 : 0;
-  if (facts.incoming.number > first || facts.blocked) return k_parked;
-  return k_applied;
+  if (is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
+  return is_first(facts.incoming, rules, facts.begins_at) && !facts.blocked ? k_applied : k_parked;
 }
 
 /// An event that claims the number of the last one (row 7).
 constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (facts.last_was_skipped) return rejected(reject_reason::late);
-  if (rules.ties_by_offset) return facts.same_payload_as_last ? k_duplicate : k_applied;
-  if (!facts.has_id || facts.same_id_as_last || facts.same_payload_as_last) return k_duplicate;
-  return rejected(reject_reason::conflict);
+  if (facts.same_payload_as_last || (facts.has_id && facts.same_id_as_last)) return k_duplicate;
+  if (!rules.ties_by_offset) return rejected(reject_reason::conflict);
+  return facts.has_id && facts.id_seen ? k_duplicate : k_applied;
 }
 
 }  // namespace gate_detail
@@ -113,13 +127,15 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
   const bool seen = facts.has_id && facts.id_seen;
   if (facts.incoming < *facts.last) {
     if (seen) return k_duplicate;
-    return facts.in_skipped_gap ? rejected(reject_reason::late) : k_stale;
+    if (facts.in_skipped_gap) return rejected(reject_reason::late);
+    return is_below_first(rules, facts.incoming) ? rejected(reject_reason::below_first) : k_stale;
   }
   if (seen) return rejected(reject_reason::id_reused);
   if (rules.order == order::latest) return k_applied;
   const bool takes_epochs = rules.epoch_change == epoch_change::accept;
-  if (takes_epochs && is_below_first(rules, facts.incoming)) return k_stale;
-  return is_successor(*facts.last, facts.incoming, rules) && !facts.blocked ? k_applied : k_parked;
+  if (takes_epochs && is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
+  return is_successor(*facts.last, facts.incoming, rules, facts.begins_at) && !facts.blocked ? k_applied
+                                                                                             : k_parked;
 }
 
 }  // namespace ratchet

@@ -21,7 +21,7 @@ struct log_field {
 /// One line of the log. Borrowed until the logger returns.
 struct log_entry {
   log_level level{log_level::info};
-  std::string_view code;  ///< the kind of line, in snake_case, as docs/log.md lists them; never changes
+  std::string_view code;  ///< the kind of line, in snake_case, as docs/reference/log.md has it; never changes
   std::string_view text;  ///< for people: one line, with nothing in it that would steer a terminal
   std::span<const log_field> fields;
 };

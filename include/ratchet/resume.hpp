@@ -12,7 +12,7 @@
 #include "ratchet/types.hpp"
 
 /// Where offsets and state do not fit, and a person has to decide: what is asked, and what a program answers.
-/// README, "When it stops or refuses". Plain values.
+/// docs/reference/resume.md. Plain values.
 namespace ratchet {
 
 /// What may be answered, by the words of `ratchet run --resume`.

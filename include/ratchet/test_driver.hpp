@@ -74,8 +74,8 @@ struct test_options {
   bool opaque_ids{false};  ///< as `dedup: {ids: opaque}`: ids are kept by their record's time
 };
 
-/// Runs a reducer behind the real gate, window and step, over a store in memory: no Kafka, no thread, no
-/// clock but its own. What it shows holds for the daemon, as the same code decides.
+/// Runs a reducer behind the daemon's own pipeline, over a store in memory: no Kafka, no thread, no clock but
+/// its own. What it shows holds for the daemon, as the same code decides.
 ///
 /// Times of records count as they come (`record_times: trusted`), so that one event moves window and gaps.
 ///

@@ -57,6 +57,20 @@ struct topic_partition {
   friend auto operator<=>(const topic_partition&, const topic_partition&) = default;
 };
 
+/// What a producer's versions are, and how they are compared. Each is kept in the 128 bits of a sequence in
+/// its own order, or its record is malformed.
+enum class sequence_kind : std::uint8_t {
+  by_format,  ///< what the format of the envelope makes of it: see envelope_config::sequence_as
+  integer,    ///< digits
+  decimal,    ///< up to 20 digits before the point and 19 behind it; 3.0 is 3
+  time,       ///< RFC 3339, with up to 19 digits of a fraction
+  lsn,        ///< log positions of PostgreSQL, 16/B374D848, and of SQL Server, 00000027:00000758:0005
+  hlc,        ///< CockroachDB's: nanoseconds, a point, and a counter of ten digits
+  ulid,
+  uuidv7,
+  text,  ///< compared byte by byte; see core/ordered_text.hpp for what fits
+};
+
 /// How the events of one aggregate depend on each other.
 enum class order : std::uint8_t {
   latest,   ///< events carry full state: the newest wins, older ones are discarded
@@ -81,11 +95,12 @@ enum class verdict : std::uint8_t {
 /// Why a record was rejected.
 enum class reject_reason : std::uint8_t {
   none,
-  malformed,  ///< it cannot be decoded
-  conflict,   ///< two events claim one sequence number
-  too_old,    ///< it is older than the memory that could tell whether it was handled
-  late,       ///< its number was skipped meanwhile
-  id_reused,  ///< a new sequence number under an event id that was handled before
+  malformed,    ///< it cannot be decoded
+  conflict,     ///< two events claim one sequence number
+  too_old,      ///< it is older than the memory that could tell whether it was handled
+  late,         ///< its number was skipped meanwhile
+  id_reused,    ///< a new sequence number under an event id that was handled before
+  below_first,  ///< `strict`: its number is below the first one that the config names
 };
 
 /// The answer of the gate and the final answer of a step for one record.

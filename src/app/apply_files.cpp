@@ -134,6 +134,15 @@ std::optional<problem> applying::choose_stream() {
                    "it is there for transactions alone; add `envelope` to its config, or name another stream",
                    {}};
   }
+  if (!request_.records && streams[stream_]->config.envelope.sequence == "offset") {
+    return problem{
+        make_error_code(errc::usage),
+        "the stream `" + streams[stream_]->config.name +
+            "` goes by the offsets of records, and lines of a "
+            "plain file have none",
+        "give lines as kcat -C -J prints them, and --records; or name another sequence in the config",
+        {}};
+  }
   pipeline_.set_plain_stream(streams[stream_].get());
   for (const auto& s : streams) {
     s->decode.time_stands_for_record = !request_.records;

@@ -7,6 +7,7 @@
 #include "pipeline/pipeline.hpp"
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet::cli {
 
@@ -17,9 +18,13 @@ namespace {
   return to_string(where) + "@" + std::to_string(offset);
 }
 
-[[nodiscard]] std::string sequence_text(sequence s) {
-  const std::string number = std::to_string(s.number);
-  return s.epoch == 0 ? number : std::to_string(s.epoch) + "." + number;
+[[nodiscard]] sequence_spelling numbers_of(const stream_runtime& s) {
+  return sequence_spelling::of(s.config.envelope, s.config.order);
+}
+
+[[nodiscard]] std::string sequence_text(const stream_runtime& from, sequence s) {
+  const sequence_spelling numbers = numbers_of(from);
+  return numbers.is_pair(s) ? std::to_string(s.epoch) + "." + std::to_string(s.number) : numbers.text(s);
 }
 
 /// The stable word, and what the reducer said.
@@ -61,7 +66,7 @@ void add_reason(json_writer& out, wait_reason reason, const std::string& error) 
   out.key("aggregate");
   e.aggregate.empty() ? out.null() : out.string(e.aggregate);
   out.key("sequence");
-  e.has_sequence ? out.sequence(e.sequence) : out.null();
+  e.has_sequence ? write_sequence(out, numbers_of(s), e.sequence) : out.null();
   out.key("verdict").string(name_of(d.verdict));
   if (waits != nullptr) {
     add_reason(out, waits->reason, waits->error);
@@ -89,7 +94,7 @@ std::string explain_line(const stream_runtime& s, const decoded_event& e, decisi
   if (output == output_format::json) return json_line(s, e, d, waits);
   const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
   return text_line({position_text(*e.from->where, e.from->offset), std::string{aggregate},
-                    e.has_sequence ? sequence_text(e.sequence) : "-", name_of(d.verdict),
+                    e.has_sequence ? sequence_text(s, e.sequence) : "-", name_of(d.verdict),
                     reason_text(e, d, waits)});
 }
 
@@ -100,13 +105,13 @@ std::string explain_line(const stream_runtime& s, std::string_view aggregate, co
   const bool failed = fate.end == waiting_end::dead;
   if (output == output_format::text) {
     return text_line({position_text(fate.where, fate.offset), std::string{aggregate},
-                      has_number ? sequence_text(fate.sequence) : "-", name_of(fate.end),
+                      has_number ? sequence_text(s, fate.sequence) : "-", name_of(fate.end),
                       failed ? reason_text(wait_reason::reducer, fate.error) : "-"});
   }
   json_writer out;
   add_position(out, s, fate.where, fate.offset);
   out.key("aggregate").string(aggregate).key("sequence");
-  has_number ? out.sequence(fate.sequence) : out.null();
+  has_number ? write_sequence(out, numbers_of(s), fate.sequence) : out.null();
   out.key("verdict").string(name_of(fate.end));
   failed ? add_reason(out, wait_reason::reducer, fate.error) : (void)out.key("reason").null();
   return out.end_object().take() + "\n";

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/sniff_command.hpp"
 #include "core/shown_text.hpp"
 #include "ratchet/error.hpp"
 
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
   ratchet::cli::add_run_commands(root, line);
   ratchet::cli::add_read_commands(root, line);
   ratchet::cli::add_explain_command(root, line);
+  ratchet::cli::add_sniff_command(root, line);
   ratchet::cli::add_waiting_command(root, line);
   ratchet::cli::add_sinks_command(root, line);
   ratchet::cli::add_checkpoint_command(root, line);

@@ -14,16 +14,19 @@ namespace ratchet {
 
 namespace {
 
-constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"}, {"epoch"},
-                                         {"type"},   {"time"},     {"key"},       {"delete"}};
+constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
+                                         {"epoch"},  {"previous"}, {"type"},      {"time"},
+                                         {"key"},    {"delete"},   {"position"},  {"unavailable"}};
 constexpr known_key k_delete_keys[] = {{"types"}, {"field"}, {"is"}};
 constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
-constexpr known_key k_sequence_keys[] = {{"from"}, {"bits"}, {"base"}};
+constexpr known_key k_sequence_keys[] = {{"from"}, {"as"}, {"bits"}, {"base"}, {"first"}};
+constexpr std::string_view k_sequence_words[] = {"integer", "decimal", "time",   "lsn",
+                                                 "hlc",     "ulid",    "uuidv7", "text"};
 
 /// Reads the fields of one format.
 class envelope_reader {
  public:
-  envelope_reader(const config_map& map, envelope_config& out) : map_{map}, out_{out} {}
+  envelope_reader(const config_map& map, order by, envelope_config& out) : map_{map}, order_{by}, out_{out} {}
 
   void field(std::string_view key, std::string& out) const { read(map_, key, out); }
 
@@ -71,9 +74,26 @@ class envelope_reader {
 
   void sequence() const {
     if (const auto map =
-            field_with_more("sequence", out_.sequence, k_sequence_keys, "{from: /seq, bits: 128}")) {
-      read_one_of(*map, "bits", {64, 128}, out_.sequence_bits);
-      read_one_of(*map, "base", {10, 16}, out_.sequence_base);
+            field_with_more("sequence", out_.sequence, k_sequence_keys, "{from: /seq, as: time}")) {
+      const auto as = map->get("as");
+      const int at = as ? as->word(k_sequence_words) : -1;
+      if (at >= 0) out_.sequence_as = static_cast<sequence_kind>(at + 1);
+      const bool is_digits = at < 0 || out_.sequence_as == sequence_kind::integer;
+      if (at < 0 && (map->has("bits") || map->has("base"))) out_.sequence_as = sequence_kind::integer;
+      for (const char* key : {"bits", "base"}) {
+        const auto value = is_digits ? std::nullopt : map->get(key);
+        if (value) value->error("belongs to as: integer", "leave it out");
+      }
+      // Any number that fits; in strict order the upper half would be an epoch, which has to be spoken of.
+      const bool is_any = at >= 0 && is_digits && order_ == order::latest && !map_.get("epoch");
+      if (is_any) out_.sequence_bits = 128;
+      if (const auto bits = is_digits ? map->get("bits") : std::nullopt) {
+        out_.sequence_bits = 64;
+        read_one_of(*bits, {64, 128}, out_.sequence_bits);
+      }
+      if (const auto base = is_digits ? map->get("base") : std::nullopt)
+        read_one_of(*base, {10, 16}, out_.sequence_base);
+      read(*map, "first", out_.sequence_first);
     }
   }
 
@@ -84,6 +104,23 @@ class envelope_reader {
     if (at >= 0) out_.time_unit = static_cast<time_unit>(at);
   }
 
+  void position() const {
+    const auto value = map_.get("position");
+    if (!value) return;
+    if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
+    constexpr std::string_view k_words[] = {"log", "partition"};
+    if (const int at = value->word(k_words); at >= 0) out_.position = static_cast<change_order>(at);
+  }
+
+  void unavailable() const {
+    const auto value = map_.get("unavailable");
+    if (!value) return;
+    if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
+    if (!value->text(out_.unavailable)) return;
+    if (out_.unavailable.empty()) value->error("is empty", "say off where no column is ever unavailable");
+    if (out_.unavailable == "off") out_.unavailable.clear();
+  }
+
   /// A field that the format knows by itself.
   void fixed(std::string_view key) const {
     if (const auto value = map_.get(key)) {
@@ -92,6 +129,9 @@ class envelope_reader {
   }
 
  private:
+  static void of_debezium(const config_value& value) {
+    value.error("belongs to format: debezium-cdc", "leave it out");
+  }
   /// A word, or a list of them.
   void read_is(const config_value& value) const {
     if (value.node().kind != config_node::kind_of::list) {
@@ -103,17 +143,16 @@ class envelope_reader {
     }
     if (value.node().items.empty()) value.error("names no value", "leave it out where any value deletes");
   }
-  static void read_one_of(const config_map& map, std::string_view key, std::pair<int, int> known, int& out) {
-    const auto value = map.get(key);
+  static void read_one_of(const config_value& value, std::pair<int, int> known, int& out) {
     const auto low = static_cast<std::uint64_t>(known.first);
     const auto high = static_cast<std::uint64_t>(known.second);
     std::uint64_t number = low;
-    if (!value || !value->number(number, low, high)) return;
+    if (!value.number(number, low, high)) return;
     if (number == low || number == high) {
       out = static_cast<int>(number);
     } else {
-      value->error(value->node().text + " is not known here",
-                   "it is " + std::to_string(low) + " or " + std::to_string(high));
+      value.error(value.node().text + " is not known here",
+                  "it is " + std::to_string(low) + " or " + std::to_string(high));
     }
   }
   /// The map of a field that is given as one; none where it is a source alone, or not there.
@@ -137,12 +176,13 @@ class envelope_reader {
   }
 
   const config_map& map_;
+  order order_;
   envelope_config& out_;
 };
 
 }  // namespace
 
-void read_envelope(const config_value& value, envelope_config& out) {
+void read_envelope(const config_value& value, order by, envelope_config& out) {
   const config_map map{value, k_envelope_keys};
   if (!map.valid()) return;
   if (const auto format = map.get("format")) {
@@ -152,14 +192,18 @@ void read_envelope(const config_value& value, envelope_config& out) {
     if (at < 0) return;  // what the other keys mean depends on it
     out.format = static_cast<envelope_format>(at);
   }
-  const envelope_reader read{map, out};
+  const envelope_reader read{map, by, out};
   if (has_log_positions(out.format)) {
     for (const known_key& key : k_envelope_keys) {
-      if (key.name != "format") read.fixed(key.name);
+      if (key.name != "format" && key.name != "position" && key.name != "unavailable") read.fixed(key.name);
     }
+    read.position();
+    read.unavailable();
     out = with_defaults(out);
     return;
   }
+  read.position();
+  read.unavailable();
   const bool cloudevents = out.format == envelope_format::cloudevents;
   // One that is written has it, also where a stream of transactions could do without.
   if (out.format == envelope_format::json) {
@@ -170,6 +214,10 @@ void read_envelope(const config_value& value, envelope_config& out) {
   read.parts("aggregate", out.aggregate, out.aggregate_more);
   read.sequence();
   read.field("epoch", out.epoch);
+  read.field("previous", out.previous);
+  // A topic read as a table: the newest record of a key counts.
+  const bool is_table = out.format == envelope_format::json && by == order::latest && out.aggregate == "key";
+  if (is_table && !map.has("sequence")) out.sequence = "offset";
   cloudevents ? read.fixed("type") : read.field("type", out.type);
   cloudevents ? read.fixed("time") : read.time();
   read.key();

@@ -40,6 +40,8 @@ constexpr known_key k_stream_keys[] = {
     {"emit"},         {"tables"},
     {"handling"},     {"retention", "leave it out; sequences are kept for ever"},
     {"dead_letter"},  {"rejections"},
+    {"record_times"}, {"ties"},
+    {"after_delete"}, {"too_old"},
     {"record_times"}, {"types"},
     {"ignore"},
 };
@@ -224,6 +226,22 @@ void read_strict(const config_map& map, stream_config& out) {
   if (const auto gap = map.get("gap")) read_gap(*gap, out.gap);
 }
 
+/// What becomes of events of which nobody can tell by their number or id alone.
+void read_choices(const config_map& map, stream_config& out) {
+  if (const auto value = map.get("ties")) {
+    constexpr std::string_view k_words[] = {"reject", "later"};
+    if (const int at = value->word(k_words); at >= 0) out.ties = static_cast<ties>(at + 1);
+  }
+  if (const auto value = map.get("after_delete")) {
+    constexpr std::string_view k_words[] = {"refuse", "restart"};
+    if (const int at = value->word(k_words); at >= 0) out.after_delete = static_cast<after_delete>(at);
+  }
+  if (const auto value = map.get("too_old")) {
+    constexpr std::string_view k_words[] = {"reject", "park"};
+    if (const int at = value->word(k_words); at >= 0) out.too_old = static_cast<too_old>(at);
+  }
+}
+
 void read_stream(const config_value& value, stream_config& out, step_reader& step) {
   const config_map map{value, k_stream_keys};
   if (!map.valid()) return;
@@ -246,11 +264,12 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   const auto envelope =
       may_have_none ? map.get("envelope")
                     : map.require("envelope", "where an event's fields come from: {aggregate: /id, ...}");
-  if (envelope) read_envelope(*envelope, out.envelope);
+  if (envelope) read_envelope(*envelope, out.order, out.envelope);
   if (may_have_none && !envelope) out.dedup.ids = id_kind::opaque;  // the keys of transactions
   if (const auto types = map.get("types")) read_types(*types, out.types);
   if (const auto ignore = map.get("ignore")) read_ignore(*ignore, out);
   read_strict(map, out);
+  read_choices(map, out);
   if (const auto handling = map.get("handling")) {
     constexpr std::string_view k_words[] = {"direct", "deferred"};
     if (const int at = handling->word(k_words); at >= 0) out.handling = static_cast<ratchet::handling>(at);

@@ -10,8 +10,9 @@ namespace ratchet {
 /// `kafka`: brokers, group, properties. Secrets are read where they are referred to.
 void read_kafka(const config_value&, kafka_config& out);
 
-/// `streams[].envelope`: a format, and where its fields come from; with what the format knows by itself.
-void read_envelope(const config_value&, envelope_config& out);
+/// `streams[].envelope`: a format, and where its fields come from; with what the format knows by itself. What
+/// an integer may be depends on the stream's order.
+void read_envelope(const config_value&, order, envelope_config& out);
 
 /// `streams[].gap`: what becomes of a gap that does not close.
 void read_gap(const config_value&, gap_config& out);

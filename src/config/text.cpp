@@ -6,6 +6,7 @@
 
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "streams/stream_runtime.hpp"
 #include "text/config_words.hpp"
 #include "text/units.hpp"
@@ -42,13 +43,13 @@ streams:
     start: earliest               # earliest | latest: where a partition begins that nobody has read yet
     envelope:                     # a field comes from /a/json/pointer, key or header:NAME
       # format: json              # or cloudevents, debezium-outbox, debezium-cdc, ydb-changefeed, which know where their
-                                  # fields are (README, recipes); of cloudevents a field is attribute:NAME, key or header:NAME
+                                  # fields are (docs/guides); of cloudevents a field is attribute:NAME, key or header:NAME
       aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes; [/tenant, /order] of several
                                   # fields, as event_id too, with dedup: {ids: opaque}
       event_id: /id               # not needed with dedup: off
       sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
-                                  # {from: /sequence, bits: 128} for numbers above 2^64-1,
-                                  # base: 16 for text of hexadecimal digits
+                                  # {from: /sequence, as: integer}, also decimal, time, lsn, hlc, ulid, uuidv7, text; of
+                                  # integers bits: 64 | 128 and base: 10 | 16. Or the record's own: offset, timestamp
       # epoch: /epoch             # compared before the sequence; without it 0
       type: /type                 # optional; reducers see it
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970; {from: /created, unit: s} for numbers of
@@ -64,8 +65,13 @@ streams:
                                   #   epoch_change: park   accept: the first number of a higher epoch follows too
                                   #   gap: {policy: wait}  or skip | stop: after a timeout, by the records' time,
                                   #                        as in {policy: skip, timeout: 1h}
+                                  # and, where an event covers a range of numbers, envelope: {previous: /pu}, the number
+                                  # before it, or sequence: {from: /u, first: /U}, its own first one
+    # ties: reject                # of latest: two events with one number are a conflict. later: the later one wins
+    # after_delete: refuse        # of latest. restart: behind a delete an aggregate may begin again with 0 or 1
+    # too_old: reject             # of arrival. park: an event older than the window waits for an operator
     # handling: direct            # deferred: an event waits first, and its reducer runs in a step of its own, so that a
-                                  # slow one does not hold up reading (README, inbox by table); not with latest
+                                  # slow one does not hold up reading (docs/guides/inbox.md); not with latest
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
                                   # then an aggregate is held for an operator, and the stream stops
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
@@ -120,7 +126,11 @@ std::string parts_of(const std::string& first, const std::vector<std::string>& m
 std::string order_of(const stream_config& stream) {
   switch (stream.order) {
     case order::latest:
-      return "; the newest by " + stream.envelope.sequence + " wins";
+      if (stream.envelope.format != envelope_format::debezium_cdc)
+        return "; the newest by " + stream.envelope.sequence + " wins";
+      return stream.envelope.position == change_order::log
+                 ? "; the newest by its place in the database's log wins"
+                 : "; the last one of its partition wins";
     case order::arrival:
       return "; each event once, as it arrives";
     case order::strict:
@@ -133,20 +143,92 @@ std::string order_of(const stream_config& stream) {
   return text;
 }
 
+bool is_compared_as_text(const stream_config& stream) {
+  return kind_of_sequences(stream.envelope, stream.order) == sequence_kind::text;
+}
+
+/// What a producer's numbers do not say.
+void add_limits_of_versions(const stream_config& stream, std::vector<std::string>& out) {
+  const bool is_latest = stream.order == order::latest;
+  const bool is_time = stream.envelope.sequence == "timestamp" ||
+                       kind_of_sequences(stream.envelope, stream.order) == sequence_kind::time;
+  if (is_latest && (stream.ties == ties::later || (stream.ties == ties::usual && is_time))) {
+    out.emplace_back(
+        "of two events with the same sequence the one that comes later wins: all of an aggregate belong in "
+        "one "
+        "partition, as their key puts them");
+  } else if (is_latest) {
+    out.emplace_back(
+        "two different events with the same sequence are a conflict, and the second is rejected: where "
+        "sequences "
+        "are coarser than the events, say ties: later");
+  } else {
+    out.emplace_back(
+        "two different events with the same sequence are a conflict, and the second is rejected");
+  }
+  if (is_compared_as_text(stream)) {
+    out.emplace_back(
+        "sequences are compared as text: \"10\" is below \"9\"" +
+        std::string{stream.envelope.format == envelope_format::cloudevents
+                        ? ", unless the event says sequencetype: Integer; for numbers say as: integer"
+                        : ""});
+  }
+  if (stream.envelope.format == envelope_format::cloudevents &&
+      stream.envelope.aggregate == "attribute:subject") {
+    out.emplace_back(
+        "numbers of two sources are compared where they speak of one subject: a sequence counts within its "
+        "source, "
+        "so that each subject needs a source of its own");
+  }
+  const bool may_begin_again = is_latest && !is_compared_as_text(stream) && !is_time;
+  if (may_begin_again && stream.after_delete == after_delete::restart) {
+    out.emplace_back(
+        "behind a delete the number 0 or 1 begins an aggregate anew, also where it comes late from before "
+        "the "
+        "delete and no event id tells that");
+  } else if (may_begin_again) {
+    out.emplace_back(
+        "an aggregate that is deleted and made again has to count on: lower numbers are stale; where they "
+        "begin at "
+        "0 or 1 again, say after_delete: restart");
+  }
+}
+
+void add_limits_of_debezium(const stream_config& stream, std::vector<std::string>& out) {
+  if (stream.envelope.position == change_order::log) {
+    out.emplace_back(
+        "changes of PostgreSQL, MySQL, MariaDB, SQL Server and Oracle go by the log, of MongoDB by their "
+        "partition; those of other connectors are rejected (connector_unknown) unless position: partition is "
+        "said");
+  } else {
+    out.emplace_back("while a connector repeats what it sent before, rows go back, and forward again");
+  }
+  if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
+  out.push_back("a column that comes as " + stream.envelope.unavailable +
+                " keeps what is stored of it; where nothing is stored it is left out");
+}
+
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
   if (has_log_positions(stream.envelope.format)) {
     out.emplace_back(
         "of two changes of a row at one log position the one that comes last is kept: all of a row belong in "
         "one "
         "partition, as their key puts them");
-  } else if (stream.dedup.ids == id_kind::none) {
-    out.emplace_back(
-        "two different events with the same sequence cannot be told apart: the second counts as a "
-        "duplicate");
-  } else {
+    if (stream.envelope.format == envelope_format::debezium_cdc) add_limits_of_debezium(stream, out);
+    return;
+  }
+  if (stream.dedup.ids != id_kind::none) {
     out.push_back("an event id that is used again under a new sequence is noticed only within " +
                   format_duration(stream.dedup.window));
   }
+  if (stream.envelope.sequence == "offset") {
+    out.emplace_back(
+        "the newest record of an aggregate wins, by its offset: all of an aggregate belong in one partition, "
+        "as "
+        "their key puts them");
+    return;
+  }
+  add_limits_of_versions(stream, out);
 }
 
 void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
@@ -295,6 +377,10 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     if (!stream.envelope.sequence.empty()) {
       limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
     }
+    const std::string fate_of_old =
+        stream.too_old == too_old::park
+            ? " older than the stream waits, and its aggregate behind it, until an operator decides"
+            : " older than the stream is rejected (too_old): nobody can tell whether it was handled";
     if (stream.dedup.ids == id_kind::monotonic) {
       limits.emplace_back(
           "an id that is no higher than one that its partition had before, of the same source, counts as a "
@@ -302,13 +388,9 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     } else if (stream.dedup.ids == id_kind::opaque) {
       limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
                        " later than the first is applied again");
-      limits.push_back(
-          "an event whose record is more than " + window +
-          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+      limits.push_back("an event whose record is more than " + window + fate_of_old);
     } else {
-      limits.push_back(
-          "an event whose id is more than " + window +
-          " older than the stream is rejected (too_old): nobody can tell whether it was handled");
+      limits.push_back("an event whose id is more than " + window + fate_of_old);
     }
   }
   if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {

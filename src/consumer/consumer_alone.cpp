@@ -24,10 +24,10 @@ turn_result<> consumer_session::start_alone() {
            "until the brokers are there",
            found.error().message());
     } else if (!found) {
-      return topics_failed(found.error(), wanted, topic_use::written);
+      return questions_.topics_failed(found.error(), wanted, topic_use::written);
     }
   }
-  RATCHET_TRY(draw(0));
+  RATCHET_TRY(ownership_.sign());
   RATCHET_TRY(accept_start());
   const auto copy = around_.to.copy();
   if (copy || around_.to.has_unwritten_start()) {
@@ -52,7 +52,7 @@ turn_result<> consumer_session::start_alone() {
          "`--resume {}` had nothing to do: it says where topics are read on, and no stream has any",
          name_of(options_.resume.option));
   }
-  assigned_once_ = true;
+  ownership_.take_alone();
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();
   return go_on();

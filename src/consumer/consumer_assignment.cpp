@@ -26,38 +26,20 @@ turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
   if (!times_.assigned) times_.assigned = around_.clock.steady();
   brokers_.note_answer();
   // Partitions may have been added to a topic since the start.
-  for (const topic_partition& where : a.partitions) {
-    const auto at = std::lower_bound(all_partitions_.begin(), all_partitions_.end(), where);
-    if (at == all_partitions_.end() || *at != where) all_partitions_.insert(at, where);
-  }
-  if (!assigned_once_) {
-    auto leave = must_leave(a.partitions);
-    if (!leave) return questions_failed(leave.error());
-    if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
-  }
-  held_.clear();
+  partitions_.know_more(a.partitions);
+  RATCHET_TRY(ownership_.check_first_assignment(a.partitions));
+  partitions_.release_all();
   return take_up(a.partitions, false);
 }
 
 turn_result<> consumer_session::take_up(std::span<const topic_partition> partitions, bool more) {
-  // What the operator said holds for the first assignment of this start, and only there.
-  const resume_wish wish = assigned_once_ ? resume_wish{} : options_.resume;
-  auto resolved =
-      resolve_assignment(around_.from, around_.to, pipeline_, partitions, wish, around_.clock.now());
-  if (!resolved) {
-    if (more && is_passing(resolved.error())) return go_on();  // they are asked about again
-    return questions_failed(resolved.error());
-  }
-  resolved_assignment& r = resolved.value();
-  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
-  if (r.refused && !assigned_once_) return session_result{session_end::refused, std::move(*r.refused)};
-  if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
+  RATCHET_TRY(auto resolved, ownership_.resolve(partitions, more));
+  if (!resolved) return go_on();  // they are asked about again
+  resolved_assignment& r = *resolved;
   const bool none_is_known = r.start.empty() && r.stops.empty();
-  if (!r.held.empty() && (needs_all_answers() || (!assigned_once_ && none_is_known)))
+  const bool is_first = !ownership_.has_taken();
+  if (!r.held.empty() && (ownership_.needs_all_answers() || (is_first && none_is_known)))
     return hold_all(r, partitions, more);
-  if (r.takeover) {
-    RATCHET_TRY(draw(r.takeover_counter));
-  }
   return start_reading(std::move(r), more);
 }
 
@@ -70,26 +52,9 @@ turn_result<> consumer_session::hold_all(const resolved_assignment& r,
   if (more) return go_on();
   unassigned_since_.reset();
   around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
-  if (const auto answered = around_.from.assign({}); !answered) return questions_failed(answered.error());
+  if (const auto answered = around_.from.assign({}); !answered)
+    return questions_.resume_failed(answered.error());
   return go_on();
-}
-
-store_change consumer_session::change_of_store(resolved_assignment& r) const {
-  store_change change;
-  if (r.takeover) {
-    // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
-    for (const incarnation& i : around_.to.incarnations()) {
-      change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
-    }
-    change.taken_over = r.taken_over;
-  }
-  const auto copy = around_.to.copy();
-  if (!copy || (!r.takeover && r.start.empty())) return change;
-  // In the very step that enters the positions: until it is durable this is a copy that may not start.
-  change.lift_copy_mark = true;
-  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
-  if (r.takeover) r.audits.back().text += decided_by(options_.resume.who);
-  return change;
 }
 
 /// What the brokers do not answer for, what is stopped and what others hold may have more to read, and so may
@@ -100,34 +65,19 @@ std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_a
     if (r.logs.at(p.where).end <= p.offset) ended.insert(p.where);
   }
   std::vector<topic_partition> others;
-  std::set_difference(all_partitions_.begin(), all_partitions_.end(), ended.begin(), ended.end(),
+  std::set_difference(partitions_.all().begin(), partitions_.all().end(), ended.begin(), ended.end(),
                       std::back_inserter(others));
   return others;
 }
 
 turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) {
-  const bool first = !assigned_once_;
+  const bool first = !ownership_.has_taken();
   if (first) {
     RATCHET_TRY(accept_start());
   }
   if (more) expect_ends_anew();
-  // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
-  store_change change = change_of_store(r);
-  const auto entered =
-      pipeline_.enter_positions(r.start, not_at_their_end(r), std::move(r.audits), std::move(change));
-  if (!entered) return store_failed(entered.error());
-  RATCHET_TRY(stored(around_.to.sync()));
-  r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
-  if (!r.only_claimed.empty()) {
-    const auto claimed = commits_.claim(r.only_claimed);
-    if (!claimed) {
-      const std::error_code why = claimed.error();
-      if (more && (is_passing(why) || why == source_condition::not_a_member))
-        return go_on();  // they are held on
-      return claim_failed(claimed.error());
-    }
-    RATCHET_TRY(meets_a_copy(claimed.value(), first));
-  }
+  RATCHET_TRY(const bool is_taken, ownership_.take(r, not_at_their_end(r), more));
+  if (!is_taken) return go_on();
   if (first) {
     // Behind the claim: what the config says is in force from here on, and its topics are there.
     RATCHET_TRY(stored(pipeline_.leave_out_unread(pipeline::plain_files::are_not_read)));
@@ -135,14 +85,13 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
   if (!more) forget_assignment();
   for (const position& p : r.start) {
     // One that was held may have been stopped meanwhile, with its stream.
-    if (!reported_stops_.contains(p.where)) around_.board.clear_stopped(stream_name(p.where), p.where);
-    assigned_[p.where] = p.offset;
-    held_.erase(p.where);
+    if (!partitions_.is_stopped(p.where)) around_.board.clear_stopped(stream_name(p.where), p.where);
+    partitions_.assign(p);
   }
   commits_.also_assigned(r.start);
   for (const auto& [where, why] : r.held) hold(where, why.message());
   for (const auto& [where, why] : r.stopped) {
-    held_.erase(where);
+    partitions_.release(where);
     tell_of_stop(where, why);
     stop_partition(where, why);
   }
@@ -151,7 +100,6 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
   tell_of_held();
   show_assignment();
   tell_resumed(r, first);
-  assigned_once_ = true;
   assigned_at_ = around_.clock.steady();
   around_.meter.assigned();
   if (const auto begun = around_.from.assign(more ? positions_to_read() : r.start); !begun) {
@@ -164,27 +112,23 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
 
 void consumer_session::forget_assignment() {
   pipeline_.forget_stops();
-  reported_stops_.clear();
-  read_again_.clear();
-  unreadable_.clear();
+  partitions_.forget();
+  ends_.forget();
+  troubles_.forget();
   unassigned_since_.reset();
-  at_end_.clear();
-  left_out_at_.clear();
-  asked_ends_.clear();
-  assigned_.clear();
   commits_.unassigned();
 }
 
 std::vector<position> consumer_session::positions_to_read() const {
   std::vector<position> positions;
-  for (const auto& [where, unused] : assigned_) {
-    if (!reported_stops_.contains(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
+  for (const auto& [where, unused] : partitions_.assigned()) {
+    if (!partitions_.is_stopped(where)) positions.push_back({where, pipeline_.find(where)->next_offset});
   }
   return positions;
 }
 
 void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
-  if (first) tell_of_option(r);
+  if (first) ownership_.tell_of_option(r);
   for (const std::string& warning : r.warnings) tell(around_.log, log_kind::resume_told, "{}", warning);
   const bool few = r.start.size() <= k_most_lines;
   if (!few)
@@ -194,20 +138,8 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
     tell_of(around_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
             {.stream = stream_name(p.where), .where = &p.where, .offset = p.offset},
             "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
-    if (!options_.until_end || end_at_start_.contains(p.where)) continue;
-    end_at_start_[p.where] = r.logs.at(p.where).end;
+    if (options_.until_end) goals_.set(p.where, r.logs.at(p.where).end);
   }
-}
-
-/// Two copies of one directory that start at the same moment find only the claims that they share, and get a
-/// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
-turn_result<> consumer_session::meets_a_copy(std::size_t claimed, bool first) {
-  if (!first || claimed == all_partitions_.size()) return go_on();
-  auto met = claim_of_a_copy(around_.from, around_.to, pipeline_, all_partitions_);
-  if (!met) return questions_failed(met.error());
-  if (!met.value()) return go_on();
-  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
-  return session_result{session_end::refused, std::move(*met.value())};
 }
 
 void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
@@ -221,26 +153,24 @@ void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
 }
 
 void consumer_session::show_assignment() {
-  std::set<topic_partition> all = reported_stops_;
-  for (const auto& [where, unused] : assigned_) all.insert(where);
-  for (const auto& [where, unused] : held_) all.insert(where);
-  tell_what_is_held(all);
-  const std::size_t missing = all_partitions_.size() - assigned_.size();  // it holds every assigned one
+  tell_what_is_held(partitions_.given());
+  const std::size_t missing = partitions_.missing();
   if (missing == 0) {
     around_.board.set_ready(true);
     return;
   }
-  around_.board.set_ready(false, std::to_string(missing) + " of " + std::to_string(all_partitions_.size()) +
+  const std::size_t all = partitions_.all().size();
+  around_.board.set_ready(false, std::to_string(missing) + " of " + std::to_string(all) +
                                      " partitions are not read by this instance");
   tell(around_.log, log_kind::partitions_elsewhere, "{} of {} partitions are not read by this instance",
-       missing, all_partitions_.size());
+       missing, all);
 }
 
 turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
        r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
-  if (!r.lost && !assigned_.empty()) {
+  if (!r.lost && !partitions_.assigned().empty()) {
     RATCHET_TRY(stored(around_.to.sync()));
     if (const auto done = commits_.commit_all(k_revoke_commit_timeout); !done) {
       tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
@@ -248,11 +178,10 @@ turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
     }
   }
   commits_.unassigned();
-  assigned_.clear();
-  held_.clear();
+  partitions_.give_back();
+  ends_.give_back();
   tell_of_held();
   tell_what_is_held({});
-  at_end_.clear();
   unassigned_since_ = around_.clock.steady();
   if (const auto done = around_.from.unassign(); !done) {
     return session_result{
@@ -263,28 +192,23 @@ turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
 }
 
 turn_result<> consumer_session::on_end_of_partition(const notice::end_of_partition& e) {
-  if (!assigned_.contains(e.where)) return go_on();
+  if (!partitions_.is_assigned(e.where)) return go_on();
   // Transaction markers take offsets but are never delivered: without this the lag would never be 0.
   RATCHET_TRY(stored(pipeline_.move_to(e.where, e.offset)));
   note_moves();
   around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
-  at_end& end = at_end_.try_emplace(e.where, at_end{e.offset, around_.clock.steady(), false}).first->second;
-  if (end.next_offset != e.offset) end = {e.offset, around_.clock.steady(), false};
-  const auto before = left_out_at_.extract(e.where);
-  if (!before.empty() && before.mapped() == e.offset) end.since_before = true;
-  const auto goal = end_at_start_.find(e.where);
-  if (goal != end_at_start_.end() && e.offset >= goal->second) reached_.insert(e.where);
+  ends_.reach(e.where, e.offset, around_.clock.steady());
+  goals_.reach(e.where, e.offset);
   return go_on();
 }
 
 turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
-  if (!assigned_.contains(o.where) || reported_stops_.contains(o.where)) return go_on();
+  if (!partitions_.is_read(o.where)) return go_on();
   const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
                                            resume_wish{}, around_.clock.now());
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
-  const auto before = read_again_.find(o.where);
-  // The same offset twice: the log and its bounds contradict each other, and it would never end.
-  const bool again = before != read_again_.end() && before->second == offset;
+  // The same offset twice: it would never end.
+  const bool again = troubles_.was_read_again(o.where, offset);
   const bool is_answered = resolved ? resolved.value().held.empty() : !is_passing(resolved.error());
   if (!is_answered) {
     hold(o.where, o.text);
@@ -296,24 +220,24 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
     on_dead_partition(o.where, o.text, resolved);
     return go_on();
   }
-  read_again_[o.where] = offset;
+  troubles_.note_read_again(o.where, offset);
   RATCHET_TRY(count_all_again());
   tell(around_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log has its offset {}, and it is read again from there",
        to_string(o.where), o.text, offset);
   if (const auto begun = around_.from.assign(positions_to_read()); !begun)
-    return questions_failed(begun.error());
+    return questions_.resume_failed(begun.error());
   return go_on();
 }
 
 void consumer_session::on_topic_gone(const notice::topic_gone& g) {
-  if (!assigned_.contains(g.where)) {  // a notice of a whole topic names none of its partitions
+  if (!partitions_.is_assigned(g.where)) {  // a notice of a whole topic names none of its partitions
     if (topic_troubles_.due(around_.clock.steady()))
       tell(around_.log, log_kind::topic_unreadable, "{} cannot be read: {}{}", g.where.topic, g.text,
            topic_troubles_.held_back());
     return;
   }
-  if (reported_stops_.contains(g.where)) return;
+  if (partitions_.is_stopped(g.where)) return;
   // Brokers that have just come back say so too. It is looked at once they know its log again.
   hold(g.where, g.text);
   tell_of_held();
@@ -338,6 +262,27 @@ void consumer_session::ask(const resolved_assignment& r) const {
   for (const problem& stop : r.stops) {
     for (const question& q : stop.questions) around_.board.ask(q);
   }
+}
+
+void consumer_session::tell_of_waiting(time_point now) {
+  constexpr std::chrono::seconds k_long{5};
+  if (!unassigned_since_ || now - *unassigned_since_ < k_long || told_of_waiting_ == unassigned_since_)
+    return;
+  told_of_waiting_ = unassigned_since_;
+  const std::string why =
+      "waiting for the group to assign partitions: it first waits for its other members, and for one that "
+      "was killed "
+      "until its session ends, up to " +
+      std::to_string(std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) + " s";
+  tell(around_.log, log_kind::group_waiting, "group `{}`: {}", around_.settings.kafka.group, why);
+  around_.board.set_ready(false, why);
+}
+
+turn_result<> consumer_session::accept_start() {
+  if (!around_.accept) return go_on();
+  auto failed = around_.accept();
+  if (!failed) return go_on();
+  return session_result{session_end::store_lost, std::move(failed)};
 }
 
 }  // namespace ratchet

@@ -17,12 +17,12 @@ turn_result<> consumer_session::keep_flow(time_point now) {
   if (!flow_.holds_any() && paused_streams_.empty()) return go_on();
   std::vector<topic_partition> held;
   std::vector<topic_partition> going_on;
-  for (const auto& [where, unused] : assigned_) {
+  for (const auto& [where, unused] : partitions_.assigned()) {
     const stream_runtime* stream = pipeline_.stream_of(where.topic);
     if (stream == nullptr) continue;
     if (flow_.holds(stream->id)) {
       held.push_back(where);
-    } else if (paused_streams_.contains(stream->id) && !reported_stops_.contains(where)) {
+    } else if (paused_streams_.contains(stream->id) && !partitions_.is_stopped(where)) {
       going_on.push_back(where);
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "consumer/access.hpp"
+#include "consumer/store_failure.hpp"
 #include "pipeline/field_counts.hpp"
 #include "pipeline/stop_words.hpp"
 #include "text/counted.hpp"
@@ -21,8 +22,6 @@ using std::chrono::seconds;
 constexpr milliseconds k_poll_timeout{100};
 /// The offsets are in the state as well; Kafka's copy of them is for others to see.
 constexpr milliseconds k_last_commit_timeout{2'000};
-/// A partition that had nothing to read for so long no longer holds the window's floor back.
-constexpr seconds k_idle_after{10};
 constexpr seconds k_idle_check_interval{1};
 /// A member that waits for partitions for so long was forgotten by its client: no rebalance takes longer than
 /// the slowest member's `max.poll.interval.ms`, by default as long.
@@ -54,6 +53,12 @@ consumer_session::consumer_session(surroundings around, session_options options)
                  delivery_, flow_, around_.transactions, around_.errands}},
       reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
                  around_.meter, around_.log, durability_, flow_}},
+      questions_{{around_.settings, around_.to, around_.from, around_.clock, topics_,
+                  [this] { return stop_requested(); },
+                  [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
+      ownership_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.log,
+                  pipeline_, commits_, partitions_, questions_, options_.resume, options_.random,
+                  [this] { return stop_requested(); }}},
       trace_{around_.settings.state.path},
       worker_{around_.streams, options_.decoding} {
   for (const auto& s : around_.streams) {
@@ -82,36 +87,32 @@ session_result consumer_session::run() {
   reporter_.watch_clock();
   {
     const run_meter::long_work connecting{around_.meter, "connecting"};
-    if (auto ended = connect(); !ended) return std::move(ended).error();
+    if (auto ended = connect(); !ended) {
+      if (ended.error().end == session_end::drained) return finish(session_end::drained);
+      return std::move(ended).error();
+    }
   }
   for (;;) {
     if (auto ended = turn(); !ended) return std::move(ended).error();
   }
 }
 
-turn_result<> consumer_session::draw(std::uint64_t past_counter) {
-  const auto drawn = around_.to.draw_incarnation(past_counter, options_.random);
-  if (!drawn) return store_failed(drawn.error());
-  commits_.sign(around_.to.uuid(), drawn.value());
-  return go_on();
-}
-
 turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
-  RATCHET_TRY(check_cluster());
+  RATCHET_TRY(questions_.find_cluster());
   brokers_.note_answer();
-  auto all = look_up(topics_);
-  if (!all) return topics_failed(all.error(), topics_, topic_use::read);
-  RATCHET_TRY(check_output_topics());
-  all_partitions_ = std::move(all.value());
-  RATCHET_TRY(check_group());
-  RATCHET_TRY(draw(0));
+  auto all = questions_.look_up(topics_);
+  if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);
+  RATCHET_TRY(questions_.require_outputs(output_topics(around_.streams)));
+  partitions_.know(std::move(all.value()));
+  RATCHET_TRY(ownership_.check_before_joining());
+  RATCHET_TRY(ownership_.sign());
   if (const auto joined = around_.from.join(topics_); !joined) {
-    return question_failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
-                           session_end::refused);
+    return questions_.failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
+                             session_end::refused);
   }
   tell(around_.log, log_kind::group_joining, "joining group `{}` for {} of {}", around_.settings.kafka.group,
-       counted(all_partitions_.size(), "partition"), counted(topics_.size(), "topic"));
+       counted(partitions_.all().size(), "partition"), counted(topics_.size(), "topic"));
   unassigned_since_ = around_.clock.steady();
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   return go_on();
@@ -150,7 +151,7 @@ turn_result<> consumer_session::turn() {
     }
   }
   RATCHET_TRY(on_timers());
-  RATCHET_TRY(stored(requests_.serve(assigned_once_)));
+  RATCHET_TRY(stored(requests_.serve(ownership_.has_taken())));
   if (options_.until_end && !worker_.busy() && caught_up() && !pipeline_.has_deferred())
     return finish(session_end::caught_up);
   return go_on();
@@ -167,7 +168,7 @@ milliseconds consumer_session::longest_wait() const {
 /// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
 /// at all.
 bool consumer_session::may_resume_waiting() const {
-  return assigned_once_ && !flow_.holds_all();
+  return ownership_.has_taken() && !flow_.holds_all();
 }
 
 turn_result<> consumer_session::resume_waiting() {
@@ -211,12 +212,11 @@ turn_result<> consumer_session::settle_to_go_on() {
 
 void consumer_session::note_moves() {
   std::vector<position> moved;
-  for (auto& [where, noted] : assigned_) {
+  for (const auto& [where, noted] : partitions_.assigned()) {
     const partition_state* state = pipeline_.find(where);
-    if (state == nullptr || state->next_offset == noted) continue;
-    noted = state->next_offset;
-    moved.push_back({where, noted});
+    if (state != nullptr && state->next_offset != noted) moved.push_back({where, state->next_offset});
   }
+  for (const position& p : moved) partitions_.note(p);
   commits_.moved(around_.to.last_step(), moved);
 }
 
@@ -226,7 +226,7 @@ std::string_view consumer_session::stream_name(const topic_partition& where) con
 }
 
 void consumer_session::stop_partition(const topic_partition& where, const std::string& why) {
-  reported_stops_.insert(where);
+  partitions_.stop(where);
   around_.board.set_stopped(stream_name(where), where, why);
 }
 
@@ -259,7 +259,7 @@ void consumer_session::pause(const topic_partition& where) {
 
 void consumer_session::note_new_stops() {
   for (const auto& [where, stop] : pipeline_.stopped()) {
-    if (reported_stops_.contains(where)) continue;
+    if (partitions_.is_stopped(where)) continue;
     const std::string why = describe(stop);
     tell_of_stop(where, why, {.aggregate = stop.aggregate, .offset = stop.offset});
     stop_partition(where, why);
@@ -274,17 +274,17 @@ turn_result<> consumer_session::on_timers() {
   RATCHET_TRY(resume_waiting());
   requests_.answer();  // also those of the session before
   // Before the claim the state may be another's to change.
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     RATCHET_TRY(stored(requests_.transact()));
   }
   RATCHET_TRY(take_up_held(now));
   // Before the claim it may be another's to send.
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     RATCHET_TRY(stored(delivery_.turn(now)));
   }
   RATCHET_TRY(stored(durability_.turn(now)));
   RATCHET_TRY(keep_flow(now));
-  if (!assigned_.empty()) commits_.turn(now);
+  if (!partitions_.assigned().empty()) commits_.turn(now);
   tell_of_waiting(now);
   tell_log_ends(now);
   ask_brokers(now);
@@ -303,14 +303,14 @@ turn_result<> consumer_session::on_timers() {
 }
 
 turn_result<> consumer_session::count_unread() {
-  if (!assigned_once_) return go_on();  // nothing is written before the claim
+  if (!ownership_.has_taken()) return go_on();  // nothing is written before the claim
   std::vector<topic_partition> unread;
   const auto add = [&](const topic_partition& where) {
     const partition_state* state = pipeline_.find(where);
     if (state != nullptr && state->idle) unread.push_back(where);
   };
-  for (const auto& [where, unused] : held_) add(where);
-  for (const topic_partition& where : reported_stops_) add(where);
+  for (const auto& [where, unused] : partitions_.held()) add(where);
+  for (const topic_partition& where : partitions_.stopped()) add(where);
   return stored(pipeline_.hold_floor_back(unread));
 }
 
@@ -320,33 +320,29 @@ turn_result<> consumer_session::count_again(std::span<const topic_partition> par
 }
 
 void consumer_session::expect_end_anew(const topic_partition& where) {
-  at_end_.erase(where);
   const partition_state* state = pipeline_.find(where);
-  if (state != nullptr && state->idle) left_out_at_.insert_or_assign(where, state->next_offset);
+  const bool is_left_out = state != nullptr && state->idle;
+  ends_.expect_anew(where, is_left_out ? std::optional{state->next_offset} : std::nullopt);
 }
 
 void consumer_session::expect_ends_anew() {
-  for (const auto& [where, unused] : assigned_) expect_end_anew(where);
+  for (const auto& [where, unused] : partitions_.assigned()) expect_end_anew(where);
 }
 
 turn_result<> consumer_session::count_all_again() {
-  std::vector<topic_partition> all;
-  for (const auto& [where, unused] : assigned_) all.push_back(where);
-  return count_again(all);
+  return count_again(partitions_.names_of_assigned());
 }
 
 turn_result<> consumer_session::leave_out_idle(time_point now) {
   std::vector<topic_partition> idle;
   // One that moved on is told its next end. One that is stopped has more to read, so that its events may
   // still come: it holds the floor back.
-  std::erase_if(at_end_, [this](const auto& entry) {
-    const partition_state* state = pipeline_.find(entry.first);
-    return state == nullptr || state->next_offset != entry.second.next_offset ||
-           reported_stops_.contains(entry.first);
+  ends_.keep([this](const topic_partition& where, std::int64_t end) {
+    const partition_state* state = pipeline_.find(where);
+    return state != nullptr && state->next_offset == end && !partitions_.is_stopped(where);
   });
-  for (const auto& [where, end] : at_end_) {
-    const bool is_long_enough = end.since_before || now - end.since >= k_idle_after;
-    if (!pipeline_.find(where)->idle && is_long_enough) idle.push_back(where);
+  for (const topic_partition& where : ends_.quiet(now)) {
+    if (!pipeline_.find(where)->idle) idle.push_back(where);
   }
   if (idle.empty()) return go_on();
   return stored(pipeline_.leave_out_of_floor(idle));
@@ -357,16 +353,14 @@ bool consumer_session::stop_requested() const {
 }
 
 bool consumer_session::caught_up() const {
-  if (!held_.empty() || (!assigned_once_ && reported_stops_.empty())) return false;
+  if (!partitions_.held().empty() || (!ownership_.has_taken() && partitions_.stopped().empty())) return false;
+  const auto is_stopped = [this](const topic_partition& where) { return partitions_.is_stopped(where); };
   const bool holds_all =
-      std::all_of(all_partitions_.begin(), all_partitions_.end(), [&](const topic_partition& where) {
-        return end_at_start_.contains(where) || reported_stops_.contains(where);
-      });
+      std::all_of(partitions_.all().begin(), partitions_.all().end(),
+                  [&](const topic_partition& where) { return goals_.has(where) || is_stopped(where); });
   // The rest may be held by a member who was killed, until its session ends.
-  if (!holds_all && around_.clock.steady() - assigned_at_ < longest_absence()) return false;
-  return std::all_of(end_at_start_.begin(), end_at_start_.end(), [this](const auto& entry) {
-    return reached_.contains(entry.first) || reported_stops_.contains(entry.first);
-  });
+  if (!holds_all && around_.clock.steady() - assigned_at_ < ownership_.longest_absence()) return false;
+  return goals_.all_reached(is_stopped);
 }
 
 session_result consumer_session::finish(session_end how) {
@@ -375,12 +369,12 @@ session_result consumer_session::finish(session_end how) {
   if (auto ended = settle(); !ended) return std::move(ended).error();
   if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
   requests_.answer();
-  if (assigned_once_) {
+  if (ownership_.has_taken()) {
     if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
   }
   times_.all_durable = around_.clock.steady();
   reporter_.end(*times_.all_durable);
-  if (!assigned_.empty()) {
+  if (!partitions_.assigned().empty()) {
     if (const auto done = commits_.commit_all(k_last_commit_timeout); !done)
       tell(around_.log, log_kind::commit_failed,
            "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
@@ -391,12 +385,7 @@ session_result consumer_session::finish(session_end how) {
 }
 
 session_result consumer_session::store_failed(std::error_code code) const {
-  const std::string why = around_.to.failure();
-  return {session_end::store_lost, problem{code,
-                                           "a write to " + around_.settings.state.path.string() +
-                                               " failed: " + (why.empty() ? code.message() : why),
-                                           "look at the disk; what was not durable is read from Kafka again",
-                                           {}}};
+  return store_failure(around_.to, around_.settings, code);
 }
 
 turn_result<> consumer_session::on_notice(const source_notice& n) {
@@ -413,7 +402,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
   if (const auto* t = std::get_if<notice::trouble>(&n); t != nullptr && t->access) {
     // Of a login or a certificate another broker may think otherwise; what was joined shows.
     const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
-    if (!assigned_once_ && of_all) {
+    if (!ownership_.has_taken() && of_all) {
       return session_result{session_end::refused,
                             describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
     }

@@ -15,12 +15,18 @@
 #include "consumer/access.hpp"
 #include "consumer/assignment.hpp"
 #include "consumer/broker_contact.hpp"
+#include "consumer/cluster_questions.hpp"
 #include "consumer/delivered_trace.hpp"
 #include "consumer/durability.hpp"
+#include "consumer/end_goals.hpp"
+#include "consumer/fetch_troubles.hpp"
 #include "consumer/flow_control.hpp"
+#include "consumer/group_ownership.hpp"
 #include "consumer/offset_commits.hpp"
 #include "consumer/outbox_delivery.hpp"
 #include "consumer/owner_requests.hpp"
+#include "consumer/partition_ends.hpp"
+#include "consumer/partition_set.hpp"
 #include "consumer/session_reporter.hpp"
 #include "consumer/turn_result.hpp"
 #include "pipeline/decode_worker.hpp"
@@ -84,24 +90,14 @@ class consumer_session {
   [[nodiscard]] session_result run();
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// True once an assignment was resolved and claimed: `options.resume` has done its work.
-  [[nodiscard]] bool was_assigned() const noexcept { return assigned_once_; }
+  [[nodiscard]] bool was_assigned() const noexcept { return ownership_.has_taken(); }
 
  private:
   using time_point = std::chrono::steady_clock::time_point;
 
   // Before the loop.
   [[nodiscard]] turn_result<> connect();
-  [[nodiscard]] turn_result<> check_cluster();
   [[nodiscard]] turn_result<> accept_start();
-  [[nodiscard]] turn_result<> check_group();
-  [[nodiscard]] turn_result<> wait_until_alone(const committed_offset& overridden);
-  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
-                                             topic_use);
-  /// A question found no answer: refused where the brokers refuse this user; a new client asks again where
-  /// that may pass; else it ends as said.
-  [[nodiscard]] session_result question_failed(const std::string& what, std::error_code,
-                                               session_end otherwise);
-  [[nodiscard]] turn_result<> draw(std::uint64_t past_counter);
 
   /// Where no stream has topics: nothing is joined, claimed or read.
   [[nodiscard]] turn_result<> start_alone();
@@ -135,8 +131,6 @@ class consumer_session {
                                               std::span<const topic_partition> going_on);
   [[nodiscard]] turn_result<> meet_full_disk(time_point now);
 
-  /// The topics that are written to must be there.
-  [[nodiscard]] turn_result<> check_output_topics();
   [[nodiscard]] session_result finish(session_end);
   [[nodiscard]] session_result store_failed(std::error_code) const;
   /// What was asked of the store, or of a step, as a part of a turn.
@@ -146,11 +140,7 @@ class consumer_session {
   }
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool caught_up() const;
-  /// How long the group may keep partitions for a member that is no more.
-  [[nodiscard]] std::chrono::milliseconds longest_absence() const;
   void tell_log_ends(time_point now);
-  /// Topics that brokers may not have heard of yet are asked for again.
-  [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
   void note_moves();
   void note_new_stops();
   /// Says what the wait for an assignment may be, once it lasts.
@@ -170,14 +160,6 @@ class consumer_session {
   void forget_assignment();
   void tell_resumed(const resolved_assignment&, bool first);
   [[nodiscard]] std::vector<position> positions_to_read() const;
-  /// Another copy of this directory has just claimed what this instance did not get.
-  [[nodiscard]] turn_result<> meets_a_copy(std::size_t claimed, bool first);
-  /// What an assignment changes of the store as a whole; adds its audit rows.
-  [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
-  [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>&);
-  [[nodiscard]] session_result questions_failed(std::error_code);
-  [[nodiscard]] turn_result<> claim_failed(std::error_code);
-  void tell_of_option(const resolved_assignment&) const;
   [[nodiscard]] turn_result<> on_revoked(const notice::revoked&);
   [[nodiscard]] turn_result<> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] turn_result<> on_out_of_range(const notice::out_of_range&);
@@ -189,10 +171,10 @@ class consumer_session {
   /// It is asked about until its brokers answer; nothing else waits for that.
   void hold(const topic_partition&, const std::string& why);
   void tell_of_held();
+  /// Stops those whose brokers have not answered for so long: nobody waits for them any more.
+  void give_up_held(time_point now);
   /// Reads those that the brokers have answered for.
   [[nodiscard]] turn_result<> take_up_held(time_point now);
-  /// What the operator said answers for the directory as a whole, so that all partitions are looked at first.
-  [[nodiscard]] bool needs_all_answers() const;
   /// False: no fetch tells the end of its log.
   [[nodiscard]] bool is_fetched(const topic_partition&) const;
   void ask_brokers(time_point now);
@@ -211,6 +193,8 @@ class consumer_session {
 
   surroundings around_;
   session_options options_;
+  std::vector<std::string> topics_;
+  partition_set partitions_;
   pipeline pipeline_;
   outbox_delivery delivery_;
   flow_control flow_;
@@ -219,35 +203,13 @@ class consumer_session {
   broker_contact brokers_;
   owner_requests requests_;
   session_reporter reporter_;
+  cluster_questions questions_;
+  group_ownership ownership_;
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::set<stream_id> paused_streams_;   ///< as flow control said last
-  std::vector<std::string> topics_;
-  std::vector<topic_partition> all_partitions_;
-  std::map<topic_partition, std::int64_t> assigned_;      ///< with the next offset as last noted
-  std::map<topic_partition, std::int64_t> end_at_start_;  ///< until_end: what has to be reached
-  std::set<topic_partition> reached_;
-  struct at_end {
-    std::int64_t next_offset;
-    time_point since;
-    bool since_before;  ///< it was left out of the floor there, and nothing came since
-  };
-  std::map<topic_partition, at_end> at_end_;
-  std::map<topic_partition, std::int64_t> left_out_at_;  ///< what counts again until it says its end anew
-  std::set<topic_partition> reported_stops_;
-  struct held_partition {
-    std::string why;
-    time_point since;
-    bool answered{false};  ///< the brokers have, since it was looked at last
-  };
-  std::map<topic_partition, held_partition> held_;      ///< given by the group, and not read
-  std::map<topic_partition, std::int64_t> asked_ends_;  ///< of logs, as brokers said when asked
-  std::map<topic_partition, std::int64_t> read_again_;  ///< after out of range: at which offset, last
-  struct unreadable_batch {
-    std::int64_t next_offset{0};  ///< of the partition
-    int times{0};                 ///< that it was told of
-  };
-  std::map<topic_partition, unreadable_batch> unreadable_;
-  bool assigned_once_{false};
+  partition_ends ends_;
+  end_goals goals_;  ///< until_end
+  fetch_troubles troubles_;
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
   time_point assigned_at_;                     ///< last

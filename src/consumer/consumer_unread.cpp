@@ -40,70 +40,60 @@ std::string way_past(const topic_partition& where, const kafka_config& kafka) {
 }  // namespace
 
 void consumer_session::hold(const topic_partition& where, const std::string& why) {
-  const auto [at, is_new] = held_.try_emplace(where, held_partition{why, around_.clock.steady(), false});
-  if (!is_new) at->second.answered = false;
-  if (is_new && held_lines_.due(around_.clock.steady())) {
+  const time_point now = around_.clock.steady();
+  const partition_set::was before = partitions_.hold(where, why, now);
+  if (before != partition_set::was::held && held_lines_.due(now)) {
     tell(around_.log, log_kind::partition_held,
          "{} cannot be read now: {}; it is asked about again, and the others are read{}", to_string(where),
          why, held_lines_.held_back());
   }
-  if (assigned_.erase(where) != 0) pause(where);
-  at_end_.erase(where);
+  if (before == partition_set::was::assigned) pause(where);
+  ends_.leave(where);
 }
 
 void consumer_session::tell_of_held() {
-  if (held_.empty()) return around_.board.clear_obstacle(k_held_obstacle);
+  const auto& held = partitions_.held();
+  if (held.empty()) return around_.board.clear_obstacle(k_held_obstacle);
   std::string names;
   std::size_t named = 0;
-  for (const auto& [where, unused] : held_) {
+  for (const auto& [where, unused] : held) {
     if (++named > k_most_names) {
       names += ", ...";
       break;
     }
     names += (names.empty() ? "" : ", ") + to_string(where);
   }
-  around_.board.set_obstacle(k_held_obstacle, counted(held_.size(), "partition") + " (" + names +
-                                                  ") cannot be read now: " + held_.begin()->second.why +
+  around_.board.set_obstacle(k_held_obstacle, counted(held.size(), "partition") + " (" + names +
+                                                  ") cannot be read now: " + held.begin()->second.why +
                                                   "; asked about again until that has passed");
 }
 
-bool consumer_session::needs_all_answers() const {
-  return !assigned_once_ && options_.resume.option != resume_option::none;
+void consumer_session::give_up_held(time_point now) {
+  if (partitions_.held_since(now - k_end_patience).empty()) return;
+  // What must be decided for all of them together is decided for none.
+  const auto given_up = partitions_.held_since(ownership_.needs_all_answers() ? now : now - k_end_patience);
+  for (const topic_partition& where : given_up)
+    on_dead_partition(where, partitions_.release(where), make_error_code(errc::source_unavailable));
+  tell_of_held();
 }
 
 turn_result<> consumer_session::take_up_held(time_point now) {
-  std::vector<topic_partition> answered;
-  std::vector<topic_partition> given_up;
-  for (auto& [where, held] : held_) {
-    if (held.answered) answered.push_back(where);
-    if (options_.until_end && now - held.since >= k_end_patience) given_up.push_back(where);
-  }
-  if (!given_up.empty() && needs_all_answers()) {
-    given_up.clear();
-    for (const auto& [where, unused] : held_) given_up.push_back(where);
-  }
-  for (const topic_partition& where : given_up) {
-    const std::string why = held_.extract(where).mapped().why;
-    on_dead_partition(where, why, make_error_code(errc::source_unavailable));
-    std::erase(answered, where);
-  }
-  if (!given_up.empty()) tell_of_held();
-  if (answered.empty() || (needs_all_answers() && answered.size() < held_.size())) return go_on();
-  for (const topic_partition& where : answered) held_.at(where).answered = false;
+  if (options_.until_end) give_up_held(now);
+  if (ownership_.needs_all_answers() && !partitions_.all_held_answered()) return go_on();
+  const std::vector<topic_partition> answered = partitions_.take_answered();
+  if (answered.empty()) return go_on();
   const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};
   RATCHET_TRY(settle_to_go_on());
   return take_up(answered, true);
 }
 
 void consumer_session::on_unreadable(const notice::unreadable& u) {
-  if (!assigned_.contains(u.where) || reported_stops_.contains(u.where)) return;
+  if (!partitions_.is_read(u.where)) return;
   const std::int64_t next = pipeline_.find(u.where)->next_offset;
-  unreadable_batch& met = unreadable_[u.where];
-  if (met.next_offset != next) met = {next, 0};
   const std::int64_t offset = std::max(u.offset, next);
   const std::string what =
       to_string(u.where) + " cannot be read at offset " + std::to_string(offset) + ": " + shown_text(u.text);
-  if (++met.times < k_most_unreadable) {
+  if (troubles_.note_unreadable(u.where, next) < k_most_unreadable) {
     if (topic_troubles_.due(around_.clock.steady()))
       tell(around_.log, log_kind::topic_unreadable, "{}; it is fetched again{}", what,
            topic_troubles_.held_back());
@@ -116,7 +106,7 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
 }
 
 bool consumer_session::is_fetched(const topic_partition& where) const {
-  if (flow_.holds_all() || !assigned_.contains(where) || reported_stops_.contains(where)) return false;
+  if (flow_.holds_all() || !partitions_.is_read(where)) return false;
   const stream_runtime* stream = pipeline_.stream_of(where.topic);
   return stream == nullptr || !flow_.holds(stream->id);
 }
@@ -124,50 +114,47 @@ bool consumer_session::is_fetched(const topic_partition& where) const {
 void consumer_session::tell_log_ends(time_point now) {
   if (last_log_ends_ && now - *last_log_ends_ < k_log_end_interval) return;
   last_log_ends_ = now;
-  for (const auto& [where, unused] : assigned_) {
+  for (const auto& [where, unused] : partitions_.assigned()) {
     if (!is_fetched(where)) continue;  // what the client knows is of its last fetch
-    const auto asked = asked_ends_.find(where);
+    const auto asked = ends_.asked(where);
     const auto end = around_.from.known_end(where);
     // An end that was told with all that came before it is not taken back by an older answer.
     const partition_state* state = pipeline_.find(where);
     if (!end || state == nullptr || *end < state->next_offset) continue;
-    if (asked != asked_ends_.end() && *end < asked->second) continue;
+    if (asked && *end < *asked) continue;
     around_.board.set_log_end(stream_name(where), where, *end);
   }
 }
 
 void consumer_session::ask_brokers(time_point now) {
   std::vector<topic_partition> known;
-  brokers_.turn(now, !held_.empty(), [&] {
+  brokers_.turn(now, !partitions_.held().empty(), [&] {
     broker_contact::questions ask;
-    for (const auto& [where, unused] : held_) ask.anyhow.push_back(where);
-    ask.anyhow.insert(ask.anyhow.end(), reported_stops_.begin(), reported_stops_.end());
-    for (const auto& [where, unused] : assigned_) {
+    for (const auto& [where, unused] : partitions_.held()) ask.anyhow.push_back(where);
+    ask.anyhow.insert(ask.anyhow.end(), partitions_.stopped().begin(), partitions_.stopped().end());
+    for (const auto& [where, unused] : partitions_.assigned()) {
       known.push_back(where);
-      if (!reported_stops_.contains(where) && !is_fetched(where)) ask.anyhow.push_back(where);
+      if (!partitions_.is_stopped(where) && !is_fetched(where)) ask.anyhow.push_back(where);
     }
-    ask.known = known.empty() ? std::span<const topic_partition>{all_partitions_} : known;
+    ask.known = known.empty() ? std::span<const topic_partition>{partitions_.all()} : known;
     return ask;
   });
 }
 
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
   brokers_.note_told(told.where);
-  const auto held = held_.find(told.where);
   if (told.code) {
     if (told.code == make_error_code(errc::topic_missing)) brokers_.note_answer();  // somebody says so
-    if (held != held_.end()) {
-      const std::string before = std::exchange(held->second.why, told.code.message());
-      if (before != held->second.why) tell_of_held();
-    }
+    if (partitions_.set_why(told.where, told.code.message())) tell_of_held();
     return;
   }
   brokers_.note_answer();
-  const bool is_stopped = reported_stops_.contains(told.where);
-  if (!is_stopped && held == held_.end() && !assigned_.contains(told.where)) return;  // given back since
-  if (held != held_.end()) held->second.answered = true;
+  const bool is_given = partitions_.is_stopped(told.where) || partitions_.is_held(told.where) ||
+                        partitions_.is_assigned(told.where);
+  if (!is_given) return;  // given back since
+  partitions_.note_answer(told.where);
   if (is_fetched(told.where)) return;  // fetches tell it
-  asked_ends_.insert_or_assign(told.where, told.found.end);
+  ends_.note_asked(told.where, told.found.end);
   around_.board.set_log_end(stream_name(told.where), told.where, told.found.end);
 }
 

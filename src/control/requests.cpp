@@ -15,6 +15,7 @@
 #include "reports/status_report.hpp"
 #include "reports/waiting_story.hpp"
 #include "text/json_writer.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -53,7 +54,7 @@ void write_row(json_writer& json, const id_spelling& ids, std::string_view aggre
                const aggregate_row& row, raw_layout layout) {
   json.begin_object();
   json.key("aggregate").string(aggregate);
-  json.key("sequence").sequence(row.last);
+  write_sequence(json.key("sequence"), ids.numbers, row.last);
   json.key("event_id");
   row.id ? json.string(ids.text(*row.id)) : json.null();
   json.key("time").time(row.time);

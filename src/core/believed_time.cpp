@@ -10,6 +10,7 @@
 
 namespace ratchet {
 
+// ADR 102 has the rules that were weighed, and what each lets through.
 namespace {
 
 using std::chrono::milliseconds;

@@ -7,15 +7,25 @@ namespace {
 
 /// Every member, so that a new counter is forgotten in one place only.
 constexpr std::uint64_t counters::*k_members[] = {
-    &counters::applied,           &counters::superseded,
-    &counters::duplicate,         &counters::stale,
-    &counters::ignored,           &counters::skipped,
-    &counters::discarded,         &counters::rejected_malformed,
-    &counters::rejected_conflict, &counters::rejected_too_old,
-    &counters::rejected_late,     &counters::rejected_id_reused,
-    &counters::waiting_parked,    &counters::waiting_retrying,
-    &counters::waiting_dead,      &counters::consumed,
-    &counters::ids_ahead,         &counters::times_passed_over,
+    &counters::applied,
+    &counters::superseded,
+    &counters::duplicate,
+    &counters::stale,
+    &counters::ignored,
+    &counters::skipped,
+    &counters::discarded,
+    &counters::rejected_malformed,
+    &counters::rejected_conflict,
+    &counters::rejected_too_old,
+    &counters::rejected_late,
+    &counters::rejected_id_reused,
+    &counters::rejected_below_first,
+    &counters::waiting_parked,
+    &counters::waiting_retrying,
+    &counters::waiting_dead,
+    &counters::consumed,
+    &counters::ids_ahead,
+    &counters::times_passed_over,
     &counters::waiting_bytes,
 };
 static_assert(sizeof(counters) == sizeof(std::uint64_t) * std::size(k_members));
@@ -32,6 +42,8 @@ std::uint64_t* rejected_counter(counters& c, reject_reason reason) noexcept {
       return &c.rejected_late;
     case reject_reason::id_reused:
       return &c.rejected_id_reused;
+    case reject_reason::below_first:
+      return &c.rejected_below_first;
     case reject_reason::none:
       return nullptr;
   }

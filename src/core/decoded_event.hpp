@@ -44,13 +44,18 @@ enum class malformed_reason : std::uint8_t {
   base64_invalid,     ///< CloudEvents: `data_base64`
   sequence_negative,  ///< CloudEvents: `sequencetype: Integer` has a sign and wraps around; nothing orders it
   operation_unknown,  ///< a row change that is none of those which the format names
+  connector_unknown,  ///< Debezium: nothing that orders this connector's changes is known
+  unwrapped_row,      ///< Debezium: a row alone, without what orders it
   too_many_sources,   ///< `ids: monotonic`: it can be read, but of no more sources of its partition the last
                       ///< id is kept
-  avro,               ///< behind the frame of a schema registry: most likely Avro
-  protobuf,           ///< the same, most likely Protobuf
-  key_binary,         ///< a key that is no text, and of which the config does not say what it is
-  key_invalid,        ///< a key that is not what `envelope.key` says
-  longer_array,       ///< the config reads one element of an array that has more
+  sequence_too_large,  ///< it is what the config names, but does not fit into the bits there are
+  range_invalid,       ///< the first number that the event covers is above its last
+  id_time_invalid,     ///< the time of a UUIDv7 lies behind the year 2100: an older draft, or a wrong clock
+  avro,                ///< behind the frame of a schema registry: most likely Avro
+  protobuf,            ///< the same, most likely Protobuf
+  key_binary,          ///< a key that is no text, and of which the config does not say what it is
+  key_invalid,         ///< a key that is not what `envelope.key` says
+  longer_array,        ///< the config reads one element of an array that has more
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;
@@ -106,6 +111,8 @@ struct decoded_event {
   std::string_view aggregate;
   bool has_sequence{false};
   ratchet::sequence sequence;
+  /// `strict`, where events cover ranges of numbers: the first one of the event's own, in its epoch.
+  std::optional<std::uint64_t> begins_at;
   bool has_id{false};
   event_id id;                  ///< what it counts as; with CloudEvents id and source in one
   std::string_view id_text;     ///< of an opaque or monotonic id, as its sender spelt it; else empty
@@ -117,6 +124,9 @@ struct decoded_event {
       record_time;           ///< what moves the floor: the record's, or in plain files the event's
   std::string_view payload;  ///< the reducer's input, byte for byte
   hash128 payload_hash;      ///< XXH3-128 of payload; zero for tombstones
+  /// Some of the payload is what is stored already: the reducer needs the snapshot, whatever it says of
+  /// itself.
+  bool keeps_columns{false};
 };
 
 }  // namespace ratchet

@@ -56,6 +56,8 @@ const char* name_of(reject_reason value) noexcept {
       return "late";
     case reject_reason::id_reused:
       return "id_reused";
+    case reject_reason::below_first:
+      return "below_first";
   }
   return "?";
 }
@@ -110,8 +112,18 @@ const char* name_of(malformed_reason value) noexcept {
       return "sequence_negative";
     case malformed_reason::operation_unknown:
       return "operation_unknown";
+    case malformed_reason::connector_unknown:
+      return "connector_unknown";
+    case malformed_reason::unwrapped_row:
+      return "unwrapped_row";
     case malformed_reason::too_many_sources:
       return "too_many_sources";
+    case malformed_reason::sequence_too_large:
+      return "sequence_too_large";
+    case malformed_reason::range_invalid:
+      return "range_invalid";
+    case malformed_reason::id_time_invalid:
+      return "id_time_invalid";
     case malformed_reason::avro:
       return "avro";
     case malformed_reason::protobuf:

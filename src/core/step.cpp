@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "core/counted_sequence.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
 #include "core/state_bytes.hpp"
@@ -227,6 +228,7 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
   gate_facts facts;
   if (aggregate.exists) facts.last = aggregate.last;
   facts.incoming = e.sequence;
+  facts.begins_at = e.begins_at;
   facts.has_id = e.has_id && rules_.dedup;
   if (rules_.monotonic_ids) {
     facts.id_seen = facts.has_id && known_[index] != 0;
@@ -237,6 +239,10 @@ gate_facts pass::facts_of(std::uint32_t index, const aggregate_in_step& aggregat
     facts.same_id_as_last = aggregate.id == e.id;
   }
   facts.same_payload_as_last = aggregate.payload_hash == e.payload_hash;
+  if (rules_.restarts && aggregate.exists) {
+    const bool was_delete = aggregate.payload_hash == hash128{};
+    facts.incoming = counted_sequence({aggregate.last, was_delete}, e, facts.id_seen);
+  }
   return facts;
 }
 
@@ -258,21 +264,22 @@ decision pass::decide_event(std::uint32_t index) {
   const std::uint32_t at = plan_.aggregate_of[index];
   aggregate_in_step& aggregate = aggregates_[at];
   if (aggregate.waits) return {};  // decided later, with all others of its aggregate
-  const decision d = decide(rules_.gate, facts_of(index, aggregate));
-  if (d.verdict == verdict::applied) admit(index, aggregate);
-  if (d.verdict == verdict::parked) {
+  const gate_facts facts = facts_of(index, aggregate);
+  const decision d = decide(rules_.gate, facts);
+  if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
+  if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
     wait_from_here(at);
     return {};
   }
   return d;
 }
 
-void pass::admit(std::uint32_t index, aggregate_in_step& aggregate) {
+void pass::admit(std::uint32_t index, sequence number, aggregate_in_step& aggregate) {
   const decoded_event& e = events_[index];
   if (rules_.gate.order == order::arrival) {
     aggregate.last = seq(aggregate.exists ? aggregate.last.number + 1 : 1);
   } else {
-    aggregate.last = e.sequence;
+    aggregate.last = number;
   }
   aggregate.exists = true;
   aggregate.changed = true;
@@ -427,7 +434,8 @@ namespace {
   return stop;
 }
 
-/// A step that becomes shorter stops no partition behind its end: its records up to there are still to come.
+/// Drops stops past the end of a shortened step. The step that reaches those records finds the failure again;
+/// kept, a stop would halt the partition in front of good records.
 void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts,
                    std::vector<partition_stop>& stops) {
   const auto is_gone = [&](const topic_partition& where, std::int64_t offset) {
@@ -458,7 +466,8 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
   work_meter work{is_over};
   std::vector<cut> cuts;
   std::vector<partition_stop> stops;
-  const bool supersede = may_supersede(rules.gate, reduce.traits());
+  // Where an event keeps some of what is stored, what came before it is missed.
+  const bool supersede = may_supersede(rules.gate, reduce.traits()) && !plan.needs_snapshots;
   events = known_ones(events, plan, rows);
   // Every failed pass cuts at least one record off, so this ends.
   for (int passes = 0;; ++passes) {

@@ -13,6 +13,7 @@
 #include "core/decoded_event.hpp"
 #include "core/kept_answer.hpp"
 #include "core/reducer_call.hpp"
+#include "core/sequence_range.hpp"
 #include "core/stream_state.hpp"
 #include "core/tables.hpp"
 #include "core/waiting.hpp"
@@ -33,6 +34,13 @@ struct stream_rules {
   bool dedup{true};  ///< false: ids are neither looked at nor kept
   /// Ids have no time of their own: they are filed under that of their record, see filed_time().
   bool opaque_ids{false};
+  /// How its sequences are written for people.
+  std::string (*number_text)(sequence){&to_text};
+  /// An aggregate that was deleted may begin again with the number 0 or 1, in an epoch of its own: events
+  /// then count in the epoch of their aggregate.
+  bool restarts{false};
+  /// An event that is too old waits for an operator.
+  bool parks_too_old{false};
   /// Ids are numbers that grow in each partition, of each source: partition_state::last_ids tells a repeat.
   bool monotonic_ids{false};
   /// It has no topics, so that the times of its transactions move the floor.
@@ -40,6 +48,8 @@ struct stream_rules {
   /// Every event that is let through is accepted and waits; its reducer runs in steps that resume_waiting()
   /// makes.
   bool deferred{false};
+  /// Events may keep some of what is stored (decoded_event::keeps_columns), also such as waited.
+  bool keeps_columns{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   /// A record time that is far ahead of its neighbours' has to be borne out, see believe_time().
@@ -90,8 +100,9 @@ struct step_plan {
   std::vector<id_of_aggregate> ids;
   std::vector<std::uint32_t> aggregate_of;  ///< per event, or k_no_index
   std::vector<std::uint32_t> id_of;         ///< per event, or k_no_index
-  bool needs_snapshots{false};              ///< the reducer reads the state before
+  bool needs_snapshots{false};              ///< the state before is read: by the reducer, or by one event
   bool opaque_ids{false};                   ///< stream_rules::opaque_ids
+  bool restarts{false};                     ///< stream_rules::restarts
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
   bool resumes{false};
   /// With `resumes`: the accepted events are to be run, so that the queue begins with them. Without it the

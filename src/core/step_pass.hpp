@@ -107,7 +107,7 @@ class pass {
   }
   [[nodiscard]] std::optional<timestamp> filed_before(std::uint32_t index) const;
   [[nodiscard]] std::optional<timestamp> stored_before(std::uint32_t index) const;
-  void admit(std::uint32_t index, aggregate_in_step&);
+  void admit(std::uint32_t index, sequence, aggregate_in_step&);
   [[nodiscard]] static bool is_one_source_too_many(const decoded_event&, const partition_state&);
   void note_id_number(std::uint32_t index, partition_state&);
   [[nodiscard]] bool poisons(std::uint32_t index, partition_in_step&);

@@ -25,12 +25,14 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   plan.events = events;
   plan.needs_snapshots = !traits.full_state;
   plan.opaque_ids = rules.opaque_ids;
+  plan.restarts = rules.restarts;
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
   plan_keys keys{plan, events.size()};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const decoded_event& e = events[i];
     if (!has_aggregate(e)) continue;
+    plan.needs_snapshots = plan.needs_snapshots || e.keeps_columns;
     plan.aggregate_of[i] = keys.aggregate(e.aggregate);
     if (!e.has_id || !rules.dedup || rules.monotonic_ids) continue;
     plan.id_of[i] = keys.id(plan.aggregate_of[i], e.id);

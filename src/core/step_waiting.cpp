@@ -74,6 +74,7 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
   for (const std::uint32_t i : events) {
     incoming_event in{.index = i,
                       .event = &events_[i],
+                      .sequence = events_[i].sequence,
                       .id_time = id_time(i),
                       .id_filed = stored_before(i),
                       .number_known = rules_.monotonic_ids && known_[i] != 0,

@@ -85,6 +85,8 @@ const char* name_of(wait_reason reason) noexcept {
       return "limit";
     case wait_reason::reducer:
       return "reducer";
+    case wait_reason::too_old:
+      return "too_old";
   }
   return "?";
 }

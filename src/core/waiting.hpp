@@ -42,6 +42,7 @@ struct waiting_head {
   hash128 payload_hash;  ///< as aggregate_row's
   /// Stream time when the gap below it began; a gap that shrinks keeps it. None where the stream had no time.
   std::optional<timestamp> since;
+  std::optional<std::uint64_t> begins_at{};  ///< as decoded_event's
   friend bool operator==(const waiting_head&, const waiting_head&) = default;
 };
 
@@ -212,6 +213,7 @@ enum class wait_reason : std::uint8_t {
   ready,    ///< for nothing: its turn has come, and a step will take it
   limit,    ///< its aggregate is held, as the limit per aggregate was reached
   reducer,  ///< its reducer failed
+  too_old,  ///< nobody can tell whether it was handled, and `too_old: park` leaves that to an operator
 };
 
 /// The stable name of the reason: "gap" and so on.

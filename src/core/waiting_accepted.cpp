@@ -41,7 +41,7 @@ void waiting_machine::accept_next() {
       ready_ = true;
       return;
     }
-    if (!may_be_next(entries_.begin()->first)) return;
+    if (!may_be_next(entries_.begin()->second.event.head)) return;
     accept_entry(entries_.begin());
   }
 }

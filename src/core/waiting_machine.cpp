@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/backoff.hpp"
+#include "core/counted_sequence.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/sequence_range.hpp"
 #include "ratchet/error.hpp"
@@ -12,10 +13,15 @@ namespace ratchet {
 
 namespace {
 
-[[nodiscard]] waiting_event make_waiting(const decoded_event& e, bool with_id, timestamp now) {
+constexpr const char* k_too_old =
+    "its id is from before the window, so that nobody can tell whether it was handled: replay it, or skip it";
+
+[[nodiscard]] waiting_event make_waiting(const incoming_event& in, bool with_id, timestamp now) {
+  const decoded_event& e = *in.event;
   const record& from = *e.from;
   waiting_event out;
-  out.head.sequence = e.sequence;
+  out.head.sequence = in.sequence;
+  out.head.begins_at = e.begins_at;
   if (with_id && e.has_id) out.head.id = e.id;
   out.head.payload_hash = e.payload_hash;
   out.tombstone = e.kind == decoded_kind::tombstone;
@@ -137,8 +143,9 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
   }
 }
 
-bool waiting_machine::take(const incoming_event& in) {
+bool waiting_machine::take(const incoming_event& came) {
   if (stopped_) return false;
+  incoming_event in = came;
   at_ = in.index;
   if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
   forget_reopened(in.floor);
@@ -147,6 +154,8 @@ bool waiting_machine::take(const incoming_event& in) {
     defers_ ? accept(in) : run_incoming(in);
   } else if (d.verdict == verdict::parked) {
     wait(in, waiting_state::parked, nullptr);
+  } else if (d.reason == reject_reason::too_old && around_.rules.parks_too_old) {
+    wait(in, waiting_state::dead, nullptr);
   } else {
     decide_now(in, d);
   }
@@ -158,15 +167,20 @@ bool waiting_machine::take(const incoming_event& in) {
   return !stopped_ && !around_.room.exceeded;
 }
 
-gate_facts waiting_machine::facts_of(const incoming_event& in) {
+/// What the event is counted as; see counted_sequence().
+sequence waiting_machine::count(const decoded_event& e, bool seen) const {
+  if (!around_.rules.restarts || !has_last_) return e.sequence;
+  const bool was_delete = payload_hash_ == hash128{} && !backlog_.was_skipped(last_);
+  return counted_sequence({last_, was_delete}, e, seen);
+}
+
+gate_facts waiting_machine::facts_of(incoming_event& in) {
   const decoded_event& e = *in.event;
   gate_facts facts;
-  facts.waiting = claimed_by(e);
   if (has_last_) {
     facts.last = last_;
     facts.last_was_skipped = backlog_.was_skipped(last_);
   }
-  facts.incoming = e.sequence;
   facts.has_id = e.has_id && around_.rules.dedup;
   if (around_.rules.monotonic_ids) {
     facts.id_seen = facts.has_id && in.number_known;
@@ -178,9 +192,13 @@ gate_facts waiting_machine::facts_of(const incoming_event& in) {
     facts.same_id_as_last = id_ == e.id;
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
-  facts.in_skipped_gap = backlog_.was_skipped(e.sequence);
-  facts.below_first = backlog_.adopted && e.sequence < *backlog_.adopted;
-  facts.blocked = is_blocked(e);
+  in.sequence = count(e, facts.id_seen);
+  facts.incoming = in.sequence;
+  facts.begins_at = e.begins_at;
+  facts.waiting = claimed_by(e, in.sequence);
+  facts.in_skipped_gap = backlog_.was_skipped(in.sequence);
+  facts.below_first = backlog_.adopted && in.sequence < *backlog_.adopted;
+  facts.blocked = is_blocked(in.sequence);
   return facts;
 }
 
@@ -200,19 +218,19 @@ void waiting_machine::forget_id(const waiting_head& head) {
   if (ids_ && head.id) ids_->erase(*head.id);
 }
 
-claim waiting_machine::claimed_by(const decoded_event& e) {
+/// As the gate judges an event of L's number.
+claim waiting_machine::claimed_by(const decoded_event& e, sequence number) {
   if (is_arrival()) return e.has_id && waits_under(e.id) ? claim::same_id : claim::none;
-  const auto at = entries_.find(e.sequence);
+  const auto at = entries_.find(number);
   if (at == entries_.end()) return claim::none;
-  // An event that is known by its head alone cannot be replaced: behind k_queue_events others it keeps its
-  // place.
-  if (around_.rules.gate.ties_by_offset && at->second.whole &&
-      at->second.event.head.payload_hash != e.payload_hash) {
-    return claim::none;  // the later one of two events at one log position
-  }
-  const std::optional<event_id>& id = at->second.event.head.id;
-  if (!id || !e.has_id || !around_.rules.dedup) return claim::same_id;  // as an event of L's number
-  return *id == e.id ? claim::same_id : claim::other_id;
+  const waiting_head& head = at->second.event.head;
+  const bool has_ids = head.id && e.has_id && around_.rules.dedup;
+  const bool may_tie = around_.rules.gate.ties_by_offset;
+  if (has_ids && *head.id == e.id) return claim::same_id;
+  if ((!has_ids || may_tie) && head.payload_hash == e.payload_hash) return claim::same_id;
+  // The later one of two events that tie. One that is known by its head alone cannot be replaced: behind
+  // k_queue_events others it keeps its place.
+  return may_tie && at->second.whole ? claim::none : claim::other_id;
 }
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
@@ -223,10 +241,10 @@ bool waiting_machine::next_is_hidden() const {
   return number > *last_loaded_ && !lowest.asked;
 }
 
-bool waiting_machine::is_blocked(const decoded_event& e) const {
+bool waiting_machine::is_blocked(sequence s) const {
   if (is_latest() || not_accepted() == 0) return false;
   if (is_arrival() || backlog_.held || next_is_hidden()) return true;
-  return entries_.begin()->first < e.sequence;
+  return entries_.begin()->first < s;
 }
 
 sequence waiting_machine::next_number() const {
@@ -234,12 +252,12 @@ sequence waiting_machine::next_number() const {
   return behind(highest);
 }
 
-bool waiting_machine::may_be_next(sequence s) const {
+bool waiting_machine::may_be_next(const waiting_head& head) const {
   if (is_arrival()) return true;
   const gate_rules& rules = around_.rules.gate;
-  if (has_last_) return is_successor(last_, s, rules);
-  if (rules.first == first_number::any) return backlog_.adopted == s;
-  return s.number == first_of_epoch();
+  if (has_last_) return is_successor(last_, head.sequence, rules, head.begins_at);
+  if (rules.first == first_number::any) return head.begins_at || backlog_.adopted == head.sequence;
+  return is_first(head.sequence, rules, head.begins_at);
 }
 
 /// Where it is not `any`.
@@ -278,26 +296,26 @@ void waiting_machine::decide_now(const incoming_event& in, decision d) {
 }
 
 /// Of one that is not kept yet, and did not fail.
-wait_reason waiting_machine::reason_of(const decoded_event& e) const {
+wait_reason waiting_machine::reason_of(sequence s) const {
   if (backlog_.held) return wait_reason::limit;
-  if (is_blocked(e)) return wait_reason::behind;
-  return is_left_to_people(e.sequence) ? wait_reason::epoch : wait_reason::gap;
+  if (is_blocked(s)) return wait_reason::behind;
+  return is_left_to_people(s) ? wait_reason::epoch : wait_reason::gap;
 }
 
 void waiting_machine::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
-  event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(*in.event),
+  event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(in.sequence),
                  failure != nullptr ? failure->error() : std::string{}};
+  if (as == waiting_state::dead && failure == nullptr) why = {in.index, wait_reason::too_old, k_too_old};
   (void)keep(in, as, failure);
   hold_if_too_many();
-  if (backlog_.held && failure == nullptr) why.reason = wait_reason::limit;
+  if (backlog_.held && as == waiting_state::parked) why.reason = wait_reason::limit;
   waits_.push_back(std::move(why));
   said_.push_back({in.index, {verdict_of(as, backlog_.held), reject_reason::none}});
 }
 
 waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& in, waiting_state as,
                                                          const reducer_call* failure) {
-  entry kept{
-      .event = make_waiting(*in.event, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
+  entry kept{.event = make_waiting(in, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
   // Only a tie comes upon an event of its own number: of the two the later one is kept.
@@ -321,6 +339,7 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
   const bool needs_time = around_.rules.opaque_ids && head.id && !kept.event.record.time;
   if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
   if (failure != nullptr) note_failure(kept.event, *failure);
+  if (failure == nullptr && as == waiting_state::dead) kept.event.error = k_too_old;
   around_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
   count_entry(as, 1);

@@ -45,6 +45,7 @@ struct waiting_room {
 struct incoming_event {
   std::uint32_t index{0};  ///< in the batch
   const decoded_event* event{nullptr};
+  ratchet::sequence sequence{};          ///< that it counts as in its aggregate
   timestamp id_time;                     ///< what its id is filed under, and judged by
   std::optional<timestamp> id_filed;     ///< when its id was filed that the store has
   bool number_known{false};              ///< of a monotonic id: it came before
@@ -142,9 +143,10 @@ class waiting_machine {
   [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
   [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
   [[nodiscard]] bool is_arrival() const noexcept { return around_.rules.gate.order == order::arrival; }
-  [[nodiscard]] gate_facts facts_of(const incoming_event&);
-  [[nodiscard]] claim claimed_by(const decoded_event&);
-  [[nodiscard]] bool is_blocked(const decoded_event&) const;
+  [[nodiscard]] gate_facts facts_of(incoming_event&);
+  [[nodiscard]] sequence count(const decoded_event&, bool seen) const;
+  [[nodiscard]] claim claimed_by(const decoded_event&, sequence);
+  [[nodiscard]] bool is_blocked(sequence) const;
   [[nodiscard]] bool next_is_hidden() const;
   [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
   [[nodiscard]] std::uint64_t not_accepted() const { return backlog_.events() - accepted_events_; }
@@ -152,7 +154,7 @@ class waiting_machine {
   [[nodiscard]] bool is_reopened(const event_id&) const;
   void forget_reopened(std::optional<timestamp> floor);
   [[nodiscard]] bool is_due(const waiting_event&) const;
-  [[nodiscard]] bool may_be_next(sequence) const;
+  [[nodiscard]] bool may_be_next(const waiting_head&) const;
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
   [[nodiscard]] bool is_never_skipped(sequence) const;
@@ -191,7 +193,7 @@ class waiting_machine {
   [[nodiscard]] bool waits_under(const event_id&);
   void enter_id(const waiting_head&);
   void forget_id(const waiting_head&);
-  [[nodiscard]] wait_reason reason_of(const decoded_event&) const;
+  [[nodiscard]] wait_reason reason_of(sequence) const;
   void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset,
             std::string error = {});
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;

@@ -21,9 +21,9 @@ std::string payload_text(std::size_t size, const hash128& hash) {
 }
 
 /// The event, where its record lies, and its payload.
-std::string told_of(std::string_view aggregate, const waiting_event& e) {
-  std::string text = "aggregate `" + std::string{aggregate} + "`: event " + to_text(e.head.sequence) + ", " +
-                     name_of(e.head.state) + " (";
+std::string told_of(const stream_rules& rules, std::string_view aggregate, const waiting_event& e) {
+  std::string text = "aggregate `" + std::string{aggregate} + "`: event " +
+                     rules.number_text(e.head.sequence) + ", " + name_of(e.head.state) + " (";
   const topic_partition& where = e.record.where;
   if (!where.topic.empty()) {
     text += where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition)) + "@" +
@@ -46,8 +46,9 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
   const auto at = among.find(order.sequence);
   if (at == among.end())
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
-  const std::string told = told_of(aggregate_, at->second.event);
+  const std::string told = told_of(around_.rules, aggregate_, at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
+  const std::optional<std::uint64_t> begins_at = at->second.event.head.begins_at;
   const bool is_first = at == among.begin() && (was_accepted || accepted_events_ == 0);
   switch (order.verb) {
     case waiting_verb::replay:
@@ -69,8 +70,9 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
       }
       if (!has_last_ || last_ < order.sequence) {
         const sequence from = first_missing_below(order.sequence);
-        if (from < order.sequence)
-          audit_skipped({from, before(order.sequence)}, ": nothing came, and what comes behind was skipped");
+        const sequence begin{order.sequence.epoch, begins_at.value_or(order.sequence.number)};
+        if (from < begin)
+          audit_skipped({from, before(begin)}, ": nothing came, and what comes behind was skipped");
         add_range(backlog_.skipped, {from, order.sequence});
         moved_to(order.sequence, std::nullopt, {}, time_);
       }
@@ -94,8 +96,8 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
   const bool lets_in = !backlog_.held && begins_an_epoch(at);
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
-  std::string told =
-      told_of(aggregate_, e) + (lets_in ? ", is let in as the first of its epoch" : ", is tried again");
+  std::string told = told_of(around_.rules, aggregate_, e) +
+                     (lets_in ? ", is let in as the first of its epoch" : ", is tried again");
   if (order.payload)
     told += " with another payload (" + payload_text(order.payload->size(), order.payload_hash) + ")";
   audit("waiting_replayed", std::move(told));
@@ -130,7 +132,8 @@ bool waiting_machine::begins_an_epoch(entries::iterator at) const {
   const waiting_head& head = at->second.event.head;
   const bool is_lowest = !is_accepted(head.sequence) && at == entries_.begin() && !next_is_hidden();
   return is_lowest && head.state == waiting_state::parked && is_left_to_people(head.sequence) &&
-         (around_.rules.gate.first == first_number::any || head.sequence.number == first_of_epoch());
+         (around_.rules.gate.first == first_number::any ||
+          is_first(head.sequence, around_.rules.gate, head.begins_at));
 }
 
 /// Gives up numbers of the gap below the lowest event, up to this one.

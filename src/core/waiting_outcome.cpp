@@ -14,11 +14,11 @@ verdict verdict_of(waiting_state state, bool held) noexcept {
 }
 
 void waiting_machine::audit_skipped(const sequence_range& r, const char* why) {
-  audit("gap_skipped",
-        "aggregate `" + std::string{aggregate_} + "`: " +
-            (r.first == r.last ? "number " + to_text(r.last)
-                               : "the numbers " + to_text(r.first) + " to " + to_text(r.last)) +
-            why);
+  const auto text = around_.rules.number_text;
+  audit("gap_skipped", "aggregate `" + std::string{aggregate_} + "`: " +
+                           (r.first == r.last ? "number " + text(r.last)
+                                              : "the numbers " + text(r.first) + " to " + text(r.last)) +
+                           why);
 }
 
 void waiting_machine::audit(const char* kind, std::string text) {

@@ -19,7 +19,7 @@ void waiting_machine::cascade() {
     const waiting_event& e = next->second.event;
     if (e.head.state == waiting_state::dead) return;
     if (e.head.state == waiting_state::retrying && !is_due(e)) return;
-    if (e.head.state == waiting_state::parked && !may_be_next(e.head.sequence)) return;
+    if (e.head.state == waiting_state::parked && !may_be_next(e.head)) return;
     if (has_done_enough()) {
       ready_ = true;
       return;
@@ -57,7 +57,8 @@ void waiting_machine::skip_gap() {
   const sequence next = entries_.begin()->first;
   if (!has_last_ && around_.rules.gate.first == first_number::any) {
     backlog_.adopted = next;
-    return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " + to_text(next) +
+    return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " +
+                                      around_.rules.number_text(next) +
                                       ", the lowest number that came in time");
   }
   pass_over_gap(" did not come in time");
@@ -67,13 +68,14 @@ void waiting_machine::skip_gap() {
 void waiting_machine::pass_over_gap(const char* why) {
   const sequence next = entries_.begin()->first;
   const sequence first = has_last_ ? behind(last_) : sequence{next.epoch, first_of_epoch()};
-  const sequence to = before(next);
+  const std::optional<std::uint64_t> begin = entries_.begin()->second.event.head.begins_at;
+  const sequence to = before(begin ? sequence{next.epoch, *begin} : next);
   if (first <= to) {  // else L is the last number of its epoch already
     add_range(backlog_.skipped, {first, to});
     moved_to(to, std::nullopt, {}, time_);
     audit_skipped({first, to}, why);
   }
-  if (may_be_next(next)) return;
+  if (may_be_next(entries_.begin()->second.event.head)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();
   if (defers_) return accept_entry(at);

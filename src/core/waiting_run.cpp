@@ -19,7 +19,8 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   std::optional<state> before;  // a folded one takes its last patch back
   if (!folded_.is_folded()) before = state_;
   const std::size_t size = state_.value().size();
-  if (around_.reduce.traits().full_state) state_.erase();  // what came before must not show through
+  const bool whole = around_.reduce.traits().full_state && !around_.rules.keeps_columns;
+  if (whole) state_.erase();  // what came before must not show through
   reducer_call ended = call_folding(e);
   if (ended.how == ending::done) {
     ran_ = true;
@@ -50,7 +51,7 @@ void waiting_machine::run_incoming(const incoming_event& in) {
   const bool with_id = e.has_id && around_.rules.dedup;
   const event view{.stream = around_.rules.stream,
                    .aggregate = aggregate_,
-                   .sequence = is_arrival() ? next_number() : e.sequence,
+                   .sequence = is_arrival() ? next_number() : in.sequence,
                    .id = with_id ? std::optional{e.id} : std::nullopt,
                    .type = e.type,
                    .time = e.time,

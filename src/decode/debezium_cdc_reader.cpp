@@ -34,69 +34,22 @@ std::string_view commit_digits(std::string_view token) noexcept {
 
 }  // namespace
 
-debezium_cdc_reader::change_fields::change_fields(json::pointer_tree& tree, const std::string& root,
-                                                  const std::string& payload_from)
-    : operation{field_at(tree, root + "/op")},
-      log_sequence{field_at(tree, root + "/source/sequence")},
-      lsn{field_at(tree, root + "/source/lsn")},
-      time{field_at(tree, root + "/source/ts_ms")},
-      after{field_at(tree, root + "/after")},
-      payload{field_at(tree, root + "/after" + payload_from)} {}
-
-debezium_cdc_reader::debezium_cdc_reader(const decode_rules& rules)
+keyed_change_reader::keyed_change_reader(const decode_rules& rules)
     : field_reader{rules, tree},
-      schema_{tree.add({"schema"})},
-      wrapped_{tree.add({"payload"})},
-      bare_fields_{tree, "", rules.payload_from},
-      wrapped_fields_{tree, "/payload", rules.payload_from},
       key_schema_{key_tree_.add({"schema"})},
       key_payload_{key_tree_.add({"payload"})},
+      key_server_{key_tree_.add({"serverName"})},
       key_walker_{key_tree_},
-      commit_lsn_{pair_tree_.add({"0"})},
-      pair_walker_{pair_tree_} {
+      unavailable_{rules.keeps_columns ? std::string_view{rules.envelope.unavailable} : std::string_view{}} {
   key_.source.text = "key";
 }
 
-bool debezium_cdc_reader::read_all() {
-  if (!from().value) return ignore();
-  if (!check_size() || !walk_value()) return false;
-  if (at(schema_).what == json::kind::none || at(wrapped_).what == json::kind::none) {
-    return read_change(bare_fields_);
-  }
-  return at(wrapped_).what == json::kind::null ? ignore() : read_change(wrapped_fields_);
-}
-
-bool debezium_cdc_reader::read_change(const change_fields& fields) {
-  field_value operation;
-  if (!fetch_required(fields.operation, operation)) return false;
-  if (operation.what != json::kind::string) {
-    return fail(malformed_reason::wrong_type, fields.operation, operation);
-  }
-  const std::string_view op = operation.text;
-  if (op == "t" || op == "m") return ignore();
-  if (op.size() != 1 || std::string_view{"rcud"}.find(op) == std::string_view::npos) {
-    return fail(malformed_reason::operation_unknown, fields.operation, operation);
-  }
-  if (!read_key() || !read_sequence(fields)) return false;
-  event().type = op;
-  if (!read_time_from(fields.time)) return false;
-  if (op == "d") {
-    event().kind = decoded_kind::tombstone;
-    return true;
-  }
-  field_value after;
-  if (!fetch_required(fields.after, after)) return false;
-  if (after.what != json::kind::object) return fail(malformed_reason::wrong_type, fields.after, after);
-  return set_payload(fields.payload);
-}
-
-/// The aggregate: the key's JSON, byte for byte, or what stands beside a schema in it.
-bool debezium_cdc_reader::read_key() {
+bool keyed_change_reader::read_key(bool payload_alone) {
   if (!from().key) return fail(malformed_reason::null_key, key_.source.text, 0);
   const json::fault fault = key_walker_.walk(key_body());
   if (fault.reason != malformed_reason::none) return fail(fault.reason, key_.source.text, fault.offset);
-  const bool is_wrapped = key_walker_.at(key_schema_).what != json::kind::none &&
-                          key_walker_.at(key_payload_).what != json::kind::none;
+  const bool is_wrapped = key_walker_.at(key_payload_).what != json::kind::none &&
+                          (payload_alone || key_walker_.at(key_schema_).what != json::kind::none);
   const json::node_index node = is_wrapped ? key_payload_ : json::k_root;
   const json::found& here = key_walker_.at(node);
   const auto offset = static_cast<std::uint64_t>(here.begin - from().key->data());
@@ -107,39 +60,105 @@ bool debezium_cdc_reader::read_key() {
   return set_aggregate(key_, {here.what, true, text_of(here), offset});
 }
 
-/// {the transaction's commit LSN, the event's LSN}. Rows of a snapshot come before all commits.
-bool debezium_cdc_reader::read_sequence(const change_fields& fields) {
-  ratchet::sequence lsn;
-  if (!read_number(fields.lsn, false, lsn)) return false;
-  event().has_sequence = true;
-  const json::found& raw = at(fields.log_sequence.node);
-  if (raw.what == json::kind::string && raw.duplicate == nullptr) {
-    if (const auto commit = parse_u64(commit_digits(text_of(raw)))) {
-      event().sequence = {*commit, lsn.number};
-      return no_duplicate(fields.log_sequence);
-    }
+bool keyed_change_reader::is_key_of_heartbeat() {
+  if (!from().key || key_walker_.walk(key_body()).reason != malformed_reason::none) return false;
+  const json::found& payload = key_walker_.at(key_payload_);
+  if (key_walker_.at(key_server_).what == json::kind::string) return true;
+  // Beside a schema.
+  return payload.what == json::kind::object &&
+         text_of(payload).find("\"serverName\"") != std::string_view::npos;
+}
+
+void keyed_change_reader::look_for_unavailable(std::string_view operation) {
+  // Rows that are new or read have all their columns.
+  if (operation == "c" || operation == "r") return;
+  event().keeps_columns = unavailable_.may_be_in(event().payload);
+}
+
+postgres_log_reader::change_fields::change_fields(json::pointer_tree& tree, const std::string& root,
+                                                  const std::string& payload_from)
+    : operation{field_at(tree, root + "/op")},
+      log_sequence{field_at(tree, root + "/source/sequence")},
+      lsn{field_at(tree, root + "/source/lsn")},
+      time{field_at(tree, root + "/source/ts_ms")},
+      after{field_at(tree, root + "/after")},
+      payload{field_at(tree, root + "/after" + payload_from)} {}
+
+postgres_log_reader::postgres_log_reader(const decode_rules& rules)
+    : keyed_change_reader{rules},
+      schema_{tree.add({"schema"})},
+      wrapped_{tree.add({"payload"})},
+      bare_fields_{tree, "", rules.payload_from},
+      wrapped_fields_{tree, "/payload", rules.payload_from} {}
+
+bool postgres_log_reader::read_all() {
+  left_it_ = false;
+  if (!from().value) return ignore();
+  if (!check_size() || !walk_value()) return false;
+  if (at(schema_).what == json::kind::none || at(wrapped_).what == json::kind::none) {
+    left_it_ = !read_change(bare_fields_);
+  } else if (at(wrapped_).what == json::kind::null) {
+    return ignore();
+  } else {
+    left_it_ = !read_change(wrapped_fields_);
   }
-  field_value pair;
-  if (!fetch(fields.log_sequence, pair)) return false;
-  if (pair.what != json::kind::none) {
-    const auto invalid = [&] { return fail(malformed_reason::sequence_invalid, fields.log_sequence, pair); };
-    if (pair.what != json::kind::string) {
-      return fail(malformed_reason::wrong_type, fields.log_sequence, pair);
-    }
-    if (pair_walker_.walk(pair.text).reason != malformed_reason::none) return invalid();
-    if (pair_walker_.at(json::k_root).what != json::kind::array) return invalid();
-    const json::found& commit = pair_walker_.at(commit_lsn_);
-    if (commit.what == json::kind::none) return invalid();
-    if (commit.what != json::kind::null) {
-      std::string_view digits = text_of(commit);
-      if (commit.what == json::kind::string) digits = digits.substr(1, digits.size() - 2);
-      const auto number = parse_u64(digits);
-      if (!number) return invalid();
-      lsn.epoch = *number;
-    }
-  }
-  event().sequence = lsn;
   return true;
+}
+
+/// False: it is no such change, or one at which something is wrong: any_change_reader says what.
+bool postgres_log_reader::read_change(const change_fields& fields) {
+  constexpr std::ptrdiff_t k_one_letter = 3;  // in quotes
+  const json::found& operation = at(fields.operation.node);
+  if (operation.what != json::kind::string || operation.end - operation.begin != k_one_letter) return false;
+  const std::string_view op{operation.begin + 1, 1};
+  if (op == "t" || op == "m") return no_duplicate(fields.operation) && ignore();
+  if (std::string_view{"rcud"}.find(op) == std::string_view::npos) return false;
+  if (!no_duplicate(fields.operation) || !read_key(false) || !read_sequence(fields)) return false;
+  event().type = op;
+  if (!read_time_from(fields.time)) return false;
+  if (op == "d") {
+    event().kind = decoded_kind::tombstone;
+    return true;
+  }
+  if (at(fields.after.node).what != json::kind::object || !set_payload(fields.payload)) return false;
+  look_for_unavailable(op);
+  return true;
+}
+
+/// {the last commit's LSN, the event's LSN}.
+bool postgres_log_reader::read_sequence(const change_fields& fields) {
+  const json::found& pair = at(fields.log_sequence.node);
+  const json::found& place = at(fields.lsn.node);
+  if (pair.what != json::kind::string || place.what != json::kind::number) return false;
+  const auto commit = parse_u64(commit_digits(text_of(pair)));
+  const auto lsn = parse_u64(text_of(place));
+  if (!commit || !lsn) return false;
+  event().has_sequence = true;
+  event().sequence = {*commit, *lsn};
+  return no_duplicate(fields.log_sequence) && no_duplicate(fields.lsn);
+}
+
+debezium_cdc_reader::debezium_cdc_reader(const decode_rules& rules)
+    : by_partition_{rules.envelope.position == change_order::partition},
+      plain_{rules},
+      any_{rules, change_form::envelope},
+      row_{rules, change_form::unwrapped} {}
+
+void debezium_cdc_reader::read(const record& r, decoded_event& event, text_arena& texts) {
+  if (first_ == turn::row) {
+    row_.read(r, event, texts);
+    if (!row_.left_it()) return;
+    first_ = turn::plain;
+  }
+  if (first_ == turn::plain && !by_partition_) {
+    plain_.read(r, event, texts);
+    if (!plain_.left_it()) return;
+  }
+  any_.read(r, event, texts);
+  first_ = any_.was_plain() ? turn::plain : turn::any;
+  if (!any_.left_it()) return;
+  row_.read(r, event, texts);
+  first_ = turn::row;
 }
 
 }  // namespace ratchet

@@ -4,6 +4,7 @@
 #include "decode/cloudevents_reader.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/event_reader.hpp"
+#include "decode/outbox_reader.hpp"
 #include "decode/record_reader.hpp"
 #include "decode/row_change_reader.hpp"
 #include "decode/text_arena.hpp"
@@ -41,9 +42,10 @@ std::unique_ptr<event_reader> make_reader(const decode_rules& rules) {
     case envelope_format::debezium_cdc:
       return std::make_unique<debezium_cdc_reader>(rules);
     case envelope_format::ydb_changefeed:
-      return std::make_unique<ydb_changefeed_reader>(rules);
-    case envelope_format::json:
+      return std::make_unique<ydb_reader>(rules);
     case envelope_format::debezium_outbox:
+      return std::make_unique<outbox_reader>(rules);
+    case envelope_format::json:
       break;
   }
   return std::make_unique<mapped_reader>(rules);

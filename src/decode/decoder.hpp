@@ -29,6 +29,8 @@ struct decode_rules {
   /// `content-type` names something other than JSON carries bytes, which are not looked at. Not for reducers
   /// that read their input as JSON (merge_patch).
   bool bytes_allowed{false};
+  /// `debezium-cdc`: whether envelope.unavailable is looked for, see decoded_event::keeps_columns.
+  bool keeps_columns{false};
 };
 
 /// The largest value that `apply` takes, 64 MiB. A source need not hold more than one byte beyond it.

@@ -2,6 +2,7 @@
 #include "decode/envelope_preset.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "decode/field_source.hpp"
 
@@ -10,6 +11,20 @@ namespace {
 
 void fill(std::string& field, const char* known) {
   if (field.empty()) field = known;
+}
+
+/// All that a format of row changes knows by itself.
+void set_row_change(envelope_config& e, const char* aggregate, const char* sequence, const char* type,
+                    const char* time) {
+  envelope_config known;
+  known.aggregate = aggregate;
+  known.sequence = sequence;
+  known.type = type;
+  known.time = time;
+  known.format = e.format;
+  known.position = e.position;
+  known.unavailable = std::move(e.unavailable);
+  e = std::move(known);
 }
 
 }  // namespace
@@ -47,19 +62,24 @@ envelope_config with_defaults(envelope_config e) {
       fill(e.type, "header:eventType");
       break;
     case envelope_format::debezium_cdc:
-      e = {{}, "key", "/source/lsn", 64, {}, "/op", "/source/ts_ms", e.format};
+      set_row_change(e, "key", "/source/lsn", "/op", "/source/ts_ms");
       break;
     case envelope_format::ydb_changefeed:
-      e = {{}, "/key", "/ts", 64, {}, {}, {}, e.format};
+      set_row_change(e, "/key", "/ts", "", "");  // the type is the name of a member
       break;
   }
   return e;
 }
 
+bool tells_types(const envelope_config& e) noexcept {
+  return !e.type.empty() || e.format == envelope_format::ydb_changefeed;
+}
+
 bool reads_headers(const envelope_config& e) {
   if (e.format == envelope_format::cloudevents) return true;
   const auto is_header = [](const std::string* field) { return field->starts_with("header:"); };
-  const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence, &e.epoch, &e.type, &e.time};
+  const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence,       &e.epoch,
+                                       &e.type,     &e.time,      &e.sequence_first, &e.previous};
   const auto any_header = [](const std::vector<std::string>& more) {
     return std::any_of(more.begin(), more.end(),
                        [](const std::string& f) { return f.starts_with("header:"); });

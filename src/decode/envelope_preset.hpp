@@ -21,6 +21,9 @@ namespace ratchet {
   return format == envelope_format::debezium_cdc || format == envelope_format::ydb_changefeed;
 }
 
+/// Whether events have a type. The envelope must have its defaults.
+[[nodiscard]] bool tells_types(const envelope_config&) noexcept;
+
 /// Whether records must come with their headers. The envelope must have its defaults.
 [[nodiscard]] bool reads_headers(const envelope_config&);
 

@@ -2,6 +2,7 @@
 #include "decode/field_map.hpp"
 
 #include "decode/envelope_preset.hpp"
+#include "decode/sequence_kinds.hpp"
 
 namespace ratchet {
 
@@ -21,10 +22,7 @@ field_map::field_map(const decode_rules& rules) {
   }
   aggregate = read(from.aggregate);
   for (const std::string& part : from.aggregate_more) aggregate_more.push_back(read(part));
-  if (rules.order != order::arrival) {
-    sequence = read(from.sequence);
-    epoch = read(from.epoch);
-  }
+  read_sequence(rules, event_mode::structured);
   type = read(from.type);
   time = read(from.time);
   element = read(element_read(from, rules.payload_from));
@@ -40,10 +38,7 @@ field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent
   aggregate = read_attribute(from.aggregate, mode);
   for (const std::string& part : from.aggregate_more) aggregate_more.push_back(read_attribute(part, mode));
   deleted = read_attribute(from.deletes.field, mode);
-  if (rules.order != order::arrival) {
-    sequence = read_attribute(from.sequence, mode);
-    epoch = read_attribute(from.epoch, mode);
-  }
+  read_sequence(rules, mode);
   type = read_attribute("attribute:type", mode);
   time = read_attribute("attribute:time", mode);
   if (mode == event_mode::binary) {
@@ -54,6 +49,23 @@ field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent
   base64 = read("/data_base64");
   payload = read("/data" + rules.payload_from);
   inner_payload = inner.add(parse_json_pointer(rules.payload_from).value());
+}
+
+void field_map::read_sequence(const decode_rules& rules, event_mode mode) {
+  const envelope_config& from = rules.envelope;
+  if (rules.order == order::arrival) return;
+  versions = kind_of_sequences(from, rules.order);
+  if (is_of_record(from.sequence)) {
+    of_record = from.sequence == "offset" ? own::place : own::time;
+    return;
+  }
+  sequence = read_attribute(from.sequence, mode);
+  epoch = read_attribute(from.epoch, mode);
+  const bool is_extension = from.sequence == "attribute:sequence" && versions == sequence_kind::text;
+  if (is_extension) sequence_type = read_attribute("attribute:sequencetype", mode);
+  if (rules.order != order::strict) return;
+  begin = read_attribute(from.sequence_first, mode);
+  previous = read_attribute(from.previous, mode);
 }
 
 field field_map::read(const std::string& text) {

@@ -41,6 +41,8 @@ struct field_map {
   field aggregate;
   field sequence;
   field epoch;
+  field begin;     ///< of a range of numbers: its first one
+  field previous;  ///< or the number of the event before
   field type;
   field time;
   field payload;
@@ -49,6 +51,8 @@ struct field_map {
   field element;                      ///< see element_read()
   field deleted;                      ///< what says that an event deletes; see delete_config
   bool any_in_value{false};           ///< some field is read from the value: then it must be JSON
+  sequence_kind versions{sequence_kind::integer};
+  enum class own : std::uint8_t { none, place, time } of_record{own::none};  ///< the sequence
 
   // Of CloudEvents alone.
   bool is_cloudevent{false};
@@ -56,10 +60,12 @@ struct field_map {
   field origin;              ///< `source`, which makes an identity together with the id
   field data;                ///< structured mode
   field base64;              ///< what may stand there instead of `data`
+  field sequence_type;       ///< says that the sequence is a number, where it counts as text otherwise
   json::pointer_tree inner;  ///< of bytes that came as base64 and must be JSON
   json::node_index inner_payload{json::k_root};
 
  private:
+  void read_sequence(const decode_rules&, event_mode);
   field read(const std::string& text);
   field read_attribute(const std::string& text, event_mode);
 };

@@ -84,14 +84,21 @@ bool field_reader::read_number(const field& f, bool wide, ratchet::sequence& to)
   }
   if (wide) {
     const auto number = parse_u128(value.text);
-    if (!number) return fail(malformed_reason::sequence_invalid, f, value);
+    if (!number) return fail_number(f, value);
     to = *number;
   } else {
     const auto number = parse_u64(value.text);
-    if (!number) return fail(malformed_reason::sequence_invalid, f, value);
+    if (!number) return fail_number(f, value);
     to = {0, *number};
   }
   return true;
+}
+
+bool field_reader::fail_number(const field& f, const field_value& value) {
+  const bool is_number =
+      !value.text.empty() && value.text.find_first_not_of("0123456789") == std::string_view::npos;
+  return fail(is_number ? malformed_reason::sequence_too_large : malformed_reason::sequence_invalid, f,
+              value);
 }
 
 bool field_reader::read_hex(const field& f, bool wide, ratchet::sequence& to) {

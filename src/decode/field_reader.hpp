@@ -55,6 +55,7 @@ class field_reader : public event_reader {
   [[nodiscard]] std::string_view key_body() const noexcept;
   bool fetch_header(const field&, field_value&);
   bool read_number(const field&, bool wide, ratchet::sequence&);
+  bool fail_number(const field&, const field_value&);
   /// Hexadecimal digits, which only text can hold.
   bool read_hex(const field&, bool wide, ratchet::sequence&);
   bool read_time_from(const field&);

@@ -2,6 +2,7 @@
 #include "decode/record_reader.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "decode/event_id_text.hpp"
@@ -21,6 +22,11 @@ bool names_something(json::kind what, std::string_view text) noexcept {
   return what == json::kind::string;
 }
 
+/// A UUIDv7 that says it is from behind the year 2100. Older drafts begin with 36 bits of seconds under the
+/// same version, which read as the milliseconds of the year 2190 and later: never would such an id be too
+/// old.
+constexpr timestamp k_no_uuid_yet{std::chrono::sys_days{std::chrono::year{2100} / 1 / 1}};
+
 }  // namespace
 
 /// The order in which faults are looked for: first the value as a whole, then field by field.
@@ -30,7 +36,8 @@ bool record_reader::read_all() {
 
 bool record_reader::read_fields() {
   return (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
-         read_sequence() && read_type() && read_time_from(fields_->time) && read_payload();
+         read_sequence() && read_type() && read_time_from(fields_->time) && number_the_record() &&
+         read_payload();
 }
 
 /// Of what is ignored nothing but its type is looked at: it may have another shape. A null value has no type
@@ -100,6 +107,8 @@ bool record_reader::read_event_id() {
     return fail(malformed_reason::wrong_type, f, value);
   const auto id = parse_event_id(rules().ids, value.text);
   if (!id) return fail(malformed_reason::id_invalid, f, value);
+  if (rules().ids == id_kind::uuidv7 && id->time() >= k_no_uuid_yet)
+    return fail(malformed_reason::id_time_invalid, f, value);
   if (opaque) {
     if (!check_utf8(f, value)) return false;
     event().id_text = value.text;
@@ -192,24 +201,6 @@ bool record_reader::read_aggregate() {
   if (!fetch_required(f, value)) return false;
   if (!names_something(value.what, value.text)) return fail(malformed_reason::wrong_type, f, value);
   return set_aggregate(f, value) && check_utf8(f, value);
-}
-
-bool record_reader::read_sequence() {
-  if (rules().order == order::arrival) return true;
-  if (fields_->is_cloudevent && !check_sign()) return false;
-  const bool wide = rules().envelope.sequence_bits == 128;
-  const bool hex = rules().envelope.sequence_base == 16;
-  if (!(hex ? read_hex(fields_->sequence, wide, event().sequence)
-            : read_number(fields_->sequence, wide, event().sequence))) {
-    return false;
-  }
-  if (fields_->epoch.mapped && !wide) {
-    ratchet::sequence epoch;
-    if (!read_number(fields_->epoch, false, epoch)) return false;
-    event().sequence.epoch = epoch.number;
-  }
-  event().has_sequence = true;
-  return true;
 }
 
 bool record_reader::read_type() {

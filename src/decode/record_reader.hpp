@@ -34,11 +34,16 @@ class record_reader final : public field_reader {
   bool fetch_joined(const field&, std::span<const field> more, field_value&);
   bool read_id_number(const field&, const field_value&);
   bool read_aggregate();
-  bool read_sequence();
   bool read_type();
   bool read_payload();
   bool deletes(bool& yes);
   [[nodiscard]] bool value_is_bytes() const;
+
+  // sequence_reader.cpp.
+  bool read_sequence();
+  bool read_version();
+  bool read_begin();
+  bool number_the_record();
 
   // Of CloudEvents: cloudevents_reader.cpp.
   bool read_context();

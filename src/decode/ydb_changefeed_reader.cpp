@@ -12,13 +12,17 @@ ydb_changefeed_reader::ydb_changefeed_reader(const decode_rules& rules)
       resolved_{field_at(tree, "/resolved")},
       stamp_{field_at(tree, "/ts")},
       step_{field_at(tree, "/ts/0")},
-      transaction_{field_at(tree, "/ts/1")} {}
+      transaction_{field_at(tree, "/ts/1")},
+      wrapped_{field_at(tree, "/payload")} {}
 
 bool ydb_changefeed_reader::read_all() {
+  left_it_ = false;
   if (!from().value) return fail(malformed_reason::null_value, {}, 0);
   if (!check_size() || !walk_value()) return false;
-  if (at(key_.node).what == json::kind::none && at(resolved_.node).what != json::kind::none) {
-    return ignore();
+  if (at(key_.node).what == json::kind::none) {
+    if (at(resolved_.node).what != json::kind::none) return ignore();
+    left_it_ = at(wrapped_.node).what == json::kind::object;
+    if (left_it_) return true;
   }
   if (!read_key() || !read_sequence()) return false;
   field_value erased;
@@ -54,6 +58,20 @@ bool ydb_changefeed_reader::read_sequence() {
   event().sequence = {step.number, transaction.number};
   event().has_sequence = true;
   return true;
+}
+
+ydb_reader::ydb_reader(const decode_rules& rules) : plain_{rules}, debezium_{rules, change_form::envelope} {}
+
+void ydb_reader::read(const record& r, decoded_event& event, text_arena& texts) {
+  plain_.read(r, event, texts);
+  if (!plain_.left_it()) return;
+  debezium_.read(r, event, texts);
+  if (!debezium_.left_it()) return;
+  decoded_event broken;
+  broken.from = &r;
+  broken.record_time = event.record_time;
+  broken.malformed = {malformed_reason::missing_field, "/key", 0};
+  event = broken;
 }
 
 }  // namespace ratchet

@@ -12,6 +12,7 @@
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
 #include "text/rejected_words.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -106,6 +107,10 @@ const char* advice_on(reject_reason reason) {
              "number.";
     case reject_reason::id_reused:
       return "Another event had this id before. Send this one under an id of its own.";
+    case reject_reason::below_first:
+      return "The stream's first number is higher. Check where the producer begins to count, and what its "
+             "config "
+             "names as the first.";
   }
   return "";
 }
@@ -143,7 +148,9 @@ std::string answer_to(const stream_runtime& stream, const decoded_event& e, cons
   json.key("aggregate");
   known ? json.string(e.aggregate) : json.null();
   json.key("sequence");
-  known&& e.has_sequence ? json.sequence(e.sequence) : json.null();
+  known&& e.has_sequence
+      ? write_sequence(json, sequence_spelling::of(stream.config.envelope, stream.config.order), e.sequence)
+      : json.null();
   json.key("floor").time(floor);
   json.key("topic").string(from.where->topic);
   json.key("partition").number(static_cast<std::int32_t>(from.where->partition));

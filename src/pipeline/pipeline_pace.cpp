@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The part of the pipeline that says how much a step is given, by the time that its reducers take.
+// The part of the pipeline that says how much a step is given, by the time that its reducers take (ADR 94).
 #include <algorithm>
 #include <chrono>
 #include <limits>

@@ -23,7 +23,7 @@ namespace {
 [[nodiscard]] step_plan resuming_plan(const stream_runtime& stream) {
   step_plan plan;
   plan.order = stream.rules.gate.order;
-  plan.needs_snapshots = !stream.reduce.traits().full_state;
+  plan.needs_snapshots = !stream.reduce.traits().full_state || stream.rules.keeps_columns;
   plan.resumes = true;
   plan.runs_accepted = true;
   return plan;

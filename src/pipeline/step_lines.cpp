@@ -118,6 +118,13 @@ log_burst::answer step_lines::take(log_kind kind, std::string_view stream, time_
   return burst.take(now);
 }
 
+/// As the stream's events spell it.
+std::string step_lines::number_text(std::string_view stream, sequence s) const {
+  const auto at = std::find_if(streams_.begin(), streams_.end(),
+                               [stream](const auto& known) { return known->config.name == stream; });
+  return at == streams_.end() ? to_text(s) : (*at)->rules.number_text(s);
+}
+
 void step_lines::tell_rejected(std::string_view stream, const rejected_row& row, time_point now) {
   const auto answer = take(log_kind::event_rejected, stream, now);
   if (answer == log_burst::answer::none) return;
@@ -130,7 +137,7 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
     if (!hint.empty()) text += " (" + hint + ")";
   }
   if (!malformed) text += ", of aggregate `" + row.detail + "`";
-  if (row.sequence) text += ", event " + to_text(*row.sequence);
+  if (row.sequence) text += ", event " + number_text(stream, *row.sequence);
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_rejected, stream);
   const std::string_view aggregate = malformed ? std::string_view{} : std::string_view{row.detail};
   tell_of(log_, log_kind::event_rejected, facts_of(stream, aggregate, row.where, row.offset), text);
@@ -141,8 +148,9 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   const auto answer = take(log_kind::event_dead, stream, now);
   if (answer == log_burst::answer::none) return;
   const kept_record& from = event.record;
-  std::string text = begin_of(stream) + "event " + to_text(event.head.sequence) + " of aggregate `" +
-                     std::string{aggregate} + "`, " + place_of(from.where, from.offset) + ", is dead";
+  std::string text = begin_of(stream) + "event " + number_text(stream, event.head.sequence) +
+                     " of aggregate `" + std::string{aggregate} + "`, " + place_of(from.where, from.offset) +
+                     ", is dead";
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_dead, stream);

@@ -64,6 +64,7 @@ class step_lines {
   void tell_rejected(std::string_view stream, const rejected_row&, time_point now);
   void tell_dead(std::string_view stream, std::string_view aggregate, const waiting_event&, time_point now);
   void tell_audit(const audit_row&, time_point now);
+  [[nodiscard]] std::string number_text(std::string_view stream, sequence) const;
   [[nodiscard]] log_burst::answer take(log_kind, std::string_view stream, time_point now);
   void tell_of_more(const key&, std::uint64_t) const;
 

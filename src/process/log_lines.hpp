@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-/// What the log speaks of: each kind of line has a name for programs and a level, and docs/log.md lists them.
+/// Each kind of line of the log has a name for programs and a level; docs/reference/log.md lists them.
 namespace ratchet {
 
 enum class log_kind : std::uint8_t {

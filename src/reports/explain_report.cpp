@@ -15,6 +15,7 @@
 #include "reports/row_reports.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -130,7 +131,7 @@ const char* name_of(id_place place) noexcept {
 void write_last_handled(json_writer& json, const explain_report& report, const explained_aggregate& of) {
   const aggregate_row& row = *of.row;
   json.key("last_handled").begin_object();
-  json.key("sequence").sequence(row.last);
+  write_sequence(json.key("sequence"), report.ids.numbers, row.last);
   json.key("event_id");
   row.id ? json.string(report.ids.text(*row.id)) : json.null();
   json.key("time").time(row.time);
@@ -165,11 +166,12 @@ std::string window_text(const explain_report& report) {
   return {};
 }
 
-void write_range(json_writer& json, const sequence_range& range) {
-  json.begin_object().key("first").sequence(range.first).key("last").sequence(range.last).end_object();
+void write_range(json_writer& json, const sequence_spelling& numbers, const sequence_range& range) {
+  write_sequence(json.begin_object().key("first"), numbers, range.first);
+  write_sequence(json.key("last"), numbers, range.last).end_object();
 }
 
-void write_backlog(json_writer& json, const explained_aggregate& of) {
+void write_backlog(json_writer& json, const sequence_spelling& numbers, const explained_aggregate& of) {
   json.key("backlog");
   if (!of.backlog) {
     json.null();
@@ -180,20 +182,21 @@ void write_backlog(json_writer& json, const explained_aggregate& of) {
   json.begin_object().key("parked").number(counts.parked);
   json.key("retrying").number(counts.retrying).key("dead").number(counts.dead);
   json.key("highest");
-  b.events() > 0 ? json.sequence(b.highest) : json.null();
+  b.events() > 0 ? write_sequence(json, numbers, b.highest) : json.null();
   json.key("held").boolean(b.held).key("missing");
   write_missing(json, of.missing);
   json.key("gap_since").time(b.gap_since).key("next_try").time(b.wake);
   json.key("skipped").begin_array();
-  for (const sequence_range& range : b.skipped) write_range(json, range);
+  for (const sequence_range& range : b.skipped) write_range(json, numbers, range);
   json.end_array().end_object();
 }
 
-std::string range_text(const sequence_range& range) {
-  return sequence_word(range.first) + (range.first == range.last ? "" : " to " + sequence_word(range.last));
+std::string range_text(const sequence_spelling& numbers, const sequence_range& range) {
+  return sequence_word(numbers, range.first) +
+         (range.first == range.last ? "" : " to " + sequence_word(numbers, range.last));
 }
 
-void append_backlog(std::string& out, const explained_aggregate& of) {
+void append_backlog(std::string& out, const sequence_spelling& numbers, const explained_aggregate& of) {
   if (!of.backlog) return;
   const backlog& b = *of.backlog;
   if (b.events() > 0) {
@@ -210,7 +213,8 @@ void append_backlog(std::string& out, const explained_aggregate& of) {
     if (b.gap_since) line += " since " + to_rfc3339(*b.gap_since) + " of stream time";
     append_line(out, line);
   }
-  for (const sequence_range& range : b.skipped) append_line(out, "  skipped         " + range_text(range));
+  for (const sequence_range& range : b.skipped)
+    append_line(out, "  skipped         " + range_text(numbers, range));
 }
 
 std::string last_in_window_text(const explain_report& report, const explained_aggregate& of) {
@@ -227,17 +231,17 @@ std::string last_in_window_text(const explain_report& report, const explained_ag
 void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
   if (!of.row) {
     append_line(out, k_nothing_handled);
-    return append_backlog(out, of);
+    return append_backlog(out, report.ids.numbers, of);
   }
   const aggregate_row& row = *of.row;
-  std::string last = "  last handled    sequence " + sequence_word(row.last);
+  std::string last = "  last handled    sequence " + sequence_word(report.ids.numbers, row.last);
   if (row.id) last += ", event " + report.ids.text(*row.id);
   if (row.time) last += ", of " + to_rfc3339(*row.time);
   append_line(out, last);
   append_line(out, "  payload hash    " + to_hex(row.payload_hash));
   append_line(out, "  snapshot        " +
                        (row.deleted ? "none: it was deleted" : counted(row.snapshot.size(), "byte")));
-  append_backlog(out, of);
+  append_backlog(out, report.ids.numbers, of);
   if (!report.event) append_line(out, "  window          " + last_in_window_text(report, of));
 }
 
@@ -296,7 +300,7 @@ result<void> add_waiting_with(const store_view& view, const named_stream& stream
       failed = of ? make_error_code(errc::state_damaged) : of.error();
       return false;
     }
-    report.waiting.push_back({std::string{aggregate}, event, story_of(rules, *of.value(), event.head)});
+    report.waiting.push_back({std::string{aggregate}, event, story_of(rules, *of.value(), event)});
     return true;
   }));
   if (failed) return failed;
@@ -322,7 +326,7 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
                              if (name != aggregate) return name < aggregate;
                              report.more_waiting = report.waiting.size() == k_most_waiting;
                              if (report.more_waiting) return false;
-                             report.waiting.push_back({aggregate, event, story_of(rules, *of, event.head)});
+                             report.waiting.push_back({aggregate, event, story_of(rules, *of, event)});
                              return true;
                            }));
   return report;
@@ -380,7 +384,7 @@ std::string explain_json(const explain_report& report) {
     } else {
       json.key("last_handled").null();
     }
-    write_backlog(json, of);
+    write_backlog(json, report.ids.numbers, of);
     if (report.event) json.key("is_last").boolean(of.row && of.row->id == report.event);
     json.end_object();
   }

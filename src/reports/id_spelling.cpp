@@ -19,6 +19,12 @@ id_spelling id_spelling::of(const named_stream& stream) {
     if (is("dedup.ids", name_of(kind))) spelling.kind = kind;
   }
   spelling.has_source = is("envelope.format", name_of(envelope_format::cloudevents));
+  for (int kind = 1; kind <= static_cast<int>(sequence_kind::text); ++kind) {
+    const auto as = static_cast<sequence_kind>(kind);
+    if (is("envelope.sequence.as", word_of(as))) spelling.numbers.kind = as;
+  }
+  spelling.numbers.wide = is("envelope.sequence.bits", "128");
+  spelling.numbers.hex = is("envelope.sequence.base", "16");
   return spelling;
 }
 

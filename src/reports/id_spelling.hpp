@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "decode/sequence_kinds.hpp"
 #include "ports/store.hpp"
 #include "ratchet/config.hpp"
 
@@ -14,6 +15,7 @@ struct id_spelling {
   id_kind kind{id_kind::uuidv7};
   /// An id counts together with its source: what is stored is both in one (id_of_source()).
   bool has_source{false};
+  sequence_spelling numbers{};  ///< and the sequences
 
   [[nodiscard]] static id_spelling of(const named_stream&);
   /// The stored id. With a source it is not the one that the event carries, but of the same time and kind. An

@@ -10,6 +10,7 @@
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
 #include "text/rejected_words.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -41,7 +42,7 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
   json.begin_object().key("stream").string(stream.name).key("aggregate");
   is_malformed(row) ? json.null() : json.string(row.detail);
   json.key("sequence");
-  row.sequence ? json.sequence(*row.sequence) : json.null();
+  row.sequence ? write_sequence(json, ids.numbers, *row.sequence) : json.null();
   json.key("event_id");
   row.id ? json.string(ids.text(*row.id)) : json.null();
   json.key("state").string(k_state).key("reason").string(name_of(row.reason)).key("missing").null();
@@ -56,7 +57,7 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
 
 std::string text_of(const id_spelling& ids, const rejected_row& row) {
   std::string out = is_malformed(row) ? "-" : row.detail;
-  if (row.sequence) out += "/" + sequence_word(*row.sequence);
+  if (row.sequence) out += "/" + sequence_word(ids.numbers, *row.sequence);
   out += std::string{"  "} + k_state + "  " + name_of(row.reason);
   if (is_malformed(row)) out += ": " + fault_text(row);
   out += "  since " + to_rfc3339(row.at);

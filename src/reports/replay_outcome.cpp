@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "decode/time_text.hpp"
+#include "reports/id_spelling.hpp"
 #include "reports/waiting_list.hpp"
 #include "reports/waiting_story.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -43,9 +45,10 @@ namespace {
   if (!row || !row.value().has_last || row.value().last < s || skipped)
     return replay_outcome{replay_end::gone, "", "it waits no more: somebody else decided about it"};
   if (rules_of(stream).order == order::latest && row.value().last != s) {
-    return replay_outcome{
-        replay_end::superseded, "",
-        "it waits no more: event " + sequence_word(row.value().last) + ", a newer one, is applied"};
+    return replay_outcome{replay_end::superseded, "",
+                          "it waits no more: event " +
+                              sequence_word(id_spelling::of(stream).numbers, row.value().last) +
+                              ", a newer one, is applied"};
   }
   return replay_outcome{replay_end::applied, "", "applied"};
 }

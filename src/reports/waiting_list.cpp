@@ -59,7 +59,7 @@ class walk {
       return aggregate < *filter_.aggregate;
     }
     if (!enter(aggregate)) return false;
-    const wait_story story = story_of(rules_, of_, event.head);
+    const wait_story story = story_of(rules_, of_, event);
     return visit_(aggregate, event, fits(filter_, event, story) ? &story : nullptr);
   }
 
@@ -189,7 +189,7 @@ result<std::string> show_waiting(const store_view& view, const named_stream& str
         return found < aggregate || (found == aggregate && one.head.sequence < wanted);
       }));
   if (!event) return make_error_code(errc::not_found);
-  const wait_story story = story_of(rules_of(stream), *of, event->head);
+  const wait_story story = story_of(rules_of(stream), *of, *event);
   return json ? shown_json(stream, aggregate, *event, story) : shown_text(stream, aggregate, *event, story);
 }
 

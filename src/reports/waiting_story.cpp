@@ -8,6 +8,7 @@
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
+#include "text/sequence_words.hpp"
 
 namespace ratchet {
 
@@ -21,6 +22,11 @@ std::string_view line_of(const named_stream& stream, std::string_view key) {
   return at == stream.meaning.end() ? std::string_view{} : std::string_view{at->second};
 }
 
+/// Whether commands take the sequence as it is shown.
+bool is_typed(const sequence_spelling& numbers) {
+  return numbers.kind == sequence_kind::integer && !numbers.hex;
+}
+
 /// What the lowest of an aggregate waits for, where its reducer did not fail and it is not held.
 wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   wait_story story;
@@ -29,10 +35,11 @@ wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of)
   const sequence s = *of.lowest;
   story.missing = missing_below_lowest(rules, of);
   // Whether still lower ones come where `any` may be the first, nobody knows.
-  const bool is_first_of_any = !of.last && rules.first == first_number::any && of.backlog.adopted != s;
+  const bool is_first_of_any =
+      !of.last && rules.first == first_number::any && of.backlog.adopted != s && !of.lowest_begins_at;
   if (story.missing || is_first_of_any) {
     story.reason = wait_reason::gap;
-  } else if (of.last && of.last->epoch != s.epoch && !is_successor(*of.last, s, rules)) {
+  } else if (of.last && of.last->epoch != s.epoch && !is_successor(*of.last, s, rules, of.lowest_begins_at)) {
     story.reason = wait_reason::epoch;
   }
   return story;
@@ -79,7 +86,10 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
   const auto lowest_behind = [&](waiting_place place, std::optional<sequence>& lowest) {
     return view.waiting(stream, std::move(place), [&](std::string_view found, const waiting_event& event) {
       if (found < aggregate) return true;
-      if (found == aggregate) lowest = event.head.sequence;
+      if (found == aggregate) {
+        lowest = event.head.sequence;
+        of.lowest_begins_at = event.head.begins_at;
+      }
       return false;
     });
   };
@@ -104,8 +114,9 @@ std::optional<sequence_range> missing_below_lowest(const gate_rules& rules, cons
   } else if (rules.first == first_number::any || (of.last && rules.epoch_change != epoch_change::accept)) {
     return std::nullopt;
   }
-  if (wanted >= s.number) return std::nullopt;
-  return sequence_range{{s.epoch, wanted}, {s.epoch, s.number - 1}};
+  const std::uint64_t begin = of.lowest_begins_at.value_or(s.number);
+  if (wanted >= begin) return std::nullopt;
+  return sequence_range{{s.epoch, wanted}, {s.epoch, begin - 1}};
 }
 
 wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const waiting_head& head) {
@@ -123,6 +134,13 @@ wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const 
     story = story_of_lowest(rules, of);
   }
   story.state = of.backlog.held && !is_accepted ? waiting_state::dead : head.state;
+  return story;
+}
+
+wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const waiting_event& event) {
+  wait_story story = story_of(rules, of, event.head);
+  // It is dead, and no reducer had it.
+  if (event.head.state == waiting_state::dead && event.attempts == 0) story.reason = wait_reason::too_old;
   return story;
 }
 
@@ -178,6 +196,7 @@ std::string sequence_word(sequence s) {
 
 std::optional<sequence> sequence_of(std::string_view text) noexcept {
   char between = ':';
+  const std::string_view whole = text;
   if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
     between = ',';
@@ -192,7 +211,7 @@ std::optional<sequence> sequence_of(std::string_view text) noexcept {
     if (between == ',' && text.starts_with(' ')) text.remove_prefix(1);
   }
   const auto number = parse_u64(text);
-  if (!number) return std::nullopt;
+  if (!number) return text == whole ? parse_u128(text) : std::nullopt;
   s.number = *number;
   return s;
 }
@@ -218,8 +237,9 @@ std::optional<timestamp> time_of(const waiting_event& event) noexcept {
 void write_waiting_members(json_writer& json, std::string_view stream, const id_spelling& ids,
                            std::string_view aggregate, const waiting_event& event, const wait_story& story) {
   json.key("stream").string(stream).key("aggregate").string(aggregate);
-  json.key("sequence").sequence(event.head.sequence).key("event_id");
+  write_sequence(json.key("sequence"), ids.numbers, event.head.sequence).key("event_id");
   event.head.id ? json.string(ids.text(*event.head.id)) : json.null();
+  if (!is_typed(ids.numbers)) json.key("sequence_pair").string(sequence_word(event.head.sequence));
   json.key("state").string(name_of(story.state)).key("reason").string(name_of(story.reason));
   write_missing(json.key("missing"), story.missing);
   json.key("error");
@@ -243,7 +263,7 @@ void write_position(json_writer& json, const topic_partition& where, std::int64_
 
 std::string waiting_line(const id_spelling& ids, std::string_view aggregate, const waiting_event& event,
                          const wait_story& story) {
-  std::string out = std::string{aggregate} + "/" + sequence_word(event.head.sequence) + "  " +
+  std::string out = std::string{aggregate} + "/" + sequence_word(ids.numbers, event.head.sequence) + "  " +
                     name_of(story.state) + "  " + name_of(story.reason);
   if (story.missing) out += ": " + missing_text(*story.missing);
   if (!event.error.empty()) out += ": " + event.error;
@@ -251,6 +271,7 @@ std::string waiting_line(const id_spelling& ids, std::string_view aggregate, con
   if (story.state == waiting_state::retrying && event.due) out += "  due " + to_rfc3339(*event.due);
   out += "  since " + to_rfc3339(event.first_seen);
   if (event.head.id) out += "  event " + ids.text(*event.head.id);
+  if (!is_typed(ids.numbers)) out += "  --sequence " + sequence_word(event.head.sequence);
   const kept_record& record = event.record;
   if (!record.where.topic.empty()) {
     out += "  " + to_string(record.where) + "@" + std::to_string(record.offset);

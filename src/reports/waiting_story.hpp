@@ -31,8 +31,9 @@ namespace ratchet {
 /// What of an aggregate tells why its events wait.
 struct waiting_aggregate {
   ratchet::backlog backlog;
-  std::optional<sequence> last;    ///< handled, or accepted
-  std::optional<sequence> lowest;  ///< of those that wait and are not accepted
+  std::optional<sequence> last;                     ///< handled, or accepted
+  std::optional<sequence> lowest;                   ///< of those that wait and are not accepted
+  std::optional<std::uint64_t> lowest_begins_at{};  ///< its waiting_head's
   std::optional<sequence> lowest_accepted{};
 };
 
@@ -52,6 +53,8 @@ struct wait_story {
 [[nodiscard]] waiting_place in_front_of(std::string_view aggregate);
 
 [[nodiscard]] wait_story story_of(const gate_rules&, const waiting_aggregate&, const waiting_head&);
+/// The same of a whole event, which also tells that it is too old.
+[[nodiscard]] wait_story story_of(const gate_rules&, const waiting_aggregate&, const waiting_event&);
 /// The numbers that are missing below the lowest that is not accepted; none where there is no gap, or nobody
 /// knows them.
 [[nodiscard]] std::optional<sequence_range> missing_below_lowest(const gate_rules&, const waiting_aggregate&);

@@ -8,6 +8,7 @@
 
 #include "core/output.hpp"
 #include "decode/envelope_preset.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "streams/stream_runtime.hpp"
 #include "text/values.hpp"
 
@@ -53,6 +54,7 @@ class stream_rules_check {
       : all_{all},
         stream_{all.streams[i]},
         envelope_{with_defaults(stream_.envelope)},
+        kind_{kind_of_sequences(envelope_, stream_.order)},
         at_{item("streams", i) + "."},
         by_{by},
         found_{found},
@@ -104,16 +106,21 @@ class stream_rules_check {
       if (stream_.order == order::arrival) check_arrival();
       if (stream_.order != order::arrival) check_sequence();
       if (stream_.order == order::strict && stream_.epoch_change == epoch_change::accept) check_epochs();
+      if (stream_.order != order::arrival) check_versions();
+      if (stream_.order == order::strict) check_strict_versions();
     }
+    check_choices();
     check_emits();
   }
   void check_fields() {
     const std::pair<const char*, const std::string*> fields[] = {
         {"envelope.event_id", &envelope_.event_id}, {"envelope.aggregate", &envelope_.aggregate},
         {"envelope.sequence", &envelope_.sequence}, {"envelope.epoch", &envelope_.epoch},
-        {"envelope.type", &envelope_.type},         {"envelope.time", &envelope_.time}};
+        {"envelope.type", &envelope_.type},         {"envelope.time", &envelope_.time},
+        {"envelope.previous", &envelope_.previous}, {"envelope.sequence.first", &envelope_.sequence_first}};
     for (const auto& [key, source] : fields) {
-      const char* fault = source->empty() ? nullptr : fault_of_source(envelope_.format, *source);
+      const bool is_known = source->empty() || (source == &envelope_.sequence && is_of_record(*source));
+      const char* fault = is_known ? nullptr : fault_of_source(envelope_.format, *source);
       if (fault != nullptr) add(key, "is no source of a field", fault);
     }
     check_parts("envelope.event_id", envelope_.event_id_more);
@@ -134,6 +141,82 @@ class stream_rules_check {
     if (!envelope_.epoch.empty() && envelope_.sequence_bits > k_one_half) {
       add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
     }
+  }
+  /// Versions that are no plain numbers.
+  void check_versions() {
+    if (!envelope_.epoch.empty() && kind_ != sequence_kind::integer) {
+      add("envelope.epoch", "does not go with sequence.as: " + std::string{word_of(kind_)},
+          "an epoch goes with integers: leave it out", {"order"});
+    }
+    if (!is_of_record(envelope_.sequence)) return;
+    if (!envelope_.epoch.empty()) {
+      add("envelope.epoch", "does not go with sequence: " + envelope_.sequence,
+          "an epoch goes with numbers of the event: leave it out");
+    }
+    if (envelope_.sequence == "offset" && stream_.topics.size() > 1) {
+      add("envelope.sequence", "offset goes with one topic",
+          "offsets of two topics say nothing of each other: give each topic a stream, or use sequence: "
+          "timestamp",
+          {"topics"});
+    }
+  }
+  void check_strict_versions() {
+    const std::string strict =
+        "strict order applies n+1 after n, and nothing tells whether one is missing "
+        "between two of these; use order: latest";
+    if (is_of_record(envelope_.sequence)) {
+      add("order", "strict does not go with sequence: " + envelope_.sequence, strict, {"envelope"});
+    } else if (kind_ != sequence_kind::integer) {
+      add("order", "strict does not go with sequence.as: " + std::string{word_of(kind_)}, strict,
+          {"envelope"});
+    }
+    const bool has_ranges = !envelope_.previous.empty() || !envelope_.sequence_first.empty();
+    if (has_ranges && envelope_.sequence_bits > k_one_half) {
+      add(envelope_.previous.empty() ? "envelope.sequence.first" : "envelope.previous",
+          "does not go with a sequence of 128 bits", "ranges are of integers of 64 bits");
+    }
+    if (!envelope_.previous.empty() && !envelope_.sequence_first.empty()) {
+      add("envelope.previous", "says what sequence.first says, too",
+          "name the number of the event before, or the event's own first number");
+    }
+  }
+  /// A choice that would do nothing, and whoever made it believes that it does.
+  void check_choices() {
+    const bool is_latest = stream_.order == order::latest;
+    const std::string by = std::string{" does nothing with order: "} + name_of(stream_.order);
+    if (stream_.order != order::strict) {
+      if (!envelope_.previous.empty())
+        add("envelope.previous", by.substr(1), "it belongs to order: strict; leave it out", {"order"});
+      if (!envelope_.sequence_first.empty())
+        add("envelope.sequence.first", by.substr(1), "it belongs to order: strict; leave it out", {"order"});
+    }
+    if (stream_.ties != ties::usual && !is_latest) {
+      add("ties", by.substr(1), "two events with one number are a conflict there; leave it out", {"order"});
+    } else if (stream_.ties == ties::reject && has_log_positions(envelope_.format)) {
+      add("ties", std::string{"reject does not go with format: "} + name_of(envelope_.format),
+          "changes of one row in one transaction may have one position; leave it out", {"envelope.format"});
+    }
+    if (stream_.after_delete == after_delete::restart) check_restart();
+    if (stream_.too_old != too_old::park) return;
+    if (stream_.order != order::arrival) {
+      add("too_old", by.substr(1), "it belongs to order: arrival; leave it out", {"order"});
+    } else if (stream_.dedup.ids == id_kind::monotonic) {
+      add("too_old", "does nothing with ids: monotonic", "no id that grows is too old; leave it out",
+          {"dedup"});
+    } else if (stream_.handling == handling::deferred) {
+      add("too_old", "park does not go with handling: deferred",
+          "leave one of the two out: an event that is too old must wait in front of the others",
+          {"handling"});
+    }
+  }
+  void check_restart() {
+    const char* hint =
+        "its numbers begin again at 0 or 1 in an epoch of their own: that goes with order: latest "
+        "and integers of 64 bits without an epoch";
+    const bool is_fit = stream_.order == order::latest && !has_log_positions(envelope_.format) &&
+                        kind_ == sequence_kind::integer && !is_of_record(envelope_.sequence) &&
+                        envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half;
+    if (!is_fit) add("after_delete", "restart does not go with this stream", hint, {"order", "envelope"});
   }
   void check_parts(const char* key, const std::vector<std::string>& more) {
     for (std::size_t i = 0; i < more.size(); ++i) {
@@ -205,6 +288,10 @@ class stream_rules_check {
     }
   }
   void check_sequence() {
+    if (envelope_.epoch.empty() && envelope_.sequence.ends_with("/source/pos")) {
+      add("envelope.sequence", "starts over with each file of the binlog",
+          "use envelope: {format: debezium-cdc}, which compares the file, too", {"envelope"});
+    }
     if (envelope_.sequence.empty()) {
       add("envelope.sequence", "is missing",
           stream_.order == order::latest
@@ -271,7 +358,7 @@ class stream_rules_check {
       add("reducer.fail", "is missing", "as in fail: {type: paid, how: retry, times: 2}", {"reducer"});
     const bool typed = std::any_of(reducer.fail.begin(), reducer.fail.end(),
                                    [](const failure_rule& rule) { return !rule.type.empty(); });
-    if (flaky && typed && envelope_.type.empty())
+    if (flaky && typed && !tells_types(envelope_))
       add("envelope.type", "is missing", "reducer.fail speaks of the type of events", {"reducer"});
     if (reducer.kind != kind_of::own && !reducer.name.empty()) {
       add("reducer.name", "belongs to kind: own",
@@ -294,7 +381,7 @@ class stream_rules_check {
       }
       const char* fault = out.payload.empty() ? nullptr : fault_of_pointer(out.payload);
       if (fault != nullptr) add(path + ".payload", "is no JSON Pointer", fault);
-      if (!out.types.empty() && envelope_.type.empty())
+      if (!out.types.empty() && !tells_types(envelope_))
         add("envelope.type", "is missing", "emit.types speaks of the type of events", {"emit"});
     }
   }
@@ -354,6 +441,7 @@ class stream_rules_check {
   const config& all_;
   const stream_config& stream_;
   envelope_config envelope_;  ///< with what its format knows
+  sequence_kind kind_;
   std::string at_;
   claimed& by_;
   std::vector<config_finding>& found_;

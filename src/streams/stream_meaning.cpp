@@ -9,6 +9,7 @@
 #include "core/tables.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "text/config_words.hpp"
 
 namespace ratchet {
@@ -59,6 +60,11 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
                              {std::string{k_reducer_name_line}, std::string{reducer_name}},
                              {std::string{k_reducer_version_line}, std::to_string(reducer_version)}});
   // Not where it is what every stream had before there was a choice.
+  const sequence_kind versions = kind_of_sequences(e, stream.order);
+  if (versions != sequence_kind::integer) lines.emplace_back("envelope.sequence.as", word_of(versions));
+  if (!e.sequence_first.empty()) lines.emplace_back("envelope.sequence.first", e.sequence_first);
+  if (!e.previous.empty()) lines.emplace_back("envelope.previous", e.previous);
+  if (stream.after_delete == after_delete::restart) lines.emplace_back("after_delete", "restart");
   if (e.sequence_base != 10) lines.emplace_back("envelope.sequence.base", std::to_string(e.sequence_base));
   if (e.time_unit != time_unit::milliseconds) lines.emplace_back("envelope.time.unit", word_of(e.time_unit));
   add_list(lines, "envelope.event_id", e.event_id_more, 1);
@@ -67,6 +73,7 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
   add_list(lines, "envelope.delete.types", e.deletes.types, 0);
   if (!e.deletes.field.empty()) lines.emplace_back("envelope.delete.field", e.deletes.field);
   add_list(lines, "envelope.delete.is", e.deletes.is, 0);
+  if (e.position != change_order::log) lines.emplace_back("envelope.position", "partition");
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)
     lines.emplace_back(std::string{k_table_line} + t.name, name_of(t.key));

@@ -10,7 +10,9 @@
 
 #include "core/flaky_reducer.hpp"
 #include "core/reducers.hpp"
+#include "core/unavailable_columns.hpp"
 #include "decode/envelope_preset.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "streams/config_rules.hpp"
 #include "streams/emitting_reducer.hpp"
 #include "streams/stream_meaning.hpp"
@@ -20,10 +22,26 @@ namespace ratchet {
 
 namespace {
 
-[[nodiscard]] std::optional<reducer> built_in(const reducer_config& c) {
+/// Of two events with one number; what comes first is a repeat in every order but `latest`.
+[[nodiscard]] bool later_wins(const stream_config& s) {
+  if (has_log_positions(s.envelope.format)) return true;
+  if (s.order != order::latest || s.ties == ties::reject) return false;
+  const bool is_time =
+      s.envelope.sequence == "timestamp" || kind_of_sequences(s.envelope, s.order) == sequence_kind::time;
+  return s.ties == ties::later || is_time;
+}
+
+/// Whether rows may come with columns that are not known.
+[[nodiscard]] bool keeps_columns(const stream_config& s) noexcept {
+  return s.envelope.format == envelope_format::debezium_cdc && !s.envelope.unavailable.empty() &&
+         s.reducer.kind == reducer_config::kind_of::replace;
+}
+
+[[nodiscard]] std::optional<reducer> built_in(const stream_config& s) {
+  const reducer_config& c = s.reducer;
   switch (c.kind) {
     case reducer_config::kind_of::replace:
-      return reducer{replace_reducer{}};
+      return keeps_columns(s) ? reducer{row_reducer{s.envelope.unavailable}} : reducer{replace_reducer{}};
     case reducer_config::kind_of::merge_patch:
       return reducer{merge_patch_reducer{}};
     case reducer_config::kind_of::flaky:
@@ -67,7 +85,7 @@ namespace {
             "that "
             "program runs, `ratchet waiting` decides");
   }
-  if (auto made = built_in(s.reducer)) return std::move(*made);
+  if (auto made = built_in(s)) return std::move(*made);
   return config_problem("the stream `" + s.name + "` has no reducer",
                         "name one in the config (`reducer: {kind: replace}`), or add one in the program");
 }
@@ -120,12 +138,16 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
   config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
-  rules.gate = {config.order, config.first, config.epoch_change, has_log_positions(config.envelope.format)};
+  rules.gate = {config.order, config.first, config.epoch_change, later_wins(config)};
+  rules.number_text = sequence_spelling::of(config.envelope, config.order).function();
+  rules.restarts = config.after_delete == after_delete::restart;
+  rules.parks_too_old = config.too_old == too_old::park;
   rules.dedup = config.dedup.ids != id_kind::none;
   rules.monotonic_ids = config.dedup.ids == id_kind::monotonic;
   rules.opaque_ids = config.dedup.ids == id_kind::opaque;
   rules.transactions_move_floor = config.topics.empty();
   rules.deferred = config.handling == handling::deferred;
+  rules.keeps_columns = keeps_columns(config);
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.checks_times = config.record_times == record_times::checked;
@@ -142,6 +164,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   decode.types = config.types;
   decode.ignore = config.ignore;
   decode.ignore_tombstones = config.ignore_tombstones;
+  decode.keeps_columns = rules.keeps_columns;
   decode.bytes_allowed = config.reducer.kind != reducer_config::kind_of::merge_patch;
 }
 

@@ -11,10 +11,11 @@
 #include <utility>
 
 #include "core/step.hpp"
-#include "core/transactions.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/record_hash.hpp"
-#include "outbox/published_rows.hpp"
+#include "pipeline/pipeline.hpp"
+#include "ports/clock.hpp"
+#include "streams/stream_runtime.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet {
@@ -50,8 +51,7 @@ struct logged {
 
 struct partition_log {
   topic_partition where;
-  std::map<std::int64_t, logged*> records;
-  bool is_stopped{false};
+  std::map<std::int64_t, const logged*> records;
 };
 
 [[nodiscard]] decoded_event decoded(const logged& from) {
@@ -73,57 +73,84 @@ struct partition_log {
   return e;
 }
 
+/// The driver's clock. No step takes long by it.
+struct manual_clock final : clock_port {
+  timestamp time;
+  [[nodiscard]] timestamp now() const override { return time; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point{time.time_since_epoch()};
+  }
+};
+
+/// As a file would have it. Its events come as they are: nothing of them is decoded.
+[[nodiscard]] stream_config config_of(const test_options& options) {
+  stream_config c;
+  c.name = options.stream;
+  c.topics = {options.topic};
+  c.order = options.order;
+  c.first = options.first;
+  c.epoch_change = options.epoch_change;
+  c.gap = options.gap;
+  c.handling = options.handling;
+  c.waiting = options.waiting;
+  c.retry = options.retry;
+  c.dedup.ids = !options.dedup ? id_kind::none : options.opaque_ids ? id_kind::opaque : id_kind::uuidv7;
+  c.dedup.window = options.window;
+  c.dedup.max_skew = options.max_skew;
+  c.record_times = record_times::trusted;
+  return c;
+}
+
 }  // namespace
 
 struct test_driver::implementation {
-  implementation(test_options given, reducer r)
-      : options{std::move(given)},
-        reduce{std::move(r)},
-        now{options.start},
-        store{{options.stream}},
-        stream{store.id_of(options.stream)} {
-    rules.stream = options.stream;
-    rules.gate = {options.order, options.first, options.epoch_change};
-    rules.deferred = options.handling == handling::deferred;
-    rules.gap = options.gap;
-    rules.waiting = options.waiting;
-    rules.retry = options.retry;
-    rules.outputs.topics = options.outputs;
-    rules.outputs.tables = options.tables;
-    rules.dedup = options.dedup;
-    rules.opaque_ids = options.opaque_ids;
-    rules.window = options.window;
-    rules.max_skew = options.max_skew;
+  implementation(test_options given, reducer r) : options{std::move(given)}, store{{options.stream}} {
+    clock.time = options.start;
+    auto made = std::make_unique<stream_runtime>(config_of(options), std::move(r));
+    made->group = "test";
+    made->rules.outputs.topics = options.outputs;
+    made->rules.outputs.tables = options.tables;
+    made->events_in_time = std::numeric_limits<std::size_t>::max();
+    streams.push_back(std::move(made));
+    reopen();
   }
 
-  [[nodiscard]] stream_state state() const { return store.load(stream).value(); }
+  /// As a start does: what is durable is read, and nothing else is known.
+  void reopen();
+  [[nodiscard]] stream_runtime& stream() const { return *streams.front(); }
   [[nodiscard]] std::optional<aggregate_row> row(const std::string& aggregate) const;
   [[nodiscard]] key_encoding encoding_of(std::string_view table) const;
   partition_log& log_of(partition_id);
   logged& append(const test_event&);
-  std::vector<decision> handle(const std::vector<logged*>&);
+  std::vector<decision> handle(const std::vector<const logged*>&);
   /// What is due of the events that wait.
   void resume();
-  void write(std::span<const decoded_event>, const step_plan&, stream_change&);
-  void note_stops(const std::vector<partition_stop>&);
+  void note_stops();
 
   test_options options;
-  reducer reduce;
-  timestamp now;
+  manual_clock clock;
   memory_store store;
-  stream_id stream;
-  stream_rules rules;
+  stream_list streams;  ///< the one
+  std::optional<pipeline> steps;
   std::map<partition_id, partition_log> partitions;
   std::deque<logged> records;           ///< everything that was ever delivered
   std::vector<const logged*> in_kafka;  ///< each record once, in the order in which it was produced
   std::map<std::string, event_id> ids;  ///< by identity: an event keeps its id when it is sent again
+  std::set<topic_partition> known_stops;
   std::optional<stopped> last_stop;
   reject_reason last_reason{reject_reason::none};
 };
 
+void test_driver::implementation::reopen() {
+  load_states(streams, store).value();  // memory cannot fail, here and below
+  steps.emplace(streams, store, clock);
+  known_stops.clear();
+  last_stop.reset();
+}
+
 std::optional<aggregate_row> test_driver::implementation::row(const std::string& aggregate) const {
   const auto view = store.view();
-  auto found = view.value()->get(stream, aggregate);
+  auto found = view.value()->get(stream().id, aggregate);
   return found ? std::optional{std::move(found).value()} : std::nullopt;
 }
 
@@ -145,7 +172,7 @@ logged& test_driver::implementation::append(const test_event& e) {
   entry.what = e;
   entry.where = &log.where;
   entry.offset = e.offset.value_or(end);
-  entry.time = e.time.value_or(now);
+  entry.time = e.time.value_or(clock.time);
   if (e.id) {
     entry.id = e.id;
   } else if (!e.without_id) {
@@ -161,34 +188,11 @@ logged& test_driver::implementation::append(const test_event& e) {
   return entry;
 }
 
-void test_driver::implementation::write(std::span<const decoded_event> events, const step_plan& plan,
-                                        stream_change& change) {
-  step_part part{.stream = stream, .plan = &plan, .change = &change, .rejected = {}};
-  for (const std::uint32_t index : change.rejected) {
-    const decoded_event& e = events[index];
-    rejected_row row;
-    row.where = *e.from->where;
-    row.offset = e.from->offset;
-    row.step = store.last_step() + 1;
-    row.at = now;
-    row.reason = change.decisions[index].reason;
-    row.detail = std::string{e.aggregate};
-    row.record_time = e.record_time;
-    part.rejected.push_back(std::move(row));
-  }
-  step_batch batch;
-  batch.step = store.last_step() + 1;
-  batch.parts.push_back(std::move(part));
-  add_published({"test", options.stream, stream, rules.gate, !rules.opaque_ids}, plan,
-                std::move(change.outputs), batch.outbox.puts);
-  batch.outbox.number(store.outboxes(), store.outbox_epoch());
-  store.write(batch).value();  // memory cannot fail
-}
-
-void test_driver::implementation::note_stops(const std::vector<partition_stop>& stops) {
-  for (const partition_stop& stop : stops) {
-    log_of(stop.where.partition).is_stopped = true;
-    last_stop = stopped{.partition = stop.where.partition,
+/// The pipeline says of partitions that they stopped, not in which order.
+void test_driver::implementation::note_stops() {
+  for (const auto& [where, stop] : steps->stopped()) {
+    if (!known_stops.insert(where).second) continue;
+    last_stop = stopped{.partition = where.partition,
                         .offset = stop.offset,
                         .aggregate = stop.aggregate,
                         .code = stop.code,
@@ -197,67 +201,31 @@ void test_driver::implementation::note_stops(const std::vector<partition_stop>& 
   }
 }
 
-std::vector<decision> test_driver::implementation::handle(const std::vector<logged*>& batch) {
+std::vector<decision> test_driver::implementation::handle(const std::vector<const logged*>& batch) {
   std::vector<decision> decisions(batch.size());
-  std::vector<decoded_event> events;
-  std::vector<std::size_t> place;  // of each event in the batch
-  for (std::size_t i = 0; i < batch.size();) {
-    events.clear();
-    place.clear();
-    for (std::size_t next = i; next < batch.size(); ++next) {
-      if (log_of(batch[next]->where->partition).is_stopped) continue;
-      events.push_back(decoded(*batch[next]));
-      place.push_back(next);
-    }
-    if (events.empty()) break;
-    const step_plan plan = plan_step(rules, reduce.traits(), events);
-    step_rows rows;
-    store.lookup(stream, plan, rows).value();
-    rows.oldest_gap = store.due(stream, timestamp{}, std::nullopt, 0).value().next_gap;
-    stream_change change = run_step(rules, reduce, state(), events, plan, rows, now);
-    write(events, plan, change);
-    note_stops(change.stops);
-    for (std::size_t n = 0; n < change.looked_at; ++n) decisions[place[n]] = change.decisions[n];
-    i = place[change.looked_at - 1] + 1;
-    resume();
+  decoded_input input;
+  decoded_part& part = input.parts.emplace_back();
+  std::map<const record*, std::size_t> place;  // of each record in the batch
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    part.decoded.events.push_back(decoded(*batch[i]));
+    place.emplace(&batch[i]->as_read, i);
   }
+  part.plan = plan_step(stream().rules, stream().reduce.traits(), part.decoded.events);
+  steps->on_record([&](const stream_runtime&, const decoded_event& e, decision d, const event_wait*) {
+    decisions[place.at(e.from)] = d;
+  });
+  steps->handle(input).value();
+  steps->on_record({});
+  note_stops();
+  resume();
   return decisions;
 }
 
 void test_driver::implementation::resume() {
-  constexpr std::size_t k_all = std::numeric_limits<std::size_t>::max();
-  const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state()) : std::nullopt;
-  for (;;) {
-    // Accepted events may be more than one look-up gives, so that all else is looked after by steps of its
-    // own.
-    due_aggregates due = store.due(stream, timestamp{}, gaps, k_all).value();
-    const bool runs_accepted = due.names.empty();
-    if (runs_accepted) due = store.due(stream, now, std::nullopt, k_all).value();
-    if (due.names.empty()) break;
-    step_plan plan;
-    plan.order = rules.gate.order;
-    plan.needs_snapshots = !reduce.traits().full_state;
-    plan.resumes = true;
-    plan.runs_accepted = runs_accepted;
-    for (const std::string& name : due.names) plan.add(name);
-    step_rows rows;
-    store.lookup(stream, plan, rows).value();
-    stream_change change = resume_waiting(rules, reduce, state(), plan, rows, now);
-    write({}, plan, change);
-    note_stops(change.stops);
-  }
-  if (rules.gap.policy != gap_policy::stop) return;
-  const due_aggregates old = store.due(stream, timestamp{}, gaps_due(rules, state()), k_all).value();
-  if (old.names.empty()) return;
-  std::vector<partition_stop> stops;
-  for (auto& [id, log] : partitions) {
-    if (log.is_stopped) continue;
-    partition_stop& stop = stops.emplace_back();
-    stop.where = log.where;
-    stop.code = make_error_code(errc::gap_too_old);
-    stop.aggregate = old.names.front();
-  }
-  note_stops(stops);
+  do {
+    steps->resume_waiting().value();
+    note_stops();
+  } while (stream().next_wake && *stream().next_wake <= clock.time);
 }
 
 test_event ev(std::string aggregate, std::uint64_t number, std::string type, std::string payload) {
@@ -309,7 +277,7 @@ verdict test_driver::pipe(const test_event& e) {
 }
 
 std::vector<verdict> test_driver::pipe_all(const std::vector<test_event>& events) {
-  std::vector<logged*> batch;
+  std::vector<const logged*> batch;
   batch.reserve(events.size());
   for (const test_event& e : events) batch.push_back(&self_->append(e));
   std::vector<verdict> answers;
@@ -327,13 +295,7 @@ test_driver::transaction test_driver::transact(const std::string& aggregate, con
   if (self.options.order != order::arrival || !self.options.opaque_ids || !id)
     return {.code = make_error_code(errc::usage), .text = {}, .sequence = {}, .reply = {}};
   const transaction_request wanted{aggregate, *id, std::nullopt, &function};
-  const std::span all{&wanted, 1};
-  const step_plan plan = plan_transactions(self.rules, all);
-  step_rows rows;
-  self.store.lookup(self.stream, plan, rows).value();
-  std::vector<transaction_answer> answers;
-  stream_change change = run_transactions(self.rules, self.state(), all, plan, rows, self.now, answers);
-  if (change.after.counters != self.state().counters) self.write({}, plan, change);
+  auto answers = self.steps->transact(self.stream(), std::span{&wanted, 1}).value();
   transaction_answer& got = answers.front();
   return {got.code, std::move(got.text), got.repeated, got.sequence, std::move(got.reply)};
 }
@@ -374,7 +336,7 @@ std::optional<std::string> test_driver::read(const table_key& at) const {
   const auto stored = encode_table_key(self_->encoding_of(at.table), at.key);
   if (!stored) return std::nullopt;
   const auto view = self_->store.view();
-  auto found = view.value()->table_row(self_->stream, at.table, *stored);
+  auto found = view.value()->table_row(self_->stream().id, at.table, *stored);
   return found ? std::optional{std::move(found).value()} : std::nullopt;
 }
 
@@ -383,7 +345,7 @@ std::vector<table_row> test_driver::table(const std::string& name) const {
   std::vector<table_row> rows;
   const auto view = self_->store.view();
   view.value()
-      ->scan_table(self_->stream, name, {}, {},
+      ->scan_table(self_->stream().id, name, {}, {},
                    [&](std::string_view key, std::string_view value) {
                      rows.push_back({decode_table_key(encoding, key).value(), std::string{value}});
                      return true;
@@ -393,7 +355,7 @@ std::vector<table_row> test_driver::table(const std::string& name) const {
 }
 
 std::uint64_t test_driver::count(verdict v) const {
-  const counters c = self_->state().counters;
+  const counters c = self_->stream().state.counters;
   switch (v) {
     case verdict::applied:
       return c.applied;
@@ -420,7 +382,7 @@ std::uint64_t test_driver::count(verdict v) const {
 }
 
 std::uint64_t test_driver::count(reject_reason reason) const {
-  const counters c = self_->state().counters;
+  const counters c = self_->stream().state.counters;
   switch (reason) {
     case reject_reason::none:
       return 0;
@@ -434,24 +396,26 @@ std::uint64_t test_driver::count(reject_reason reason) const {
       return c.rejected_late;
     case reject_reason::id_reused:
       return c.rejected_id_reused;
+    case reject_reason::below_first:
+      return c.rejected_below_first;
   }
   return 0;
 }
 
 std::uint64_t test_driver::consumed() const {
-  return self_->state().counters.consumed;
+  return self_->stream().state.counters.consumed;
 }
 
 std::optional<timestamp> test_driver::floor() const {
-  return self_->state().floor;
+  return self_->stream().state.floor;
 }
 
 timestamp test_driver::now() const noexcept {
-  return self_->now;
+  return self_->clock.time;
 }
 
 void test_driver::advance(std::chrono::milliseconds by) {
-  self_->now += by;
+  self_->clock.time += by;
   self_->resume();
 }
 
@@ -461,14 +425,12 @@ void test_driver::sync() {
 
 void test_driver::crash_and_reopen() {
   self_->store.lose_unsynced();
-  self_->last_stop.reset();
-  for (auto& [id, log] : self_->partitions) log.is_stopped = false;
-  const stream_state resumed = self_->state();
+  self_->reopen();
+  const stream_state resumed = self_->stream().state;
   for (const logged* entry : self_->in_kafka) {
     const auto known = resumed.partitions.find(*entry->where);
     if (known != resumed.partitions.end() && entry->offset < known->second.next_offset) continue;
-    logged again = *entry;
-    self_->handle({&again});
+    self_->handle({entry});
   }
 }
 

@@ -32,6 +32,21 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "any "
            "text";
   }
+  if (is(malformed_reason::sequence_invalid)) {
+    return "not what the config says of `sequence`, digits where it says nothing; `sequence: {from: …, as: "
+           "…}` "
+           "takes decimal, time, lsn, hlc, ulid, uuidv7 and text, too";
+  }
+  if (is(malformed_reason::sequence_too_large)) {
+    return "more than there is room for: 64 bits where `sequence` is a plain number, 128 with `sequence: "
+           "{from: …, "
+           "as: integer}`; what does not fit there cannot be ordered by";
+  }
+  if (is(malformed_reason::id_time_invalid)) {
+    return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
+           "clock; "
+           "`dedup: {ids: opaque}` takes it by its record's time";
+  }
   if (is(malformed_reason::avro) || is(malformed_reason::protobuf)) {
     const auto framed = value ? read_frame(*value) : std::nullopt;
     return (framed ? "schema id " + framed->schema + ", " : std::string{}) +
@@ -59,6 +74,15 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   if (is_whole && value) {
     const likely_kind kind = kind_of_bytes(*value);
     if (!kind.what.empty()) return "most likely " + kind.what + ": " + kind.of_record;
+  }
+  if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
+    return "how this connector's changes are ordered is not known; `envelope: {format: debezium-cdc, "
+           "position: "
+           "partition}` takes the last one of a row in its partition";
+  }
+  if (fault.starts_with(name_of(malformed_reason::unwrapped_row))) {
+    return "a row without its envelope, as ExtractNewRecordState leaves it: let it add the position "
+           "(`add.fields: op,lsn,source.sequence`), or say `position: partition`";
   }
   return {};
 }

@@ -36,7 +36,7 @@ bool equal(const config& a, const config& b) {
                     [](const auto& x, const auto& y) { return equal(x, y); });
 }
 
-/// What the README promises of a config that was read.
+/// What docs/reference/configuration.md promises of a config that was read.
 void check_valid(const config& c) {
   RATCHET_FUZZ_CHECK(c.memory_limit > 0 && c.step_records > 0);
   for (const stream_config& s : c.streams) {

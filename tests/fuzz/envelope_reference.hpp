@@ -185,7 +185,12 @@ class envelope_reference {
     if (v.node->kind != kind_of::string && (hex || v.node->kind != kind_of::number))
       return fail(malformed_reason::wrong_type, source);
     const auto read = hex ? reference_hex_u128(v.node->text) : reference_u128(v.node->text);
-    if (!read || (!wide && read->epoch != 0)) return fail(malformed_reason::sequence_invalid, source);
+    const std::string& text = v.node->text;
+    const bool is_large = !hex && !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    if (!read || (!wide && read->epoch != 0)) {
+      return fail(is_large ? malformed_reason::sequence_too_large : malformed_reason::sequence_invalid,
+                  source);
+    }
     to = *read;
     return true;
   }

@@ -131,6 +131,7 @@ inline facts counts_of(const world& w) {
       {"too_old", c.rejected_too_old},
       {"id_reused", c.rejected_id_reused},
       {"late", c.rejected_late},
+      {"below_first", c.rejected_below_first},
       {"times passed over", c.times_passed_over},
       {"waiting", c.waiting_parked + c.waiting_retrying + c.waiting_dead}};
   facts out;

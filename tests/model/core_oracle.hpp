@@ -308,11 +308,12 @@ class oracle {
       return a.waiting.empty() ? "let through" : "waits";
     }
     const auto claimed = a.waiting.find(mine);
-    const bool is_newer_tie =
-        rules_.has_ties && claimed != a.waiting.end() && payload_of(claimed->second.event) != payload_of(e);
-    if (claimed != a.waiting.end() && !is_newer_tie) {
+    if (claimed != a.waiting.end()) {
       const auto& other = claimed->second.event.id;
-      return !other || !e.id || other == e.id ? "duplicate" : "conflict";
+      const bool has_ids = other && e.id;
+      const bool is_equal = payload_of(claimed->second.event) == payload_of(e);
+      if ((has_ids && other == e.id) || ((!has_ids || rules_.has_ties) && is_equal)) return "duplicate";
+      if (!rules_.has_ties) return "conflict";
     }
     const auto skipped = [&](place p) {
       return std::any_of(a.skipped.begin(), a.skipped.end(),
@@ -323,19 +324,23 @@ class oracle {
       if (!a.has_last || mine > last) return a.has_last && seen ? "id_reused" : "let through";
     } else if (!a.has_last) {
       if (rules_.first < 0) return a.adopted && mine < *a.adopted ? "stale" : "waits";
-      if (mine.second < static_cast<std::uint64_t>(rules_.first)) return "stale";
+      if (mine.second < static_cast<std::uint64_t>(rules_.first)) return "below_first";
       return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
     } else if (mine > last) {
       if (seen) return "id_reused";
       if (rules_.accepts_epochs && rules_.first > 0 && mine.second < static_cast<std::uint64_t>(rules_.first))
-        return "stale";
+        return "below_first";
       return comes_next(a, mine) && !is_behind_others ? "let through" : "waits";
     }
-    if (mine < last) return seen ? "duplicate" : skipped(mine) ? "late" : "stale";
+    if (mine < last) {
+      const bool is_below = rules_.is_strict && rules_.first > 0 && mine.second == 0;
+      return seen ? "duplicate" : skipped(mine) ? "late" : is_below ? "below_first" : "stale";
+    }
     if (skipped(last)) return "late";
     const auto payload = payload_of(e);
-    if (rules_.has_ties) return a.payload == payload ? "duplicate" : "let through";
-    return !e.id || a.id == e.id || a.payload == payload ? "duplicate" : "conflict";
+    if ((e.id && a.id == e.id) || a.payload == payload) return "duplicate";
+    if (!rules_.has_ties) return "conflict";
+    return e.id && seen ? "duplicate" : "let through";
   }
 
   void apply(aggregate& a, place number, const spec& e, std::int64_t id_time) {

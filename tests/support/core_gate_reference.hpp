@@ -14,6 +14,7 @@ constexpr decision k_conflict{verdict::rejected, reject_reason::conflict};
 constexpr decision k_too_old{verdict::rejected, reject_reason::too_old};
 constexpr decision k_late{verdict::rejected, reject_reason::late};
 constexpr decision k_id_reused{verdict::rejected, reject_reason::id_reused};
+constexpr decision k_below_first{verdict::rejected, reject_reason::below_first};
 
 using condition = bool (*)(const gate_rules&, const gate_facts&);
 
@@ -62,22 +63,22 @@ constexpr reference_row k_table[] = {
     {"5",   [](const auto&, const auto& f) { return !f.last && f.older_than_retention; }, k_too_old},
     {"6 latest", [](const auto& r, const auto& f) { return !f.last && is_latest(r); }, k_apply},
     {"6 any",    [](const auto& r, const auto& f) { return !f.last && r.first == first_number::any; }, k_park},
-    {"6 below",  [](const auto& r, const auto& f) { return !f.last && r.first == first_number::one && f.incoming.number == 0; }, k_stale},
+    {"6 below",  [](const auto& r, const auto& f) { return !f.last && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"6 first",  [](const auto& r, const auto& f) { return !f.last && is_first(r, f) && !f.blocked; }, k_apply},
     {"6",   [](const auto&, const auto& f) { return !f.last; }, k_park},
     {"7 skipped",  [](const auto&, const auto& f) { return equal(f) && f.last_was_skipped; }, k_late},
-    {"7 tie",      [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset && !f.same_payload_as_last; }, k_apply},
-    {"7 tie again", [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset; }, k_duplicate},
-    {"7 no id",    [](const auto&, const auto& f) { return equal(f) && !f.has_id; }, k_duplicate},
-    {"7 same id",  [](const auto&, const auto& f) { return equal(f) && f.same_id_as_last; }, k_duplicate},
+    {"7 same id",  [](const auto&, const auto& f) { return equal(f) && f.has_id && f.same_id_as_last; }, k_duplicate},
     {"7 payload",  [](const auto&, const auto& f) { return equal(f) && f.same_payload_as_last; }, k_duplicate},
+    {"7 tie again", [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset && seen(f); }, k_duplicate},
+    {"7 tie",      [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset; }, k_apply},
     {"7",   [](const auto&, const auto& f) { return equal(f); }, k_conflict},
     {"8 seen", [](const auto&, const auto& f) { return less(f) && seen(f); }, k_duplicate},
     {"8 gap",  [](const auto&, const auto& f) { return less(f) && f.in_skipped_gap; }, k_late},
+    {"8 below", [](const auto& r, const auto& f) { return less(f) && r.order == order::strict && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"8",   [](const auto&, const auto& f) { return less(f); }, k_stale},
     {"9",   [](const auto&, const auto& f) { return seen(f); }, k_id_reused},
     {"10 latest", [](const auto& r, const auto&) { return is_latest(r); }, k_apply},
-    {"10 below",  [](const auto& r, const auto& f) { return r.epoch_change == epoch_change::accept && r.first == first_number::one && f.incoming.number == 0; }, k_stale},
+    {"10 below",  [](const auto& r, const auto& f) { return r.epoch_change == epoch_change::accept && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"10 next",   [](const auto& r, const auto& f) { return succeeds(r, f) && !f.blocked; }, k_apply},
     {"10",  [](const auto&, const auto&) { return true; }, k_park},
 };

@@ -68,6 +68,7 @@ struct spec {
   int partition{0};
   std::int64_t offset{0};
   std::string source{};
+  std::optional<std::uint64_t> begins_at{};
   malformed_reason fault{malformed_reason::invalid_json};  ///< of a malformed one
   friend bool operator==(const spec&, const spec&) = default;
 };
@@ -104,6 +105,7 @@ class batch {
       e.aggregate = s.aggregate;
       e.has_sequence = true;
       e.sequence = s.sequence;
+      e.begins_at = s.begins_at;
       e.has_id = s.id.has_value();
       e.id = s.id.value_or(event_id{});
       e.id_number = {0, e.id.low};

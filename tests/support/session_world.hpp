@@ -186,6 +186,7 @@ class session_world {
     options.until_end = true;
     return run(options);
   }
+  [[nodiscard]] stream_list& streams() { return streams_; }
   /// What the process that crashed had not synced is lost, and the next run starts afresh.
   void power_cut() { store.under().lose_unsynced(); }
 

@@ -11,7 +11,7 @@ namespace ratchet::layout {
 namespace {
 
 /// The counters that every row has, in the order of their bytes; one list for both directions. What came
-/// later, `times_passed_over`, stands behind them where it is not 0.
+/// later, `times_passed_over` and `rejected_below_first`, stands behind them where it is not 0.
 template <class Counters>
 auto members(Counters& c) {
   return std::array{&c.applied,           &c.superseded,       &c.duplicate,     &c.stale,
@@ -20,9 +20,9 @@ auto members(Counters& c) {
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
                     &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 19 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 20 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
-constexpr unsigned k_floor = 1, k_times_passed_over = 2;
+constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
@@ -136,10 +136,12 @@ result<stream_record> decode_stream(std::string_view value) {
 std::string encode_stream_state(std::optional<timestamp> floor, const counters& c) {
   std::string value = with_format();
   byte_writer out{value};
-  out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U));
+  out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U) |
+         (c.rejected_below_first != 0 ? k_below_first : 0U));
   if (floor) out.time(*floor);
   for (const std::uint64_t* counter : members(c)) out.u64(*counter);
   if (c.times_passed_over != 0) out.u64(c.times_passed_over);
+  if (c.rejected_below_first != 0) out.u64(c.rejected_below_first);
   return value;
 }
 
@@ -147,12 +149,16 @@ result<stream_state> decode_stream_state(std::string_view value) {
   byte_reader in = after_format(value);
   stream_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_floor | k_times_passed_over)) == 0);
+  in.expect((flags & ~(k_floor | k_times_passed_over | k_below_first)) == 0);
   if ((flags & k_floor) != 0) out.floor = in.time();
   for (std::uint64_t* counter : members(out.counters)) *counter = in.u64();
   if ((flags & k_times_passed_over) != 0) {
     out.counters.times_passed_over = in.u64();
     in.expect(out.counters.times_passed_over != 0);
+  }
+  if ((flags & k_below_first) != 0) {
+    out.counters.rejected_below_first = in.u64();
+    in.expect(out.counters.rejected_below_first != 0);
   }
   if (!in.done()) return damaged();
   return out;
@@ -291,7 +297,7 @@ result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rej
   place.ordinal = in.u32();
   row.at = in.time();
   const unsigned reason = in.u8();
-  in.expect(reason <= static_cast<unsigned>(reject_reason::id_reused));
+  in.expect(reason <= static_cast<unsigned>(reject_reason::below_first));
   row.reason = static_cast<reject_reason>(reason);
   row.byte_offset = in.u64();
   if ((flags & k_rejected_time) != 0) row.record_time = in.time();

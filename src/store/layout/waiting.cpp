@@ -45,7 +45,7 @@ sequence read_sequence(byte_reader& in) {
 // Flags of an event.
 constexpr unsigned k_id = 1, k_since = 2, k_tombstone = 4, k_time = 8, k_last_attempt = 16, k_due = 32;
 constexpr unsigned k_record_time = 64, k_key = 128, k_value = 256, k_own_payload = 512;
-constexpr unsigned k_id_time = 1024, k_event_flags = 2047;
+constexpr unsigned k_id_time = 1024, k_begins_at = 2048, k_event_flags = 4095;
 // Flags of a backlog.
 constexpr unsigned k_held = 1, k_ready = 2, k_wake = 4, k_gap = 8, k_adopted = 16;
 constexpr unsigned k_accepted = 32, k_accepted_id = 64, k_reopened = 128;
@@ -61,7 +61,7 @@ unsigned flags_of(const waiting_event& e) {
          (e.time ? k_time : 0U) | (e.last_attempt ? k_last_attempt : 0U) | (e.due ? k_due : 0U) |
          (e.record.time ? k_record_time : 0U) | (e.record.key ? k_key : 0U) |
          (e.record.value ? k_value : 0U) | (e.own_payload ? k_own_payload : 0U) |
-         (e.id_time ? k_id_time : 0U);
+         (e.id_time ? k_id_time : 0U) | (e.head.begins_at ? k_begins_at : 0U);
 }
 
 /// The head, and the flags of all members.
@@ -74,6 +74,7 @@ unsigned read_event_head(byte_reader& in, waiting_head& head) {
   head.payload_hash = in.hash();
   if ((flags & k_id) != 0) head.id = in.id();
   if ((flags & k_since) != 0) head.since = in.time();
+  if ((flags & k_begins_at) != 0) head.begins_at = in.u64();
   return flags;
 }
 
@@ -205,6 +206,7 @@ std::string encode_waiting_event(const waiting_event& e) {
   out.hash(e.head.payload_hash);
   if (e.head.id) put_id(out, *e.head.id);
   if (e.head.since) out.time(*e.head.since);
+  if (e.head.begins_at) out.u64(*e.head.begins_at);
   out.bytes(e.type);
   if (e.time) out.time(*e.time);
   out.time(e.first_seen);

@@ -5,6 +5,7 @@
 
 namespace ratchet {
 
+// Parquet's split-block filter, written here: ADR 83 says why.
 namespace {
 
 constexpr std::uint64_t k_bits_per_key = 10;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/aggregate_hash.hpp"
+#include "core/counted_sequence.hpp"
 #include "core/state_bytes.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/layout/answer.hpp"
@@ -221,14 +222,17 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
 }
 
 /// An event of a row's own number is compared with its id and its payload. Where there are no numbers, none
-/// is.
+/// is. Where an aggregate may begin again, its first numbers ask whether the last event was a delete.
 void row_lookup::ask_for_equals(const step_plan& plan, step_rows& out) {
   if (plan.order == order::arrival) return;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const std::uint32_t index = plan.aggregate_of[i];
     if (index == k_no_index) continue;
     std::optional<aggregate_row>& row = out.aggregates[index];
-    if (!row || !row->partial || plan.events[i].sequence != row->last) continue;
+    if (!row || !row->partial) continue;
+    const sequence s = plan.events[i].sequence;
+    const bool is_equal = s.number == row->last.number && (plan.restarts || s.epoch == row->last.epoch);
+    if (!is_equal && !(plan.restarts && s.number <= k_highest_new_beginning)) continue;
     row->partial = false;  // as it will be read
     asked_.push_back(index);
   }

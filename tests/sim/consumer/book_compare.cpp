@@ -41,6 +41,8 @@ fate fate_of(decision d) {
       return fate::id_reused;
     case reject_reason::late:
       return fate::late;
+    case reject_reason::below_first:
+      return fate::below_first;
     default:
       throw broken(std::string{"a reason that no setup here can have: "} + name_of(d.reason));
   }
@@ -57,6 +59,7 @@ void compare_counters(const counters& found, const plain_oracle& wanted) {
   must_equal(found.rejected_too_old, wanted.count(fate::too_old), "too_old");
   must_equal(found.rejected_id_reused, wanted.count(fate::id_reused), "id_reused");
   must_equal(found.rejected_late, wanted.count(fate::late), "late");
+  must_equal(found.rejected_below_first, wanted.count(fate::below_first), "below_first");
   must_equal(found.skipped, wanted.count(fate::skipped), "skipped");
   must_equal(found.discarded, wanted.count(fate::discarded), "discarded");
   must_equal(found.waiting_parked, wanted.count(fate::parked), "parked");

@@ -314,15 +314,21 @@ fate plain_oracle::judge(const message& m) const {
   }
   const place mine{m.epoch, m.number};
   if (const auto claimed = a.waiting.find(mine); claimed != a.waiting.end()) {
-    const auto& other = claimed->second.of->id;
-    return !other || !m.id || other == m.id ? fate::repeated : fate::conflict;
+    const message& other = *claimed->second.of;
+    const std::string& payload = (claimed->second.mended ? *claimed->second.mended : other).payload;
+    const bool is_it = other.id && m.id ? other.id == m.id : payload == m.payload;
+    return is_it ? fate::repeated : fate::conflict;
   }
   if (a.exists && mine < a.last) {
-    return seen ? fate::repeated : a.was_skipped(mine) ? fate::late : fate::stale;
+    const bool is_below = setup_->strict && setup_->first == first_number::one && mine.second == 0;
+    return seen                  ? fate::repeated
+           : a.was_skipped(mine) ? fate::late
+           : is_below            ? fate::below_first
+                                 : fate::stale;
   }
   if (a.exists && mine == a.last) {
     if (a.was_skipped(a.last)) return fate::late;
-    return !m.id || a.id == m.id || a.payload == m.payload ? fate::repeated : fate::conflict;
+    return (m.id && a.id == m.id) || a.payload == m.payload ? fate::repeated : fate::conflict;
   }
   if (setup_->strict) return judge_strict(a, mine, seen);
   return seen && a.exists ? fate::id_reused : fate::applied;
@@ -334,9 +340,9 @@ fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const
   if (!a.exists) {
     if (setup_->first == first_number::any)
       return a.adopted && mine < *a.adopted ? fate::stale : fate::parked;
-    if (mine.second < (setup_->first == first_number::one ? 1U : 0U)) return fate::stale;
+    if (mine.second < (setup_->first == first_number::one ? 1U : 0U)) return fate::below_first;
   } else if (setup_->accepts_epochs && setup_->first == first_number::one && mine.second < 1) {
-    return fate::stale;
+    return fate::below_first;
   }
   const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
   return comes_next(a, mine) && !is_behind_others ? fate::applied : fate::parked;

@@ -30,6 +30,7 @@ enum class fate : std::uint8_t {
   too_old,
   id_reused,
   late,
+  below_first,
   // It waited, and an operator decided so:
   skipped,
   discarded,
@@ -38,7 +39,7 @@ enum class fate : std::uint8_t {
   retrying,
   dead,
 };
-inline constexpr std::size_t k_fates = 13;
+inline constexpr std::size_t k_fates = 14;
 
 /// A decision that a step says of itself: it leaves a row behind.
 struct said {

@@ -80,6 +80,7 @@ struct folding {
   s.handling = setup.deferred ? handling::deferred : handling::direct;
   if (setup.is_cloudevents) {
     s.envelope.format = envelope_format::cloudevents;
+    s.envelope.sequence_as = sequence_kind::integer;
     if (!setup.arrival) s.envelope.sequence = "attribute:sequence";
   } else {
     s.envelope.aggregate = setup.in_headers ? "key" : "/p";

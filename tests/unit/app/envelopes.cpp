@@ -201,6 +201,82 @@ TEST_F(stream_of, changes_at_one_log_position_ends_with_the_higher_offset) {
   EXPECT_EQ(counted().duplicate, 2U);
 }
 
+/// A row of a snapshot that the connector took beside the stream.
+std::string read_aside(const std::string& pair, const std::string& after) {
+  return R"({"before":null,"after":)" + after +
+         R"(,"source":{"connector":"postgresql","snapshot":"incremental","sequence":")" + pair +
+         R"("},"op":"r"})";
+}
+
+TEST_F(stream_of, changes_and_incremental_snapshots_goes_by_the_place_in_the_stream) {
+  stream().envelope.format = envelope_format::debezium_cdc;
+  stream().dedup.ids = id_kind::none;
+  const std::string one = R"({"id":1})";
+  const std::string two = R"({"id":2})";
+  feed(kcat(0, one, change("u", 1100, 1200, R"({"v":"streamed"})")) +
+           kcat(1, one, read_aside(R"([\"1200\",\"1250\"])", R"({"v":"read"})")) +
+           kcat(2, two, read_aside(R"([\"1200\",\"1250\"])", R"({"v":"read"})")) +
+           kcat(3, one, change("u", 1250, 1300, R"({"v":"later"})")) +
+           kcat(4, one, read_aside(R"([\"1200\",\"1250\"])", R"({"v":"read again"})")),
+       true);
+  EXPECT_EQ(read(one), R"({"v":"later"})");
+  EXPECT_EQ(read(two), R"({"v":"read"})");
+  EXPECT_EQ(counted().stale, 1U);
+  EXPECT_EQ(counted().rejected_malformed, 0U);
+}
+
+TEST_F(stream_of, changes_without_a_column_keeps_what_is_stored_of_it) {
+  stream().envelope.format = envelope_format::debezium_cdc;
+  stream().dedup.ids = id_kind::none;
+  const std::string one = R"({"id":1})";
+  const auto row = [](const std::string& terms, int visits) {
+    return R"({"terms":")" + terms + R"(","visits":)" + std::to_string(visits) + "}";
+  };
+  const std::string unknown = "__debezium_unavailable_value";
+  feed(kcat(0, one, change("c", 100, 110, row("long", 1))) +
+           kcat(1, one, change("u", 110, 120, row(unknown, 2))) +
+           kcat(2, one, change("u", 120, 130, row(unknown, 3))),
+       true);
+  EXPECT_EQ(read(one), row("long", 3)) << "in one step";
+  feed(kcat(3, one, change("u", 130, 140, row(unknown, 4))), true);
+  EXPECT_EQ(read(one), row("long", 4)) << "in a step of its own";
+  feed(kcat(4, one, change("u", 140, 150, row("longer", 5))) + kcat(5, one, change("d", 150, 160, "null")) +
+           kcat(6, one, change("u", 160, 170, row(unknown, 6))),
+       true);
+  EXPECT_EQ(read(one), R"({"visits":6})") << "nothing is stored of a row that was deleted";
+  EXPECT_EQ(counted().applied + counted().superseded, 7U);
+}
+
+TEST_F(stream_of, changes_without_a_column_spelt_in_another_way_goes_by_the_config) {
+  stream().envelope.format = envelope_format::debezium_cdc;
+  stream().envelope.unavailable = "n/a";
+  stream().dedup.ids = id_kind::none;
+  const std::string one = R"({"id":1})";
+  feed(kcat(0, one, change("c", 100, 110, R"({"v":1})")) +
+           kcat(1, one, change("u", 110, 120, R"({"v":"n/a","__debezium_unavailable_value":0})")),
+       true);
+  EXPECT_EQ(read(one), R"({"v":1,"__debezium_unavailable_value":0})");
+}
+
+TEST_F(stream_of, changes_by_partition_ends_with_the_last_one) {
+  stream().envelope.format = envelope_format::debezium_cdc;
+  stream().envelope.position = change_order::partition;
+  stream().dedup.ids = id_kind::none;
+  const std::string one = R"({"id":1})";
+  const auto of_db2 = [](const char* op, const std::string& after) {
+    return std::string{R"({"after":)"} + after + R"(,"source":{"connector":"db2"},"op":")" + op + "\"}";
+  };
+  feed(kcat(0, one, of_db2("c", R"({"v":1})")) + kcat(1, one, of_db2("u", R"({"v":2})")) +
+           kcat(2, one, of_db2("u", R"({"v":2})")),
+       true);
+  EXPECT_EQ(read(one), R"({"v":2})");
+  EXPECT_EQ(counted().duplicate, 1U);
+  feed(kcat(3, one, of_db2("u", R"({"v":1})")), true);
+  EXPECT_EQ(read(one), R"({"v":1})");
+  feed(kcat(4, one, of_db2("d", "null")), true);
+  EXPECT_EQ(read(one), "deleted");
+}
+
 TEST_F(stream_of, changes_of_ydb_goes_by_virtual_time) {
   stream().envelope.format = envelope_format::ydb_changefeed;
   stream().dedup.ids = id_kind::none;

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The unit of systemd that README shows.
+// The unit of systemd that the docs show.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,16 +17,17 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string unit_of_readme() {
-  const std::string readme = cli_testing::content_of(fs::path{RATCHET_SOURCE_DIR} / "README.md");
+std::string unit_of_docs() {
+  const std::string page =
+      cli_testing::content_of(fs::path{RATCHET_SOURCE_DIR} / "docs" / "operating" / "running.md");
   const std::string fence = "```ini\n";
-  const std::size_t begin = readme.find(fence);
+  const std::size_t begin = page.find(fence);
   if (begin == std::string::npos) return {};
-  return readme.substr(begin + fence.size(), readme.find("```", begin + 3) - begin - fence.size());
+  return page.substr(begin + fence.size(), page.find("```", begin + 3) - begin - fence.size());
 }
 
 TEST(systemd_unit, keeps_the_state_to_its_owner_and_does_not_repeat_a_refusal) {
-  const std::string unit = unit_of_readme();
+  const std::string unit = unit_of_docs();
   EXPECT_THAT(unit, HasSubstr("\nStateDirectoryMode=0700\n"));
   EXPECT_THAT(unit, HasSubstr("\nUMask=0077\n"));
   EXPECT_THAT(unit, HasSubstr("\nRestartPreventExitStatus=64 78\n"));
@@ -35,7 +36,7 @@ TEST(systemd_unit, keeps_the_state_to_its_owner_and_does_not_repeat_a_refusal) {
 
 TEST(systemd_unit, is_one_that_systemd_takes) {
   if (std::system("command -v systemd-analyze >/dev/null") != 0) GTEST_SKIP() << "systemd-analyze is missing";
-  std::string unit = unit_of_readme();
+  std::string unit = unit_of_docs();
   const std::string installed = "/usr/bin/ratchet ";
   const std::size_t at = unit.find(installed);
   ASSERT_NE(at, std::string::npos);

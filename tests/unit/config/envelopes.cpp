@@ -166,6 +166,14 @@ constexpr refused k_refused[] = {
      "does not go with format: debezium-cdc"},
     {"field_of_ydb", "{format: ydb-changefeed, aggregate: key}", "order: latest", "envelope.aggregate",
      "is given by format: ydb-changefeed"},
+    {"position_of_ydb", "{format: ydb-changefeed, position: partition}", "order: latest", "envelope.position",
+     "belongs to format: debezium-cdc"},
+    {"unavailable_of_json", "{aggregate: key, event_id: /id, sequence: /s, unavailable: x}", "order: latest",
+     "envelope.unavailable", "belongs to format: debezium-cdc"},
+    {"nothing_unavailable", "{format: debezium-cdc, unavailable: \"\"}", "order: latest",
+     "envelope.unavailable", "is empty"},
+    {"position_in_one_file", "{aggregate: key, event_id: /id, sequence: /source/pos}", "order: latest",
+     "envelope.sequence", "starts over with each file of the binlog"},
     {"id_of_cloudevents", "{format: cloudevents, event_id: attribute:id}", "order: latest",
      "envelope.event_id", "is given by format: cloudevents"},
     {"type_of_cloudevents", "{format: cloudevents, type: key}", "order: latest", "envelope.type",
@@ -185,6 +193,27 @@ constexpr refused k_refused[] = {
 };
 INSTANTIATE_TEST_SUITE_P(formats, envelope_refusal, testing::ValuesIn(k_refused),
                          [](const auto& tested) { return std::string{tested.param.name}; });
+
+TEST(config_of_envelopes, says_how_changes_are_ordered_and_what_is_unavailable) {
+  const auto of = [](const char* envelope) {
+    const auto c = parse_config(text_of(envelope, "order: latest"), "f.yaml");
+    EXPECT_TRUE(c.has_value()) << envelope;
+    return c.has_value() ? c.value().streams.at(0).envelope : envelope_config{};
+  };
+  EXPECT_EQ(of("{format: debezium-cdc}").position, change_order::log);
+  EXPECT_EQ(of("{format: debezium-cdc}").unavailable, "__debezium_unavailable_value");
+  EXPECT_EQ(of("{format: debezium-cdc, position: partition}").position, change_order::partition);
+  EXPECT_EQ(of("{format: debezium-cdc, unavailable: n/a}").unavailable, "n/a");
+  EXPECT_EQ(of("{format: debezium-cdc, unavailable: \"off\"}").unavailable, "");
+  EXPECT_EQ(of("{format: debezium-cdc, unavailable: off}").unavailable, "");
+}
+
+TEST(config_of_envelopes, changefeeds_of_ydb_have_types) {
+  std::string text = text_of("{format: ydb-changefeed}", "emit: {types: [update], topic: changed}");
+  text += "kafka: {brokers: [\"localhost:9092\"], group: g}\n";
+  const auto c = parse_config(text, "f.yaml");
+  EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error()));
+}
 
 TEST(config_of_envelopes, patches_do_not_go_with_row_changes) {
   std::string text = text_of("{format: debezium-cdc}", "order: latest");

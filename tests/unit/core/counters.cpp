@@ -30,6 +30,7 @@ constexpr counted k_counted[] = {
     {{verdict::rejected, reject_reason::too_old}, &counters::rejected_too_old},
     {{verdict::rejected, reject_reason::late}, &counters::rejected_late},
     {{verdict::rejected, reject_reason::id_reused}, &counters::rejected_id_reused},
+    {{verdict::rejected, reject_reason::below_first}, &counters::rejected_below_first},
 };
 
 TEST(counters, count_each_record_in_one_place) {
@@ -105,6 +106,7 @@ TEST(names, are_those_of_the_document) {
   EXPECT_STREQ(name_of(reject_reason::too_old), "too_old");
   EXPECT_STREQ(name_of(reject_reason::late), "late");
   EXPECT_STREQ(name_of(reject_reason::id_reused), "id_reused");
+  EXPECT_STREQ(name_of(reject_reason::below_first), "below_first");
   EXPECT_STREQ(name_of(order::latest), "latest");
   EXPECT_STREQ(name_of(order::strict), "strict");
   EXPECT_STREQ(name_of(order::arrival), "arrival");

@@ -77,7 +77,7 @@ constexpr gate_row k_rows[] = {
     {"r6_latest_looks_at_no_id",           k_latest,  {.incoming = seq(9), .id_seen = true, .id_below_floor = true}, k_apply},
     {"r6_strict_the_first_number",         k_strict,  {.incoming = seq(1)}, k_apply},
     {"r6_strict_the_second_number",        k_strict,  {.incoming = seq(2)}, k_park},
-    {"r6_strict_below_the_first",          k_strict,  {.incoming = seq(0)}, k_stale},
+    {"r6_strict_below_the_first",          k_strict,  {.incoming = seq(0)}, k_below_first},
     {"r6_strict_first_fits_any_epoch",     k_strict,  {.incoming = seq(7, 1)}, k_apply},
     {"r6_strict_second_of_any_epoch",      k_strict,  {.incoming = seq(7, 2)}, k_park},
     {"r6_strict_first_but_blocked",        k_strict,  {.incoming = seq(7, 1), .blocked = true}, k_park},
@@ -92,7 +92,9 @@ constexpr gate_row k_rows[] = {
     {"r7_sent_again_under_a_new_id",       k_latest,  {.last = seq(7), .incoming = seq(7), .same_payload_as_last = true}, k_duplicate},
     {"r7_two_events_claim_one_number",     k_latest,  {.last = seq(7), .incoming = seq(7)}, k_conflict},
     {"r7_an_older_id_on_the_last_number",  k_latest,  {.last = seq(7), .incoming = seq(7), .id_seen = true}, k_conflict},
-    {"r7_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(7), .has_id = false}, k_duplicate},
+    {"r7_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(7), .has_id = false, .same_payload_as_last = true}, k_duplicate},
+    {"r7_without_ids_another_payload",     k_latest,  {.last = seq(7), .incoming = seq(7), .has_id = false}, k_conflict},
+    {"r7_strict_without_ids",              k_strict,  {.last = seq(7), .incoming = seq(7), .has_id = false}, k_conflict},
     {"r7_skipped",                         k_strict,  {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .same_payload_as_last = true}, k_late},
     {"r7_skipped_without_ids",             k_strict,  {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .has_id = false}, k_late},
     {"r7_strict_redelivered",              k_strict,  {.last = seq(7), .incoming = seq(7), .same_id_as_last = true}, k_duplicate},
@@ -102,6 +104,9 @@ constexpr gate_row k_rows[] = {
 
     {"r7_the_later_of_two_ties",           k_ties,    {.last = seq(7), .incoming = seq(7), .has_id = false}, k_apply},
     {"r7_a_tie_again",                     k_ties,    {.last = seq(7), .incoming = seq(7), .has_id = false, .same_payload_as_last = true}, k_duplicate},
+    {"r7_the_later_of_two_ids_that_tie",   k_ties,    {.last = seq(7), .incoming = seq(7)}, k_apply},
+    {"r7_a_tie_again_by_its_id",           k_ties,    {.last = seq(7), .incoming = seq(7), .id_seen = true}, k_duplicate},
+    {"r7_the_last_tie_by_its_id",          k_ties,    {.last = seq(7), .incoming = seq(7), .same_id_as_last = true}, k_duplicate},
     {"r7_a_tie_of_another_epoch",          k_ties,    {.last = seq(2, 7), .incoming = seq(1, 7), .has_id = false}, k_stale},
     {"r7_a_tie_of_a_skipped_one",          k_ties,    {.last = seq(7), .last_was_skipped = true, .incoming = seq(7), .has_id = false}, k_late},
 
@@ -113,6 +118,10 @@ constexpr gate_row k_rows[] = {
     {"r8_inside_a_skipped_gap",            k_strict,  {.last = seq(7), .incoming = seq(6), .in_skipped_gap = true}, k_late},
     {"r8_seen_inside_a_skipped_gap",       k_strict,  {.last = seq(7), .incoming = seq(6), .id_seen = true, .in_skipped_gap = true}, k_duplicate},
     {"r8_strict_an_older_one",             k_strict,  {.last = seq(7), .incoming = seq(1)}, k_stale},
+    {"r8_strict_below_the_first",          k_strict,  {.last = seq(7), .incoming = seq(0)}, k_below_first},
+    {"r8_strict_below_the_first_seen",     k_strict,  {.last = seq(7), .incoming = seq(0), .id_seen = true}, k_duplicate},
+    {"r8_strict_zero_may_be_the_first",    k_strict_zero, {.last = seq(7), .incoming = seq(0)}, k_stale},
+    {"r8_latest_zero",                     k_latest,  {.last = seq(7), .incoming = seq(0)}, k_stale},
     {"r8_comes_before_blocked",            k_strict,  {.last = seq(7), .incoming = seq(6), .blocked = true}, k_stale},
 
     // Row 9: > L, id seen.
@@ -135,7 +144,7 @@ constexpr gate_row k_rows[] = {
     {"r10_accept_first_of_higher_epoch",   k_accept,  {.last = seq(7), .incoming = seq(1, 1)}, k_apply},
     {"r10_accept_any_higher_epoch",        k_accept,  {.last = seq(7), .incoming = seq(9, 1)}, k_apply},
     {"r10_accept_second_of_higher_epoch",  k_accept,  {.last = seq(7), .incoming = seq(1, 2)}, k_park},
-    {"r10_accept_below_the_first",         k_accept,  {.last = seq(7), .incoming = seq(1, 0)}, k_stale},
+    {"r10_accept_below_the_first",         k_accept,  {.last = seq(7), .incoming = seq(1, 0)}, k_below_first},
     {"r10_accept_below_the_first_but_seen", k_accept, {.last = seq(7), .incoming = seq(1, 0), .id_seen = true}, k_id_reused},
     {"r10_accept_any_may_begin_with_zero", k_accept_any, {.last = seq(7), .incoming = seq(1, 0)}, k_park},
     {"r10_accept_zero_is_the_first",       k_accept_zero, {.last = seq(7), .incoming = seq(1, 0)}, k_apply},
@@ -275,6 +284,34 @@ TEST(gate, finds_the_successor_by_number_and_by_epoch) {
   EXPECT_FALSE(is_successor(seq(4), seq(1, 1), k_strict));
   EXPECT_TRUE(is_successor(seq(4), seq(1, 1), k_accept));
   EXPECT_FALSE(is_successor(seq(2, 4), seq(1, 1), k_accept)) << "a lower epoch never is";
+}
+
+constexpr gate_facts range(std::optional<sequence> last, std::uint64_t from, std::uint64_t to) {
+  gate_facts facts{.last = last, .incoming = seq(to)};
+  facts.begins_at = from;
+  return facts;
+}
+
+TEST(gate, takes_a_range_of_numbers_where_none_is_missing_below_it) {
+  EXPECT_EQ(decide(k_strict, range(seq(160), 161, 163)), k_apply);
+  EXPECT_EQ(decide(k_strict, range(seq(160), 162, 163)), k_park) << "161 is missing";
+  EXPECT_EQ(decide(k_strict, range(seq(160), 158, 163)), k_apply) << "some of it is known";
+  EXPECT_EQ(decide(k_strict, range(seq(160), 158, 159)), k_stale);
+  EXPECT_EQ(decide(k_strict, range(std::nullopt, 1, 5)), k_apply);
+  EXPECT_EQ(decide(k_strict, range(std::nullopt, 0, 5)), k_apply);
+  EXPECT_EQ(decide(k_strict, range(std::nullopt, 2, 5)), k_park);
+  EXPECT_EQ(decide(k_strict_zero, range(std::nullopt, 0, 5)), k_apply);
+  EXPECT_EQ(decide(k_strict_zero, range(std::nullopt, 1, 5)), k_park);
+  EXPECT_EQ(decide(k_strict_any, range(std::nullopt, 157, 160)), k_apply) << "it says what comes before";
+  EXPECT_EQ(decide(k_strict, range(seq(k_max), 0, k_max)), k_conflict);
+}
+
+TEST(gate, begins_an_epoch_with_a_range_that_has_its_first_number) {
+  EXPECT_TRUE(is_successor(seq(4), seq(1, 3), k_accept, 1));
+  EXPECT_FALSE(is_successor(seq(4), seq(1, 3), k_accept, 2));
+  EXPECT_FALSE(is_successor(seq(4), seq(1, 3), k_accept));
+  EXPECT_FALSE(is_first(seq(0), k_accept, 0)) << "1 is not in it";
+  EXPECT_FALSE(is_first(seq(1), k_accept_any, 1)) << "no number is named";
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST(waiting_steps, let_no_number_below_the_first_stand_before_an_epoch) {
     if (has_last) w.step({{.sequence = seq(1), .payload = "a", .offset = 0}});
     const auto change = w.step({{.sequence = seq(1, 0), .payload = "x", .offset = 1},
                                 {.sequence = seq(1, 1), .payload = "b", .offset = 2}});
-    EXPECT_EQ(verdicts_of(change), (verdicts{verdict::stale, verdict::applied}));
+    EXPECT_EQ(verdicts_of(change), (verdicts{verdict::rejected, verdict::applied}));
     EXPECT_EQ(w.snapshot(), has_last ? "a;b;" : "b;");
     EXPECT_TRUE(w.backlogs.empty());
   }

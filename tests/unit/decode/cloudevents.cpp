@@ -20,6 +20,7 @@ constexpr const char* k_source = "https://pay.example/terminals/7";
 decode_rules event_rules() {
   decode_rules rules;
   rules.envelope.format = envelope_format::cloudevents;
+  rules.envelope.sequence_as = sequence_kind::integer;  // text: sequences.cpp
   rules.bytes_allowed = true;
   return rules;
 }

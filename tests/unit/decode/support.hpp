@@ -11,7 +11,7 @@
 
 namespace ratchet {
 
-/// The rules of the README's example: every field of the `json` envelope from the value.
+/// The rules of the docs' example: every field of the `json` envelope from the value.
 inline decode_rules payment_rules() {
   decode_rules rules;
   rules.envelope.event_id = "/id";

@@ -45,7 +45,7 @@ TEST(log_table, stands_in_the_docs) {
     want += "| `" + std::string{rule.code} + "` | " + name_of_level(rule.level) + " | " +
             std::string{rule.when} + " |\n";
   }
-  const std::string docs = text_of(k_root / "docs/log.md");
+  const std::string docs = text_of(k_root / "docs/reference/log.md");
   const std::string begin = "|---|---|---|\n";
   ASSERT_NE(docs.find(begin), std::string::npos);
   EXPECT_EQ(docs.substr(docs.find(begin) + begin.size()), want);

@@ -127,8 +127,9 @@ TEST(a_sequence_word, is_taken_back_as_it_is_printed_and_as_json_has_it) {
   }
   EXPECT_EQ(sequence_of("[3, 7]"), seq(3, 7));
   EXPECT_EQ(sequence_of("0:7"), seq(7));
-  for (const char* bad :
-       {"", "x", "-1", "3:", ":7", "3:7:1", "[7]", "[3,7", "3,7", "[3,,7]", "18446744073709551616"}) {
+  EXPECT_EQ(sequence_of("18446744073709551616"), seq(1, 0)) << "a number of 128 bits, as it came";
+  for (const char* bad : {"", "x", "-1", "3:", ":7", "3:7:1", "[7]", "[3,7", "3,7", "[3,,7]",
+                          "0:18446744073709551616", "340282366920938463463374607431768211456"}) {
     EXPECT_FALSE(sequence_of(bad)) << bad;
   }
 }

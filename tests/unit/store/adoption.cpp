@@ -69,6 +69,7 @@ TEST_F(fixture, that_counted_something_starts_over_or_does_not) {
       {&counters::rejected_too_old, false, ""},
       {&counters::rejected_late, false, ""},
       {&counters::rejected_id_reused, false, ""},
+      {&counters::rejected_below_first, false, ""},
       {&counters::ignored, false, ""},
       {&counters::duplicate, false, ""},
       {&counters::stale, false, ""},
@@ -196,7 +197,7 @@ TEST_F(a_start, that_is_refused_leaves_the_old_meaning_and_what_was_rejected) {
 }
 
 /// What a config may do with the streams and topics of a directory: refused, or taken as it is. What else is
-/// told of it, the log and audit rows say: see the table in README.
+/// told of it, the log and audit rows say: see the table in docs/operating/upgrading.md.
 class a_config_of_other_streams : public fixture {
  protected:
   using streams = std::vector<std::pair<std::string, std::vector<std::string>>>;

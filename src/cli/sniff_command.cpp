@@ -1,0 +1,161 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/sniff_command.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/config_option.hpp"
+#include "cli/record_sample.hpp"
+#include "core/reducers.hpp"
+#include "kafka/kafka_source.hpp"
+#include "sniff/sniff_report.hpp"
+#include "streams/stream_runtime.hpp"
+
+namespace ratchet::cli {
+
+namespace {
+
+constexpr std::chrono::seconds k_patience{20};
+
+struct sniff_arguments {
+  config_option config;
+  std::vector<std::string> brokers;
+  std::string stream;
+  std::string name;
+  std::size_t records{300};
+};
+
+[[nodiscard]] problem usage(std::string message, std::string hint) {
+  return {make_error_code(errc::usage), std::move(message), std::move(hint), {}};
+}
+
+[[nodiscard]] bool is_file(const std::string& name) {
+  std::error_code unreadable;
+  return name == "-" || std::filesystem::exists(name, unreadable);
+}
+
+[[nodiscard]] reported<record_sample> read_topic(const sniff_arguments& a, kafka_config kafka) {
+  if (!a.brokers.empty()) kafka.brokers = a.brokers;
+  if (kafka.brokers.empty()) {
+    return usage("there is no file " + a.name + ", and no brokers are named to look for a topic of this name",
+                 "as in ratchet sniff --brokers localhost:9092 " + a.name);
+  }
+  kafka.group = "ratchet-sniff";  // nobody joins it, and nothing is committed
+  kafka_source_options options;
+  options.memory_bytes = std::size_t{32} << 20U;
+  options.wants_headers = true;
+  RATCHET_TRY(const std::unique_ptr<source> from, make_kafka_source(kafka, options));
+  auto sample = sample_topic(*from, a.name, a.records, k_patience);
+  const auto complaint = from->take_complaint();
+  from->close(std::chrono::seconds{1});
+  if (sample) return std::move(sample).value();
+  return problem{sample.error(),
+                 "the topic " + a.name +
+                     " could not be read: " + (complaint ? complaint->text : sample.error().message()),
+                 "name a file that is there, or look at --brokers and at the topic's name",
+                 {}};
+}
+
+/// What each stream of the config would make of the records that are its own.
+[[nodiscard]] reported<std::vector<sniff::config_share>> shares_of(
+    const sniff_arguments& a, const config& c, const std::vector<sniff::sniffed_record>& records) {
+  std::vector<sniff::config_share> out;
+  std::string names;
+  for (const stream_config& s : c.streams) names += (names.empty() ? "" : ", ") + s.name;
+  bool is_known = a.stream.empty();
+  for (const stream_config& s : c.streams) {
+    is_known = is_known || s.name == a.stream;
+    if (!takes_events(s) || (!a.stream.empty() && s.name != a.stream)) continue;
+    const bool is_only = c.streams.size() == 1 || !a.stream.empty();
+    std::vector<sniff::sniffed_record> own;
+    for (const sniff::sniffed_record& r : records) {
+      const bool reads = std::find(s.topics.begin(), s.topics.end(), r.where.topic) != s.topics.end();
+      if (reads || is_only) own.push_back(r);
+    }
+    if (own.empty()) continue;
+    stream_runtime runtime{s, reducer{replace_reducer{}}};
+    runtime.decode.time_stands_for_record = own.front().where.topic.empty();
+    out.push_back(sniff::share_of(s.name, runtime.decode, own));
+  }
+  if (!is_known) return usage("there is no stream `" + a.stream + "`", "the config has: " + names);
+  if (out.empty()) {
+    return usage("no stream of the config reads these records",
+                 "say which one is meant with --stream: " + names);
+  }
+  return out;
+}
+
+[[nodiscard]] reported<std::string> look(const sniff_arguments& a) {
+  config c;
+  const bool has_config = !a.config.file.empty();
+  if (has_config) {
+    RATCHET_TRY(c, load(a.config));
+  }
+  record_sample sample;
+  const bool file = is_file(a.name);
+  if (file) {
+    RATCHET_TRY(sample, sample_file(a.name, a.records));
+  } else {
+    for (const std::string& p : a.config.overrides.kafka_properties) {
+      const std::size_t at = p.find('=');
+      if (at == std::string::npos)
+        return usage("-X " + p + " has no value", "as in -X security.protocol=ssl");
+      c.kafka.properties[p.substr(0, at)] = p.substr(at + 1);
+    }
+    RATCHET_TRY(sample, read_topic(a, c.kafka));
+  }
+  std::vector<sniff::config_share> shares;
+  if (has_config && !sample.records.empty()) {
+    RATCHET_TRY(shares, shares_of(a, c, sample.records));
+  }
+  sniff::sniff_request request;
+  request.name = a.name;
+  request.topic = file ? (sample.records.empty() ? "" : sample.records.front().where.topic) : a.name;
+  request.brokers = a.brokers.empty() ? c.kafka.brokers : a.brokers;
+  request.lines_that_are_no_json = sample.not_json;
+  request.lines_that_are_arrays = sample.arrays;
+  return sniff::report_on(request, sample.records, shares);
+}
+
+}  // namespace
+
+void add_sniff_command(CLI::App& root, command_line& line) {
+  const auto a = std::make_shared<sniff_arguments>();
+  CLI::App* command =
+      root.add_subcommand("sniff", "Look at some records of a topic or file, and suggest a config");
+  CLI::Option* config = add_config_option(*command, a->config, config_need::optional);
+  command->add_option("--brokers", a->brokers, "Brokers of the topic, where the config names none")
+      ->delimiter(',');
+  command->add_option("-S,--stream", a->stream, "The stream of the config that is meant")->needs(config);
+  command->add_option("--records", a->records, "How many records to look at")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}))
+      ->capture_default_str();
+  command->add_option("NAME", a->name, "A topic, or a file of lines; - is standard input")->required();
+  command->footer(
+      "Lines may be JSON values, or what `kcat -C -J` prints. Nothing is written, no group is joined, "
+      "nothing is "
+      "committed.\nThe output is a config as a whole: what was found stands in its comments. With -c it "
+      "says, too, "
+      "what this config\nwould make of the records.\n"
+      "Exit codes: 0 done, 1 there are no records or no such topic, 64 neither file nor brokers, 74 a file "
+      "cannot be read.\n"
+      "Example:\n  ratchet sniff --brokers localhost:9092 payment-status > ratchet.yaml");
+  command->callback([a, &line] {
+    auto text = look(*a);
+    if (!text) {
+      line.status = report(text.error());
+      return;
+    }
+    std::fwrite(text.value().data(), 1, text.value().size(), stdout);
+    line.status = text.value().ends_with("there are no records to look at\n") ? 1 : 0;
+  });
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,168 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/cluster_questions.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "consumer/store_failure.hpp"
+#include "ports/source_condition.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Between the attempts it looks whether it is told to stop.
+constexpr std::chrono::milliseconds k_connect_attempt{1'000};
+/// What one broker refuses another one of the list may take, and itself a moment later. Where each of them
+/// has refused, so many attempts are enough.
+constexpr int k_refused_attempts = 3;
+constexpr std::chrono::milliseconds k_topic_timeout{5'000};
+constexpr std::chrono::milliseconds k_topics_timeout{30'000};
+/// Brokers hear of a topic one after the other.
+constexpr std::chrono::milliseconds k_topic_patience{3'000};
+constexpr std::chrono::milliseconds k_look_again{500};
+
+/// Those of the config that the client's complaints name, as in "sasl_ssl://b1:9092/bootstrap: ...".
+void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, const std::string& text) {
+  for (const std::string& broker : kafka.brokers) {
+    if (text.find(broker) != std::string::npos) refusing.insert(broker);
+  }
+}
+
+[[nodiscard]] bool refuse_all(const std::set<std::string>& refusing, const kafka_config& kafka) {
+  return std::all_of(kafka.brokers.begin(), kafka.brokers.end(),
+                     [&](const std::string& broker) { return refusing.contains(broker); });
+}
+
+/// A line to type, for all of them.
+[[nodiscard]] std::string commands_to_create(const std::string& broker,
+                                             const std::vector<std::string>& topics) {
+  std::string line;
+  for (const std::string& topic : topics) {
+    line += (line.empty() ? "" : " && ") + std::string{"kafka-topics.sh --bootstrap-server "} + broker +
+            " --create --topic " + topic;
+  }
+  return line;
+}
+
+}  // namespace
+
+turn_result<> cluster_questions::find_cluster() {
+  const auto limit = around_.settings.kafka.connect_timeout;
+  std::optional<complaint> said;
+  int refused = 0;
+  std::set<std::string> refusing;
+  auto cluster = around_.from.cluster_id(std::min(k_connect_attempt, limit));
+  for (auto waited = k_connect_attempt; !cluster; waited += k_connect_attempt) {
+    if (auto more = around_.from.take_complaint(); more && (more->access || !said || !said->access)) {
+      said = more;
+      if (said->access) note_refusing(refusing, around_.settings.kafka, said->text);
+    }
+    const bool is_over = waited >= limit || refuse_all(refusing, around_.settings.kafka);
+    if (said && said->access && ++refused >= k_refused_attempts && is_over) {
+      return session_result{session_end::refused, describe_refusal(*said->access, said->text,
+                                                                   around_.settings.kafka, around_.topics)};
+    }
+    if (around_.stop_requested()) return session_result{session_end::drained, {}};
+    RATCHET_TRY(around_.meanwhile());
+    if (waited >= limit) {
+      return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
+    }
+    cluster = around_.from.cluster_id(k_connect_attempt);
+  }
+  const std::string known = around_.to.cluster_id();
+  if (known.empty()) {
+    const auto noted = around_.to.set_cluster_id(cluster.value());
+    if (!noted) return store_failure(around_.to, around_.settings, noted.error());
+    return go_on();
+  }
+  if (known == cluster.value()) return go_on();
+  return session_result{
+      session_end::refused,
+      problem{make_error_code(errc::state_foreign),
+              "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
+                  ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
+              "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this one",
+              {}}};
+}
+
+result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const std::string> topics) {
+  const auto deadline = around_.clock.steady() + k_topic_patience;
+  for (;;) {
+    auto found = around_.from.partitions(topics, k_topics_timeout);
+    const bool may_come = !found && found.error() == make_error_code(errc::topic_missing);
+    if (!may_come || around_.stop_requested() || around_.clock.steady() >= deadline) return found;
+    RATCHET_TRY(around_.from.poll(1, k_look_again));
+  }
+}
+
+turn_result<> cluster_questions::require_outputs(const std::vector<std::string>& topics) {
+  if (topics.empty()) return go_on();
+  const auto found = look_up(topics);
+  if (found) return go_on();
+  return topics_failed(found.error(), topics, topic_use::written);
+}
+
+session_result cluster_questions::topics_failed(std::error_code code, const std::vector<std::string>& topics,
+                                                topic_use use) {
+  // The answer does not say which of them it is about: each is asked for by itself.
+  std::vector<std::string> missing;
+  std::vector<std::string> denied;
+  std::string denial;
+  for (const std::string& topic : topics) {
+    const auto asked = around_.from.partitions(std::span{&topic, 1}, k_topic_timeout);
+    if (asked) continue;
+    if (asked.error() == make_error_code(errc::topic_missing)) {
+      missing.push_back(topic);
+    } else if (access_kind_of(asked.error()) == access_kind::topic) {
+      denied.push_back(topic);
+      denial = asked.error().message();
+    }
+  }
+  if (!denied.empty()) {
+    return {session_end::refused, describe_refused_topics(use, denial, around_.settings.kafka, denied)};
+  }
+  if (missing.empty())
+    return failed("the topics " + quoted(topics) + " cannot be looked up", code, session_end::refused);
+  const bool one = missing.size() == 1;
+  return {session_end::refused,
+          problem{make_error_code(errc::topic_missing),
+                  (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
+                      " not exist on " + names_of_brokers(around_.settings.kafka),
+                  std::string{"correct "} +
+                      (use == topic_use::read ? "`topics`"
+                                              : "`outputs`, `emit`, `dead_letter` and `rejections`") +
+                      " in the config, or create " + (one ? "it: " : "them: ") +
+                      commands_to_create(around_.settings.kafka.brokers.front(), missing),
+                  {}}};
+}
+
+session_result cluster_questions::failed(const std::string& what, std::error_code code,
+                                         session_end otherwise) {
+  const auto said = around_.from.take_complaint();
+  auto access = access_kind_of(code);
+  if (!access && said) access = said->access;
+  if (access) {
+    const std::string text = said && said->access ? said->text : code.message();
+    problem why = describe_refusal(*access, text, around_.settings.kafka, around_.topics);
+    why.message = what + ": " + why.message;
+    return {session_end::refused, std::move(why)};
+  }
+  const bool passing = code == make_error_code(errc::source_unavailable);
+  return {passing ? session_end::client_lost : otherwise,
+          problem{code,
+                  what + ": " + (said ? said->text : code.message()),
+                  passing ? "" : "check the brokers, and what this user may do",
+                  {}}};
+}
+
+session_result cluster_questions::resume_failed(std::error_code code) {
+  return failed("where to resume cannot be found out", code, session_end::client_lost);
+}
+
+}  // namespace ratchet

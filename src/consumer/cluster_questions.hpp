@@ -1,0 +1,58 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "consumer/access.hpp"
+#include "consumer/turn_result.hpp"
+#include "ports/clock.hpp"
+#include "ports/source.hpp"
+#include "ports/store.hpp"
+#include "ratchet/config.hpp"
+
+namespace ratchet {
+
+/// What a session asks the brokers before it reads: whether they answer, whether they are those that the
+/// state was read from, and which topics there are; and how a question without an answer ends the session.
+/// Thread-safety: the owner's thread.
+class cluster_questions {
+ public:
+  struct surroundings {
+    const config& settings;
+    store& to;
+    source& from;
+    const clock_port& clock;
+    const std::vector<std::string>& topics;    ///< that are read
+    std::function<bool()> stop_requested;      ///< then it ends as drained
+    std::function<turn_result<>()> meanwhile;  ///< called between two attempts to reach the brokers
+  };
+  explicit cluster_questions(surroundings around) : around_{std::move(around)} {}
+
+  /// Waits for the brokers as long as the config says. An empty store is theirs from now on; another one must
+  /// have been read from them. Ends: drained, where it is told to stop; refused; store_lost.
+  [[nodiscard]] turn_result<> find_cluster();
+
+  /// The partitions of these topics, in order. Topics that brokers may not have heard of yet are asked for
+  /// again. Errors: of the source.
+  [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
+  /// These must be there, as they are written to. Ends: refused, client_lost.
+  [[nodiscard]] turn_result<> require_outputs(const std::vector<std::string>& topics);
+
+  /// What stands against topics that could not be looked up: each is asked for by itself.
+  [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
+                                             topic_use);
+  /// A question found no answer: refused where the brokers refuse this user; client_lost where a new client
+  /// may get one; else it ends as said.
+  [[nodiscard]] session_result failed(const std::string& what, std::error_code, session_end otherwise);
+  /// The same of the questions where to resume.
+  [[nodiscard]] session_result resume_failed(std::error_code);
+
+ private:
+  surroundings around_;
+};
+
+}  // namespace ratchet

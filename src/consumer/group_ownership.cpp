@@ -1,0 +1,242 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/group_ownership.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "consumer/store_failure.hpp"
+#include "core/typed_command.hpp"
+#include "pipeline/audit_rows.hpp"
+#include "ports/source_condition.hpp"
+#include "text/partition_name.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Between two looks at who is in the group.
+constexpr milliseconds k_look_again{500};
+/// librdkafka's default, and ours.
+constexpr milliseconds k_default_session{45'000};
+/// Behind its session a killed member is gone within this.
+constexpr milliseconds k_expiry_slack{2'000};
+
+[[nodiscard]] std::string list_of(const std::vector<group_member>& members) {
+  std::string text;
+  for (const group_member& m : members) {
+    text += (text.empty() ? "`" : ", `") + m.client_id + "` at " + m.host;
+  }
+  return text;
+}
+
+}  // namespace
+
+turn_result<> group_ownership::check_before_joining() {
+  auto checked =
+      ratchet::check_before_joining(around_.from, around_.to, around_.steps, around_.partitions.all(),
+                                    around_.wish, around_.settings.kafka.group);
+  if (!checked) {
+    return around_.questions.failed(
+        "the offsets of group `" + around_.settings.kafka.group + "` cannot be read", checked.error(),
+        session_end::refused);
+  }
+  if (checked.value().refused) {
+    return session_result{session_end::refused, std::move(*checked.value().refused)};
+  }
+  if (checked.value().overridden) return wait_until_alone(*checked.value().overridden);
+  return go_on();
+}
+
+milliseconds group_ownership::session_timeout() const {
+  const auto& properties = around_.settings.kafka.properties;
+  const auto set = properties.find("session.timeout.ms");
+  if (set == properties.end()) return k_default_session;
+  const std::string& text = set->second;
+  milliseconds::rep count = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return code == std::errc{} ? milliseconds{count} : k_default_session;
+}
+
+milliseconds group_ownership::longest_absence() const {
+  return session_timeout() + k_expiry_slack;
+}
+
+/// `--resume` is about to go over a claim that may be a living instance's. Nobody can tell whose members the
+/// group has, so it must have none; one that was killed is listed until its session ends, and that is waited
+/// for.
+turn_result<> group_ownership::wait_until_alone(const committed_offset& overridden) {
+  const std::string& group = around_.settings.kafka.group;
+  const milliseconds limit = longest_absence();
+  const auto deadline = around_.clock.steady() + limit;
+  for (bool first = true;; first = false) {
+    const auto found = around_.from.members(k_query_timeout);
+    if (!found) return around_.questions.resume_failed(found.error());
+    if (found.value().empty()) return go_on();
+    if (around_.stop_requested()) return session_result{session_end::drained, {}};
+    const std::string members = list_of(found.value());
+    if (around_.clock.steady() >= deadline) {
+      const std::string holder = overridden.metadata.empty() ? "" : ", " + overridden.metadata;
+      return session_result{
+          session_end::refused,
+          problem{make_error_code(errc::group_taken),
+                  "group `" + group + "` was not joined: it has live members (" + members +
+                      "), and its offsets are not this state directory's (" + to_string(overridden.where) +
+                      ": " + std::to_string(overridden.offset.value_or(0)) + holder + ")",
+                  std::string{"stop them for good, then start again with `--resume "} +
+                      name_of(around_.wish.option) + "`; or use another `kafka.group`",
+                  {}}};
+    }
+    if (first) {
+      tell(around_.log, log_kind::group_busy,
+           "group `{}` has members ({}); waiting up to {} s for them to go: one that was killed is listed "
+           "until "
+           "its session ends",
+           group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
+      around_.board.set_ready(false, "waiting for the group's other members to go");
+    }
+    if (const auto idle = around_.from.poll(1, k_look_again); !idle)
+      return around_.questions.resume_failed(idle.error());
+  }
+}
+
+turn_result<> group_ownership::sign(std::uint64_t past_counter) {
+  const auto drawn = around_.to.draw_incarnation(past_counter, around_.random);
+  if (!drawn) return store_failure(around_.to, around_.settings, drawn.error());
+  around_.commits.sign(around_.to.uuid(), drawn.value());
+  return go_on();
+}
+
+turn_result<> group_ownership::check_first_assignment(const std::vector<topic_partition>& given) {
+  if (has_taken_) return go_on();  // who has claimed never leaves
+  auto leave = must_leave(given);
+  if (!leave) return around_.questions.resume_failed(leave.error());
+  if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
+  return go_on();
+}
+
+result<std::optional<problem>> group_ownership::must_leave(const std::vector<topic_partition>& given) {
+  const std::optional<problem> stays;
+  const std::vector<topic_partition>& all = around_.partitions.all();
+  if (given.size() == all.size()) return stays;
+  RATCHET_TRY(const auto committed, around_.from.committed(all, k_query_timeout));
+  if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
+  const topic_partition& lowest = all.front();
+  const bool holds_lowest = std::find(given.begin(), given.end(), lowest) != given.end();
+  // Somebody came in behind the look at the group: perhaps the one whose claims were to be gone over.
+  const bool overrides = overridden_claim(around_.to, around_.steps, committed, around_.wish).has_value();
+  if (holds_lowest && !overrides) return stays;
+  const std::string who = holds_lowest ? " too" : " and holds " + to_string(lowest);
+  return std::optional{
+      problem{make_error_code(errc::group_taken),
+              "another instance is joining group `" + around_.settings.kafka.group +
+                  "` with a state directory of its own" + who,
+              "run one instance for each state directory, and give each its own `kafka.group`",
+              {}}};
+}
+
+bool group_ownership::needs_all_answers() const noexcept {
+  return !has_taken_ && around_.wish.option != resume_option::none;
+}
+
+turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
+    std::span<const topic_partition> partitions, bool more) {
+  // What the operator said holds for the first assignment of this start, and only there.
+  const resume_wish wish = has_taken_ ? resume_wish{} : around_.wish;
+  auto resolved =
+      resolve_assignment(around_.from, around_.to, around_.steps, partitions, wish, around_.clock.now());
+  if (!resolved) {
+    if (more && is_passing(resolved.error())) return std::optional<resolved_assignment>{};
+    return around_.questions.resume_failed(resolved.error());
+  }
+  resolved_assignment& r = resolved.value();
+  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
+  if (r.refused && !has_taken_) return session_result{session_end::refused, std::move(*r.refused)};
+  if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
+  return std::optional{std::move(r)};
+}
+
+turn_result<bool> group_ownership::take(resolved_assignment& r,
+                                        std::span<const topic_partition> not_at_their_end, bool more) {
+  if (r.takeover) {
+    RATCHET_TRY(sign(r.takeover_counter));
+  }
+  // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
+  store_change change = change_of_store(r);
+  auto entered =
+      around_.steps.enter_positions(r.start, not_at_their_end, std::move(r.audits), std::move(change));
+  if (entered) entered = around_.to.sync();
+  if (!entered) return store_failure(around_.to, around_.settings, entered.error());
+  r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
+  if (!r.only_claimed.empty()) {
+    const auto claimed = around_.commits.claim(r.only_claimed);
+    if (!claimed) return claim_failed(claimed.error(), more);
+    RATCHET_TRY(meets_a_copy(claimed.value()));
+  }
+  has_taken_ = true;
+  return true;
+}
+
+store_change group_ownership::change_of_store(resolved_assignment& r) const {
+  store_change change;
+  if (r.takeover) {
+    // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
+    for (const incarnation& i : around_.to.incarnations()) {
+      change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
+    }
+    change.taken_over = r.taken_over;
+  }
+  const auto copy = around_.to.copy();
+  if (!copy || (!r.takeover && r.start.empty())) return change;
+  // In the very step that enters the positions: until it is durable this is a copy that may not start.
+  change.lift_copy_mark = true;
+  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
+  if (r.takeover) r.audits.back().text += decided_by(around_.wish.who);
+  return change;
+}
+
+/// An assignment that is not answered blocks the member, and one without a claim must not be read.
+turn_result<bool> group_ownership::claim_failed(std::error_code code, bool more) {
+  const bool moved_on = code == source_condition::not_a_member;
+  if (more && (is_passing(code) || moved_on)) return false;  // they are held on
+  if (moved_on) {
+    tell(around_.log, log_kind::group_moved_on,
+         "the group moved on before it was claimed ({}); waiting for its next assignment", code.message());
+    const auto answered = around_.from.assign({});
+    if (!answered) return around_.questions.resume_failed(answered.error());
+    return false;
+  }
+  return around_.questions.failed(
+      "group `" + around_.settings.kafka.group + "` could not be claimed by committing offsets", code,
+      session_end::client_lost);
+}
+
+/// Two copies of one directory that start at the same moment find only the claims that they share, and get a
+/// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
+turn_result<> group_ownership::meets_a_copy(std::size_t claimed) {
+  if (has_taken_ || claimed == around_.partitions.all().size()) return go_on();
+  auto met = claim_of_a_copy(around_.from, around_.to, around_.steps, around_.partitions.all());
+  if (!met) return around_.questions.resume_failed(met.error());
+  if (!met.value()) return go_on();
+  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
+  return session_result{session_end::refused, std::move(*met.value())};
+}
+
+void group_ownership::tell_of_option(const resolved_assignment& r) const {
+  const resume_option option = around_.wish.option;
+  if (option == resume_option::none || r.option_used || around_.wish.was_used) return;
+  if (r.stops.empty()) {
+    tell(around_.log, log_kind::resume_option_unused,
+         "`--resume {}` had nothing to do: the state and the group's offsets fit{}", name_of(option),
+         option == resume_option::rebuild
+             ? "; to build the state anew all the same, stop, move " +
+                   shell_word(around_.settings.state.path.string()) + " away, and say it again"
+             : "");
+  } else {
+    tell(around_.log, log_kind::resume_told, "`--resume {}` is no answer to what was found", name_of(option));
+  }
+}
+
+}  // namespace ratchet

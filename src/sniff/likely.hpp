@@ -1,0 +1,51 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ratchet/config.hpp"
+#include "sniff/columns.hpp"
+#include "sniff/sniffed_record.hpp"
+
+namespace ratchet::sniff {
+
+/// What the records have the look of, by their structure.
+enum class look : std::uint8_t {
+  plain,  ///< fields where the producer put them
+  cloudevents,
+  debezium_changes,
+  debezium_unwrapped,  ///< rows that ExtractNewRecordState left
+  debezium_outbox,
+  ydb_changefeed,
+  not_json,  ///< nothing that fields could be read from
+};
+
+/// A place that may be what a config asks for, and why.
+struct candidate {
+  std::string source;
+  std::string why;  ///< for people
+  std::size_t column{0};
+};
+
+struct likely {
+  sniff::look look{look::plain};
+  std::size_t looking_so{0};                      ///< records
+  std::map<std::string, std::size_t> connectors;  ///< Debezium's
+  std::map<std::string, std::size_t> operations;  ///< of row changes
+  std::size_t unavailable{0};                     ///< rows with Debezium's placeholder in them
+  bool is_ordered{false};                         ///< unwrapped rows: their place in the log was added
+  std::vector<candidate> aggregates, ids, sequences, types, times;  ///< the likeliest first
+  id_kind ids_are{id_kind::opaque};
+  std::optional<time_unit> unit;  ///< of the likeliest time, where it is a number
+  bool counts_by_one{false};      ///< the likeliest sequence, in every aggregate that has several events
+};
+
+/// Pure. The columns must be those of the records.
+[[nodiscard]] likely guess(std::span<const sniffed_record>, const std::vector<column>&);
+
+}  // namespace ratchet::sniff

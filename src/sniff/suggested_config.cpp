@@ -1,0 +1,209 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "sniff/suggested_config.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "text/json_writer.hpp"
+
+namespace ratchet::sniff {
+
+namespace {
+
+/// As YAML reads it: JSON's strings are YAML's.
+std::string scalar(const std::string& text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '_' || c == '-' || c == '.';
+  });
+  if (plain && std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.front() != '-' &&
+      text.front() != '.') {
+    return text;
+  }
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+/// A name for the stream, of the topic's letters.
+std::string name_of_stream(const std::string& topic) {
+  std::string name;
+  for (const char c : topic) {
+    const auto u = static_cast<unsigned char>(c);
+    if (std::isalnum(u) != 0) {
+      name += static_cast<char>(std::tolower(u));
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  constexpr std::size_t k_longest = 40;
+  if (name.size() > k_longest) name.resize(k_longest);
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name.empty() ? "events" : name;
+}
+
+const char* word_of_unit(time_unit unit) noexcept {
+  constexpr const char* k_words[] = {"ms", "s", "us", "ns"};
+  return k_words[static_cast<std::size_t>(unit)];
+}
+
+class writer {
+ public:
+  writer(const likely& found, const std::string& topic) : found_{found}, topic_{topic} {}
+
+  suggestion run(const std::vector<std::string>& brokers) {
+    if (found_.look == look::not_json) {
+      out_.advice.emplace_back(
+          "nothing here is JSON, and no header names a field: Ratchet cannot read it as it is");
+      return std::move(out_);
+    }
+    std::string list;
+    for (const std::string& b : brokers) list += (list.empty() ? "" : ", ") + quoted(b);
+    if (brokers.empty()) list = quoted("localhost:9092");
+    const std::string name = name_of_stream(topic_);
+    line("version: 1");
+    line("kafka: {brokers: [" + list + "], group: " + quoted("ratchet-" + name) + "}");
+    line("state: {path: ratchet-state}");
+    line("streams:");
+    line("  - name: " + scalar(name));
+    if (!topic_.empty()) {
+      line("    topics: [" + quoted(topic_) + "]");
+      line("    start: earliest");
+    }
+    write_envelope();
+    line("    reducer: {kind: replace}");
+    return std::move(out_);
+  }
+
+ private:
+  static std::string quoted(const std::string& text) {
+    std::string out;
+    append_json_string(out, text);
+    return out;
+  }
+  void line(const std::string& text) { out_.yaml += text + "\n"; }
+  void advise(std::string text) { out_.advice.push_back(std::move(text)); }
+
+  void write_envelope() {
+    switch (found_.look) {
+      case look::cloudevents:
+        return write_cloudevents();
+      case look::debezium_outbox:
+        line("    envelope: {format: debezium-outbox}");
+        line("    order: arrival");
+        return write_ids("header:id");
+      case look::debezium_changes:
+      case look::debezium_unwrapped:
+        return write_changes();
+      case look::ydb_changefeed:
+        line("    envelope: {format: ydb-changefeed}");
+        return line("    order: latest");
+      case look::plain:
+      case look::not_json:
+        return write_plain();
+    }
+  }
+
+  void write_changes() {
+    const bool by_partition =
+        found_.look == look::debezium_unwrapped
+            ? !found_.is_ordered
+            : std::any_of(found_.connectors.begin(), found_.connectors.end(), [](const auto& c) {
+                const std::string& name = c.first;
+                return name != "postgresql" && name != "mysql" && name != "mariadb" && name != "sqlserver" &&
+                       name != "oracle" && name != "mongodb" && name != "ydb";
+              });
+    if (found_.look == look::debezium_unwrapped) {
+      advise(
+          "the rows were unwrapped (ExtractNewRecordState): deletes are seen where the connector says "
+          "`delete.tombstone.handling.mode: rewrite`; tombstones alone are passed over");
+    }
+    if (by_partition) {
+      advise(
+          "nothing in the records orders them beyond doubt, so that the last one of a row in its partition "
+          "counts; "
+          "see position in docs/guides/cdc.md");
+      line("    envelope: {format: debezium-cdc, position: partition}");
+    } else {
+      line("    envelope: {format: debezium-cdc}");
+    }
+    line("    order: latest");
+  }
+
+  void write_cloudevents() {
+    const bool is_ordered = std::any_of(
+        found_.sequences.begin(), found_.sequences.end(),
+        [](const candidate& c) { return c.source == "/sequence" || c.source == "header:ce_sequence"; });
+    line("    envelope: {format: cloudevents}");
+    line(is_ordered ? "    order: latest" : "    order: arrival");
+    write_ids("the attribute id");
+  }
+
+  void write_ids(const std::string& from) {
+    const auto kind = [&] {
+      for (const candidate& c : found_.ids) {
+        if (c.source == from || c.source == "/id" || c.source == "header:ce_id" || c.source == "header:id")
+          return found_.ids.front().source == c.source ? found_.ids_are : id_kind::opaque;
+      }
+      return id_kind::opaque;
+    };
+    line(std::string{"    dedup: {ids: "} + word_of_ids(kind()) + "}");
+  }
+  static const char* word_of_ids(id_kind kind) noexcept {
+    if (kind == id_kind::uuidv7) return "uuidv7";
+    return kind == id_kind::ulid ? "ulid" : "opaque";
+  }
+
+  void write_plain() {
+    const bool has_id = !found_.ids.empty();
+    const bool has_sequence = !found_.sequences.empty();
+    std::string aggregate = "key";
+    if (!found_.aggregates.empty())
+      aggregate = found_.aggregates.front().source;
+    else
+      advise("nothing says which object an event speaks of: put the right place for `aggregate: key`");
+    line("    envelope:");
+    line("      aggregate: " + scalar(aggregate));
+    if (has_id) line("      event_id: " + scalar(found_.ids.front().source));
+    if (!has_id && !has_sequence) {
+      line("      event_id: /id");
+      advise(
+          "neither ids nor sequences were found: put the right place for `event_id: /id`, or name a "
+          "`sequence`");
+    }
+    if (has_sequence) line("      sequence: " + scalar(found_.sequences.front().source));
+    if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
+    if (!found_.times.empty()) write_time(found_.times.front().source);
+    if (!has_sequence) {
+      line("    order: arrival");
+      line(std::string{"    dedup: {ids: "} + word_of_ids(has_id ? found_.ids_are : id_kind::opaque) + "}");
+      advise(
+          "no field was found that grows with each event of an aggregate: each event counts once, as it "
+          "arrives");
+      return;
+    }
+    line("    order: latest");
+    line(has_id ? std::string{"    dedup: {ids: "} + word_of_ids(found_.ids_are) + "}" : "    dedup: off");
+    if (found_.counts_by_one)
+      advise(
+          "the sequence counts by 1: where no event may be missed, and none carries the whole state, say "
+          "order: strict");
+  }
+
+  void write_time(const std::string& source) {
+    if (!found_.unit || *found_.unit == time_unit::milliseconds) return line("      time: " + scalar(source));
+    line("      time: {from: " + scalar(source) + ", unit: " + word_of_unit(*found_.unit) + "}");
+  }
+
+  const likely& found_;
+  const std::string& topic_;
+  suggestion out_;
+};
+
+}  // namespace
+
+suggestion suggest(const likely& found, const std::string& topic, const std::vector<std::string>& brokers) {
+  return writer{found, topic}.run(brokers);
+}
+
+}  // namespace ratchet::sniff

@@ -1,0 +1,119 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// `ratchet sniff`, run to its end: on files, on a topic of an embedded broker, and with a config.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "kafka/embedded_broker.hpp"
+#include "kafka/record_producer.hpp"
+#include "support/temporary_directory.hpp"
+#include "unit/cli/command.hpp"
+
+namespace ratchet {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class sniffing : public ::testing::Test {
+ protected:
+  cli_testing::ended run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "sniff");
+    return cli_testing::run_ratchet(root_.path(), std::move(arguments));
+  }
+  std::string file(const std::string& name, const std::string& content) {
+    std::ofstream{root_.path() / name} << content;
+    return (root_.path() / name).string();
+  }
+  /// The exit code of `ratchet validate` with what was printed.
+  int validated(const std::string& printed) {
+    return cli_testing::run_ratchet(root_.path(), {"validate", "-c", file("sniffed.yaml", printed)}).status;
+  }
+  support::temporary_directory root_;
+};
+
+std::string payment(int i) {
+  return R"({"id":"018f2b7c-1234-7abc-89ab-00000000000)" + std::to_string(i) + R"(","seq":)" +
+         std::to_string(i / 3 + 1) + R"(,"payment":{"id":"p-)" + std::to_string(i % 3) + "\"}}";
+}
+
+TEST_F(sniffing, a_file_prints_a_config) {
+  std::string lines;
+  for (int i = 0; i < 9; ++i) lines += payment(i) + "\n";
+  const auto ended = run({file("payments.ndjson", lines)});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("aggregate: /payment/id"));
+  EXPECT_THAT(ended.out, HasSubstr("sequence: /seq"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("topics:")));
+  EXPECT_EQ(validated(ended.out), 0) << ended.out;
+}
+
+TEST_F(sniffing, lines_of_kcat_are_records) {
+  const std::string line =
+      R"({"topic":"shop.public.t","partition":1,"offset":7,"tstype":"create","ts":1767225600000,"key":"{\"id\":1}",)"
+      R"("payload":"{\"op\":\"c\",\"after\":{\"id\":1},\"source\":{\"connector\":\"postgresql\",\"lsn\":1}}"})";
+  const auto ended = run({file("records", line + "\n")});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("connectors: postgresql 1"));
+  EXPECT_THAT(ended.out, HasSubstr("topics: [\"shop.public.t\"]"));
+  EXPECT_EQ(validated(ended.out), 0) << ended.out;
+}
+
+TEST_F(sniffing, an_array_is_looked_into) {
+  const auto ended = run({file("all.json", "[" + payment(0) + ", " + payment(3) + " ]\n")});
+  EXPECT_THAT(ended.out, HasSubstr("2 records looked at"));
+  EXPECT_THAT(ended.out, HasSubstr("jq -c '.[]'"));
+  EXPECT_EQ(validated(ended.out), 0) << ended.out;
+  EXPECT_THAT(run({file("none.json", "[]\n")}).status, 1);
+}
+
+TEST_F(sniffing, nothing_is_said_so) {
+  EXPECT_EQ(run({file("empty", "")}).status, 1);
+  const auto missing = run({"no-such-topic"});
+  EXPECT_EQ(missing.status, 64);
+  EXPECT_THAT(missing.err, HasSubstr("--brokers"));
+  EXPECT_EQ(run({}).status, 64);
+}
+
+TEST_F(sniffing, a_config_is_judged_by_the_records) {
+  const std::string config =
+      file("r.yaml",
+           "version: 1\nstate: {path: state}\nstreams:\n"
+           "  - {name: a, dedup: off, envelope: {aggregate: /payment/id, sequence: /version}}\n");
+  const std::string lines = file("payments.ndjson", payment(0) + "\n" + payment(1) + "\n");
+  const auto ended = run({"-c", config, lines});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("reject 2 (100 %):"));
+  EXPECT_THAT(ended.out, HasSubstr("missing_field /version, first at line 1"));
+  EXPECT_EQ(run({"-c", config, "--stream", "b", lines}).status, 64);
+}
+
+TEST_F(sniffing, a_topic_reads_the_last_records_of_each_partition) {
+  auto broker = embedded_broker::start().value();
+  ASSERT_TRUE(broker->create_topic("payments", 2));
+  auto made = record_producer::make(broker->bootstrap());
+  ASSERT_TRUE(made) << to_text(made.error());
+  const std::vector<header> headers{{"traceparent", "00-1"}};
+  for (int i = 0; i < 9; ++i) {
+    ASSERT_TRUE((*made)->send("payments", partition_id{i % 2}, "p-" + std::to_string(i % 3), payment(i), {},
+                              headers));
+  }
+  ASSERT_TRUE((*made)->flush(std::chrono::seconds{30}));
+  const auto all = run({"--brokers", broker->bootstrap(), "payments"});
+  EXPECT_EQ(all.status, 0) << all.err;
+  EXPECT_THAT(all.out,
+              StartsWith("# payments: 9 records looked at, of 2 partitions, payments[0]@0 to payments[1]@3"));
+  EXPECT_THAT(all.out, HasSubstr("traceparent"));
+  EXPECT_THAT(all.out, HasSubstr("aggregate: key"));
+  EXPECT_EQ(validated(all.out), 0) << all.out;
+  const auto few = run({"--brokers", broker->bootstrap(), "--records", "2", "payments"});
+  EXPECT_THAT(few.out,
+              StartsWith("# payments: 2 records looked at, of 2 partitions, payments[0]@4 to payments[1]@3"));
+  EXPECT_EQ(run({"--brokers", broker->bootstrap(), "no-such-topic"}).status, 1);
+}
+
+}  // namespace
+}  // namespace ratchet

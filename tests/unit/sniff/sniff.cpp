@@ -1,0 +1,234 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// What `ratchet sniff` makes of records: what it says of them, and that its config is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ratchet/config.hpp"
+#include "sniff/sniff_report.hpp"
+#include "sniff/value_form.hpp"
+
+namespace ratchet::sniff {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+sniffed_record record_of(std::optional<std::string> key, std::optional<std::string> value) {
+  sniffed_record r;
+  r.where = {"orders.v1", partition_id{2}};
+  r.time = timestamp{std::chrono::milliseconds{1'767'225'600'000}};
+  r.key = std::move(key);
+  r.value = std::move(value);
+  return r;
+}
+std::vector<sniffed_record> numbered(std::vector<sniffed_record> records) {
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].offset = static_cast<std::int64_t>(i) + 40;
+  return records;
+}
+std::string report(const std::vector<sniffed_record>& records, const std::string& topic = "orders.v1",
+                   std::vector<config_share> shares = {}) {
+  sniff_request request;
+  request.name = topic.empty() ? "orders.ndjson" : topic;
+  request.topic = topic;
+  return report_on(request, records, shares);
+}
+/// The one stream of a report, which must be a config as a whole.
+stream_config stream_in(const std::string& text) {
+  const auto c = parse_config(text, "sniffed.yaml");
+  EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error())) << text;
+  if (!c.has_value() || c.value().streams.empty()) return {};
+  return c.value().streams.front();
+}
+std::string digits(int number, int size) {
+  std::string text = std::to_string(number);
+  return std::string(static_cast<std::size_t>(size) - text.size(), '0') + text;
+}
+std::string uuid_of(int i) {
+  return "018f2b7c-1234-7abc-89ab-" + digits(i, 12);
+}
+
+/// Events of a producer's own: ten payments, each with its numbers.
+std::vector<sniffed_record> payments(const std::string& created = "") {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i) {
+    records.push_back(record_of(
+        std::nullopt, R"({"id":")" + uuid_of(i) + R"(","type":"payment.)" + (i % 2 == 0 ? "paid" : "made") +
+                          R"(","sequence":)" + std::to_string(i / 10 + 1) + R"(,"occurred_at":)" +
+                          (created.empty() ? "\"2026-01-01T00:0" + std::to_string(i % 10) + ":00Z\""
+                                           : created + digits(i, 3)) +
+                          R"(,"payment":{"id":"p-)" + std::to_string(i % 10) + R"(","amount":12.50}})"));
+  }
+  return numbered(std::move(records));
+}
+
+TEST(sniff, finds_the_fields_of_a_producers_own_events) {
+  const std::string text = report(payments());
+  const stream_config s = stream_in(text);
+  EXPECT_EQ(s.envelope.format, envelope_format::json);
+  EXPECT_EQ(s.envelope.aggregate, "/payment/id");
+  EXPECT_EQ(s.envelope.event_id, "/id");
+  EXPECT_EQ(s.envelope.sequence, "/sequence");
+  EXPECT_EQ(s.envelope.type, "/type");
+  EXPECT_EQ(s.envelope.time, "/occurred_at");
+  EXPECT_EQ(s.order, order::latest);
+  EXPECT_EQ(s.dedup.ids, id_kind::uuidv7);
+  EXPECT_EQ(s.topics, std::vector<std::string>{"orders.v1"});
+  EXPECT_THAT(text, HasSubstr("grows by 1 with each event of an aggregate"));
+  EXPECT_THAT(text, HasSubstr("say order: strict"));
+  EXPECT_THAT(text, HasSubstr("120 records looked at, of 1 partition, orders.v1[2]@40 to orders.v1[2]@159"));
+}
+
+TEST(sniff, tells_the_unit_of_times) {
+  EXPECT_EQ(stream_in(report(payments("1767225"))).envelope.time_unit, time_unit::seconds);
+  EXPECT_EQ(stream_in(report(payments("1767225600"))).envelope.time_unit, time_unit::milliseconds);
+  EXPECT_EQ(stream_in(report(payments("1767225600000"))).envelope.time_unit, time_unit::microseconds);
+}
+
+TEST(sniff, points_to_a_clock_that_is_wrong) {
+  std::vector<sniffed_record> records = payments();
+  records[7].time = timestamp{std::chrono::milliseconds{1'798'761'600'000}};
+  EXPECT_THAT(report(records), HasSubstr("1 time more than a month from the middle"));
+}
+
+TEST(sniff, goes_without_a_sequence_by_arrival) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(
+        record_of("customer-" + std::to_string(i % 7), R"({"event_id":"evt_)" + std::to_string(i) + "\"}"));
+  const std::string text = report(numbered(std::move(records)));
+  const stream_config s = stream_in(text);
+  EXPECT_EQ(s.order, order::arrival);
+  EXPECT_EQ(s.envelope.aggregate, "key");
+  EXPECT_EQ(s.envelope.event_id, "/event_id");
+  EXPECT_EQ(s.dedup.ids, id_kind::opaque);
+}
+
+TEST(sniff, goes_without_ids_by_the_sequence) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(
+        record_of("k" + std::to_string(i % 7), R"({"version":)" + std::to_string(i * 3) + R"(,"n":1})"));
+  const stream_config s = stream_in(report(numbered(std::move(records))));
+  EXPECT_EQ(s.order, order::latest);
+  EXPECT_EQ(s.envelope.sequence, "/version");
+  EXPECT_EQ(s.dedup.ids, id_kind::none);
+}
+
+TEST(sniff, knows_the_formats) {
+  const auto format_of = [](const std::string& value, const std::string& key = R"({"id":1})",
+                            std::vector<std::pair<std::string, std::optional<std::string>>> headers = {}) {
+    std::vector<sniffed_record> records;
+    for (int i = 0; i < 3; ++i) {
+      records.push_back(record_of(key, value));
+      records.back().headers = headers;
+    }
+    return stream_in(report(numbered(std::move(records)))).envelope;
+  };
+  EXPECT_EQ(format_of(R"({"specversion":"1.0","type":"t","source":"/s","id":"1","subject":"a"})").format,
+            envelope_format::cloudevents);
+  EXPECT_EQ(format_of("{}", "k", {{"ce_specversion", "1.0"}, {"ce_id", "1"}, {"ce_type", "t"}}).format,
+            envelope_format::cloudevents);
+  const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
+  EXPECT_EQ(format_of(change).format, envelope_format::debezium_cdc);
+  EXPECT_EQ(format_of(change).position, change_order::log);
+  EXPECT_EQ(format_of(R"({"schema":{},"payload":)" + change + "}").format, envelope_format::debezium_cdc);
+  EXPECT_EQ(format_of(R"({"after":{"id":1},"source":{"connector":"db2"},"op":"c"})").position,
+            change_order::partition);
+  EXPECT_EQ(format_of(R"({"id":1,"__deleted":"false"})").position, change_order::partition);
+  EXPECT_EQ(format_of(R"({"id":1,"__deleted":"false","__lsn":5})").position, change_order::log);
+  EXPECT_EQ(format_of(R"({"n":1})", "k", {{"id", uuid_of(1)}, {"eventType", "t"}}).format,
+            envelope_format::debezium_outbox);
+  EXPECT_EQ(format_of(R"({"key":[1],"update":{},"newImage":{"a":1},"ts":[1,2]})").format,
+            envelope_format::ydb_changefeed);
+  EXPECT_EQ(
+      format_of(R"({"payload":{"op":"u","after":{},"source":{"connector":"ydb","step":1,"txId":2}}})").format,
+      envelope_format::ydb_changefeed);
+}
+
+TEST(sniff, tells_what_cannot_be_read) {
+  const auto of = [](const std::string& value) {
+    return report(numbered({record_of("k", value), record_of("k", value)}));
+  };
+  const std::string avro = of(std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11});
+  EXPECT_THAT(avro, HasSubstr("Avro or Protobuf"));
+  EXPECT_THAT(avro, HasSubstr("schema id 42"));
+  EXPECT_THAT(avro, Not(HasSubstr("version: 1")));
+  EXPECT_THAT(of("\x1f\x8b\x08"), HasSubstr("gzip"));
+  EXPECT_THAT(of("plain words"), Not(HasSubstr("version: 1")));
+  EXPECT_THAT(of(std::string{"\0\0\0\0\x07{\"id\":1,\"seq\":2}", 20}),
+              HasSubstr("behind the five bytes of Confluent's serializers"));
+}
+
+TEST(sniff, takes_keys_of_bytes_for_none) {
+  std::vector<sniffed_record> records = payments();
+  for (sniffed_record& r : records) r.key = std::string{"\0\0\0\0\0\0\0\x05", 8};
+  const std::string text = report(records);
+  EXPECT_THAT(text, HasSubstr("numbers of 8 bytes"));
+  EXPECT_EQ(stream_in(text).envelope.aggregate, "/payment/id");
+}
+
+TEST(sniff, is_a_config_whatever_the_records_hold) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 4; ++i) {
+    records.push_back(
+        record_of("a\nb: [", R"({"id\n- x: \"":"\u001b[2J","event: {id":7,"i/d~":"#","":1,"seq":1})"));
+    records.back().headers = {{"x\n", std::string{"\xff\xfe\x80"}}, {"y: ]", std::nullopt}};
+    records.back().where.topic = "t\nversion: 2";
+  }
+  const std::string text = report(records, "t\nversion: 2");
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  const auto c = parse_config(text, "sniffed.yaml");
+  // A topic of such a name is none of Kafka's; all else must hold.
+  if (!c.has_value()) {
+    for (const diagnostic& d : c.error().diagnostics) EXPECT_THAT(d.path, HasSubstr("topics")) << text;
+  }
+  EXPECT_EQ(stream_in(report(records, "")).topics.size(), 0U);
+  EXPECT_THAT(report({}), HasSubstr("there are no records"));
+}
+
+TEST(sniff, finds_a_place_for_every_field_in_its_records) {
+  // Values that have nothing to go by still give a config, and say what is missing.
+  const std::string text =
+      report(numbered({record_of(std::nullopt, R"({"a":true})"), record_of(std::nullopt, "{}")}));
+  EXPECT_EQ(stream_in(text).envelope.aggregate, "key");
+  EXPECT_THAT(text, HasSubstr("nothing says which object an event speaks of"));
+  EXPECT_THAT(text, HasSubstr("neither ids nor sequences were found"));
+}
+
+TEST(sniff, says_what_a_config_would_reject) {
+  decode_rules rules;
+  rules.envelope.aggregate = "/payment/id";
+  rules.envelope.event_id = "/id";
+  rules.envelope.sequence = "/seq";
+  std::vector<sniffed_record> records = payments();
+  records[3].value->replace(records[3].value->find("\"sequence\""), 10, "\"seq\"");
+  const config_share share = share_of("payments", rules, records);
+  EXPECT_EQ(share.records, 120U);
+  EXPECT_EQ(share.events, 1U);
+  EXPECT_EQ(share.rejected(), 119U);
+  ASSERT_EQ(share.faults.size(), 1U);
+  const std::string text = report(records, "orders.v1", {share});
+  EXPECT_THAT(text, HasSubstr("and reject 119 (100 %):"));
+  EXPECT_THAT(text, HasSubstr("119   missing_field /seq, first at orders.v1[2]@40"));
+}
+
+TEST(value_form, goes_by_the_bytes) {
+  const auto form = [](const std::string& bytes) { return look_at(bytes).form; };
+  EXPECT_EQ(look_at(std::nullopt).form, byte_form::none);
+  EXPECT_EQ(form(""), byte_form::empty);
+  EXPECT_EQ(form(" {\"a\":1} "), byte_form::json_object);
+  EXPECT_EQ(form("[1]"), byte_form::json_array);
+  EXPECT_EQ(form("\"x\""), byte_form::json_scalar);
+  EXPECT_EQ(form("{}\n{}\n"), byte_form::json_lines);
+  EXPECT_EQ(form("p-1001"), byte_form::text);
+  EXPECT_EQ(form(std::string{"\0\0\0\x05", 4}), byte_form::number_4);
+  EXPECT_EQ(form(std::string{"{\0\"\0a\0\"\0:\0001\0", 12}), byte_form::utf16);
+  EXPECT_EQ(form("\xff\xfe{"), byte_form::utf16);
+  EXPECT_EQ(form(std::string(16, '\x90')), byte_form::bytes_16);
+}
+
+}  // namespace
+}  // namespace ratchet::sniff
