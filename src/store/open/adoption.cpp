@@ -104,7 +104,7 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
       "`kafka.group` of their own; or build it anew: from Kafka " +
           how_to_rebuild(changed.own) +
           ", from files by moving the directory away and applying them again. What may change at any time: "
-          "`types`, `ignore`, `dedup.window`, `dedup.max_skew`, `record_times`, `gap`, `waiting`, `retry`, "
+          "`dedup.window`, `dedup.max_skew`, `record_times`, `types`, `ignore`, `gap`, `waiting`, `retry`, "
           "`reducer.timeout`, "
           "`dead_letter`, "
           "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "

@@ -186,7 +186,7 @@ TEST_F(bad_surroundings, what_the_refusal_says_may_change_at_any_time_may) {
   const ended refused = apply(strict + "--set streams[0].first=0");
   EXPECT_EQ(refused.status, 78);
   for (const std::string key : {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison",
-                                "dead_letter", "rejections", "outbox"}) {
+                                "dead_letter", "rejections", "outbox", "types", "ignore"}) {
     EXPECT_THAT(refused.output, HasSubstr("`" + key + "`"));
   }
 }
