@@ -48,8 +48,8 @@ TEST_F(choices, may_be_changed_at_a_start) {
 
 TEST_F(choices, deletions_with_a_value_delete_and_keep_the_sequence) {
   stream().envelope.deletes.types = {"removed"};
-  expect_applied({file("in", typed(0, "paid", "a", 1) + typed(1, "removed", "a", 3) + typed(2, "paid", "a", 2))},
-                 true);
+  expect_applied(
+      {file("in", typed(0, "paid", "a", 1) + typed(1, "removed", "a", 3) + typed(2, "paid", "a", 2))}, true);
   EXPECT_EQ(read("a"), "deleted");
   EXPECT_EQ(counted().stale, 1U) << "an older event that comes late does not bring it back";
   expect_applied({file("more", typed(3, "paid", "a", 4))}, true);
