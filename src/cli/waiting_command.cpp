@@ -103,9 +103,10 @@ void add_filter_options(CLI::App& command, list_options& o) {
                   "records that are kept, which are listed alone")
       ->check(CLI::IsMember({"parked", "retrying", "dead", k_rejected}));
   command
-      .add_option("--reason", o.request.waiting.reason,
-                  "Those with this reason (gap, epoch, behind, ready, limit, reducer, too_old; of rejected ones "
-                  "malformed, conflict, too_old, late, id_reused, below_first), or with this in their error")
+      .add_option(
+          "--reason", o.request.waiting.reason,
+          "Those with this reason (gap, epoch, behind, ready, limit, reducer, too_old; of rejected ones "
+          "malformed, conflict, too_old, late, id_reused, below_first), or with this in their error")
       ->type_name("TEXT");
   command.add_option("--older-than", o.older_than, "Those first seen so long ago or longer, as in 1h")
       ->type_name("DURATION")
