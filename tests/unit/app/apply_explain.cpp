@@ -73,13 +73,14 @@ class apply_explain : public apply_command {
 
 TEST_F(apply_explain, tells_of_a_record_what_the_gate_said_and_of_a_waiting_event_what_came_of_it) {
   stream().order = order::strict;
-  expect_told(event("a", 1) + event("a", 4) + event("b", 2) + event("a", 3) + event("a", 3, "7") +
-                  event("a", 2) + event("b", 1) + event("a", 5),
-              "1 a applied\n2 a parked gap\n3 b parked gap\n4 a parked gap\n5 a duplicate\n6 a applied\n  4 "
-              "a/3 released\n"
-              "  2 a/4 released\n7 b applied\n  3 b/2 released\n8 a applied\n");
+  expect_told(
+      event("a", 1) + event("a", 4) + event("b", 2) + event("a", 3) + event("a", 3, "7") + event("a", 2) +
+          event("b", 1) + event("a", 5),
+      "1 a applied\n2 a parked gap\n3 b parked gap\n4 a parked gap\n5 a rejected conflict\n6 a applied\n  4 "
+      "a/3 released\n"
+      "  2 a/4 released\n7 b applied\n  3 b/2 released\n8 a applied\n");
   EXPECT_EQ(counted().applied, 7U);
-  EXPECT_EQ(counted().duplicate, 1U);
+  EXPECT_EQ(counted().rejected_conflict, 1U) << "another payload under the number of one that waits";
   EXPECT_EQ(counted().waiting(), 0U);
 }
 
