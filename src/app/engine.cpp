@@ -227,8 +227,8 @@ std::optional<problem> engine::reopen_store(const problem& why) {
   meter_.store_opened_again();
   if (lost_stores_.due(options_.clock->steady()))
     tell(options_.log, log_kind::store_reopened,
-         "{}; the store is opened again, and what it holds is taken for the truth{}", why.message,
-         lost_stores_.held_back());
+         "{}; the store is opened again: what was synced is kept, and the rest is read from Kafka again{}",
+         why.message, lost_stores_.held_back());
   std::vector<stream_state> starts;
   for (const auto& s : streams_) starts.push_back(s->at_start);
   close_store();

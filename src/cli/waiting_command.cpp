@@ -1,4 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -192,6 +193,7 @@ struct decide_options {
   list_options list;  ///< its source is a config: decisions need the stream's rules and its reducer
   waiting_request request;
   std::string with;
+  bool all{false};
   log_option log;
 };
 
@@ -264,7 +266,21 @@ reported<std::string> payload_in(const std::string& path) {
   return bytes;
 }
 
+/// What cannot be taken back is done to every event of a stream only where that is said.
+void require_choice(const decide_options& o, const CLI::App& command) {
+  constexpr const char* k_filters[] = {"--aggregate", "--state-is", "--reason", "--older-than", "--from",
+                                       "--to",        "--sequence", "--limit",  "--after"};
+  const bool chooses = std::any_of(std::begin(k_filters), std::end(k_filters),
+                                   [&](const char* name) { return command.get_option(name)->count() > 0; });
+  if (o.all && chooses) throw CLI::ValidationError{"--all", "does not go with what chooses some events"};
+  if (!o.request.act || o.request.verb == waiting_verb::replay || o.all || chooses) return;
+  throw CLI::ValidationError{"--yes", std::string{"would "} + name_of(o.request.verb) +
+                                          " every event of the stream that waits: choose some, as with "
+                                          "--aggregate, or say --all"};
+}
+
 int run_decision(decide_options& o, const CLI::App& command) {
+  require_choice(o, command);
   o.request.json = o.list.output == output_format::json;
   o.request.stream = o.list.request.stream;
   o.request.filter = filter_of(o.list, command);
@@ -308,6 +324,7 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
   add_output_option(*command, o->list.output);
   command->add_option("STREAM", o->list.request.stream, "The stream's name")->required();
   add_filter_options(*command, o->list);
+  command->add_flag("--all", o->all, "Every event of the stream that waits");
   command->add_flag("--yes", o->request.act, "Do it; without it they are only listed");
   add_why_option(*command, o->request.why);
   if (texts.verb == waiting_verb::replay) {

@@ -168,7 +168,11 @@ void consumer_session::show_assignment() {
 
 turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
-       r.partitions.size() == 1 ? "was" : "were", r.lost ? "lost" : "revoked");
+       r.partitions.size() == 1 ? "was" : "were",
+       r.lost
+           ? "lost: the group took this member for gone. The state is as it was; they are read on once the "
+             "group gives them back"
+           : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !partitions_.assigned().empty()) {
     RATCHET_TRY(stored(around_.to.sync()));

@@ -34,6 +34,18 @@ constexpr std::chrono::seconds k_sync_patience{10};
 constexpr std::chrono::milliseconds k_look_again{20};
 constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_verb::discard};
 
+[[nodiscard]] const char* would_be(waiting_verb verb) {
+  switch (verb) {
+    case waiting_verb::replay:
+      return "would be tried";
+    case waiting_verb::skip:
+      return "would be skipped";
+    case waiting_verb::discard:
+      return "would be discarded";
+  }
+  return "";
+}
+
 [[nodiscard]] const char* word_of(waiting_answer answer) {
   switch (answer) {
     case waiting_answer::done:
@@ -141,7 +153,7 @@ class errand_of_request {
   };
 
   [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
-    std::vector<saying> out(page_.size(), {"would", "would be tried"});
+    std::vector<saying> out(page_.size(), {"would", would_be(request_.verb)});
     if (!request_.act) return out;
     RATCHET_TRY(const auto answers,
                 desk_.act(request_.stream, page_, {desk_.by, request_.why}, desk_.is_wanted));

@@ -1,11 +1,14 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "store/files/private_directory.hpp"
 
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 
 #include "store/files/file_problem.hpp"
 
@@ -55,6 +58,22 @@ reported<bool> make_private_directory(const std::filesystem::path& path) {
   return true;
 }
 
+namespace {
+
+/// Root met what is another user's, whose service most likely works there: to take it over would lock that
+/// service out. Else empty.
+std::string hint_for_root(::uid_t owner) {
+  if (::geteuid() != 0) return {};
+  std::array<char, 4096> room{};
+  ::passwd entry{};
+  ::passwd* known = nullptr;
+  if (::getpwuid_r(owner, &entry, room.data(), room.size(), &known) != 0 || known == nullptr) return {};
+  return std::string{"where a service runs as that user, run this as it, too: `runuser -u "} +
+         known->pw_name + " -- ratchet …`; else: ";
+}
+
+}  // namespace
+
 reported<void> check_owner(const std::filesystem::path& path) {
   if (auto refused = find_link_of_others(path)) return std::move(*refused);
   struct ::stat info {};
@@ -65,8 +84,9 @@ reported<void> check_owner(const std::filesystem::path& path) {
       file_problem("use the state directory", path, std::make_error_code(std::errc::operation_not_permitted));
   refused.message = "the state directory " + path.string() + " belongs to user " +
                     std::to_string(info.st_uid) + ", who could read and change all of the state";
-  refused.hint += "; where it is a volume that was mounted, a directory below it will do: `state.path: " +
-                  (path / "state").string() + "`";
+  refused.hint = hint_for_root(info.st_uid) + refused.hint +
+                 "; where it is a volume that was mounted, a directory below it will do: `state.path: " +
+                 (path / "state").string() + "`";
   return refused;
 }
 

@@ -208,9 +208,26 @@ TEST_F(waiting_decisions, say_why_one_was_left_alone) {
   EXPECT_EQ(decide("skip", {"--aggregate", "p1", "--sequence", "4", "--yes"}).status, 1)
       << "3 waits before it";
   EXPECT_EQ(decide("discard", {"--aggregate", "p9", "--yes"}).status, 1);
-  const ended unknown = ratchet({"waiting", "skip", "-c", config_file(), "payments", "--yes"});
+  const ended unknown = ratchet({"waiting", "skip", "-c", config_file(), "payments", "--all", "--yes"});
   EXPECT_EQ(unknown.status, 64);
   EXPECT_NE(unknown.err.find("there are: pay"), std::string::npos) << unknown.err;
+}
+
+TEST_F(waiting_decisions, take_all_events_away_only_where_that_is_said) {
+  const std::string before = ratchet({"waiting", "list", "-c", config_file(), "pay"}).out;
+  ASSERT_NE(before, "");
+  for (const char* verb : {"skip", "discard"}) {
+    const ended refused = decide(verb, {"--yes"});
+    EXPECT_EQ(refused.status, 64);
+    EXPECT_NE(refused.err.find("or say --all"), std::string::npos) << refused.err;
+    EXPECT_EQ(decide(verb, {"--all", "--aggregate", "p1", "--yes"}).status, 64);
+    EXPECT_EQ(decide(verb, {}).status, 0) << "it is only listed";
+  }
+  EXPECT_NE(decide("skip", {}).out.find("skip: would be skipped"), std::string::npos);
+  EXPECT_EQ(ratchet({"waiting", "list", "-c", config_file(), "pay"}).out, before);
+  EXPECT_EQ(decide("discard", {"--all", "--yes"}).status, 0);
+  EXPECT_EQ(ratchet({"waiting", "list", "-c", config_file(), "pay"}).out, "");
+  expect_clean();
 }
 
 TEST_F(waiting_decisions, are_not_taken_of_rejected_records_which_are_listed) {
