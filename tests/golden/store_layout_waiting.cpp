@@ -145,9 +145,21 @@ TEST(values_on_disk, hold_a_waiting_event) {
   unknown[1] = 3;
   EXPECT_EQ(decode_waiting_event(seq(7), unknown).error(), make_error_code(errc::state_damaged)) << "state";
   unknown = value;
-  unknown[2] = 15;
+  unknown[2] = 31;
   EXPECT_FALSE(decode_waiting_event(seq(7), unknown)) << "flag";
   EXPECT_FALSE(decode_waiting_head(seq(7), unknown));
+}
+
+TEST(values_on_disk, hold_the_first_number_of_a_range_behind_the_head) {
+  waiting_event e;
+  e.head = {seq(7), waiting_state::parked, k_id, k_hash, k_time};
+  const std::string without = encode_waiting_event(e);
+  e.head.begins_at = 5;
+  const std::string value = encode_waiting_event(e);
+  EXPECT_EQ(value.size(), without.size() + 8);
+  EXPECT_EQ(decode_waiting_event(seq(7), value).value(), e);
+  EXPECT_EQ(decode_waiting_head(seq(7), value).value(), e.head);
+  EXPECT_NE(hex(value).find("0000000000000005"), std::string::npos);
 }
 
 TEST(values_on_disk, hold_the_time_of_an_opaque_id_behind_all_others) {
