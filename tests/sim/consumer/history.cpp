@@ -307,9 +307,11 @@ class author {
     if (one_in(20)) id_time -= up_to(6'000);                              // perhaps before the window
     if (one_in(40)) id_time += up_to(4'000);
     if (one_in(15) && m.number > 2) m.number -= 1 + up_to(1);  // a number that another one has
+    const stream_setup& setup = into_.streams[m.stream];
+    const bool has_none_below = setup.strict && setup.first == first_number::one;
+    if (has_none_below && into_.messages.size() % 37 == 0) m.number = 0;
     const message& other = into_.messages[up_to(static_cast<std::uint32_t>(into_.messages.size()) - 1)];
     if (one_in(25)) m.id = other.drawn_id;
-    const stream_setup& setup = into_.streams[m.stream];
     const bool fits = other.how == failing::never || (other.how == failing::stop ? setup.stops : setup.fails);
     if (one_in(25) && m.kind == message_kind::event && !other.payload.empty() && fits) {
       m.payload = other.payload;
