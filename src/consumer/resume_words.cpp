@@ -71,14 +71,20 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
                  : "make sure that the other copy is stopped for good, then start with `--resume takeover`";
     case resume_row::other_store:
       return "use a `kafka.group` of its own for each state directory, or start with the directory that "
-             "holds it";
+             "holds it; where this one is the right one, docs/reference/resume.md says under `Take the group "
+             "back` what to type";
     case resume_row::below_log_start:
       return "start with `--resume kafka` to accept that gap (an audit row is kept), or with `--resume "
-             "rebuild` to build the state anew from what the log still has";
+             "rebuild` to build the state anew from what the log still has: it then lacks all that is older "
+             "than offset " +
+             std::to_string(f.log_start);
     case resume_row::past_log_end:
     case resume_row::other_record:
-      return "start with `--resume rebuild` to build the state anew, or point the config at the right "
-             "cluster";
+      return "start with `--resume rebuild` to build the state anew, which replaces all of it by what the "
+             "log "
+             "has now; or point the config at the right cluster; to keep the state, give the new topic "
+             "another "
+             "name, and name that in `topics`";
     case resume_row::rewound:
       return "start with `--resume store` to go on at " + number(f.stored) +
              ", or with `--resume rebuild` to handle everything again into a new state";
