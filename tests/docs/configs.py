@@ -8,7 +8,8 @@ from pathlib import Path
 
 TOP = {"version", "kafka", "state", "streams", "step", "sinks", "dead_letter", "rejections", "outbox", "http", "memory_limit"}
 STREAM = {"name", "topics", "start", "envelope", "order", "first", "epoch_change", "gap", "handling", "waiting", "retry", "dedup",
-          "record_times", "reducer", "emit", "outputs", "tables", "rejected", "poison", "dead_letter", "rejections"}
+          "record_times", "reducer", "emit", "outputs", "tables", "rejected", "poison", "dead_letter", "rejections",
+          "types", "ignore", "ties", "after_delete", "too_old"}
 NOTHING = re.compile(r"^\s*(?:#\s*)?(?:\.\.\.|…)\s*$")  # a line that stands for what was left out
 KEY = re.compile(r"^([\w.]+):", re.M)
 
