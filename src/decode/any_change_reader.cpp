@@ -59,6 +59,10 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
     time = field_at(tree, root + "/ts_ms");
     row_position = {tree, root + "/__"};
     row_source_position = {tree, root + "/__source_"};
+    row_mixed_position = row_position;
+    row_mixed_position.log_sequence = row_source_position.log_sequence;
+    row_other_position = row_source_position;
+    row_other_position.log_sequence = row_position.log_sequence;
   }
 }
 
@@ -134,6 +138,13 @@ bool any_change_reader::read_row(const change_fields& fields) {
   if (!fetch(fields.row_deleted, deleted)) return false;
   const bool is_deleted = deleted.text == "true" || (has_operation && operation.text == "d");
   const position_fields* position = &fields.row_position;
+  // PostgreSQL's place is of two fields, which people add by either spelling.
+  const bool has_lsn = is_there(fields.row_position.lsn);
+  const bool has_sequence = is_there(fields.row_position.log_sequence);
+  if (has_lsn && !has_sequence && is_there(fields.row_source_position.log_sequence))
+    position = &fields.row_mixed_position;
+  if (has_sequence && !has_lsn && is_there(fields.row_source_position.lsn))
+    position = &fields.row_other_position;
   connector from_whom{};
   if (rules().envelope.position == change_order::log) {
     bool is_known = guess_connector(*position, from_whom);

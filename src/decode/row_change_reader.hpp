@@ -132,6 +132,8 @@ class any_change_reader final : public keyed_change_reader {
     field time;                           ///< of a heartbeat
     position_fields row_position;         ///< add.fields: lsn
     position_fields row_source_position;  ///< add.fields: source.lsn
+    position_fields row_mixed_position;   ///< add.fields: lsn,source.sequence
+    position_fields row_other_position;   ///< add.fields: source.lsn,sequence
   };
 
   bool read_all() override;

@@ -131,6 +131,10 @@ TEST(unwrapped_rows, are_read_where_their_place_in_the_log_was_added) {
   EXPECT_EQ(unwrapped(R"(,"__source_lsn":1300,"__source_sequence":"[\"1250\",\"1300\"]")")->sequence,
             seq(1250, 1300));
   EXPECT_EQ(unwrapped(R"(,"__sequence":"[\"1250\",\"1300\"]","__lsn":1300)")->sequence, seq(1250, 1300));
+  EXPECT_EQ(unwrapped(R"(,"__lsn":1300,"__source_sequence":"[\"1250\",\"1300\"]")")->sequence,
+            seq(1250, 1300));
+  EXPECT_EQ(unwrapped(R"(,"__sequence":"[\"1250\",\"1300\"]","__source_lsn":1300)")->sequence,
+            seq(1250, 1300));
   EXPECT_EQ(unwrapped(R"(,"__source_connector":"mysql","__source_file":"binlog.000004","__source_pos":194)")
                 ->sequence,
             seq(4, std::uint64_t{194} << 24U));
