@@ -37,7 +37,7 @@ def check_decision(page, root):
         found.append((LONGEST, f"has {len(lines) - 1} lines, {LONGEST} at most"))
     if not re.match(rf"# {number}\. \S", lines[0]):
         found.append((1, f"begins with: # {number}. Title"))
-    head = [line for line in lines[1:8]]
+    head = lines[1:8]
     for name, form in (("Status", r"- Status: (accepted|proposed|superseded)\b.* \d{4}-\d\d-\d\d"), ("Area", r"- Area: \S+$"), ("Code", r"- Code: `")):
         if not any(re.match(form, line) for line in head):
             found.append((2, f"has no line of this form: {form}"))

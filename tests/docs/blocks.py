@@ -42,13 +42,14 @@ class Compiler:
 
     def check(self, block):
         """What is wrong with a block of C++, or None."""
-        said = []
-        for program in programs_of(block.text):
-            said.append(self.says(program))
-            if not said[-1]:
-                return None
+        programs = programs_of(block.text)
         is_file = INCLUDE.search(block.text) or re.search(r"^(?:struct|class|enum|namespace|template|TEST)\b", block.text, re.M)
-        return "does not compile: " + said[0 if is_file else -1]
+        if not is_file:
+            programs.reverse()
+        likely = self.says(programs[0])  # what it says of the likely form is what its author wants to know
+        if not likely or any(not self.says(other) for other in programs[1:]):
+            return None
+        return "does not compile: " + likely
 
     def check_all(self, blocks):
         """[what is wrong, or None] for each; two at a time."""

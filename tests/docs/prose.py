@@ -2,9 +2,10 @@
 """Finds sentences of the old manner: long ones, and those that a rule of words.txt meets."""
 import re
 
+from pages import SPAN
+
 LONGEST = 30  # words of a sentence
 SENTENCE = re.compile(r"(?<=[.?!])[\"')*_]*\s+(?=[\"'(*_`\[]*[A-Z0-9`])")
-SPAN = re.compile(r"(`+)(.+?)\1", re.S)
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
 
 

@@ -5,6 +5,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
+TRANSCRIPTS = {"console", "terminal", "shell-session"}  # commands behind a $, and what they print
+LANGUAGES = {"sh", "bash", "shell"} | TRANSCRIPTS
 OPTION = re.compile(r"^\s{2,}(-{1,2}[\w-]+(?:,-{1,2}[\w-]+)*)(?: (\S.*?))?(?:\s{2,}|$)")
 LIMITS = ("Excludes:", "Needs:", "REQUIRED")
 ENDS = {"|", "||", "&&", ";", "&", "(", ")", "{", "}", "!", "then", "do", "else", "|&", ";;"}
@@ -143,7 +145,7 @@ class Shell:
     def check_block(self, block):
         """[(line, what is wrong)] of a block in sh or console."""
         numbered = list(enumerate(block.text.split("\n"), block.line))
-        if block.language in ("console", "terminal", "shell-session"):
+        if block.language in TRANSCRIPTS:
             script, keep = [], False
             for n, line in numbered:
                 prompt = re.match(r"\s*\$ (.*)", line)
