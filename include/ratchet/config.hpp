@@ -94,6 +94,19 @@ struct delete_config {
   std::vector<std::string> is;  ///< what the field says then; empty: anything but null, false, 0 and no text
 };
 
+/// Whether a record's value holds several events.
+enum class each_kind : std::uint8_t {
+  none,   ///< the value is one event; of `cloudevents`, a batch is one event each
+  array,  ///< a JSON array, each element of which is an event
+  lines,  ///< NDJSON: each line that is not blank is an event
+};
+
+/// Several events in one record. They have its key, its headers and its place in the partition.
+struct each_config {
+  each_kind kind{each_kind::none};
+  std::string pointer{};  ///< `array`: where it is in the value; empty: it is the value
+};
+
 /// Where each field comes from: `/json/pointer` (RFC 6901) into the value, `key`, or `header:NAME`; in
 /// `cloudevents` `attribute:NAME`, `key` or `header:NAME`. Empty: not mapped, or as the format has it: see
 /// `format`. Formats of row changes know all fields by themselves.
@@ -125,6 +138,8 @@ struct envelope_config {
   /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
   /// log; what is stored of the column stays. Empty: nothing is looked for.
   std::string unavailable{"__debezium_unavailable_value"};
+  /// Of `json` alone. Pointers go into the event, not into the whole value.
+  each_config each{};
 };
 
 /// `latest`: what becomes of two events with one number, which are not the same event.
@@ -260,6 +275,9 @@ struct stream_config {
   retry_config retry;
   rejected_config rejected;
   dedup_config dedup;
+  /// An aggregate whose last event is older, by the stream's own time, is forgotten: its sequence, its
+  /// snapshot, and that it ever was. None: sequences are kept for ever.
+  std::optional<std::chrono::milliseconds> retention;
   ratchet::record_times record_times{ratchet::record_times::checked};
   reducer_config reducer;
   std::uint32_t poison{100};  ///< records in a row that cannot be decoded stop a partition; 0: off

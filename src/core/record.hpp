@@ -24,6 +24,10 @@ struct record {
   std::optional<std::string_view> key;
   std::optional<std::string_view> value;  ///< none: a tombstone
   std::span<const header> headers;        ///< filled only where an envelope reads headers
+  /// Of a record that holds several events, its value is one of them: which, from 0, and whether another one
+  /// follows. All of them are of one step.
+  std::uint32_t index{0};
+  bool more{false};
 };
 
 }  // namespace ratchet
