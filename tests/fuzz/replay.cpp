@@ -44,9 +44,8 @@ bool are_listed(const std::vector<fs::path>& files, const char* listing, const c
 }  // namespace
 
 /// Where there is no libFuzzer: runs the target once for each file named, and for each in the folders named.
-/// With
-/// --listed FILE in front these must be the inputs that FILE lists, so that a part of a corpus is no replay
-/// of it. A claim that does not hold aborts, with the file's name as the last line on standard output.
+/// With --listed FILE in front these must be the inputs that FILE lists, so that a part of a corpus is no
+/// replay of it. A claim that does not hold aborts, with the file's name as the last line on standard output.
 int main(int argc, char** argv) {
   std::vector<fs::path> files;
   std::error_code error;

@@ -1,11 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <array>
-#include <vector>
-
 #include "layout_bytes.hpp"
-#include "store/layout/answer.hpp"
 #include "store/layout/layout.hpp"
 
 /// As in store_layout.cpp: the keys.

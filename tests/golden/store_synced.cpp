@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include "layout_bytes.hpp"
 #include "store/engine/crc32c.hpp"
 #include "store/files/synced_file.hpp"
+#include "support/temporary_directory.hpp"
 
 /// Every byte of the file that says which step was synced last.
 namespace ratchet::layout {
@@ -16,8 +16,8 @@ namespace {
 
 TEST(the_file_synced, is_these_bytes) {
   EXPECT_EQ(extend_crc32c(0, "123456789", 9), 0xE3069283U);  // the check value of CRC-32C
-  std::string name = (std::filesystem::temp_directory_path() / "ratchet-synced-XXXXXX").string();
-  const std::filesystem::path directory = ::mkdtemp(name.data());
+  const support::temporary_directory files;
+  const std::filesystem::path& directory = files.path();
   {
     auto file = synced_file::open(directory);
     ASSERT_TRUE(file);
@@ -42,7 +42,6 @@ TEST(the_file_synced, is_these_bytes) {
   torn.put('x');
   torn.close();
   EXPECT_EQ(synced_file::read(directory).value(), 0U);
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ struct spec {
   std::string source{};
   std::optional<std::uint64_t> begins_at{};
   malformed_reason fault{malformed_reason::invalid_json};  ///< of a malformed one
+  bool keeps_columns{false};
   friend bool operator==(const spec&, const spec&) = default;
 };
 
@@ -114,6 +115,7 @@ class batch {
       if (s.own_time) e.time = at_ms(*s.own_time);
       if (s.kind == decoded_kind::event) {
         e.payload = s.payload;
+        e.keeps_columns = s.keeps_columns;
         e.payload_hash = {std::hash<std::string>{}(s.payload), 1};
       }
     }

@@ -187,6 +187,13 @@ class session_world {
     return run(options);
   }
   [[nodiscard]] stream_list& streams() { return streams_; }
+  /// These numbers of an aggregate of the partition's own.
+  void produce(const topic_partition& where, int from, int to) {
+    produce(where, from, to, "a" + place(where));
+  }
+  void produce(const topic_partition& where, int from, int to, const std::string& aggregate) {
+    for (int n = from; n <= to; ++n) source.produce(where, event(aggregate, n));
+  }
   /// What the process that crashed had not synced is lost, and the next run starts afresh.
   void power_cut() { store.under().lose_unsynced(); }
 
@@ -270,6 +277,17 @@ class session_world {
 
  public:
   log_ptr log;
+};
+
+inline const topic_partition k_p0 = at("t", 0);
+inline const topic_partition k_p1 = at("t", 1);
+
+/// Three records in each.
+struct two_partitions : session_world {
+  two_partitions() {
+    produce(k_p0, 1, 3);
+    produce(k_p1, 1, 3);
+  }
 };
 
 /// Record times nine hours apart, so that the window tells the partitions apart.

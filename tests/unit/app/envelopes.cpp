@@ -2,7 +2,6 @@
 // Streams of each format, from their records to the state on disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <filesystem>
@@ -167,10 +166,15 @@ std::string change(const char* op, unsigned commit, unsigned lsn, const std::str
          R"(\"]"},"op":")" + op + "\"}";
 }
 
-TEST_F(stream_of, changes_of_postgresql_ends_with_the_rows_of_the_table) {
-  stream().envelope.format = envelope_format::debezium_cdc;
-  stream().dedup.ids = id_kind::none;
-  const std::string one = R"({"id":1})";
+struct rows_by_debezium : stream_of {
+  rows_by_debezium() {
+    stream().envelope.format = envelope_format::debezium_cdc;
+    stream().dedup.ids = id_kind::none;
+  }
+  const std::string one{R"({"id":1})"};
+};
+
+TEST_F(rows_by_debezium, changes_of_postgresql_ends_with_the_rows_of_the_table) {
   const std::string two = R"({"id":2})";
   feed(kcat(0, one, change("r", 0, 90, R"({"v":"snapshot"})")) +
            kcat(1, two, change("r", 0, 90, R"({"v":"kept"})")) +
@@ -187,9 +191,7 @@ TEST_F(stream_of, changes_of_postgresql_ends_with_the_rows_of_the_table) {
   EXPECT_EQ(counted().ignored, 2U) << "the tombstone behind the delete, and the truncation";
 }
 
-TEST_F(stream_of, changes_at_one_log_position_ends_with_the_higher_offset) {
-  stream().envelope.format = envelope_format::debezium_cdc;
-  stream().dedup.ids = id_kind::none;
+TEST_F(rows_by_debezium, changes_at_one_log_position_ends_with_the_higher_offset) {
   const std::string key = R"({"id":1})";
   const std::string first = change("u", 100, 110, R"({"v":1})");
   const std::string second = change("u", 100, 110, R"({"v":2})");
@@ -208,10 +210,7 @@ std::string read_aside(const std::string& pair, const std::string& after) {
          R"("},"op":"r"})";
 }
 
-TEST_F(stream_of, changes_and_incremental_snapshots_goes_by_the_place_in_the_stream) {
-  stream().envelope.format = envelope_format::debezium_cdc;
-  stream().dedup.ids = id_kind::none;
-  const std::string one = R"({"id":1})";
+TEST_F(rows_by_debezium, changes_and_incremental_snapshots_goes_by_the_place_in_the_stream) {
   const std::string two = R"({"id":2})";
   feed(kcat(0, one, change("u", 1100, 1200, R"({"v":"streamed"})")) +
            kcat(1, one, read_aside(R"([\"1200\",\"1250\"])", R"({"v":"read"})")) +
@@ -225,10 +224,7 @@ TEST_F(stream_of, changes_and_incremental_snapshots_goes_by_the_place_in_the_str
   EXPECT_EQ(counted().rejected_malformed, 0U);
 }
 
-TEST_F(stream_of, changes_without_a_column_keeps_what_is_stored_of_it) {
-  stream().envelope.format = envelope_format::debezium_cdc;
-  stream().dedup.ids = id_kind::none;
-  const std::string one = R"({"id":1})";
+TEST_F(rows_by_debezium, changes_without_a_column_keeps_what_is_stored_of_it) {
   const auto row = [](const std::string& terms, int visits) {
     return R"({"terms":")" + terms + R"(","visits":)" + std::to_string(visits) + "}";
   };
@@ -247,22 +243,16 @@ TEST_F(stream_of, changes_without_a_column_keeps_what_is_stored_of_it) {
   EXPECT_EQ(counted().applied + counted().superseded, 7U);
 }
 
-TEST_F(stream_of, changes_without_a_column_spelt_in_another_way_goes_by_the_config) {
-  stream().envelope.format = envelope_format::debezium_cdc;
+TEST_F(rows_by_debezium, changes_without_a_column_spelt_in_another_way_goes_by_the_config) {
   stream().envelope.unavailable = "n/a";
-  stream().dedup.ids = id_kind::none;
-  const std::string one = R"({"id":1})";
   feed(kcat(0, one, change("c", 100, 110, R"({"v":1})")) +
            kcat(1, one, change("u", 110, 120, R"({"v":"n/a","__debezium_unavailable_value":0})")),
        true);
   EXPECT_EQ(read(one), R"({"v":1,"__debezium_unavailable_value":0})");
 }
 
-TEST_F(stream_of, changes_by_partition_ends_with_the_last_one) {
-  stream().envelope.format = envelope_format::debezium_cdc;
+TEST_F(rows_by_debezium, changes_by_partition_ends_with_the_last_one) {
   stream().envelope.position = change_order::partition;
-  stream().dedup.ids = id_kind::none;
-  const std::string one = R"({"id":1})";
   const auto of_db2 = [](const char* op, const std::string& after) {
     return std::string{R"({"after":)"} + after + R"(,"source":{"connector":"db2"},"op":")" + op + "\"}";
   };

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "../src/cli/joined_thread.hpp"
+#include "support/temporary_directory.hpp"
 #include "unit/cli/command.hpp"
 
 namespace ratchet {
@@ -20,8 +21,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(a_command_in_a_directory_that_is_gone, says_so_and_ends) {
-  std::string name = (std::filesystem::temp_directory_path() / "ratchet-edges-XXXXXX").string();
-  const std::filesystem::path dir = ::mkdtemp(name.data());
+  const support::temporary_directory files;
+  const std::filesystem::path& dir = files.path();
+  const std::string name = dir.string();
   std::ofstream{dir / "r.yaml"} << "version: 1\nstate: {path: state}\nstreams:\n"
                                    "  - {name: a, dedup: off, envelope: {aggregate: /a, sequence: /s}}\n";
   std::ofstream{dir / "e"} << "{\"a\":\"p\",\"s\":1}\n";
@@ -33,7 +35,6 @@ TEST(a_command_in_a_directory_that_is_gone, says_so_and_ends) {
   EXPECT_THAT(WEXITSTATUS(status), ::testing::AnyOf(70, 74));
   EXPECT_THAT(cli_testing::content_of(dir / "err"),
               AllOf(::testing::StartsWith("ratchet: "), HasSubstr("No such file or directory")));
-  std::filesystem::remove_all(dir);
 }
 
 TEST(a_thread_of_bench, throws_where_it_is_joined_and_nowhere_else) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/temporary_directory.hpp"
 #include "unit/cli/command.hpp"
 
 namespace ratchet {
@@ -41,15 +42,13 @@ TEST(systemd_unit, is_one_that_systemd_takes) {
   const std::size_t at = unit.find(installed);
   ASSERT_NE(at, std::string::npos);
   unit.replace(at, installed.size(), std::string{RATCHET_BINARY} + " ");
-  std::string path = fs::temp_directory_path() / "ratchet-unit-XXXXXX";
-  ASSERT_NE(::mkdtemp(path.data()), nullptr);
-  const fs::path file = fs::path{path} / "ratchet.service";
+  const support::temporary_directory files;
+  const fs::path file = files.path() / "ratchet.service";
   std::ofstream{file} << unit;
-  const std::string said = (fs::path{path} / "said").string();
+  const std::string said = (files.path() / "said").string();
   const std::string command = "systemd-analyze verify --man=no " + file.string() + " >" + said + " 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << cli_testing::content_of(said);
   EXPECT_EQ(cli_testing::content_of(said), "") << "it is taken, and something of it is not";
-  fs::remove_all(path);
 }
 
 }  // namespace

@@ -13,9 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
 struct ownership : ::testing::Test {
   session_world w;
   std::vector<std::string> topics{"t"};

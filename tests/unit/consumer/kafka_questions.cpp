@@ -2,19 +2,17 @@
 // What a program is asked by the public app, and what its answer does, over the embedded broker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 
 #include "kafka/embedded_broker.hpp"
 #include "ratchet/ratchet.hpp"
 #include "support/kafka_testing.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet::testing {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
 struct counting {
@@ -26,8 +24,7 @@ struct counting {
 };
 
 TEST(app_over_kafka, is_asked_about_a_rewound_topic_and_answers_its_next_run) {
-  std::string name = (fs::temp_directory_path() / "ratchet-asked-XXXXXX").string();
-  const fs::path directory = ::mkdtemp(name.data());
+  const support::temporary_directory files;
   auto broker = embedded_broker::start();
   ASSERT_TRUE(broker);
   ASSERT_TRUE(broker.value()->create_topic("t", 1));
@@ -42,7 +39,7 @@ TEST(app_over_kafka, is_asked_about_a_rewound_topic_and_answers_its_next_run) {
   const auto settings = parse_config("version: 1\nkafka: {brokers: [\"" + broker.value()->bootstrap() +
                                          "\"], group: g, properties: {session.timeout.ms: 6000, "
                                          "heartbeat.interval.ms: 300}}\nstate: {path: " +
-                                         (directory / "state").string() +
+                                         (files.path() / "state").string() +
                                          "}\nstreams:\n  - {name: payments, topics: [t], start: earliest, "
                                          "dedup: off, envelope: {aggregate: /a, "
                                          "sequence: /n}, reducer: {kind: own, name: counting, version: 1}}\n",
@@ -78,8 +75,6 @@ TEST(app_over_kafka, is_asked_about_a_rewound_topic_and_answers_its_next_run) {
   ASSERT_TRUE(ended) << to_text(ended.error());
   EXPECT_THAT(a.questions(), IsEmpty());
   EXPECT_EQ(a.read("payments", "p1").value().sequence, seq(4));
-  std::error_code ignored;
-  fs::remove_all(directory, ignored);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 
-const topic_partition k_p0 = at("t", 0);
-
 complaint refusal_of(const std::string& broker) {
   return {make_error_code(errc::access_denied), access_kind::login,
           "sasl_plaintext://" + broker + "/bootstrap: SASL authentication failed"};

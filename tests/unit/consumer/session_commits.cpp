@@ -10,13 +10,9 @@ namespace {
 const topic_partition k_first = at("t", 0);
 const topic_partition k_second = at("t", 1);
 
-void produce(session_world& w, const topic_partition& where, int from, int to) {
-  for (int n = from; n <= to; ++n) w.source.produce(where, event("a" + place(where), n));
-}
-
 TEST(consumer_session, has_start_and_incarnation_durable_before_it_claims) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   const std::size_t draw = w.calls.find("draw_incarnation");
   const std::size_t join = w.calls.find("join");
@@ -35,8 +31,8 @@ TEST(consumer_session, has_start_and_incarnation_durable_before_it_claims) {
 TEST(consumer_session, commits_nothing_that_is_only_written) {
   session_world w;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
-  w.source.script = {[&] { EXPECT_EQ(w.source.commits_begun(), 0U); }, [&] { produce(w, k_first, 4, 5); },
+  w.produce(k_first, 1, 3);
+  w.source.script = {[&] { EXPECT_EQ(w.source.commits_begun(), 0U); }, [&] { w.produce(k_first, 4, 5); },
                      [&] { EXPECT_EQ(w.source.commits_begun(), 0U); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.source.commits_begun(), 0U);
@@ -45,7 +41,7 @@ TEST(consumer_session, commits_nothing_that_is_only_written) {
 
 TEST(consumer_session, commits_what_a_sync_covers_while_it_runs) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { EXPECT_EQ(w.source.logs[k_first].committed, 3); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_GE(w.source.commits_begun(), 1U);
@@ -55,7 +51,7 @@ TEST(consumer_session, syncs_every_step_where_the_config_says_so) {
   session_world w;
   w.settings.state.sync = sync_mode::every_step;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { EXPECT_EQ(w.store.durable_offset(k_first), 3); }};
   ASSERT_EQ(w.run().end, session_end::drained);
 }
@@ -63,8 +59,8 @@ TEST(consumer_session, syncs_every_step_where_the_config_says_so) {
 TEST(consumer_session, has_one_commit_under_way_at_a_time) {
   session_world w;
   w.source.holds_commits = true;
-  produce(w, k_first, 1, 3);
-  w.source.script = {[&] { produce(w, k_first, 4, 6); }, [&] { produce(w, k_first, 7, 9); }};
+  w.produce(k_first, 1, 3);
+  w.source.script = {[&] { w.produce(k_first, 4, 6); }, [&] { w.produce(k_first, 7, 9); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.source.commits_begun(), 1U);
   EXPECT_EQ(w.source.logs[k_first].committed, 9);
@@ -73,7 +69,7 @@ TEST(consumer_session, has_one_commit_under_way_at_a_time) {
 TEST(consumer_session, tries_a_failed_commit_again_and_logs_one_line_of_many) {
   session_world w;
   w.source.failing_commits = 30;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { EXPECT_EQ(w.source.logs[k_first].committed, 3); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.source.commits_begun(), 31U);
@@ -83,7 +79,7 @@ TEST(consumer_session, tries_a_failed_commit_again_and_logs_one_line_of_many) {
 TEST(consumer_session, syncs_and_commits_before_it_gives_partitions_back) {
   session_world w;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { w.source.say(notice::revoked{{k_first}, false}); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   const std::size_t assign = w.calls.find("assign");
@@ -99,7 +95,7 @@ TEST(consumer_session, syncs_and_commits_before_it_gives_partitions_back) {
 TEST(consumer_session, commits_nothing_of_partitions_that_were_lost) {
   session_world w;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] {
                        w.source.say(notice::revoked{{k_first}, true});
                      },
@@ -113,7 +109,7 @@ TEST(consumer_session, commits_nothing_of_partitions_that_were_lost) {
 
 TEST(consumer_session, commits_nothing_while_unassigned_and_goes_on_after) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.failing_commits = 1'000;
   w.source.script = {
       [&] {
@@ -121,7 +117,7 @@ TEST(consumer_session, commits_nothing_while_unassigned_and_goes_on_after) {
       },
       [&] { w.source.failing_commits = 0; },
       [&] { w.source.say(notice::assigned{{k_first}}); },
-      [&] { produce(w, k_first, 4, 5); },
+      [&] { w.produce(k_first, 4, 5); },
   };
   w.source.on_poll = [&](int poll) {  // the commits that fail keep the script from going on
     if (poll == 12) w.source.failing_commits = 0;
@@ -140,7 +136,7 @@ TEST(consumer_session, drains_when_told_to_stop_so_that_all_that_was_taken_is_du
   session_world w;
   w.source.most_per_poll = 1;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 20);
+  w.produce(k_first, 1, 20);
   w.source.on_poll = [&](int poll) {
     if (poll == 9) w.stop = true;
   };
@@ -157,7 +153,7 @@ TEST(consumer_session, drains_when_told_to_stop_so_that_all_that_was_taken_is_du
 TEST(consumer_session, says_so_where_the_last_commit_fails_and_still_ends_well) {
   session_world w;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { w.source.failing_waits = 1; }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.logged("the last offsets were not committed"), 1U);
@@ -173,8 +169,8 @@ TEST(consumer_session, starts_nothing_where_it_is_told_to_stop_before) {
 
 TEST(consumer_session, takes_records_of_several_streams_in_one_step) {
   session_world w{{payments("payments", "t"), payments("refunds", "u")}};
-  produce(w, at("t", 0), 1, 2);
-  produce(w, at("u", 0), 1, 3);
+  w.produce(at("t", 0), 1, 2);
+  w.produce(at("u", 0), 1, 3);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.calls.count("write "), 2U) << "the start, and one step";
   EXPECT_EQ(w.counted("payments").consumed, 2U);
@@ -186,17 +182,17 @@ TEST(consumer_session, takes_records_of_several_streams_in_one_step) {
 TEST(consumer_session, waits_for_a_sync_where_those_in_the_background_brought_nothing_for_ten_seconds) {
   session_world w;
   w.store.holds_syncs = true;  // they fail, and nobody hears of it
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {
       [&] {
         w.store.syncs_until_failure = 0;
         w.clock.advance(std::chrono::seconds{9});
-        produce(w, k_first, 4, 4);
+        w.produce(k_first, 4, 4);
       },
       [&] {
         EXPECT_EQ(w.counted().consumed, 4U) << "it goes on meanwhile";
         w.clock.advance(std::chrono::seconds{2});
-        produce(w, k_first, 5, 5);
+        w.produce(k_first, 5, 5);
       },
   };
   EXPECT_EQ(w.run().end, session_end::store_lost);
@@ -205,7 +201,7 @@ TEST(consumer_session, waits_for_a_sync_where_those_in_the_background_brought_no
 
 TEST(consumer_session, ends_as_store_lost_where_a_write_fails) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.store.writes_until_failure = 1;  // the start is written, the first step is not
   const session_result ended = w.run();
   EXPECT_EQ(ended.end, session_end::store_lost);
@@ -216,7 +212,7 @@ TEST(consumer_session, ends_as_store_lost_where_a_write_fails) {
 
 TEST(consumer_session, claims_nothing_where_the_start_cannot_be_synced) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.store.syncs_until_failure = 0;
   EXPECT_EQ(w.run().end, session_end::store_lost);
   EXPECT_EQ(w.calls.count("commit"), 0U);
@@ -226,7 +222,7 @@ TEST(consumer_session, claims_nothing_where_the_start_cannot_be_synced) {
 TEST(consumer_session, commits_nothing_at_a_revoke_where_the_sync_fails) {
   session_world w;
   w.store.holds_syncs = true;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] {
     w.store.syncs_until_failure = 0;
     w.source.say(notice::revoked{{k_first}, false});
@@ -237,7 +233,7 @@ TEST(consumer_session, commits_nothing_at_a_revoke_where_the_sync_fails) {
 
 TEST(consumer_session, ends_as_client_lost_where_the_client_gives_up) {
   session_world w;
-  produce(w, k_first, 1, 3);
+  w.produce(k_first, 1, 3);
   w.source.script = {[&] { w.source.say(notice::fatal{make_error_code(errc::source_fatal), "fenced"}); }};
   const session_result ended = w.run();
   EXPECT_EQ(ended.end, session_end::client_lost);
@@ -245,7 +241,7 @@ TEST(consumer_session, ends_as_client_lost_where_the_client_gives_up) {
   EXPECT_NE(ended.why->message.find("fenced"), std::string::npos);
 
   w.source.script.clear();
-  produce(w, k_first, 4, 6);
+  w.produce(k_first, 4, 6);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up) << "a new client goes on from the store";
   EXPECT_EQ(w.counted().consumed, 6U);
   EXPECT_EQ(w.counted().duplicate, 0U);
@@ -253,7 +249,7 @@ TEST(consumer_session, ends_as_client_lost_where_the_client_gives_up) {
 
 TEST(consumer_session, logs_one_line_of_the_brokers_troubles_in_ten_seconds) {
   session_world w;
-  produce(w, k_first, 1, 1);
+  w.produce(k_first, 1, 1);
   const auto trouble = [&] {
     w.source.say(notice::trouble{make_error_code(errc::source_unavailable), "all brokers are down"});
   };
@@ -272,8 +268,8 @@ TEST(consumer_session, logs_one_line_of_the_brokers_troubles_in_ten_seconds) {
 TEST(consumer_session, goes_on_from_the_synced_state_after_a_power_cut) {
   session_world w;
   w.source.most_per_poll = 2;
-  produce(w, k_first, 1, 10);
-  produce(w, k_second, 1, 10);
+  w.produce(k_first, 1, 10);
+  w.produce(k_second, 1, 10);
   w.source.on_poll = [&](int poll) {
     if (poll == 4) w.store.holds_syncs = true;
     if (poll == 8) w.source.say(notice::fatal{make_error_code(errc::source_fatal), "gone"});

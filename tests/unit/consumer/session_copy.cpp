@@ -7,9 +7,6 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
 /// Three records were handled when the checkpoint was taken; the store that it was taken of went on to five,
 /// under an incarnation that both know. This is the checkpoint.
 struct checkpointed : session_world {

@@ -15,8 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-const topic_partition k_p0 = at("t", 0);
-
 /// Adds up payloads, and takes its time.
 struct slow {
   static constexpr reducer_traits traits{.name = "slow", .version = 1};

@@ -17,9 +17,6 @@ namespace {
 
 using std::chrono::seconds;
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
 /// t/0 was read to its end, and left out of the floor.
 class unread_records : public ::testing::Test {
  protected:

@@ -9,8 +9,6 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
 const group_member k_somebody{"id-1", "payments-a", "/10.0.0.7"};
 
 /// A group whose offset is another's, met with an option that goes over it.

@@ -8,17 +8,8 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
-void produce(session_world& w, const topic_partition& where, int from, int to) {
-  for (int n = from; n <= to; ++n) w.source.produce(where, event("a", n));
-}
-
 TEST(session_membership, leaves_where_a_second_fresh_instance_holds_the_lowest_partition) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.held_at_join = {k_p1};
   const session_result ended = w.run();
   ASSERT_EQ(ended.end, session_end::refused);
@@ -29,15 +20,13 @@ TEST(session_membership, leaves_where_a_second_fresh_instance_holds_the_lowest_p
 
 TEST(session_membership, leaves_where_it_is_one_too_many) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.held_at_join = std::vector<topic_partition>{};
   EXPECT_EQ(w.run().end, session_end::refused);
 }
 
 TEST(session_membership, stays_where_it_holds_the_lowest_partition_and_is_not_ready) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.held_at_join = {k_p0};
   w.source.tick = std::chrono::seconds{10};
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
@@ -48,9 +37,7 @@ TEST(session_membership, stays_where_it_holds_the_lowest_partition_and_is_not_re
 }
 
 TEST(session_membership, waits_for_what_the_group_still_keeps_for_a_killed_member) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.held_at_join = {k_p0};
   w.source.script = {[&] {
     w.source.say(notice::revoked{{k_p0}, false});
@@ -61,9 +48,7 @@ TEST(session_membership, waits_for_what_the_group_still_keeps_for_a_killed_membe
 }
 
 TEST(session_membership, does_not_decide_to_stay_where_the_claims_cannot_be_read) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.held_at_join = {k_p1};
   w.source.on_poll = [&](int poll) {
     if (poll == 1) w.source.failing_committed_queries = 1;
@@ -73,15 +58,13 @@ TEST(session_membership, does_not_decide_to_stay_where_the_claims_cannot_be_read
 }
 
 TEST(session_membership, goes_on_with_a_part_after_a_claim) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.script = {
       [&] {
         w.source.say(notice::revoked{{k_p0, k_p1}, false});
       },
       [&] { w.source.say(notice::assigned{{k_p1}}); },
-      [&] { produce(w, k_p1, 4, 5); },
+      [&] { w.produce(k_p1, 4, 5); },
       [&] { EXPECT_FALSE(w.board.snapshot().ready); },
   };
   ASSERT_EQ(w.run().end, session_end::drained);
@@ -90,9 +73,7 @@ TEST(session_membership, goes_on_with_a_part_after_a_claim) {
 }
 
 TEST(session_membership, never_leaves_by_itself_once_it_has_claimed) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.script = {
       [&] {
         w.source.say(notice::revoked{{k_p0, k_p1}, false});
@@ -102,7 +83,7 @@ TEST(session_membership, never_leaves_by_itself_once_it_has_claimed) {
         w.source.logs[k_p1].metadata = session_world::mark(k_other_uuid, {1, 1});
         w.source.say(notice::assigned{{k_p0, k_p1}});
       },
-      [&] { produce(w, k_p0, 4, 5); },
+      [&] { w.produce(k_p0, 4, 5); },
   };
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.counted().consumed, 8U) << "it works on what it may read";
@@ -115,7 +96,7 @@ TEST(session_membership, never_leaves_by_itself_once_it_has_claimed) {
 
 TEST(session_membership, reads_nothing_where_its_claim_fails) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.failing_waits = 1;
   EXPECT_EQ(w.run().end, session_end::client_lost);
   EXPECT_EQ(w.calls.count("assign"), 0U);
@@ -126,7 +107,7 @@ TEST(session_membership, reads_nothing_where_its_claim_fails) {
 
 TEST(session_membership, makes_a_new_client_where_it_is_never_assigned_again) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.script = {[&] {
                        w.source.say(notice::revoked{{k_p0}, true});
                      },
@@ -136,7 +117,7 @@ TEST(session_membership, makes_a_new_client_where_it_is_never_assigned_again) {
 
 TEST(session_membership, says_what_a_user_may_not_read) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.failing_committed_queries = 1;
   constexpr int k_group_authorization_failed = 30;
   w.source.query_error = kafka_error(k_group_authorization_failed);

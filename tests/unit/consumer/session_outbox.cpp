@@ -13,8 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const topic_partition k_p0 = at("t", 0);
-
 /// Gives up on events of the aggregate "bad".
 struct picky {
   static constexpr reducer_traits traits{

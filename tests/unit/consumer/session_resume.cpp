@@ -7,17 +7,10 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
-void produce(session_world& w, const topic_partition& where, int from, int to) {
-  for (int n = from; n <= to; ++n) w.source.produce(where, event("a", n));
-}
-
 /// Three records were handled and committed; six are in the log.
 struct resumed : session_world {
   explicit resumed(int records = 3) {
-    produce(*this, k_p0, 1, records);
+    produce(k_p0, 1, records, "a");
     EXPECT_EQ(run_until_end().end, session_end::caught_up);
     EXPECT_EQ(state_of(k_p0).next_offset, records);
     calls.lines.clear();
@@ -99,7 +92,7 @@ TEST(session_resume, refuses_a_copied_directory_without_joining) {
 TEST(session_resume, takes_over_from_a_copy_with_an_incarnation_past_its_own) {
   resumed w;
   w.commit_by_somebody(3, session_world::mark(k_own_uuid, {9, 99}));
-  produce(w, k_p0, 4, 6);
+  w.produce(k_p0, 4, 6, "a");
   ASSERT_EQ(w.run_to_end_with(resume_option::takeover).end, session_end::caught_up);
   EXPECT_EQ(w.store.incarnations().back().counter, 10U);
   w.expect_start_at(3);
@@ -110,7 +103,7 @@ TEST(session_resume, takes_over_from_a_copy_with_an_incarnation_past_its_own) {
 
 TEST(session_resume, stops_where_the_log_begins_behind_the_state) {
   resumed w;
-  produce(w, k_p0, 4, 8);
+  w.produce(k_p0, 4, 8, "a");
   w.log_of_p0().start = 5;
   w.log_of_p0().records.erase(w.log_of_p0().records.begin(), w.log_of_p0().records.begin() + 5);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up) << "a stopped partition counts as ended";
@@ -149,7 +142,7 @@ TEST(session_resume, stops_where_the_last_record_before_the_markers_of_transacti
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 5);
   w.log_of_p0() = {};  // made anew, and longer than before; the group's offsets went with the topic
-  produce(w, k_p0, 11, 19);
+  w.produce(k_p0, 11, 19, "a");
   w.calls.lines.clear();
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   w.expect_stopped("the record at offset 2 is not the one that was handled there");
@@ -159,13 +152,13 @@ TEST(session_resume, stops_where_the_last_record_before_the_markers_of_transacti
 TEST(session_resume, warns_and_goes_on_where_it_remembers_no_record_below_its_position) {
   resumed w;
   w.commit_by_somebody(6);
-  produce(w, k_p0, 4, 9);
+  w.produce(k_p0, 4, 9, "a");
   w.log_of_p0().records.resize(6);
   w.log_of_p0().end = 6;
   ASSERT_EQ(w.run_to_end_with(resume_option::kafka).end, session_end::caught_up);
   EXPECT_EQ(w.logged("cannot be told"), 0U) << "that was said by the operator";
   w.log_of_p0() = {};
-  produce(w, k_p0, 11, 19);
+  w.produce(k_p0, 11, 19, "a");
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   w.expect_start_at(6);
   EXPECT_EQ(w.logged("no record below offset 6 is remembered"), 1U);
@@ -174,7 +167,7 @@ TEST(session_resume, warns_and_goes_on_where_it_remembers_no_record_below_its_po
 TEST(session_resume, warns_and_goes_on_where_the_last_record_is_gone) {
   resumed w;
   w.log_of_p0().records.pop_back();  // compacted away; the log's end stays
-  produce(w, k_p0, 4, 5);
+  w.produce(k_p0, 4, 5, "a");
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   w.expect_start_at(3);
   EXPECT_EQ(w.logged("the record at offset 2 is gone"), 1U);
@@ -195,7 +188,7 @@ TEST(session_resume, resumes_at_the_stored_offset_whatever_our_own_commit_says) 
 
 TEST(session_resume, resumes_at_the_stored_offset_where_our_own_commit_is_ahead) {
   resumed w;
-  produce(w, k_p0, 4, 6);
+  w.produce(k_p0, 4, 6, "a");
   w.commit_by_somebody(6, session_world::mark(k_own_uuid, w.store.incarnations().back()));
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   w.expect_start_at(3);
@@ -228,7 +221,7 @@ TEST(session_resume, stops_where_somebody_rewound_the_group) {
 TEST(session_resume, stops_where_somebody_skipped_ahead) {
   for (const resume_option option : {resume_option::none, resume_option::store, resume_option::kafka}) {
     resumed w;
-    produce(w, k_p0, 4, 8);
+    w.produce(k_p0, 4, 8, "a");
     w.commit_by_somebody(5);
     ASSERT_EQ(w.run_to_end_with(option).end, session_end::caught_up);
     if (option == resume_option::none) {
@@ -248,7 +241,7 @@ TEST(session_resume, stops_where_somebody_skipped_ahead) {
 TEST(session_resume, refuses_where_the_state_is_lost) {
   for (const char* metadata : {"", "somebody", "mark"}) {
     session_world w;
-    produce(w, k_p0, 1, 6);
+    w.produce(k_p0, 1, 6, "a");
     w.source.logs[k_p0].committed = 4;
     w.source.logs[k_p0].metadata =
         std::string{metadata} == "mark" ? session_world::mark(k_other_uuid, {1, 1}) : metadata;
@@ -261,7 +254,7 @@ TEST(session_resume, refuses_where_the_state_is_lost) {
 
 TEST(session_resume, builds_a_lost_state_anew_from_the_start_of_the_log_and_says_what_is_missing) {
   session_world w;
-  produce(w, k_p0, 1, 6);
+  w.produce(k_p0, 1, 6, "a");
   w.source.logs[k_p0].committed = 4;
   w.source.logs[k_p0].start = 2;
   w.source.logs[k_p0].records.erase(w.source.logs[k_p0].records.begin(),
@@ -278,7 +271,7 @@ TEST(session_resume, builds_a_lost_state_anew_from_the_start_of_the_log_and_says
 
 TEST(session_resume, accepts_a_lost_state_where_the_operator_says_so) {
   session_world w;
-  produce(w, k_p0, 1, 6);
+  w.produce(k_p0, 1, 6, "a");
   w.source.logs[k_p0].committed = 4;
   session_options options;
   options.until_end = true;
@@ -294,11 +287,11 @@ TEST(session_resume, starts_where_the_config_says_and_a_later_partition_at_its_b
   stream_config from_the_end = payments();
   from_the_end.start = start_position::latest;
   session_world w{{from_the_end}};
-  produce(w, k_p0, 1, 4);
+  w.produce(k_p0, 1, 4, "a");
   w.source.script = {
-      [&] { produce(w, k_p0, 5, 6); },
+      [&] { w.produce(k_p0, 5, 6, "a"); },
       [&] {
-        produce(w, k_p1, 1, 3);
+        w.produce(k_p1, 1, 3, "a");
         w.source.say(notice::revoked{{k_p0}, false});
       },
       [&] {
@@ -315,7 +308,7 @@ TEST(session_resume, starts_where_the_config_says_and_a_later_partition_at_its_b
 TEST(session_resume, does_nothing_with_an_option_where_nothing_is_amiss) {
   for (const resume_option option : k_all_options) {
     resumed w;
-    produce(w, k_p0, 4, 6);
+    w.produce(k_p0, 4, 6, "a");
     ASSERT_EQ(w.run_to_end_with(option).end, session_end::caught_up);
     w.expect_start_at(3);
     EXPECT_TRUE(w.store.audits().empty());
@@ -326,7 +319,7 @@ TEST(session_resume, does_nothing_with_an_option_where_nothing_is_amiss) {
 
 TEST(session_resume, holds_an_option_for_the_first_assignment_only) {
   resumed w;
-  produce(w, k_p0, 4, 8);
+  w.produce(k_p0, 4, 8, "a");
   w.log_of_p0().records.pop_back();
   w.log_of_p0().end = 7;
   w.source.script = {
@@ -334,7 +327,7 @@ TEST(session_resume, holds_an_option_for_the_first_assignment_only) {
         w.source.say(notice::revoked{{k_p0}, false});
       },
       [&] {
-        produce(w, k_p0, 8, 12);
+        w.produce(k_p0, 8, 12, "a");
         w.commit_by_somebody(10);
         w.source.say(notice::assigned{{k_p0}});
       },
@@ -348,7 +341,7 @@ TEST(session_resume, holds_an_option_for_the_first_assignment_only) {
 TEST(session_resume, does_not_call_an_option_unused_that_has_put_a_directory_aside) {
   for (const bool was_used : {false, true}) {
     session_world w;  // behind a topic made anew nothing is committed that the new state could meet
-    produce(w, k_p0, 1, 3);
+    w.produce(k_p0, 1, 3, "a");
     session_options options;
     options.until_end = true;
     options.resume = {resume_option::rebuild, {}, {}, was_used};
@@ -379,10 +372,10 @@ TEST(session_resume, accepts_no_start_that_it_refuses) {
 
 TEST(session_resume, judges_each_partition_by_itself) {
   session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  w.produce(k_p0, 1, 3, "a");
+  w.produce(k_p1, 1, 3, "a");
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
-  produce(w, k_p1, 4, 5);
+  w.produce(k_p1, 4, 5, "a");
   w.source.logs[k_p0].committed = 1;
   w.source.logs[k_p0].metadata.clear();
   w.calls.lines.clear();

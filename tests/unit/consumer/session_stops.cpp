@@ -11,13 +11,6 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
-void produce(session_world& w, const topic_partition& where, int from, int to) {
-  for (int n = from; n <= to; ++n) w.source.produce(where, event("a" + place(where), n));
-}
-
 /// Fails for the aggregate "bad" until it is mended.
 struct fragile {
   static constexpr reducer_traits traits{
@@ -41,9 +34,9 @@ stream_config poisoned_at(std::uint32_t limit) {
 TEST(session_stops, stops_a_poisoned_partition_before_the_record_that_reaches_the_limit) {
   session_world w{{poisoned_at(3)}};
   w.source.most_per_poll = 1;  // so that it is paused long before its end
-  produce(w, k_p0, 1, 2);
+  w.produce(k_p0, 1, 2);
   for (int i = 0; i < 8; ++i) w.source.produce(k_p0, "not json");
-  produce(w, k_p1, 1, 5);
+  w.produce(k_p1, 1, 5);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up) << "a stopped partition counts as ended";
   EXPECT_EQ(w.state_of(k_p0).next_offset, 4) << "two events and two malformed ones were handled";
   EXPECT_EQ(w.source.logs[k_p0].committed, 4);
@@ -79,10 +72,10 @@ TEST(session_stops, stops_again_at_the_same_record_after_a_restart) {
 TEST(session_stops, stops_a_partition_before_the_event_that_its_reducer_cannot_handle) {
   const fragile reduce;
   session_world w{{payments()}, reducers{}.add("payments", reduce)};
-  produce(w, k_p0, 1, 2);
+  w.produce(k_p0, 1, 2);
   w.source.produce(k_p0, event("bad", 1));
-  produce(w, k_p0, 3, 4);
-  produce(w, k_p1, 1, 5);
+  w.produce(k_p0, 3, 4);
+  w.produce(k_p1, 1, 5);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 2);
   EXPECT_EQ(w.store.snapshot_of("payments", "bad"), "nothing");
@@ -107,7 +100,7 @@ TEST(session_stops, keeps_an_event_that_fails_and_tries_it_again_in_the_next_run
       .attempts = 8, .backoff = std::chrono::milliseconds{1}, .most = std::chrono::milliseconds{1}};
   session_world w{{stream}, reducers{}.add("payments", reduce)};
   w.source.produce(k_p0, event("bad", 1));
-  produce(w, k_p0, 1, 2);
+  w.produce(k_p0, 1, 2);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_FALSE(w.stop_of(k_p0));
   EXPECT_EQ(w.state_of(k_p0).next_offset, 3) << "the partition never waits";
@@ -126,10 +119,10 @@ TEST(session_stops, passes_over_what_still_comes_of_a_stopped_partition) {
   session_world w{{poisoned_at(2)}};
   w.source.honours_pause = false;
   w.source.most_per_poll = 1;
-  produce(w, k_p0, 1, 1);
+  w.produce(k_p0, 1, 1);
   for (int i = 0; i < 2; ++i) w.source.produce(k_p0, "not json");
-  produce(w, k_p0, 2, 6);
-  produce(w, k_p1, 1, 6);
+  w.produce(k_p0, 2, 6);
+  w.produce(k_p1, 1, 6);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 2);
   EXPECT_EQ(w.source.logs[k_p0].committed, 2);
@@ -141,7 +134,7 @@ TEST(session_stops, does_not_move_a_stopped_partition_to_its_end) {
   session_world w{{poisoned_at(1)}};
   w.source.honours_pause = false;
   w.source.produce(k_p0, "not json");
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 0);
 }
@@ -165,9 +158,7 @@ TEST(session_stops, forgets_a_stop_when_the_partition_is_assigned_anew) {
 }
 
 TEST(session_stops, stops_a_partition_whose_log_moved_away_under_it_and_names_the_range) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.script = {
       [&] {
         fake_log& log = w.source.logs[k_p0];
@@ -176,7 +167,7 @@ TEST(session_stops, stops_a_partition_whose_log_moved_away_under_it_and_names_th
         log.end = 9;
         w.source.say(notice::out_of_range{k_p0, "offset out of range"});
       },
-      [&] { produce(w, k_p1, 4, 6); },
+      [&] { w.produce(k_p1, 4, 6); },
   };
   ASSERT_EQ(w.run().end, session_end::drained);
   ASSERT_TRUE(w.stop_of(k_p0));
@@ -187,14 +178,12 @@ TEST(session_stops, stops_a_partition_whose_log_moved_away_under_it_and_names_th
 }
 
 TEST(session_stops, reads_a_partition_again_where_its_offset_is_in_range_after_all) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.script = {
       [&] {
         w.source.say(notice::out_of_range{k_p0, "offset out of range"});
       },
-      [&] { produce(w, k_p0, 4, 6); },
+      [&] { w.produce(k_p0, 4, 6); },
       [&] {
         EXPECT_FALSE(w.stop_of(k_p0));
         EXPECT_EQ(w.counted().consumed, 9U);
@@ -214,7 +203,7 @@ TEST(session_stops, reads_a_partition_again_where_its_offset_is_in_range_after_a
 TEST(session_stops, leaves_stopped_partitions_out_when_it_assigns_again) {
   session_world w{{poisoned_at(1)}};
   w.source.produce(k_p0, "not json");
-  produce(w, k_p1, 1, 3);
+  w.produce(k_p1, 1, 3);
   w.source.script = {[&] { w.source.say(notice::out_of_range{k_p1, "offset out of range"}); }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.calls.count("assign t[1]@3"), 1U);
@@ -223,7 +212,7 @@ TEST(session_stops, leaves_stopped_partitions_out_when_it_assigns_again) {
 
 TEST(session_end, moves_past_transaction_markers_so_that_the_lag_is_0) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.logs[k_p0].end = 5;  // two markers
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 5);
@@ -238,7 +227,7 @@ TEST(session_end, moves_past_transaction_markers_so_that_the_lag_is_0) {
 TEST(session_end, is_told_by_the_end_of_partition_and_not_by_counting) {
   session_world w;
   w.source.tells_ends = false;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   EXPECT_EQ(w.run_until_end().end, session_end::drained) << "it waited until it was told to stop";
   EXPECT_EQ(w.counted().consumed, 3U);
 }
@@ -246,7 +235,7 @@ TEST(session_end, is_told_by_the_end_of_partition_and_not_by_counting) {
 TEST(session_end, is_the_end_that_each_partition_had_at_the_start) {
   session_world w;
   w.source.most_per_poll = 1;
-  produce(w, k_p0, 1, 4);
+  w.produce(k_p0, 1, 4);
   w.source.produce(k_p1, event("b", 1));
   w.source.script = {[&] { ADD_FAILURE() << "it should have ended"; }};
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);

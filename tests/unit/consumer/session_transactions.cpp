@@ -12,7 +12,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const topic_partition k_p0 = at("t", 0);
 constexpr milliseconds k_at_once{0};
 
 stream_config arrivals(std::vector<std::string> topics) {

@@ -12,14 +12,8 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
 const topic_partition k_p2 = at("t", 2);
 const std::error_code k_unavailable = make_error_code(errc::source_unavailable);
-
-void produce(session_world& w, const topic_partition& where, int from, int to) {
-  for (int n = from; n <= to; ++n) w.source.produce(where, event("a" + place(where), n));
-}
 
 /// So many empty polls, with the world as it is.
 void wait_for(session_world& w, int steps) {
@@ -34,12 +28,12 @@ TEST(unread_partitions, hold_up_no_other_whatever_they_are_asked_and_are_read_on
   for (const errc why : {errc::source_unavailable, errc::topic_missing}) {
     for (const bool of_the_record : {false, true}) {
       session_world w;
-      produce(w, k_p0, 1, 3);
-      produce(w, k_p1, 1, 3);
+      w.produce(k_p0, 1, 3);
+      w.produce(k_p1, 1, 3);
       ASSERT_EQ(w.run().end, session_end::drained);
       w.stop = false;
-      produce(w, k_p0, 4, 5);
-      produce(w, k_p1, 4, 5);
+      w.produce(k_p0, 4, 5);
+      w.produce(k_p1, 4, 5);
       auto& failing = of_the_record ? w.source.unreadable : w.source.unanswered;
       failing[k_p1] = make_error_code(why);
       wait_for(w, 6);
@@ -64,7 +58,7 @@ TEST(unread_partitions, hold_up_no_other_whatever_they_are_asked_and_are_read_on
 
 TEST(unread_partitions, that_are_all_of_them_are_waited_for_without_leaving) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.unanswered[k_p0] = k_unavailable;
   wait_for(w, 60);
   w.source.script.emplace_back([&] {
@@ -79,9 +73,7 @@ TEST(unread_partitions, that_are_all_of_them_are_waited_for_without_leaving) {
 }
 
 TEST(unread_partitions, are_waited_for_where_an_operators_word_is_for_the_whole_directory) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.unanswered[k_p1] = k_unavailable;
   wait_for(w, 10);
   w.source.script.emplace_back([&] {
@@ -94,9 +86,7 @@ TEST(unread_partitions, are_waited_for_where_an_operators_word_is_for_the_whole_
 }
 
 TEST(unread_partitions, are_forgotten_when_they_are_given_back) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.unanswered[k_p1] = k_unavailable;
   w.source.script.emplace_back([&] { w.source.say(notice::revoked{{k_p0, k_p1}, true}); });
   w.source.script.emplace_back([&] {
@@ -112,9 +102,7 @@ TEST(unread_partitions, are_forgotten_when_they_are_given_back) {
 }
 
 TEST(unread_partitions, end_a_run_until_the_end_only_behind_a_minute_and_are_named) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   w.source.unanswered[k_p1] = k_unavailable;
   wait_for(w, 400);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
@@ -127,8 +115,8 @@ TEST(unread_partitions, end_a_run_until_the_end_only_behind_a_minute_and_are_nam
 TEST(unread_partitions, end_a_run_until_the_end_where_they_are_all_there_is) {
   for (const resume_option said : {resume_option::none, resume_option::store}) {
     session_world w;
-    produce(w, k_p0, 1, 3);
-    produce(w, k_p1, 1, 3);
+    w.produce(k_p0, 1, 3);
+    w.produce(k_p1, 1, 3);
     w.source.unanswered[k_p0] = k_unavailable;
     // With an option none is read before all are known.
     if (said == resume_option::none) w.source.unanswered[k_p1] = k_unavailable;
@@ -147,7 +135,7 @@ TEST(unread_partitions, end_a_run_until_the_end_where_they_are_all_there_is) {
 
 TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_again) {
   session_world w{{payments("payments", "t"), payments("refunds", "u")}};
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   produce(w, at("u", 0), 1, 3);
   w.source.script = {[&] {
                        w.source.unanswered[k_p0] = make_error_code(errc::topic_missing);
@@ -165,7 +153,7 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
                        EXPECT_EQ(w.counted("refunds").consumed, 5U);
                        EXPECT_FALSE(w.board.snapshot().ready);
                        EXPECT_EQ(w.logged("t/0 cannot be read now: unknown topic"), 1U) << "it is told once";
-                       produce(w, k_p0, 4, 5);
+                       w.produce(k_p0, 4, 5);
                        w.source.unanswered.clear();
                      }};
   wait_for(w, 6);
@@ -175,9 +163,7 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
 }
 
 TEST(unread_partitions, are_one_alone_where_its_brokers_say_what_nobody_knows) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   constexpr int k_unknown_server_error = -1;
   w.source.unanswered[k_p1] = kafka_error(k_unknown_server_error);
   wait_for(w, 6);
@@ -192,15 +178,13 @@ TEST(unread_partitions, are_one_alone_where_its_brokers_say_what_nobody_knows) {
 }
 
 TEST(unread_partitions, are_those_whose_log_holds_what_nothing_can_be_made_of) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   const auto tell = [&] { w.source.say(notice::unreadable{k_p0, 3, "Local: Invalid compressed data"}); };
   w.source.script = {tell,
                      tell,
                      [&] {
                        EXPECT_FALSE(w.stop_of(k_p0)) << "that may have been the network";
-                       produce(w, k_p0, 4, 4);
+                       w.produce(k_p0, 4, 4);
                      },
                      [&] {
                        w.source.say(notice::unreadable{k_p0, 7, "Local: Invalid compressed data"});
@@ -213,7 +197,7 @@ TEST(unread_partitions, are_those_whose_log_holds_what_nothing_can_be_made_of) {
                      [&] {
                        EXPECT_TRUE(w.source.is_paused(k_p0)) << "it is not fetched without end";
                        EXPECT_FALSE(w.board.snapshot().ready);
-                       produce(w, k_p1, 4, 5);
+                       w.produce(k_p1, 4, 5);
                      }};
   ASSERT_EQ(w.run().end, session_end::drained);
   const auto why = w.stop_of(k_p0);
@@ -230,12 +214,12 @@ TEST(ends_of_logs, are_asked_of_the_brokers_where_no_fetch_tells_them) {
   session_world w{{s}};
   w.source.tells_known_ends = true;
   w.source.produce(k_p0, "not json");
-  produce(w, k_p1, 1, 3);
-  produce(w, k_p2, 1, 3);
+  w.produce(k_p1, 1, 3);
+  w.produce(k_p2, 1, 3);
   w.source.script = {[&] { EXPECT_TRUE(w.stop_of(k_p0)); },
                      [&] {
                        w.source.tells_known_ends = false;  // of the last fetch, as the client's are
-                       produce(w, k_p0, 1, 50);
+                       w.produce(k_p0, 1, 50);
                      }};
   wait_for(w, 30);
   w.source.script.emplace_back([&] {
@@ -245,7 +229,7 @@ TEST(ends_of_logs, are_asked_of_the_brokers_where_no_fetch_tells_them) {
     w.disk.free = 0;
   });
   wait_for(w, 6);
-  w.source.script.emplace_back([&] { produce(w, k_p1, 4, 40); });
+  w.source.script.emplace_back([&] { w.produce(k_p1, 4, 40); });
   wait_for(w, 30);
   w.source.script.emplace_back([&] { EXPECT_EQ(live_of(w, k_p1).log_end, 40); });
   ASSERT_EQ(w.run().end, session_end::drained);
@@ -253,7 +237,7 @@ TEST(ends_of_logs, are_asked_of_the_brokers_where_no_fetch_tells_them) {
 
 TEST(brokers_that_are_all_away, make_it_not_ready_until_one_answers) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   w.source.script = {[&] { EXPECT_TRUE(w.board.snapshot().ready); },
                      [&] {
                        w.source.unanswered[k_p0] = k_unavailable;
@@ -277,9 +261,7 @@ void wait_seconds(session_world& w, int seconds) {
 }
 
 TEST(brokers_that_are_all_away, and_say_nothing_make_it_not_ready_within_seconds) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
+  two_partitions w;
   std::optional<std::chrono::steady_clock::time_point> silent_since;
   std::optional<std::chrono::steady_clock::duration> told_after;
   w.source.script = {[&] {
@@ -307,10 +289,8 @@ TEST(brokers_that_are_all_away, and_say_nothing_make_it_not_ready_within_seconds
 }
 
 TEST(brokers_that_are_all_away, are_not_so_while_one_of_them_answers) {
-  session_world w;
-  produce(w, k_p0, 1, 3);
-  produce(w, k_p1, 1, 3);
-  produce(w, k_p2, 1, 3);
+  two_partitions w;
+  w.produce(k_p2, 1, 3);
   w.source.script = {[&] { w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable; }};
   for (int i = 0; i < 60; ++i) {
     wait_seconds(w, 1);
@@ -321,10 +301,10 @@ TEST(brokers_that_are_all_away, are_not_so_while_one_of_them_answers) {
 
 TEST(brokers_that_are_all_away, are_not_asked_anything_while_records_come) {
   session_world w;
-  produce(w, k_p0, 1, 3);
+  w.produce(k_p0, 1, 3);
   for (int i = 0; i < 200; ++i) {
     wait_for(w, 3);
-    w.source.script.emplace_back([&w, i] { produce(w, k_p0, 4 + i, 4 + i); });
+    w.source.script.emplace_back([&w, i] { w.produce(k_p0, 4 + i, 4 + i); });
   }
   w.source.script.emplace_back([&] { EXPECT_TRUE(w.source.asked.empty()); });
   ASSERT_EQ(w.run().end, session_end::drained);

@@ -95,7 +95,6 @@ class a_session_on_a_small_disk : public ::testing::Test {
   void fill_the_disk() { w.disk.free = 1; }
   void make_room() { w.disk.free = k_gibibyte * 1000; }
 
-  const topic_partition k_p0 = at("t", 0);
   session_world w;
 };
 

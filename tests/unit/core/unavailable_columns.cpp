@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "support/core_world.hpp"
 
 namespace ratchet {
 namespace {
@@ -67,6 +70,27 @@ TEST(unavailable_columns, are_looked_for_as_the_config_spells_them) {
   EXPECT_EQ(other.filled(R"({"c":"?"})", R"({"c":[1]})"), R"({"c":[1]})");
   EXPECT_EQ(other.filled(R"({"c":"Pw=="})", R"({"c":[1]})"), R"({"c":[1]})");
   EXPECT_FALSE(unavailable_columns{""}.may_be_in(R"({"c":""})"));
+}
+
+/// Changes of one row of which the later ones lack a column, in one step and in a step each.
+TEST(rows_without_a_column, keep_it_however_they_are_cut) {
+  const testing::world begin{row_reducer{k_text}};
+  const std::vector<testing::spec> changes{
+      {.sequence = seq(1), .payload = R"({"terms":"long","n":1})", .offset = 0},
+      {.sequence = seq(2),
+       .payload = R"({"terms":"__debezium_unavailable_value","n":2})",
+       .offset = 1,
+       .keeps_columns = true},
+      {.sequence = seq(3),
+       .payload = R"({"terms":"__debezium_unavailable_value","n":3})",
+       .offset = 2,
+       .keeps_columns = true}};
+  testing::world at_once = begin;
+  (void)at_once.step(changes);
+  EXPECT_EQ(at_once.snapshot(), R"({"terms":"long","n":3})");
+  testing::world one_by_one = begin;
+  for (const testing::spec& s : changes) (void)one_by_one.step({s});
+  EXPECT_EQ(one_by_one.snapshot(), R"({"terms":"long","n":3})");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using verdicts = std::vector<verdict>;
 constexpr decision k_conflict{verdict::rejected, reject_reason::conflict};
 
 /// The same records in one step and in a step each: what is said of them must not differ.
-std::vector<decision> decided(const world& begin, const std::vector<spec>& specs, world* end = nullptr) {
+std::vector<decision> decided(const world& begin, const std::vector<spec>& specs, world* end) {
   world at_once = begin;
   world one_by_one = begin;
   const auto all = at_once.step(specs).decisions;
@@ -35,7 +35,7 @@ std::vector<decision> decided(const world& begin, const std::vector<spec>& specs
     const bool superseded = all[i].verdict == verdict::superseded && each[i].verdict == verdict::applied;
     EXPECT_TRUE(superseded || all[i] == each[i]) << "record " << i;
   }
-  if (end != nullptr) *end = one_by_one;
+  *end = one_by_one;
   return each;
 }
 

@@ -13,12 +13,7 @@ namespace ratchet {
 namespace {
 
 decode_rules cdc_rules(change_order position = change_order::log) {
-  decode_rules rules;
-  rules.envelope.format = envelope_format::debezium_cdc;
-  rules.envelope.position = position;
-  rules.ids = id_kind::none;
-  rules.bytes_allowed = true;
-  return rules;
+  return row_rules(envelope_format::debezium_cdc, position);
 }
 
 std::string change(const std::string& op, const std::string& source,

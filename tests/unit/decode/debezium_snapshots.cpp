@@ -12,11 +12,7 @@ namespace ratchet {
 namespace {
 
 decode_rules cdc_rules() {
-  decode_rules rules;
-  rules.envelope.format = envelope_format::debezium_cdc;
-  rules.ids = id_kind::none;
-  rules.bytes_allowed = true;
-  return rules;
+  return row_rules(envelope_format::debezium_cdc);
 }
 
 /// Of version 3.0. Without `lsn` the connector leaves the field out with `txId` and `xmin`, or writes null.

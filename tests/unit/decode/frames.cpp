@@ -17,15 +17,6 @@ const std::string k_confluent = "\0\0\0\0\x2A"s;
 const std::string k_apicurio = "\0\0\0\0\0\0\0\0\x2A"s;
 const std::string k_glue = "\x03\0\x01\x8f\x2b\x7c\x12\x34\x7a\xbc\x89\xab\x01\x23\x45\x67\x89\xab"s;
 
-decode_rules plain_rules() {
-  decode_rules rules;
-  rules.order = order::latest;
-  rules.ids = id_kind::none;
-  rules.envelope.aggregate = "/a";
-  rules.envelope.sequence = "/s";
-  return rules;
-}
-
 TEST(frames, are_taken_off_json) {
   const std::string json = R"({"a":"x","s":7,"p":{"q":1}})";
   for (const std::string& frame : {k_confluent, k_apicurio, k_glue}) {

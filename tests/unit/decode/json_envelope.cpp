@@ -19,12 +19,6 @@ decode_rules bare_rules() {
   rules.envelope.aggregate = "/a";
   return rules;
 }
-decode_rules with_sequence() {
-  decode_rules rules = bare_rules();
-  rules.order = order::latest;
-  rules.envelope.sequence = "/s";
-  return rules;
-}
 decode_rules with_id() {
   decode_rules rules = bare_rules();
   rules.ids = id_kind::uuidv7;
@@ -283,7 +277,7 @@ TEST(json_envelope, does_not_read_ids_where_none_are_kept) {
 
 TEST(json_envelope, takes_plain_decimal_numbers_as_sequence) {
   const auto read = [](const std::string& s) {
-    const decoded e{with_sequence(), "{\"a\":\"x\",\"s\":" + s + "}"};
+    const decoded e{plain_rules(), "{\"a\":\"x\",\"s\":" + s + "}"};
     return e->kind == decoded_kind::event ? std::to_string(e->sequence.number) : e.verdict();
   };
   EXPECT_EQ(read("0"), "0");
@@ -300,11 +294,11 @@ TEST(json_envelope, takes_plain_decimal_numbers_as_sequence) {
   }
   for (const char* s : {"true", "{}", "[1]"}) EXPECT_EQ(read(s), "wrong_type /s@13") << s;
   EXPECT_EQ(read("null"), "missing_field /s@13");
-  EXPECT_EQ((decoded{with_sequence(), R"({"a":"x"})"}.verdict()), "missing_field /s@0");
+  EXPECT_EQ((decoded{plain_rules(), R"({"a":"x"})"}.verdict()), "missing_field /s@0");
 }
 
 TEST(json_envelope, needs_a_sequence_in_strict_order_too) {
-  decode_rules rules = with_sequence();
+  decode_rules rules = plain_rules();
   rules.order = order::strict;
   EXPECT_EQ((decoded{rules, R"({"a":"x"})"}.verdict()), "missing_field /s@0");
   rules.envelope.sequence.clear();
@@ -312,7 +306,7 @@ TEST(json_envelope, needs_a_sequence_in_strict_order_too) {
 }
 
 TEST(json_envelope, reads_no_sequence_in_arrival_order) {
-  decode_rules rules = with_sequence();
+  decode_rules rules = plain_rules();
   rules.order = order::arrival;
   const decoded e{rules, R"({"a":"x","s":"nonsense"})"};
   EXPECT_EQ(e.verdict(), "event");
@@ -320,7 +314,7 @@ TEST(json_envelope, reads_no_sequence_in_arrival_order) {
 }
 
 TEST(json_envelope, reads_a_sequence_in_hexadecimal_digits_from_text_alone) {
-  decode_rules rules = with_sequence();
+  decode_rules rules = plain_rules();
   rules.envelope.sequence_base = 16;
   const auto sequence_in = [&](const char* value) {
     const decoded e{rules, value};
@@ -344,7 +338,7 @@ TEST(json_envelope, reads_a_sequence_in_hexadecimal_digits_from_text_alone) {
 }
 
 TEST(json_envelope, splits_a_sequence_of_128_bits) {
-  decode_rules rules = with_sequence();
+  decode_rules rules = plain_rules();
   rules.envelope.sequence_bits = 128;
   const decoded token{rules, R"({"a":"x","s":340282366920938463463374607431768211454})"};
   ASSERT_EQ(token.verdict(), "event");
@@ -358,7 +352,7 @@ TEST(json_envelope, splits_a_sequence_of_128_bits) {
 }
 
 TEST(json_envelope, takes_the_epoch_from_its_own_field) {
-  decode_rules rules = with_sequence();
+  decode_rules rules = plain_rules();
   rules.envelope.epoch = "/e";
   const decoded e{rules, R"({"a":"x","s":"7","e":3})"};
   ASSERT_EQ(e.verdict(), "event");

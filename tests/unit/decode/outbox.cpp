@@ -11,13 +11,6 @@
 namespace ratchet {
 namespace {
 
-decode_rules outbox_rules(order o = order::arrival) {
-  decode_rules rules;
-  rules.envelope.format = envelope_format::debezium_outbox;
-  rules.order = o;
-  return rules;
-}
-
 TEST(debezium_outbox, takes_the_id_from_its_header_and_the_aggregate_from_the_key) {
   const decoded e{
       outbox_rules(),

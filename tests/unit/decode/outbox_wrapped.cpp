@@ -10,12 +10,6 @@
 namespace ratchet {
 namespace {
 
-decode_rules outbox_rules() {
-  decode_rules rules;
-  rules.envelope.format = envelope_format::debezium_outbox;
-  rules.order = order::arrival;
-  return rules;
-}
 decoded read(const std::string& key, const std::optional<std::string>& value,
              const std::string& id = k_id_text, const std::string& type = "PaymentPaid") {
   return {outbox_rules(), {key, value, {{"id", id}, {"eventType", type}}, std::nullopt}};

@@ -11,15 +11,8 @@
 namespace ratchet {
 namespace {
 
-decode_rules rules_of(envelope_format format) {
-  decode_rules rules;
-  rules.envelope.format = format;
-  rules.ids = id_kind::none;
-  rules.bytes_allowed = true;
-  return rules;
-}
-const decode_rules k_cdc = rules_of(envelope_format::debezium_cdc);
-const decode_rules k_ydb = rules_of(envelope_format::ydb_changefeed);
+const decode_rules k_cdc = row_rules(envelope_format::debezium_cdc);
+const decode_rules k_ydb = row_rules(envelope_format::ydb_changefeed);
 
 constexpr const char* k_row = R"({"id":1004,"first_name":"Anne","email":"annek@noanswer.org"})";
 

@@ -11,10 +11,7 @@ namespace ratchet {
 namespace {
 
 decode_rules rules_of(sequence_kind kind) {
-  decode_rules rules;
-  rules.ids = id_kind::none;
-  rules.envelope.aggregate = "/a";
-  rules.envelope.sequence = "/s";
+  decode_rules rules = plain_rules();
   rules.envelope.sequence_as = kind;
   return rules;
 }

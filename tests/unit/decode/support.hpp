@@ -23,6 +23,33 @@ inline decode_rules payment_rules() {
   return rules;
 }
 
+/// Of a format of row changes.
+inline decode_rules row_rules(envelope_format format, change_order position = change_order::log) {
+  decode_rules rules;
+  rules.envelope.format = format;
+  rules.envelope.position = position;
+  rules.ids = id_kind::none;
+  rules.bytes_allowed = true;
+  return rules;
+}
+
+inline decode_rules outbox_rules(ratchet::order order = ratchet::order::arrival) {
+  decode_rules rules;
+  rules.envelope.format = envelope_format::debezium_outbox;
+  rules.order = order;
+  return rules;
+}
+
+/// Aggregate and sequence from the value, and no ids.
+inline decode_rules plain_rules() {
+  decode_rules rules;
+  rules.order = order::latest;
+  rules.ids = id_kind::none;
+  rules.envelope.aggregate = "/a";
+  rules.envelope.sequence = "/s";
+  return rules;
+}
+
 constexpr const char* k_id_text = "018f2b7c-1234-7abc-89ab-0123456789ab";
 constexpr event_id k_id{0x018F2B7C12347ABC, 0x89AB0123456789AB};
 
