@@ -108,6 +108,7 @@ void handle_all(benchmark::State& state, const made_stream& stream, const std::f
                 write_on write) {
   const config c = config_in(directory);
   auto streams = make_streams(c, {}).value();
+  task_list tasks = make_tasks(streams);
   store_options options;
   options.path = c.state.path;
   options.group = c.kafka.group;
@@ -119,9 +120,9 @@ void handle_all(benchmark::State& state, const made_stream& stream, const std::f
   auto opened = open_store(options);
   if (!opened) return state.SkipWithError(opened.error().message.c_str());
   store& into = *opened.value();
-  if (!load_states(streams, into)) return state.SkipWithError("the new state cannot be read");
+  if (!load_tasks(streams, tasks, into)) return state.SkipWithError("the new state cannot be read");
   const system_clock_port clock;
-  pipeline handling{streams, into, clock};
+  pipeline handling{tasks, into, clock};
   decode_stage decoding{streams};
   decoded_input input;
 

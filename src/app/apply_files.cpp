@@ -55,7 +55,7 @@ class applying {
   applying(engine& e, const apply_request& request)
       : engine_{e},
         request_{request},
-        pipeline_{e.streams(), e.state(), e.clock()},
+        pipeline_{e.tasks(), e.state(), e.clock()},
         space_{e.settings(), e.space()},
         passed_over_{e.log(), e.streams()} {
     pipeline_.on_record(request.explain);
@@ -77,7 +77,7 @@ class applying {
   /// Records of topics that no stream takes are the file's fault. Notes which partitions are to come.
   [[nodiscard]] std::optional<problem> refuse_foreign(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> read_file(const std::string& path, const std::atomic<bool>& stop);
-  [[nodiscard]] bool is_ours(const stream_runtime*) const;
+  [[nodiscard]] bool is_ours(const partition_task*) const;
   void add_line(file_batch&, const input_line&);
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
@@ -143,7 +143,7 @@ std::optional<problem> applying::choose_stream() {
         "give lines as kcat -C -J prints them, and --records; or name another sequence in the config",
         {}};
   }
-  pipeline_.set_plain_stream(streams[stream_].get());
+  pipeline_.set_plain_task(engine_.tasks()[stream_].get());
   for (const auto& s : streams) {
     s->decode.time_stands_for_record = !request_.records;
     s->decode.max_value_bytes = k_apply_value_bytes;
@@ -168,8 +168,8 @@ void applying::add_line(file_batch& batch, const input_line& line) {
   batch.faults.push_back(fault);
 }
 
-bool applying::is_ours(const stream_runtime* stream) const {
-  return stream != nullptr && (request_.stream.empty() || stream->config.name == request_.stream);
+bool applying::is_ours(const partition_task* task) const {
+  return task != nullptr && (request_.stream.empty() || task->stream.config.name == request_.stream);
 }
 
 void applying::add_kcat_line(file_batch& batch, const input_line& line) {
@@ -178,7 +178,7 @@ void applying::add_kcat_line(file_batch& batch, const input_line& line) {
   if (line.too_large && !kcat_reader_.read_beginning(line.text, parsed)) return add_line(batch, line);
   malformed_detail fault;
   if (!line.too_large) fault = kcat_reader_.read(without_byte_order_mark(line), parsed);
-  if (fault.reason == malformed_reason::none && !is_ours(pipeline_.stream_of(parsed.topic)))
+  if (fault.reason == malformed_reason::none && !is_ours(pipeline_.task_of(parsed.topic)))
     fault = {malformed_reason::position_invalid, "/topic", 0};
   if (fault.reason != malformed_reason::none) {
     add_line(batch, line);
@@ -228,7 +228,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   }
   note_positions(lines);
   if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
-  note_fields(input_, engine_.streams(), engine_.board(), engine_.log());
+  note_fields(input_, engine_.tasks(), engine_.board(), engine_.log());
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (engine_.settings().state.sync == sync_mode::every_step) {
     if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());
@@ -276,11 +276,12 @@ void applying::tell_of_repeated() const {
 }
 
 expected_input applying::expected(const std::string& path) const {
-  const auto takes = [this](const std::string& topic) { return is_ours(pipeline_.stream_of(topic)); };
+  const auto takes = [this](const std::string& topic) { return is_ours(pipeline_.task_of(topic)); };
   std::string topics;
-  for (const auto& s : engine_.streams()) {
-    if (!is_ours(s.get())) continue;
-    for (const std::string& topic : s->config.topics) topics += (topics.empty() ? "" : ", ") + topic;
+  for (const auto& task : engine_.tasks()) {
+    if (!is_ours(task.get())) continue;
+    for (const std::string& topic : task->stream.config.topics)
+      topics += (topics.empty() ? "" : ", ") + topic;
   }
   return {path, request_.records, engine_.streams()[stream_]->decode, takes,
           topics.empty() ? "the config names no topics" : topics};
@@ -305,7 +306,7 @@ std::optional<problem> applying::look_at_files() {
 std::optional<problem> applying::refuse_foreign(const std::atomic<bool>& stop) {
   for (const std::string& path : request_.files) {
     for (const auto& [where, highest] : partitions_in(std::span{&path, 1}, stop)) {
-      if (!is_ours(pipeline_.stream_of(where.topic))) return foreign_topic(expected(path), where.topic);
+      if (!is_ours(pipeline_.task_of(where.topic))) return foreign_topic(expected(path), where.topic);
       const auto [at, is_new] = to_come_.try_emplace(where, highest);
       if (!is_new) at->second = std::max(at->second, highest);
     }

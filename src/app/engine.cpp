@@ -77,6 +77,7 @@ class open_source_guard {
 engine::engine(config c, stream_list streams, engine_options options)
     : config_{std::move(c)},
       streams_{std::move(streams)},
+      tasks_{make_tasks(streams_)},
       options_{std::move(options)},
       client_log_{std::make_shared<client_log>(options_.log)},
       board_{options_.clock->now()},
@@ -151,7 +152,7 @@ std::optional<problem> engine::try_to_open_store() {
 }
 
 std::optional<problem> engine::read_opened_store() {
-  if (const auto loaded = load_states(streams_, *store_); !loaded) {
+  if (const auto loaded = load_tasks(streams_, tasks_, *store_); !loaded) {
     return problem{
         loaded.error(),
         "the state in " + config_.state.path.string() + " cannot be read: " + loaded.error().message(),
@@ -230,11 +231,11 @@ std::optional<problem> engine::reopen_store(const problem& why) {
          "{}; the store is opened again: what was synced is kept, and the rest is read from Kafka again{}",
          why.message, lost_stores_.held_back());
   std::vector<stream_state> starts;
-  for (const auto& s : streams_) starts.push_back(s->at_start);
+  for (const auto& task : tasks_) starts.push_back(task->at_start);
   close_store();
   std::this_thread::sleep_for(k_new_client_pause);
   if (auto failed = open_store()) return failed;
-  for (std::size_t i = 0; i < starts.size(); ++i) streams_[i]->at_start = std::move(starts[i]);
+  for (std::size_t i = 0; i < starts.size(); ++i) tasks_[i]->at_start = std::move(starts[i]);
   if (auto serving = serve(); !serving) return std::move(serving.error());
   return std::nullopt;
 }
@@ -272,7 +273,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
   auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
-  consumer_session session{{config_, streams_, *store_, from.get(), *options_.clock, board_, meter_,
+  consumer_session session{{config_, streams_, tasks_, *store_, from.get(), *options_.clock, board_, meter_,
                             options_.log, &errands_, options_.space, outlet.value().get(), &transactions_,
                             sinks.value().outlets, [this] { return accept_start(); }},
                            {until_end,
@@ -344,7 +345,7 @@ std::optional<problem> engine::run_once(bool until_end, const std::atomic<bool>&
 
 std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<bool>& stop) {
   if (auto failed = serve_http()) return failed;
-  meter_.publish(sample_of(streams_, store_->last_step(), store_->outboxes()));
+  meter_.publish(sample_of(tasks_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
   tell_start(options_.log, config_, *store_);
   transactions_.open();
@@ -362,7 +363,7 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
     // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.
     if (auto worse = reopen_store(*failed)) return worse;
   }
-  if (store_) tell_end(options_.log, *store_, streams_);
+  if (store_) tell_end(options_.log, *store_, tasks_);
   return failed;
 }
 
@@ -422,11 +423,12 @@ std::optional<problem> engine::stopped_partitions() const {
 std::vector<stream_report> engine::reports() const {
   std::vector<stream_report> reports;
   const live_status live = board_.snapshot();
-  for (const auto& s : streams_) {
-    const auto at = live.streams.find(s->config.name);
-    reports.push_back(report_of_run(s->config.name, s->at_start, s->state,
+  for (const auto& task : tasks_) {
+    const std::string& name = task->stream.config.name;
+    const auto at = live.streams.find(name);
+    reports.push_back(report_of_run(name, task->at_start, task->state,
                                     at == live.streams.end() ? live_partitions{} : at->second));
-    const auto fields = live.fields.find(s->config.name);
+    const auto fields = live.fields.find(name);
     if (fields != live.fields.end()) reports.back().fields = fields->second;
   }
   return reports;

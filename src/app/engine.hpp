@@ -26,7 +26,7 @@
 #include "ratchet/reducer.hpp"
 #include "ratchet/sinks.hpp"
 #include "reports/status_report.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 #include "telemetry/health_pages.hpp"
 #include "telemetry/http_server.hpp"
 #include "telemetry/live_board.hpp"
@@ -84,6 +84,8 @@ class engine {
                                               const transact_options&);
 
   [[nodiscard]] stream_list& streams() noexcept { return streams_; }
+  /// One for each of these, in their order.
+  [[nodiscard]] task_list& tasks() noexcept { return tasks_; }
   [[nodiscard]] store& state() noexcept { return *store_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return *options_.clock; }
@@ -155,6 +157,7 @@ class engine {
 
   config config_;
   stream_list streams_;
+  task_list tasks_;
   engine_options options_;
   std::shared_ptr<client_log> client_log_;
   log_pace outages_;

@@ -95,11 +95,12 @@ void engine::put_back() {
 /// holds.
 std::optional<problem> engine::refusal_of_rebuild() const {
   std::string names;
-  for (const auto& s : streams_) {
+  for (const auto& task : tasks_) {
     const bool holds_nothing =
-        store_ != nullptr && s->state.partitions.empty() && s->state.counters.consumed == 0;
-    if (!s->config.topics.empty() || holds_nothing) continue;
-    names += (names.empty() ? "`" : ", `") + s->config.name + "`";
+        store_ != nullptr && task->state.partitions.empty() && task->state.counters.consumed == 0;
+    const stream_config& s = task->stream.config;
+    if (!s.topics.empty() || holds_nothing) continue;
+    names += (names.empty() ? "`" : ", `") + s.name + "`";
   }
   if (names.empty()) return std::nullopt;
   return problem{

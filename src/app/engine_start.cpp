@@ -67,17 +67,18 @@ void engine::note_restarted_streams(step_batch& batch) const {
 }
 
 void engine::tell_unread_topics() const {
-  for (const auto& s : streams_) {
+  for (const auto& task : tasks_) {
+    const stream_config& s = task->stream.config;
     std::set<std::string> topics;
-    for (const auto& [where, partition] : s->state.partitions) {
+    for (const auto& [where, partition] : task->state.partitions) {
       if (!where.topic.empty() && partition.has_position()) topics.insert(where.topic);
     }
-    for (const std::string& read : s->config.topics) topics.erase(read);
+    for (const std::string& read : s.topics) topics.erase(read);
     for (const std::string& topic : topics) {
       tell(options_.log, log_kind::topic_unread,
            "stream {}: the state has offsets of the topic `{}`, which the config does not name: it is not "
            "read",
-           s->config.name, topic);
+           s.name, topic);
     }
   }
 }

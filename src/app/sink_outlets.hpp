@@ -12,7 +12,7 @@
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/sinks.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 

@@ -184,9 +184,9 @@ reported<state_outcome> run_state(const bench_setup& setup, const kafka_target& 
     marks = watch.take();
   }
   run.used = between(before, usage_of_process());
-  run.counters = opened->streams().front()->state.counters;
+  run.counters = opened->tasks().front()->state.counters;
   run.records = run.counters.consumed;
-  run.handled = run.records - opened->streams().front()->at_start.counters.consumed;
+  run.handled = run.records - opened->tasks().front()->at_start.counters.consumed;
   const flow_times& times = opened->times();
   if (run.records != options.expected_records || run.records != run.counters.accounted() ||
       !times.first_record || !times.first_step || !times.all_durable) {

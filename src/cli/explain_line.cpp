@@ -18,11 +18,11 @@ namespace {
   return to_string(where) + "@" + std::to_string(offset);
 }
 
-[[nodiscard]] sequence_spelling numbers_of(const stream_runtime& s) {
+[[nodiscard]] sequence_spelling numbers_of(const stream_definition& s) {
   return sequence_spelling::of(s.config.envelope, s.config.order);
 }
 
-[[nodiscard]] std::string sequence_text(const stream_runtime& from, sequence s) {
+[[nodiscard]] std::string sequence_text(const stream_definition& from, sequence s) {
   const sequence_spelling numbers = numbers_of(from);
   return numbers.is_pair(s) ? std::to_string(s.epoch) + "." + std::to_string(s.number) : numbers.text(s);
 }
@@ -43,7 +43,7 @@ namespace {
 }
 
 /// Begins an object.
-void add_position(json_writer& out, const stream_runtime& s, const topic_partition& where,
+void add_position(json_writer& out, const stream_definition& s, const topic_partition& where,
                   std::int64_t offset) {
   out.begin_object().key("stream").string(s.config.name);
   if (where.topic.empty()) {
@@ -59,7 +59,7 @@ void add_reason(json_writer& out, wait_reason reason, const std::string& error) 
   if (!error.empty()) out.key("error").string(error);
 }
 
-[[nodiscard]] std::string json_line(const stream_runtime& s, const decoded_event& e, decision d,
+[[nodiscard]] std::string json_line(const stream_definition& s, const decoded_event& e, decision d,
                                     const event_wait* waits) {
   json_writer out;
   add_position(out, s, *e.from->where, e.from->offset);
@@ -89,8 +89,8 @@ void add_reason(json_writer& out, wait_reason reason, const std::string& error) 
 
 }  // namespace
 
-std::string explain_line(const stream_runtime& s, const decoded_event& e, decision d, const event_wait* waits,
-                         output_format output) {
+std::string explain_line(const stream_definition& s, const decoded_event& e, decision d,
+                         const event_wait* waits, output_format output) {
   if (output == output_format::json) return json_line(s, e, d, waits);
   const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
   return text_line({position_text(*e.from->where, e.from->offset), std::string{aggregate},
@@ -98,7 +98,7 @@ std::string explain_line(const stream_runtime& s, const decoded_event& e, decisi
                     reason_text(e, d, waits)});
 }
 
-std::string explain_line(const stream_runtime& s, std::string_view aggregate, const waiting_fate& fate,
+std::string explain_line(const stream_definition& s, std::string_view aggregate, const waiting_fate& fate,
                          output_format output) {
   // In the order of arrival a record has no number: the one that it was given is none of its own.
   const bool has_number = s.rules.gate.order != order::arrival;

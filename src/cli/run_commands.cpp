@@ -129,12 +129,12 @@ void print_report(const engine& e, output_format output) {
   if (auto serving = e.serve(); !serving) return report(a.log, serving.error());
   std::unique_ptr<progress_bar> bar;
   if (a.explain) {
-    a.request.explain = [output = a.output](const stream_runtime& s, const decoded_event& event, decision d,
-                                            const event_wait* waits) {
+    a.request.explain = [output = a.output](const stream_definition& s, const decoded_event& event,
+                                            decision d, const event_wait* waits) {
       const std::string line = explain_line(s, event, d, waits, output);
       std::fwrite(line.data(), 1, line.size(), stdout);
     };
-    a.request.explain_fate = [output = a.output](const stream_runtime& s, std::string_view aggregate,
+    a.request.explain_fate = [output = a.output](const stream_definition& s, std::string_view aggregate,
                                                  const waiting_fate& fate) {
       const std::string line = explain_line(s, aggregate, fate, output);
       std::fwrite(line.data(), 1, line.size(), stdout);

@@ -16,7 +16,7 @@
 #include "core/reducers.hpp"
 #include "kafka/kafka_source.hpp"
 #include "sniff/sniff_report.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet::cli {
 
@@ -80,7 +80,7 @@ struct sniff_arguments {
       if (reads || is_only) own.push_back(r);
     }
     if (own.empty()) continue;
-    stream_runtime runtime{s, reducer{replace_reducer{}}};
+    stream_definition runtime{s, reducer{replace_reducer{}}};
     runtime.decode.time_stands_for_record = own.front().where.topic.empty();
     out.push_back(sniff::share_of(s.name, runtime.decode, own));
   }

@@ -232,7 +232,7 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
                         "an instance that is only just starting or stopping cannot be asked; try again");
   }
   engine& e = *opened.value();
-  pipeline way{e.streams(), e.state(), e.clock()};
+  pipeline way{e.tasks(), e.state(), e.clock()};
   waiting_desk desk;
   desk.act = [&e, act = actor_of(way, e.state())](
                  const std::string& stream, std::span<const pipeline::decided> all, const decider& who,

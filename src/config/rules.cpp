@@ -7,7 +7,7 @@
 #include "config/sections.hpp"
 #include "core/output.hpp"
 #include "streams/config_rules.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 

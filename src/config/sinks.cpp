@@ -13,7 +13,7 @@
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"
 #include "sinks/http_url.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 #include "text/values.hpp"
 
 namespace ratchet {

@@ -7,7 +7,7 @@
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_kinds.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 #include "text/config_words.hpp"
 #include "text/units.hpp"
 

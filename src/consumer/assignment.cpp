@@ -41,11 +41,11 @@ constexpr milliseconds k_hurried_timeout{500};
   f.log_end = std::numeric_limits<std::int64_t>::max();
   f.option = wish.option;
   f.rebuilt = wish.option == resume_option::rebuild && !wish.replaced_uuid.empty();
-  if (const stream_runtime* stream = p.stream_of(c.where.topic)) {
-    const auto known = stream->state.partitions.find(c.where);
-    f.store_is_new = known == stream->state.partitions.end() ? !stream->state.has_positions()
-                                                             : known->second.next_offset == k_from_log_end;
-    f.start = stream->config.start.value_or(start_position::earliest);
+  if (const partition_task* task = p.task_of(c.where.topic)) {
+    const auto known = task->state.partitions.find(c.where);
+    f.store_is_new = known == task->state.partitions.end() ? !task->state.has_positions()
+                                                           : known->second.next_offset == k_from_log_end;
+    f.start = task->stream.config.start.value_or(start_position::earliest);
   }
   return f;
 }
@@ -100,8 +100,8 @@ void note_takeover(resolved_assignment& out, const committed_offset& c, const st
 }
 
 [[nodiscard]] std::string stream_name(const pipeline& p, const topic_partition& where) {
-  const stream_runtime* of = p.stream_of(where.topic);
-  return of != nullptr ? of->config.name : "";
+  const partition_task* of = p.task_of(where.topic);
+  return of != nullptr ? of->stream.config.name : "";
 }
 
 /// The first is what a person reads; a program is asked of each partition.

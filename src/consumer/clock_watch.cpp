@@ -26,7 +26,7 @@ std::string rounded(std::chrono::milliseconds difference) {
 
 std::chrono::milliseconds clock_watch::allowed() const {
   std::chrono::milliseconds most{0};
-  for (const auto& s : streams_) most = std::max(most, s->config.dedup.max_skew);
+  for (const auto& s : tasks_) most = std::max(most, s->stream.config.dedup.max_skew);
   return most + k_tolerance;
 }
 
@@ -47,7 +47,7 @@ void clock_watch::look_at(std::span<const record> records, timestamp now) {
 std::optional<std::string> clock_watch::fault(timestamp now) const {
   const timestamp limit = now + allowed();
   std::optional<timestamp> newest;
-  for (const auto& s : streams_) {
+  for (const auto& s : tasks_) {
     for (const auto& [where, partition] : s->state.partitions) {
       if (partition.highest_time && (!newest || *partition.highest_time > *newest)) {
         newest = partition.highest_time;

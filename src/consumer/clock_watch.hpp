@@ -8,7 +8,7 @@
 
 #include "core/record.hpp"
 #include "ratchet/types.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 
 namespace ratchet {
 
@@ -20,7 +20,7 @@ class clock_watch {
   /// Beyond the allowed skew, so that clocks that differ a little are no news.
   static constexpr std::chrono::minutes k_tolerance{1};
 
-  explicit clock_watch(const stream_list& streams) : streams_{streams} {}
+  explicit clock_watch(const task_list& tasks) : tasks_{tasks} {}
 
   /// Looks at the times of records that just came. Only a batch of which every record is from the future
   /// speaks against the clock: one that is not shows that the rest are the producers' clocks.
@@ -32,7 +32,7 @@ class clock_watch {
  private:
   [[nodiscard]] std::chrono::milliseconds allowed() const;
 
-  const stream_list& streams_;
+  const task_list& tasks_;
   std::optional<timestamp> oldest_of_future_;  ///< of a batch that lay in the future as a whole
 };
 

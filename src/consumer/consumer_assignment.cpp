@@ -143,12 +143,12 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
 }
 
 void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
-  for (const auto& s : around_.streams) {
+  for (const auto& task : around_.tasks) {
     std::vector<topic_partition> held;
     for (const topic_partition& where : all) {
-      if (pipeline_.stream_of(where.topic) == s.get()) held.push_back(where);
+      if (pipeline_.task_of(where.topic) == task.get()) held.push_back(where);
     }
-    around_.board.set_assigned(s->config.name, held);
+    around_.board.set_assigned(task->stream.config.name, held);
   }
 }
 

@@ -18,11 +18,11 @@ turn_result<> consumer_session::keep_flow(time_point now) {
   std::vector<topic_partition> held;
   std::vector<topic_partition> going_on;
   for (const auto& [where, unused] : partitions_.assigned()) {
-    const stream_runtime* stream = pipeline_.stream_of(where.topic);
-    if (stream == nullptr) continue;
-    if (flow_.holds(stream->id)) {
+    const partition_task* task = pipeline_.task_of(where.topic);
+    if (task == nullptr) continue;
+    if (flow_.holds(task->stream.id)) {
       held.push_back(where);
-    } else if (paused_streams_.contains(stream->id) && !partitions_.is_stopped(where)) {
+    } else if (paused_streams_.contains(task->stream.id) && !partitions_.is_stopped(where)) {
       going_on.push_back(where);
     }
   }

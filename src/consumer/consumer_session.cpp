@@ -39,20 +39,20 @@ constexpr std::chrono::minutes k_unassigned_limit{5};
 consumer_session::consumer_session(surroundings around, session_options options)
     : around_{std::move(around)},
       options_{std::move(options)},
-      pipeline_{around_.streams, around_.to, around_.clock},
+      pipeline_{around_.tasks, around_.to, around_.clock},
       delivery_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
                  around_.meter, around_.log, pipeline_, around_.publish_to, around_.sinks,
                  [this] { return stop_requested(); }}},
-      flow_{{around_.settings, around_.streams, around_.to, around_.board, around_.log, pipeline_, delivery_,
+      flow_{{around_.settings, around_.tasks, around_.to, around_.board, around_.log, pipeline_, delivery_,
              around_.space}},
       durability_{around_.to, around_.settings.state.commit_interval, around_.clock.steady()},
       commits_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.meter,
                 around_.log, topics_, [this](const topic_partition& where) { return stream_name(where); }}},
       brokers_{{around_.from, around_.clock, around_.board, around_.log}},
-      requests_{{around_.settings, around_.streams, around_.to, around_.from, around_.meter, pipeline_,
+      requests_{{around_.settings, around_.tasks, around_.to, around_.from, around_.meter, pipeline_,
                  delivery_, flow_, around_.transactions, around_.errands}},
-      reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
-                 around_.meter, around_.log, durability_, flow_}},
+      reporter_{{around_.settings, around_.streams, around_.tasks, around_.to, around_.from, around_.clock,
+                 around_.board, around_.meter, around_.log, durability_, flow_}},
       questions_{{around_.settings, around_.to, around_.from, around_.clock, topics_,
                   [this] { return stop_requested(); },
                   [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
@@ -184,7 +184,7 @@ turn_result<> consumer_session::handle(decoded_input& input) {
   const time_point end = around_.clock.steady();
   if (!times_.first_step) times_.first_step = end;
   around_.meter.step(end - begin, input.batch->records().size());
-  note_fields(input, around_.streams, around_.board, around_.log);
+  note_fields(input, around_.tasks, around_.board, around_.log);
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {
@@ -221,8 +221,8 @@ void consumer_session::note_moves() {
 }
 
 std::string_view consumer_session::stream_name(const topic_partition& where) const {
-  const stream_runtime* stream = pipeline_.stream_of(where.topic);
-  return stream != nullptr ? std::string_view{stream->config.name} : std::string_view{};
+  const partition_task* task = pipeline_.task_of(where.topic);
+  return task != nullptr ? std::string_view{task->stream.config.name} : std::string_view{};
 }
 
 void consumer_session::stop_partition(const topic_partition& where, const std::string& why) {

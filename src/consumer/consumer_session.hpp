@@ -67,7 +67,8 @@ class consumer_session {
  public:
   struct surroundings {
     const config& settings;
-    stream_list& streams;
+    const stream_list& streams;
+    task_list& tasks;  ///< of the streams, one each
     store& to;
     source& from;
     const clock_port& clock;

@@ -107,8 +107,8 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
 
 bool consumer_session::is_fetched(const topic_partition& where) const {
   if (flow_.holds_all() || !partitions_.is_read(where)) return false;
-  const stream_runtime* stream = pipeline_.stream_of(where.topic);
-  return stream == nullptr || !flow_.holds(stream->id);
+  const partition_task* task = pipeline_.task_of(where.topic);
+  return task == nullptr || !flow_.holds(task->stream.id);
 }
 
 void consumer_session::tell_log_ends(time_point now) {

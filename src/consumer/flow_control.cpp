@@ -89,20 +89,20 @@ void flow_control::look_at_sinks() {
 }
 
 void flow_control::look_at_deferred() {
-  for (const auto& s : around_.streams) {
-    const bool was_full = full_streams_.contains(s->id);
-    if (around_.steps.is_nearly_full(*s, was_full) == was_full) continue;
-    const std::string waits = counted(s->state.counters.waiting(), "deferred event");
+  for (const auto& task : around_.tasks) {
+    const bool was_full = full_streams_.contains(task->stream.id);
+    if (around_.steps.is_nearly_full(*task, was_full) == was_full) continue;
+    const std::string waits = counted(task->state.counters.waiting(), "deferred event");
     if (was_full) {
-      full_streams_.erase(s->id);
-      tell(around_.log, log_kind::reading_resumed, "stream `{}`: {} left; reading goes on", s->config.name,
-           waits);
+      full_streams_.erase(task->stream.id);
+      tell(around_.log, log_kind::reading_resumed, "stream `{}`: {} left; reading goes on",
+           task->stream.config.name, waits);
     } else {
-      full_streams_.insert(s->id);
+      full_streams_.insert(task->stream.id);
       tell(around_.log, log_kind::reading_paused,
            "stream `{}`: {} wait, nearly as many as `waiting` allows: its reducer is slower than what comes, "
            "so that reading pauses until half as many may come",
-           s->config.name, waits);
+           task->stream.config.name, waits);
     }
   }
 }
@@ -110,9 +110,9 @@ void flow_control::look_at_deferred() {
 std::set<stream_id> flow_control::streams_to_hold() const {
   std::set<stream_id> held = full_streams_;
   if (full_sinks_.empty()) return held;
-  for (const auto& s : around_.streams) {
-    for (const std::string& to : topics_published_to(s->config)) {
-      if (full_sinks_.contains(std::string{sink_of(to)})) held.insert(s->id);
+  for (const auto& task : around_.tasks) {
+    for (const std::string& to : topics_published_to(task->stream.config)) {
+      if (full_sinks_.contains(std::string{sink_of(to)})) held.insert(task->stream.id);
     }
   }
   return held;

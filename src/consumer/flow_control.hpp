@@ -25,7 +25,7 @@ class flow_control {
   using time_point = std::chrono::steady_clock::time_point;
   struct surroundings {
     const config& settings;
-    const stream_list& streams;
+    const task_list& tasks;
     const store& of;
     live_board& board;
     log_ptr log;

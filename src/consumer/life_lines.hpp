@@ -4,7 +4,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 
 /// What the log says when a run begins and when it ends: which version did what to which state, up to where.
 namespace ratchet {
@@ -12,6 +12,6 @@ namespace ratchet {
 void tell_start(const log_ptr&, const config&, const store&);
 
 /// `to` is synced as far as it will be by this run.
-void tell_end(const log_ptr&, const store& to, const stream_list&);
+void tell_end(const log_ptr&, const store& to, const task_list&);
 
 }  // namespace ratchet

@@ -56,7 +56,7 @@ result<void> owner_requests::take(const tickets& taken) {
   std::map<std::size_t, tickets> by_stream;
   for (const auto& t : taken) by_stream[t->what.stream].push_back(t);
   for (auto at = by_stream.begin(); at != by_stream.end(); ++at) {
-    if (around_.flow.holds(around_.streams[at->first]->id)) {
+    if (around_.flow.holds(around_.tasks[at->first]->stream.id)) {
       queue.refuse(at->second, make_error_code(errc::held_back),
                    "more than outbox.bytes waits for a sink that the stream publishes to");
       continue;
@@ -70,7 +70,7 @@ result<void> owner_requests::take(const tickets& taken) {
     };
     auto done = [&] {
       try {
-        return around_.steps.transact(*around_.streams[at->first], requests);
+        return around_.steps.transact(*around_.tasks[at->first], requests);
       } catch (...) {  // NOLINT: whoever waits for them is answered, whatever ends this run
         put_back_the_rest();
         throw;

@@ -21,7 +21,7 @@ class owner_requests {
  public:
   struct surroundings {
     const config& settings;
-    stream_list& streams;
+    task_list& tasks;
     store& of;
     source& wakes;  ///< its poll ends when a transaction is asked for
     run_meter& meter;

@@ -19,9 +19,9 @@ constexpr std::chrono::seconds k_clock_settles{30};
 
 session_reporter::session_reporter(surroundings around)
     : around_{std::move(around)},
-      sampler_{around_.streams, around_.of, around_.meter},
+      sampler_{around_.tasks, around_.of, around_.meter},
       lines_{around_.log, around_.streams},
-      clock_watch_{around_.streams} {}
+      clock_watch_{around_.tasks} {}
 
 session_reporter::~session_reporter() {
   lines_.end();

@@ -28,6 +28,7 @@ class session_reporter {
   struct surroundings {
     const config& settings;
     const stream_list& streams;
+    const task_list& tasks;
     store& of;  ///< asked for its oldest gaps
     const source& from;
     const clock_port& clock;

@@ -259,7 +259,7 @@ class errand_of_request {
 [[nodiscard]] reported<std::vector<waiting_answer>> act(pipeline& way, const std::string& stream,
                                                         std::span<const pipeline::decided> all,
                                                         const decider& who) {
-  stream_runtime* const of = way.stream_named(stream);
+  partition_task* const of = way.task_named(stream);
   if (of == nullptr) {
     return problem{make_error_code(errc::usage),
                    "the config has no stream `" + stream + "`",

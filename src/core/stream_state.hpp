@@ -24,6 +24,16 @@ enum class stream_id : std::uint32_t {};
 enum class slot : std::uint32_t {};
 constexpr slot k_instance_slot{0};
 
+/// A stream, or the part of it that lies in one slot.
+struct stream_slot {
+  stream_id stream{0};
+  ratchet::slot slot{k_instance_slot};
+  // NOLINTNEXTLINE(google-explicit-constructor): a stream that is not cut into slots is all in that of the
+  // instance
+  constexpr stream_slot(stream_id all, ratchet::slot in = k_instance_slot) noexcept : stream{all}, slot{in} {}
+  friend constexpr auto operator<=>(const stream_slot&, const stream_slot&) = default;
+};
+
 /// Counters by verdict and by reason. A record is counted once; see `consumed()`.
 struct counters {
   std::uint64_t applied{0};

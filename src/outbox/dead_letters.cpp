@@ -52,7 +52,7 @@ bool is_our_word(std::string_view header) {
 /// Behind the record's own, of which none may speak in our name.
 /// The names are those of Spring Kafka's DeadLetterPublishingRecoverer, so that what reads its topics reads
 /// ours. Numbers are four and eight bytes, big-endian.
-void add_headers(output_row& row, const stream_runtime& stream, const failed_record& failed) {
+void add_headers(output_row& row, const stream_definition& stream, const failed_record& failed) {
   std::erase_if(row.headers, [](const auto& own) { return is_our_word(own.first); });
   const auto add = [&row](const char* name, std::string value) {
     row.headers.emplace_back(name, std::move(value));
@@ -74,7 +74,7 @@ void add_headers(output_row& row, const stream_runtime& stream, const failed_rec
   if (!failed.aggregate.empty()) add("ratchet-aggregate", std::string{failed.aggregate});
 }
 
-output_row begin_row(const stream_runtime& stream, output_kind kind, const output_cause& cause,
+output_row begin_row(const stream_definition& stream, output_kind kind, const output_cause& cause,
                      const std::string& topic) {
   output_row row;
   row.kind = kind;
@@ -122,7 +122,7 @@ std::string sent_id(id_kind kind, const decoded_event& e) {
 }
 
 /// The answer to the sender, as a structured CloudEvent (specification 1.0, JSON format).
-std::string answer_to(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
+std::string answer_to(const stream_definition& stream, const decoded_event& e, const rejected_row& rejected,
                       std::optional<timestamp> floor, event_id id) {
   const record& from = *e.from;
   const bool known = e.kind != decoded_kind::malformed;
@@ -161,7 +161,7 @@ std::string answer_to(const stream_runtime& stream, const decoded_event& e, cons
 
 }  // namespace
 
-void tell_of_rejected(const stream_runtime& stream, const decoded_event& e, const rejected_row& rejected,
+void tell_of_rejected(const stream_definition& stream, const decoded_event& e, const rejected_row& rejected,
                       std::optional<timestamp> floor, std::vector<output_row>& out) {
   const stream_config& config = stream.config;
   if (config.dead_letter.empty() && config.rejections.empty()) return;
@@ -204,7 +204,7 @@ namespace {
 /// be a better one behind a discarded one. In arrival order the number is ours, and another one in a rebuild.
 /// And it tells two deaths of one event apart, which an operator let be tried again: by all that their
 /// letters do not have in common, so that one id always has the same bytes.
-std::string purpose_of(const stream_runtime& stream, const waiting_event& event) {
+std::string purpose_of(const stream_definition& stream, const waiting_event& event) {
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
@@ -212,7 +212,7 @@ std::string purpose_of(const stream_runtime& stream, const waiting_event& event)
   return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 
-void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, const waiting_event& event,
+void tell_of_dead(const stream_definition& stream, std::string_view aggregate, const waiting_event& event,
                   std::vector<output_row>& out) {
   const kept_record& from = event.record;
   const std::string purpose = purpose_of(stream, event);
@@ -237,7 +237,7 @@ void tell_of_dead(const stream_runtime& stream, std::string_view aggregate, cons
 
 }  // namespace
 
-void tell_of_dead_ones(const stream_runtime& stream, const step_plan& plan, const stream_change& change,
+void tell_of_dead_ones(const stream_definition& stream, const step_plan& plan, const stream_change& change,
                        std::vector<output_row>& out) {
   if (stream.config.dead_letter.empty()) return;
   for (const backlog_change& b : change.backlogs) {

@@ -7,7 +7,7 @@
 #include "core/output.hpp"
 #include "core/step.hpp"
 #include "decode/event_id_text.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 /// What reducers published, as messages of the outbox. Pure; any thread.
 namespace ratchet {
@@ -20,7 +20,7 @@ struct output_origin {
   gate_rules gate{};
   bool ids_have_time{true};  ///< false: they are opaque
 };
-[[nodiscard]] inline output_origin origin_of(const stream_runtime& s) {
+[[nodiscard]] inline output_origin origin_of(const stream_definition& s) {
   return {s.group, s.config.name, s.id, s.rules.gate, has_own_time(s.config.dedup.ids)};
 }
 

@@ -38,7 +38,7 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
     out.parts[i].stream = i;
     decoders_[i].decode(out.parts[i].records, out.parts[i].decoded);
     out.parts[i].fields = count_fields(out.parts[i].decoded.events);
-    const stream_runtime& s = *(*streams_)[i];
+    const stream_definition& s = *(*streams_)[i];
     out.parts[i].plan = plan_step(s.rules, s.reduce.traits(), out.parts[i].decoded.events);
   }
 }

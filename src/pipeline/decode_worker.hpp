@@ -15,7 +15,7 @@
 
 #include "decode/decoder.hpp"
 #include "ports/source.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 

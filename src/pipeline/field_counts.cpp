@@ -7,13 +7,13 @@ namespace ratchet {
 
 namespace {
 
-void tell_of_missing(const stream_runtime& s, const log_ptr& log) {
-  for (const live_field& field : fields_of(s.config, s.fields).fields) {
+void tell_of_missing(const partition_task& task, const log_ptr& log) {
+  for (const live_field& field : fields_of(task.stream.config, task.fields).fields) {
     if (field.found > 0) continue;
-    tell_of(log, log_kind::field_never_found, {.stream = s.config.name},
-            "stream " + s.config.name + ": none of the first " + std::to_string(s.fields.events) +
-                " events has `" + field.name + "`, which envelope." + field.name + " takes from " +
-                field.from +
+    tell_of(log, log_kind::field_never_found, {.stream = task.stream.config.name},
+            "stream " + task.stream.config.name + ": none of the first " +
+                std::to_string(task.fields.events) + " events has `" + field.name + "`, which envelope." +
+                field.name + " takes from " + field.from +
                 "; if that is a slip, correct it soon: a change of it asks for the state to be built anew");
   }
 }
@@ -48,15 +48,14 @@ live_fields fields_of(const stream_config& s, const field_counts& counts) {
   return all;
 }
 
-void note_fields(const decoded_input& input, const stream_list& streams, live_board& board,
-                 const log_ptr& log) {
+void note_fields(const decoded_input& input, const task_list& tasks, live_board& board, const log_ptr& log) {
   for (const decoded_part& part : input.parts) {
     if (part.fields.events == 0) continue;
-    stream_runtime& s = *streams[part.stream];
-    const std::uint64_t before = s.fields.events;
-    s.fields += part.fields;
-    board.set_fields(s.config.name, fields_of(s.config, s.fields));
-    if (before < k_events_to_tell && s.fields.events >= k_events_to_tell) tell_of_missing(s, log);
+    partition_task& task = *tasks[part.stream];
+    const std::uint64_t before = task.fields.events;
+    task.fields += part.fields;
+    board.set_fields(task.stream.config.name, fields_of(task.stream.config, task.fields));
+    if (before < k_events_to_tell && task.fields.events >= k_events_to_tell) tell_of_missing(task, log);
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/decoded_event.hpp"
 #include "process/log.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 #include "telemetry/live_board.hpp"
 
 /// In how many events the fields of an envelope were found. A pointer to `type` or `time` that never fits
@@ -28,6 +28,6 @@ inline constexpr std::uint64_t k_events_to_tell = 1'000;
 
 /// Adds what a batch brought to its streams, shows it on the board, and tells once of each field that was in
 /// none of the first thousand events. The owner's thread.
-void note_fields(const decoded_input&, const stream_list&, live_board&, const log_ptr&);
+void note_fields(const decoded_input&, const task_list&, live_board&, const log_ptr&);
 
 }  // namespace ratchet

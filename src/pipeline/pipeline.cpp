@@ -43,13 +43,13 @@ void note_last_hashes(std::span<const decoded_event> events, stream_change& chan
 }
 
 /// Says whose events take the most room.
-void name_the_worst(const store& from, const stream_runtime* stream, partition_stop& stop) {
-  if (stream == nullptr) return;
+void name_the_worst(const store& from, const partition_task* task, partition_stop& stop) {
+  if (task == nullptr) return;
   const auto view = from.view();
   if (!view) return;  // the message can do without
   std::uint64_t most = 0;
   std::string worst;
-  const auto read = view.value()->backlogs(stream->id, [&](std::string_view aggregate, const backlog& b) {
+  const auto read = view.value()->backlogs(task->place(), [&](std::string_view aggregate, const backlog& b) {
     if (b.events() > most) {
       most = b.events();
       worst = std::string{aggregate};
@@ -60,12 +60,12 @@ void name_the_worst(const store& from, const stream_runtime* stream, partition_s
 }
 
 /// Of the partitions that the floor looks at those that nothing will ever move again.
-[[nodiscard]] std::vector<topic_partition> unread_partitions(const stream_runtime& s,
+[[nodiscard]] std::vector<topic_partition> unread_partitions(const partition_task& s,
                                                              pipeline::plain_files files) {
   const auto is_read = [&](const topic_partition& where) {
     if (where == k_transactions) return s.rules.transactions_move_floor;
     if (where.topic.empty()) return files == pipeline::plain_files::are_read;
-    const auto& topics = s.config.topics;
+    const auto& topics = s.stream.config.topics;
     return std::find(topics.begin(), topics.end(), where.topic) != topics.end();
   };
   std::vector<topic_partition> unread;
@@ -77,29 +77,29 @@ void name_the_worst(const store& from, const stream_runtime* stream, partition_s
 
 }  // namespace
 
-pipeline::pipeline(stream_list& streams, store& to, const clock_port& clock)
-    : streams_{streams}, store_{to}, clock_{clock} {}
+pipeline::pipeline(task_list& tasks, store& to, const clock_port& clock)
+    : tasks_{tasks}, store_{to}, clock_{clock} {}
 
-stream_runtime* pipeline::stream_of(const std::string& topic) const {
-  if (topic.empty()) return plain_stream_;
-  for (const auto& s : streams_) {
-    const auto& topics = s->config.topics;
+partition_task* pipeline::task_of(const std::string& topic) const {
+  if (topic.empty()) return plain_task_;
+  for (const auto& s : tasks_) {
+    const auto& topics = s->stream.config.topics;
     if (std::find(topics.begin(), topics.end(), topic) != topics.end()) return s.get();
   }
   return nullptr;
 }
 
-stream_runtime* pipeline::stream_named(const std::string& name) const {
-  const auto at =
-      std::find_if(streams_.begin(), streams_.end(), [&](const auto& s) { return s->config.name == name; });
-  return at == streams_.end() ? nullptr : at->get();
+partition_task* pipeline::task_named(const std::string& name) const {
+  const auto at = std::find_if(tasks_.begin(), tasks_.end(),
+                               [&](const auto& s) { return s->stream.config.name == name; });
+  return at == tasks_.end() ? nullptr : at->get();
 }
 
 const partition_state* pipeline::find(const topic_partition& where) const {
-  const stream_runtime* stream = stream_of(where.topic);
-  if (stream == nullptr) return nullptr;
-  const auto at = stream->state.partitions.find(where);
-  return at == stream->state.partitions.end() || !at->second.has_position() ? nullptr : &at->second;
+  const partition_task* task = task_of(where.topic);
+  if (task == nullptr) return nullptr;
+  const auto at = task->state.partitions.find(where);
+  return at == task->state.partitions.end() || !at->second.has_position() ? nullptr : &at->second;
 }
 
 void pipeline::stop_partition(partition_stop stop) {
@@ -112,13 +112,12 @@ result<void> pipeline::handle(const decoded_input& input) {
   works.reserve(input.parts.size());
   for (const decoded_part& part : input.parts) {
     if (part.decoded.events.empty()) continue;
-    works.push_back(
-        {.stream = streams_[part.stream].get(), .events = part.decoded.events, .plan = &part.plan});
+    works.push_back({.task = tasks_[part.stream].get(), .events = part.decoded.events, .plan = &part.plan});
   }
   // A crash may have come between a step and what was to follow it, and a disk that was nearly full may have
   // put that off.
   for (const work& w : works) {
-    RATCHET_TRY(settle(*w.stream));
+    RATCHET_TRY(settle(*w.task));
   }
   // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
   while (!works.empty() && !left_) {
@@ -152,9 +151,9 @@ result<void> pipeline::take_step(std::vector<work>& works) {
   outbox_change outbox;
   for (work& w : works) {
     RATCHET_TRY(auto part, decide(w, outbox.puts));
-    if (w.stream->rules.deferred && finds_no_room(w.change)) {
-      RATCHET_TRY(const bool did_some, resume_some(*w.stream, look_for::all));
-      RATCHET_TRY(settle(*w.stream));
+    if (w.task->rules.deferred && finds_no_room(w.change)) {
+      RATCHET_TRY(const bool did_some, resume_some(*w.task, look_for::all));
+      RATCHET_TRY(settle(*w.task));
       if (did_some) return success();  // what was decided is thrown away
     }
     parts.push_back(std::move(part));
@@ -166,37 +165,37 @@ result<void> pipeline::take_step(std::vector<work>& works) {
     RATCHET_TRY(finish(w));
   }
   for (work& w : works) {
-    RATCHET_TRY(settle(*w.stream));
+    RATCHET_TRY(settle(*w.task));
   }
   return success();
 }
 
 result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
-  const stream_runtime& s = *w.stream;
+  const partition_task& s = *w.task;
   w.taken = w.events.first(std::min({w.events.size(), s.pace, s.events_in_time}));
   if (w.plan == nullptr || w.taken.size() < w.events.size()) {
-    w.own_plan = plan_step(s.rules, s.reduce.traits(), w.taken);
+    w.own_plan = plan_step(s.rules, s.stream.reduce.traits(), w.taken);
     w.plan = &w.own_plan;
   }
   step_rows rows;
-  RATCHET_TRY(store_.lookup(s.id, *w.plan, rows));
+  RATCHET_TRY(store_.lookup(s.place(), *w.plan, rows));
   rows.oldest_gap = s.oldest_gap;
   const timestamp now = clock_.now();
   const auto begin = clock_.steady();
-  w.change = run_step(s.rules, s.reduce, s.state, w.taken, *w.plan, rows, now, step_time());
+  w.change = run_step(s.rules, s.stream.reduce, s.state, w.taken, *w.plan, rows, now, step_time());
   w.took = clock_.steady() - begin;
   const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
-  step_part out{.stream = s.id, .plan = w.plan, .change = &w.change, .rejected = {}};
+  step_part out{.stream = s.stream.id, .plan = w.plan, .change = &w.change, .rejected = {}, .slot = s.slot};
   for (std::size_t n = 0; n < w.change.rejected.size(); ++n) {
     const std::uint32_t i = w.change.rejected[n];
     const rejected_row& row =
         out.rejected.emplace_back(make_rejected_row(s.rules, w.events[i], w.change.decisions[i], now));
-    tell_of_rejected(s, w.events[i], row, w.change.rejected_floors[n], outputs);
+    tell_of_rejected(s.stream, w.events[i], row, w.change.rejected_floors[n], outputs);
   }
-  out.keep_rejected = limits_at(s.config.rejected, now);
-  tell_of_dead_ones(s, *w.plan, w.change, outputs);
-  add_published(origin_of(s), *w.plan, std::move(w.change.outputs), outputs);
+  out.keep_rejected = limits_at(s.stream.config.rejected, now);
+  tell_of_dead_ones(s.stream, *w.plan, w.change, outputs);
+  add_published(origin_of(s.stream), *w.plan, std::move(w.change.outputs), outputs);
   return out;
 }
 
@@ -205,29 +204,30 @@ void pipeline::explain(const work& w) const {
   auto wait = w.change.waits.begin();
   for (std::size_t i = 0; i < w.change.looked_at; ++i) {
     const bool waits = wait != w.change.waits.end() && wait->index == i;
-    if (explain_) explain_(*w.stream, w.events[i], w.change.decisions[i], waits ? &*wait : nullptr);
+    if (explain_) explain_(w.task->stream, w.events[i], w.change.decisions[i], waits ? &*wait : nullptr);
     if (waits) ++wait;
     while (told < w.change.fates.size() && w.change.fates[told].behind == i)
-      explain(*w.stream, *w.plan, w.change.fates[told++]);
+      explain(w.task->stream, *w.plan, w.change.fates[told++]);
   }
 }
 
-void pipeline::explain(const stream_runtime& stream, const step_plan& plan, const waiting_fate& fate) const {
+void pipeline::explain(const stream_definition& stream, const step_plan& plan,
+                       const waiting_fate& fate) const {
   if (explain_fate_) explain_fate_(stream, plan.aggregates[fate.aggregate], fate);
 }
 
 /// What follows from a step that is written.
 result<void> pipeline::finish(work& w) {
   if (explain_ || explain_fate_) explain(w);
-  note_backlogs(*w.stream, *w.plan, w.change);
-  std::size_t& pace = w.stream->pace;
+  note_backlogs(*w.task, *w.plan, w.change);
+  std::size_t& pace = w.task->pace;
   if (w.change.looked_at < w.taken.size()) {
     pace = 2 * w.change.looked_at;
   } else if (pace <= w.taken.size()) {
     pace *= 2;
   }
-  note_time(*w.stream, w.taken.size(), w.change.looked_at, w.took);
-  w.stream->state = std::move(w.change.after);
+  note_time(*w.task, w.taken.size(), w.change.looked_at, w.took);
+  w.task->state = std::move(w.change.after);
   w.events = w.events.subspan(w.change.looked_at);
   w.plan = nullptr;
   return enter_stops(w.change.stops);
@@ -237,7 +237,7 @@ result<void> pipeline::enter_stops(std::vector<partition_stop>& stops) {
   std::vector<topic_partition> stopped;
   for (partition_stop& stop : stops) {
     if (stop.code == make_error_code(errc::waiting_full))
-      name_the_worst(store_, stream_of(stop.where.topic), stop);
+      name_the_worst(store_, task_of(stop.where.topic), stop);
     if (!stop.where.topic.empty()) stopped.push_back(stop.where);
     stop_partition(std::move(stop));
   }
@@ -284,77 +284,78 @@ result<void> pipeline::skip_output(skipped_output skipped, audit_row audit) {
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): what it holds is moved out
-result<void> pipeline::write_states(std::map<stream_runtime*, stream_state> changed,
+result<void> pipeline::write_states(std::map<partition_task*, stream_state> changed,
                                     std::vector<audit_row> audits, store_change of_store) {
   std::vector<stream_change> changes;
   changes.reserve(changed.size());
   std::vector<step_part> parts;
   const step_plan nothing;
-  for (auto& [stream, after] : changed) {
+  for (auto& [task, after] : changed) {
     stream_change& change = changes.emplace_back();
     for (const auto& [where, partition] : after.partitions) {
-      const auto was = stream->state.partitions.find(where);
-      if (was == stream->state.partitions.end() || was->second != partition) change.touched.push_back(where);
+      const auto was = task->state.partitions.find(where);
+      if (was == task->state.partitions.end() || was->second != partition) change.touched.push_back(where);
     }
     change.after = std::move(after);
-    parts.push_back({.stream = stream->id, .plan = &nothing, .change = &change, .rejected = {}});
+    parts.push_back(
+        {.stream = task->stream.id, .plan = &nothing, .change = &change, .rejected = {}, .slot = task->slot});
   }
   RATCHET_TRY(write(std::move(parts), std::move(audits), std::move(of_store)));
   std::size_t next = 0;
-  for (auto& [stream, unused] : changed) stream->state = std::move(changes[next++].after);
+  for (auto& [task, unused] : changed) task->state = std::move(changes[next++].after);
   return success();
 }
 
 result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset) {
-  stream_runtime* stream = stream_of(where.topic);
-  if (stream == nullptr || stopped_.contains(where) || left_) return success();
-  stream_state after = stream->state;
+  partition_task* task = task_of(where.topic);
+  if (task == nullptr || stopped_.contains(where) || left_) return success();
+  stream_state after = task->state;
   partition_state& partition = after.partitions[where];
   if (offset <= partition.next_offset) return success();
   partition.next_offset = offset;
-  return write_states({{stream, std::move(after)}}, {});
+  return write_states({{task, std::move(after)}}, {});
 }
 
 namespace {
 
 /// As if the furthest had come to its end last: where all is read, the time of the stream is that of its
 /// newest record, whoever came to an end first. All at once nobody would be left to say it.
-stream_state leave_out_behind_first(const stream_runtime& stream, std::vector<topic_partition> list) {
+stream_state leave_out_behind_first(const partition_task& task, std::vector<topic_partition> list) {
   const auto time_of = [&](const topic_partition& where) {
-    const auto known = stream.state.partitions.find(where);
-    return known == stream.state.partitions.end() ? std::nullopt : known->second.highest_time;
+    const auto known = task.state.partitions.find(where);
+    return known == task.state.partitions.end() ? std::nullopt : known->second.highest_time;
   };
   std::iter_swap(list.end() - 1,
                  std::max_element(list.begin(), list.end(),
                                   [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); }));
   const std::span all{list};
-  const stream_state others_left = leave_out(stream.rules, stream.state, all.first(all.size() - 1));
-  return leave_out(stream.rules, others_left, all.last(1));
+  const stream_state others_left = leave_out(task.rules, task.state, all.first(all.size() - 1));
+  return leave_out(task.rules, others_left, all.last(1));
 }
 
 }  // namespace
 
 result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> partitions) {
-  std::map<stream_runtime*, std::vector<topic_partition>> by_stream;
+  std::map<partition_task*, std::vector<topic_partition>> by_task;
   for (const topic_partition& where : partitions) {
-    if (stream_runtime* stream = stream_of(where.topic)) by_stream[stream].push_back(where);
+    if (partition_task* task = task_of(where.topic)) by_task[task].push_back(where);
   }
-  std::map<stream_runtime*, stream_state> changed;
-  for (const auto& [stream, list] : by_stream) changed.emplace(stream, leave_out_behind_first(*stream, list));
+  std::map<partition_task*, stream_state> changed;
+  for (const auto& [task, list] : by_task) changed.emplace(task, leave_out_behind_first(*task, list));
   if (changed.empty()) return success();
   RATCHET_TRY(write_states(std::move(changed), {}));
   // Stream time has moved.
-  for (const auto& [stream, list] : by_stream) {
-    RATCHET_TRY(settle(*stream));
+  for (const auto& [task, list] : by_task) {
+    RATCHET_TRY(settle(*task));
   }
   return success();
 }
 
 result<void> pipeline::leave_out_unread(plain_files files) {
-  std::map<stream_runtime*, stream_state> changed;
-  std::vector<stream_runtime*> moved;
+  std::map<partition_task*, stream_state> changed;
+  std::vector<partition_task*> moved;
   std::vector<audit_row> audits;
-  for (const auto& s : streams_) {
+  for (const auto& s : tasks_) {
     const std::vector<topic_partition> unread = unread_partitions(*s, files);
     if (unread.empty()) continue;
     std::map<std::string, std::size_t> topics;
@@ -362,14 +363,14 @@ result<void> pipeline::leave_out_unread(plain_files files) {
       if (!where.topic.empty()) ++topics[where.topic];
     }
     for (const auto& [topic, count] : topics)
-      audits.push_back(audit_of_topic_left(s->config.name, topic, count, clock_.now()));
+      audits.push_back(audit_of_topic_left(s->stream.config.name, topic, count, clock_.now()));
     changed.emplace(s.get(), leave_out(s->rules, s->state, unread));
     moved.push_back(s.get());
   }
   if (changed.empty()) return success();
   RATCHET_TRY(write_states(std::move(changed), std::move(audits)));
-  for (stream_runtime* stream : moved) {
-    RATCHET_TRY(settle(*stream));
+  for (partition_task* task : moved) {
+    RATCHET_TRY(settle(*task));
   }
   return success();
 }
@@ -385,20 +386,20 @@ void hold_back(stream_state& state, const topic_partition& where, std::int64_t b
 
 /// Where none counted, one that counts again gives the stream a time: in this very step, and not in whichever
 /// comes next.
-void recompute_floors(std::map<stream_runtime*, stream_state>& changed) {
-  for (auto& [stream, after] : changed) window_floor{after, stream->rules.window}.recompute();
+void recompute_floors(std::map<partition_task*, stream_state>& changed) {
+  for (auto& [task, after] : changed) window_floor{after, task->rules.window}.recompute();
 }
 
 }  // namespace
 
 result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitions) {
-  std::map<stream_runtime*, stream_state> changed;
+  std::map<partition_task*, stream_state> changed;
   for (const topic_partition& where : partitions) {
-    stream_runtime* stream = stream_of(where.topic);
-    if (stream == nullptr) continue;
-    const auto known = stream->state.partitions.find(where);
-    if (known != stream->state.partitions.end() && !known->second.idle) continue;
-    hold_back(changed.try_emplace(stream, stream->state).first->second, where, k_from_log_start);
+    partition_task* task = task_of(where.topic);
+    if (task == nullptr) continue;
+    const auto known = task->state.partitions.find(where);
+    if (known != task->state.partitions.end() && !known->second.idle) continue;
+    hold_back(changed.try_emplace(task, task->state).first->second, where, k_from_log_start);
   }
   if (changed.empty()) return success();
   recompute_floors(changed);
@@ -408,11 +409,11 @@ result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitio
 result<void> pipeline::enter_positions(std::span<const position> positions,
                                        std::span<const topic_partition> unread, std::vector<audit_row> audits,
                                        store_change of_store) {
-  std::map<stream_runtime*, stream_state> changed;
+  std::map<partition_task*, stream_state> changed;
   for (const position& p : positions) {
-    stream_runtime* stream = stream_of(p.where.topic);
-    if (stream == nullptr) continue;
-    stream_state& after = changed.try_emplace(stream, stream->state).first->second;
+    partition_task* task = task_of(p.where.topic);
+    if (task == nullptr) continue;
+    stream_state& after = changed.try_emplace(task, task->state).first->second;
     partition_state& partition = after.partitions[p.where];
     if (partition.next_offset == p.offset) continue;
     partition.next_offset = p.offset;
@@ -420,10 +421,10 @@ result<void> pipeline::enter_positions(std::span<const position> positions,
     partition.malformed_run = 0;
   }
   for (const topic_partition& where : unread) {
-    stream_runtime* stream = stream_of(where.topic);
-    if (stream == nullptr) continue;
-    const bool from_end = stream->config.start == start_position::latest && !stream->state.has_positions();
-    hold_back(changed.try_emplace(stream, stream->state).first->second, where,
+    partition_task* task = task_of(where.topic);
+    if (task == nullptr) continue;
+    const bool from_end = task->stream.config.start == start_position::latest && !task->state.has_positions();
+    hold_back(changed.try_emplace(task, task->state).first->second, where,
               from_end ? k_from_log_end : k_from_log_start);
   }
   recompute_floors(changed);

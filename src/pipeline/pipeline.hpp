@@ -15,23 +15,23 @@
 #include "ports/clock.hpp"
 #include "ports/store.hpp"
 #include "process/decider.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 
 namespace ratchet {
 
 /// Called for every record of a batch in the order of its stream, after the step is written.
 using explain_record =
-    std::function<void(const stream_runtime&, const decoded_event&, decision, const event_wait*)>;
+    std::function<void(const stream_definition&, const decoded_event&, decision, const event_wait*)>;
 /// Called for every waiting event that something came of, behind the record that brought it about.
 using explain_waited =
-    std::function<void(const stream_runtime&, std::string_view aggregate, const waiting_fate&)>;
+    std::function<void(const stream_definition&, std::string_view aggregate, const waiting_fate&)>;
 
 /// From decoded events to one atomic write: looks up, decides, applies, writes. One owner thread.
 /// After an error of any call nothing is known of the last step: drop the pipeline and its store, and open
 /// again.
 class pipeline {
  public:
-  pipeline(stream_list&, store&, const clock_port&);
+  pipeline(task_list&, store&, const clock_port&);
 
   /// Takes one batch through a step. Records of stopped partitions are passed over. An input without records
   /// writes nothing. Errors: write_indeterminate; state_damaged.
@@ -51,11 +51,11 @@ class pipeline {
   /// Does that in one step, in this order for each aggregate, and what follows from it in others; the audit
   /// rows say who decided it. An answer for each. Errors: as handle(). A few hundred at a time: the step is
   /// as large as what they release.
-  [[nodiscard]] result<std::vector<waiting_answer>> obey(stream_runtime&, std::span<const decided>,
+  [[nodiscard]] result<std::vector<waiting_answer>> obey(partition_task&, std::span<const decided>,
                                                          const decider& = {});
   /// Does transactions of one stream in one step, in this order; an answer for each. Nothing is written where
   /// none changed anything. Errors: as handle(). See run_transactions().
-  [[nodiscard]] result<std::vector<transaction_answer>> transact(stream_runtime&,
+  [[nodiscard]] result<std::vector<transaction_answer>> transact(partition_task&,
                                                                  std::span<const transaction_request>);
   /// The error of an obey() or skip_output() that failed, which only who asked for it was told; none: none
   /// did.
@@ -66,7 +66,7 @@ class pipeline {
   [[nodiscard]] bool has_deferred() const;
   /// As many deferred events wait as may, nearly, and some of them can be handled: reading more of the stream
   /// is to pause until fewer wait. `pauses`: it does.
-  [[nodiscard]] bool is_nearly_full(const stream_runtime&, bool pauses) const;
+  [[nodiscard]] bool is_nearly_full(const partition_task&, bool pauses) const;
 
   /// When resume_waiting() has something to do next, by the clock; none: nothing waits for its time.
   [[nodiscard]] std::optional<timestamp> next_wake() const;
@@ -103,15 +103,15 @@ class pipeline {
   void stop_partition(partition_stop);
   void forget_stops() { stopped_.clear(); }
 
-  /// The stream that reads this topic; null where none does.
-  [[nodiscard]] stream_runtime* stream_of(const std::string& topic) const;
-  /// Null where there is none of this name.
-  [[nodiscard]] stream_runtime* stream_named(const std::string& name) const;
+  /// The task that handles this topic's records; null where no stream reads it.
+  [[nodiscard]] partition_task* task_of(const std::string& topic) const;
+  /// That of the stream of this name; null where there is none.
+  [[nodiscard]] partition_task* task_named(const std::string& name) const;
   /// Where the partitions stand, as of the last step written; null for one that was not read yet.
   [[nodiscard]] const partition_state* find(const topic_partition&) const;
 
-  /// Records without a topic (plain files) belong to this stream.
-  void set_plain_stream(stream_runtime* stream) noexcept { plain_stream_ = stream; }
+  /// Records without a topic (plain files) belong to this task.
+  void set_plain_task(partition_task* task) noexcept { plain_task_ = task; }
 
   void on_record(explain_record explain) { explain_ = std::move(explain); }
   void on_fate(explain_waited explain) { explain_fate_ = std::move(explain); }
@@ -139,9 +139,9 @@ class pipeline {
   /// `all`: of a stream that defers events without gaps, which are no matter of its accepted events.
   /// `bounded`: what a bounded step has left. `too_late`: what is due later than any pause takes.
   enum class look_for : std::uint8_t { all, gaps, bounded, too_late };
-  /// One stream's part of a batch, while it goes through its steps.
+  /// One task's part of a batch, while it goes through its steps.
   struct work {
-    stream_runtime* stream{nullptr};
+    partition_task* task{nullptr};
     std::span<const decoded_event> events;   ///< that are left
     const step_plan* plan{nullptr};          ///< of `events`; none: to be made
     std::span<const decoded_event> taken{};  ///< the first of `events`: those of this step
@@ -156,54 +156,54 @@ class pipeline {
   [[nodiscard]] result<step_part> decide(work&, std::vector<output_row>& outputs);
   [[nodiscard]] result<void> finish(work&);
   void explain(const work&) const;
-  void explain(const stream_runtime&, const step_plan&, const waiting_fate&) const;
-  [[nodiscard]] result<std::vector<waiting_answer>> carry_out(stream_runtime&, std::span<const decided>,
+  void explain(const stream_definition&, const step_plan&, const waiting_fate&) const;
+  [[nodiscard]] result<std::vector<waiting_answer>> carry_out(partition_task&, std::span<const decided>,
                                                               const decider&);
-  [[nodiscard]] result<std::vector<std::size_t>> carry_out_some(stream_runtime&, std::span<const decided>,
+  [[nodiscard]] result<std::vector<std::size_t>> carry_out_some(partition_task&, std::span<const decided>,
                                                                 const std::vector<std::size_t>& which,
                                                                 const decider&, std::vector<waiting_answer>&);
-  [[nodiscard]] result<void> resume_waiting_of(stream_runtime&);
+  [[nodiscard]] result<void> resume_waiting_of(partition_task&);
   /// Once a minute: in a stream that goes on, each step lets them go.
-  [[nodiscard]] result<void> drop_old_rejected(stream_runtime&);
+  [[nodiscard]] result<void> drop_old_rejected(partition_task&);
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
-  [[nodiscard]] result<void> settle(stream_runtime&);
-  [[nodiscard]] result<bool> resume_some(stream_runtime&, look_for);
+  [[nodiscard]] result<void> settle(partition_task&);
+  [[nodiscard]] result<bool> resume_some(partition_task&, look_for);
   /// Where the names of aggregates are known from: `start`: from the store, which a start looks through for
   /// what was left half done.
   enum class came_from : std::uint8_t { memory, store, start };
-  [[nodiscard]] static came_from where_from(const stream_runtime&, look_for);
-  static void leave_for_the_next(stream_runtime&, std::span<const std::string> names, came_from);
+  [[nodiscard]] static came_from where_from(const partition_task&, look_for);
+  static void leave_for_the_next(partition_task&, std::span<const std::string> names, came_from);
   [[nodiscard]] static bool runs_accepted(look_for what) noexcept {
     return what == look_for::all || what == look_for::too_late;
   }
   [[nodiscard]] bool may_go_on();
   /// A step may have had `given` events, and came to `done` of them.
-  static void note_time(stream_runtime&, std::size_t given, std::size_t done, std::chrono::nanoseconds took);
+  static void note_time(partition_task&, std::size_t given, std::size_t done, std::chrono::nanoseconds took);
   /// Whether a step that begins now has had its time, whenever it is asked.
   [[nodiscard]] has_had_its_time step_time() const;
   /// Of a wall clock that was set back: what waits for times that it will have in hours.
-  [[nodiscard]] result<void> call_in_what_is_too_late(stream_runtime&);
+  [[nodiscard]] result<void> call_in_what_is_too_late(partition_task&);
   /// Handles deferred events for a short time.
-  [[nodiscard]] result<void> work_off(stream_runtime&);
-  [[nodiscard]] bool is_due(const stream_runtime&) const;
+  [[nodiscard]] result<void> work_off(partition_task&);
+  [[nodiscard]] bool is_due(const partition_task&) const;
   /// Writes a step of waiting events, and enters what it changed.
-  [[nodiscard]] result<void> take_change(stream_runtime&, const step_plan&, stream_change&);
+  [[nodiscard]] result<void> take_change(partition_task&, const step_plan&, stream_change&);
   /// `gap.policy: stop`, and a gap is too old.
-  [[nodiscard]] result<void> stop_for_gap(stream_runtime&);
+  [[nodiscard]] result<void> stop_for_gap(partition_task&);
   [[nodiscard]] static std::vector<audit_row> audits_of(stream_change&, timestamp now);
-  static void note_backlogs(stream_runtime&, const step_plan&, const stream_change&);
+  static void note_backlogs(partition_task&, const step_plan&, const stream_change&);
   /// Aggregates for one step: those that are ready, else those that are due.
-  [[nodiscard]] result<std::vector<std::string>> take_due(stream_runtime&, look_for);
+  [[nodiscard]] result<std::vector<std::string>> take_due(partition_task&, look_for);
   /// What is behind a stop was not read: the partitions hold the floor back.
   [[nodiscard]] result<void> enter_stops(std::vector<partition_stop>&);
 
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {},
                                    outbox_change = {});
   /// Writes states of streams that changed without any record.
-  [[nodiscard]] result<void> write_states(std::map<stream_runtime*, stream_state>, std::vector<audit_row>,
+  [[nodiscard]] result<void> write_states(std::map<partition_task*, stream_state>, std::vector<audit_row>,
                                           store_change = {});
 
-  stream_list& streams_;
+  task_list& tasks_;
   store& store_;
   const clock_port& clock_;
   std::error_code failed_;
@@ -213,7 +213,7 @@ class pipeline {
   look_at_step look_at_step_;
   std::function<bool()> go_on_;
   bool left_{false};  ///< go_on_ has said so
-  stream_runtime* plain_stream_{nullptr};
+  partition_task* plain_task_{nullptr};
   explain_waited explain_fate_;
 };
 

@@ -11,17 +11,17 @@ namespace ratchet {
 std::size_t pipeline::records_in_time() const {
   constexpr std::size_t k_steps = 4;
   std::size_t fewest = std::numeric_limits<std::size_t>::max() / k_steps;
-  for (const auto& s : streams_) fewest = std::min(fewest, s->events_in_time);
+  for (const auto& s : tasks_) fewest = std::min(fewest, s->events_in_time);
   return fewest * k_steps;
 }
 
 /// A step that took too long shows how many events it may have; one that was quick, though it had as many as
 /// it might, that it may have more.
-void pipeline::note_time(stream_runtime& stream, std::size_t given, std::size_t done,
+void pipeline::note_time(partition_task& task, std::size_t given, std::size_t done,
                          std::chrono::nanoseconds took) {
   constexpr std::chrono::milliseconds k_right{500};
   constexpr std::size_t k_many = std::size_t{1} << 24U;
-  std::size_t& most = stream.events_in_time;
+  std::size_t& most = task.events_in_time;
   if (took > k_longest_step) {
     const double share = std::chrono::duration<double>{k_right} / std::chrono::duration<double>{took};
     most = std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(done) * share), 1);

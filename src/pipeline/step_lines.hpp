@@ -12,7 +12,7 @@
 
 #include "ports/store.hpp"
 #include "process/log.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 

@@ -32,7 +32,7 @@ struct stream_meaning {
   std::vector<std::string> topics{};  ///< that it reads; they may change, but not over to another stream
 };
 
-/// One stream's part of a step.
+/// What a step does in one slot of a stream.
 struct step_part {
   stream_id stream{0};
   const step_plan* plan{nullptr};  ///< names the aggregates that `change` speaks of by index; may be null
@@ -40,6 +40,9 @@ struct step_part {
   std::vector<rejected_row> rejected;  ///< the rows of change->rejected, with their bytes
   /// Looked at where there are such rows, or a time before which they go.
   rejected_limits keep_rejected{};
+  ratchet::slot slot{k_instance_slot};
+
+  [[nodiscard]] stream_slot place() const noexcept { return {stream, slot}; }
 };
 
 /// What a step changes of the store as a whole.
@@ -111,18 +114,18 @@ class store_view {
   [[nodiscard]] virtual std::uint64_t step() const = 0;
   [[nodiscard]] virtual result<store_identity> identity() const = 0;
   [[nodiscard]] virtual result<std::vector<named_stream>> streams() const = 0;
-  [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
+  [[nodiscard]] virtual result<stream_state> load(stream_slot) const = 0;
   /// Errors: not_found, also where nothing of it was applied yet; state_damaged.
-  [[nodiscard]] virtual result<aggregate_row> get(stream_id, std::string_view aggregate) const = 0;
+  [[nodiscard]] virtual result<aggregate_row> get(stream_slot, std::string_view aggregate) const = 0;
   /// Every row in byte order of the aggregate id, deleted ones too, but none of which nothing was applied
   /// yet, until `visit` returns false.
-  [[nodiscard]] virtual result<void> scan(stream_id,
+  [[nodiscard]] virtual result<void> scan(stream_slot,
                                           const std::function<bool(const scanned_row&)>& visit) const = 0;
   /// Every id, in the order of time where it has one of its own, until `visit` returns false.
-  [[nodiscard]] virtual result<void> scan_ids(stream_id, const id_visit& visit) const = 0;
+  [[nodiscard]] virtual result<void> scan_ids(stream_slot, const id_visit& visit) const = 0;
   /// The aggregates under which this id is filed, at most `limit`, in byte order. Ids that are filed below
   /// the window's floor may be there or not.
-  [[nodiscard]] virtual result<std::vector<filed_id_of>> aggregates_with(stream_id, event_id,
+  [[nodiscard]] virtual result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                          std::size_t limit) const = 0;
   /// The newest `limit` rejected records, newest first.
   [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
@@ -134,16 +137,16 @@ class store_view {
   [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
   /// Every waiting event behind `after`, in the order of aggregate and sequence, until `visit` returns false.
   [[nodiscard]] virtual result<void> waiting(
-      stream_id, const std::optional<waiting_place>& after,
+      stream_slot, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const = 0;
   /// None where the aggregate has none.
-  [[nodiscard]] virtual result<std::optional<backlog>> backlog_of(stream_id,
+  [[nodiscard]] virtual result<std::optional<backlog>> backlog_of(stream_slot,
                                                                   std::string_view aggregate) const = 0;
   /// Every backlog in the order of aggregates, until `visit` returns false.
   [[nodiscard]] virtual result<void> backlogs(
-      stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const = 0;
+      stream_slot, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const = 0;
   /// The aggregate with the oldest gap; none where no gap has an age.
-  [[nodiscard]] virtual result<std::optional<std::string>> oldest_gap(stream_id) const = 0;
+  [[nodiscard]] virtual result<std::optional<std::string>> oldest_gap(stream_slot) const = 0;
   [[nodiscard]] virtual result<outbox_lanes> outboxes() const = 0;
   /// Kafka's lane of these.
   [[nodiscard]] result<outbox_state> outbox() const {
@@ -152,12 +155,12 @@ class store_view {
   }
   /// The value of a table's row; `key` is as it is stored, here and below (core/tables). Errors: not_found,
   /// also where the stream has no such table; state_damaged.
-  [[nodiscard]] virtual result<std::string> table_row(stream_id, std::string_view table,
+  [[nodiscard]] virtual result<std::string> table_row(stream_slot, std::string_view table,
                                                       std::string_view key) const = 0;
   /// Every row of a table from `from` on whose key starts with `prefix`, in the order of the stored keys,
   /// until `visit` returns false.
   [[nodiscard]] virtual result<void> scan_table(
-      stream_id, std::string_view table, std::string_view prefix, std::string_view from,
+      stream_slot, std::string_view table, std::string_view prefix, std::string_view from,
       const std::function<bool(std::string_view key, std::string_view value)>& visit) const = 0;
 };
 
@@ -189,15 +192,15 @@ class store {
   virtual ~store() = default;
 
   [[nodiscard]] virtual stream_id id_of(std::string_view stream) const = 0;
-  [[nodiscard]] virtual result<stream_state> load(stream_id) const = 0;
-  [[nodiscard]] virtual result<void> lookup(stream_id, const step_plan&, step_rows& out) = 0;
+  [[nodiscard]] virtual result<stream_state> load(stream_slot) const = 0;
+  [[nodiscard]] virtual result<void> lookup(stream_slot, const step_plan&, step_rows& out) = 0;
   /// The aggregates whose backlog says wake <= `now`, or gap_since <= `gaps`, at most `limit`, those that are
   /// due the longest first. Errors: state_damaged; of the database.
-  [[nodiscard]] virtual result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
+  [[nodiscard]] virtual result<due_aggregates> due(stream_slot, timestamp now, std::optional<timestamp> gaps,
                                                    std::size_t limit) = 0;
   /// The aggregates whose backlog says wake > `until`, at most `limit`. Errors: state_damaged; of the
   /// database.
-  [[nodiscard]] virtual result<std::vector<std::string>> due_behind(stream_id, timestamp until,
+  [[nodiscard]] virtual result<std::vector<std::string>> due_behind(stream_slot, timestamp until,
                                                                     std::size_t limit) = 0;
 
   /// What the lanes of the outbox hold, as of last_step().

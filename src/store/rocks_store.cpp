@@ -38,7 +38,7 @@ class rocks_store final : public store {
  public:
   /// `start` was written already, or `unwritten`: goes with the first step.
   rocks_store(directory_lock lock, new_directory directory, std::unique_ptr<database> db, adoption start,
-              bool unwritten, rejected_index rejected, memory_by_stream memory,
+              bool unwritten, rejected_index rejected, memory_by_slot memory,
               std::shared_ptr<durable_floors> floors, synced_file synced, std::uint64_t step, write_on where)
       : lock_{std::move(lock)},
         directory_{std::move(directory)},
@@ -61,31 +61,31 @@ class rocks_store final : public store {
     return at == known_.streams.end() ? stream_id{0} : at->second.id;
   }
 
-  [[nodiscard]] result<stream_state> load(stream_id stream) const override {
+  [[nodiscard]] result<stream_state> load(stream_slot in) const override {
     RATCHET_TRY(settle());
-    if (is_unwritten_ && starts_over(stream)) return stream_state{};
-    return read_stream_state(*db_, {}, stream);
+    if (is_unwritten_ && starts_over(in.stream)) return stream_state{};
+    return read_stream_state(*db_, {}, in.stream);
   }
 
-  [[nodiscard]] result<void> lookup(stream_id stream, const step_plan& plan, step_rows& out) override {
+  [[nodiscard]] result<void> lookup(stream_slot in, const step_plan& plan, step_rows& out) override {
     if (failed()) return indeterminate();
-    if (!memory_.contains(stream)) return make_error_code(errc::internal);
-    return lookup_.run(stream, plan, out);
+    if (!memory_.contains(in)) return make_error_code(errc::internal);
+    return lookup_.run(in, plan, out);
   }
 
-  [[nodiscard]] result<due_aggregates> due(stream_id stream, timestamp now, std::optional<timestamp> gaps,
+  [[nodiscard]] result<due_aggregates> due(stream_slot in, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override {
-    const auto remembered = memory_.find(stream);
+    const auto remembered = memory_.find(in);
     if (remembered == memory_.end()) return make_error_code(errc::internal);
     RATCHET_TRY(settle());
-    return find_due(*db_, stream, remembered->second.due, now, gaps, limit);
+    return find_due(*db_, in, remembered->second.due, now, gaps, limit);
   }
 
-  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id stream, timestamp until,
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot in, timestamp until,
                                                             std::size_t limit) override {
-    if (!memory_.contains(stream)) return make_error_code(errc::internal);
+    if (!memory_.contains(in)) return make_error_code(errc::internal);
     RATCHET_TRY(settle());
-    return find_due_behind(*db_, stream, until, limit);
+    return find_due_behind(*db_, in, until, limit);
   }
 
   [[nodiscard]] outbox_lanes outboxes() const override { return known_.outbox; }
@@ -105,7 +105,7 @@ class rocks_store final : public store {
     if (failed()) return indeterminate();
     if (step.step != last_step() + 1) return make_error_code(errc::internal);
     for (const step_part& part : step.parts) {
-      if (!memory_.contains(part.stream)) return make_error_code(errc::internal);
+      if (!memory_.contains(part.place())) return make_error_code(errc::internal);
     }
     outbox_lanes outbox_after = known_.outbox;
     step.outbox.apply_to(outbox_after);
@@ -313,7 +313,7 @@ class rocks_store final : public store {
   std::unique_ptr<database> db_;
   catalog known_;
   rejected_index rejected_;
-  memory_by_stream memory_;
+  memory_by_slot memory_;
   step_writer writer_;  ///< has the batch that is being written
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
@@ -396,7 +396,8 @@ reported<rejected_index> rehearse_reads(const store_options& options, const insp
     return failed_read(options.path, done.error());
   }
   constexpr std::uint64_t k_kept_of_it = 0;
-  if (const auto memory = make_memory(*found.db, streams, k_kept_of_it); !memory) {
+  const std::vector<stream_slot> slots(streams.begin(), streams.end());
+  if (const auto memory = make_memory(*found.db, slots, k_kept_of_it); !memory) {
     return failed_read(options.path, memory.error());
   }
   return rejected;
@@ -433,7 +434,9 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
     done = synced.assume_value().write(found.step);
   }
   if (!done) return failed_read(options.path, done.error());
-  auto memory = make_memory(*db, ids_of(wanted.known), options.remembered_bytes);
+  const std::vector<stream_id> streams = ids_of(wanted.known);
+  const std::vector<stream_slot> slots(streams.begin(), streams.end());
+  auto memory = make_memory(*db, slots, options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
       std::move(lock), std::move(directory), std::move(db), std::move(wanted), !options.adopts_at_once,

@@ -9,7 +9,7 @@
 #include "core/output.hpp"
 #include "decode/envelope_preset.hpp"
 #include "decode/sequence_kinds.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 #include "text/values.hpp"
 
 namespace ratchet {

@@ -7,18 +7,18 @@
 
 namespace ratchet {
 
-state_sample sample_of(const stream_list& streams, std::uint64_t step, const outbox_lanes& outbox) {
+state_sample sample_of(const task_list& tasks, std::uint64_t step, const outbox_lanes& outbox) {
   state_sample sample;
   sample.step = step;
   sample.outbox = outbox.of({});
   sample.sinks = outbox.sinks();
-  sample.streams.reserve(streams.size());
-  for (const auto& s : streams) {
+  sample.streams.reserve(tasks.size());
+  for (const auto& s : tasks) {
     stream_sample& one = sample.streams.emplace_back();
-    one.name = s->config.name;
+    one.name = s->stream.config.name;
     one.counters = s->state.counters;
     one.floor = s->state.floor;
-    one.window = s->config.dedup.window;
+    one.window = s->stream.config.dedup.window;
     one.next_offsets.reserve(s->state.partitions.size());
     for (const auto& [where, partition] : s->state.partitions) {
       if (!where.topic.empty() && partition.has_position())
@@ -28,8 +28,8 @@ state_sample sample_of(const stream_list& streams, std::uint64_t step, const out
   return sample;
 }
 
-state_sampler::state_sampler(const stream_list& streams, store& from, run_meter& meter)
-    : streams_{streams}, store_{from}, meter_{meter}, taken_{from.durable_step()} {
+state_sampler::state_sampler(const task_list& tasks, store& from, run_meter& meter)
+    : tasks_{tasks}, store_{from}, meter_{meter}, taken_{from.durable_step()} {
   // An open store's streams are as of its last step; at its opening that one is durable.
   if (from.last_step() == taken_) meter_.publish(sample());
 }
@@ -37,12 +37,12 @@ state_sampler::state_sampler(const stream_list& streams, store& from, run_meter&
 /// The store knows before which time no gap is left, so that those of long ago, which are closed, cost
 /// nothing. What cannot be read is left out: this decides nothing, and whoever writes next will say so.
 state_sample state_sampler::sample() {
-  state_sample taken = sample_of(streams_, taken_, store_.outboxes());
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (const auto known = largest_.find(streams_[i]->id); known != largest_.end())
+  state_sample taken = sample_of(tasks_, taken_, store_.outboxes());
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (const auto known = largest_.find(tasks_[i]->stream.id); known != largest_.end())
       taken.streams[i].largest = known->second;
-    if (streams_[i]->state.counters.waiting_parked == 0) continue;
-    if (const auto due = store_.due(streams_[i]->id, timestamp::min(), std::nullopt, 0))
+    if (tasks_[i]->state.counters.waiting_parked == 0) continue;
+    if (const auto due = store_.due(tasks_[i]->place(), timestamp::min(), std::nullopt, 0))
       taken.streams[i].gap_since = due.value().next_gap;
   }
   return taken;

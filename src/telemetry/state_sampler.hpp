@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "ports/store.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -16,7 +16,7 @@ namespace ratchet {
 /// One owner thread.
 class state_sampler {
  public:
-  state_sampler(const stream_list&, store&, run_meter&);
+  state_sampler(const task_list&, store&, run_meter&);
 
   /// Call it with each step that is written: its values may be the largest.
   void note(const step_batch&);
@@ -26,7 +26,7 @@ class state_sampler {
  private:
   [[nodiscard]] state_sample sample();
 
-  const stream_list& streams_;
+  const task_list& tasks_;
   store& store_;
   run_meter& meter_;
   std::optional<state_sample> waiting_;  ///< for its step to become durable
@@ -36,6 +36,6 @@ class state_sampler {
 };
 
 /// The streams as they stand after `step`, but for their oldest gaps, which only the store knows.
-[[nodiscard]] state_sample sample_of(const stream_list&, std::uint64_t step, const outbox_lanes&);
+[[nodiscard]] state_sample sample_of(const task_list&, std::uint64_t step, const outbox_lanes&);
 
 }  // namespace ratchet

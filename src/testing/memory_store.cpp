@@ -12,8 +12,9 @@ namespace {
 using contents = memory_store::contents;
 using stream_contents = memory_store::stream_contents;
 
-[[nodiscard]] const stream_contents& stream_of(const contents& all, stream_id id) {
-  return all.streams.at(static_cast<std::size_t>(id));
+[[nodiscard]] const stream_contents& stream_of(const contents& all, stream_slot in) {
+  RATCHET_ASSERT(in.slot == k_instance_slot);
+  return all.streams.at(static_cast<std::size_t>(in.stream));
 }
 
 /// A copy of the contents, so that the owner may go on writing.
@@ -36,16 +37,16 @@ class memory_view final : public store_view {
     return out;
   }
 
-  [[nodiscard]] result<stream_state> load(stream_id id) const override { return stream_of(all_, id).state; }
+  [[nodiscard]] result<stream_state> load(stream_slot id) const override { return stream_of(all_, id).state; }
 
-  [[nodiscard]] result<aggregate_row> get(stream_id id, std::string_view aggregate) const override {
+  [[nodiscard]] result<aggregate_row> get(stream_slot id, std::string_view aggregate) const override {
     const auto& rows = stream_of(all_, id).rows;
     const auto at = rows.find(aggregate);
     if (at == rows.end() || !at->second.has_last) return make_error_code(errc::not_found);
     return at->second;
   }
 
-  [[nodiscard]] result<void> scan(stream_id id,
+  [[nodiscard]] result<void> scan(stream_slot id,
                                   const std::function<bool(const scanned_row&)>& visit) const override {
     for (const auto& [aggregate, row] : stream_of(all_, id).rows) {
       if (row.has_last && !visit({aggregate, row})) break;
@@ -53,14 +54,14 @@ class memory_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<void> scan_ids(stream_id id, const id_visit& visit) const override {
+  [[nodiscard]] result<void> scan_ids(stream_slot id, const id_visit& visit) const override {
     for (const auto& [key, filed] : stream_of(all_, id).ids) {
       if (!visit(key.second, key.first, filed)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_id id, event_id event,
+  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_slot id, event_id event,
                                                                  std::size_t limit) const override {
     std::vector<filed_id_of> out;
     const auto& ids = stream_of(all_, id).ids;
@@ -90,7 +91,7 @@ class memory_view final : public store_view {
   [[nodiscard]] result<std::vector<audit_row>> audits() const override { return all_.audits; }
 
   [[nodiscard]] result<void> waiting(
-      stream_id id, const std::optional<waiting_place>& after,
+      stream_slot id, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {
     const auto& all = stream_of(all_, id).waiting;
     auto at = after ? all.upper_bound({after->aggregate, after->sequence}) : all.begin();
@@ -100,7 +101,7 @@ class memory_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id id,
+  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_slot id,
                                                           std::string_view aggregate) const override {
     const auto& all = stream_of(all_, id).backlogs;
     const auto at = all.find(aggregate);
@@ -108,14 +109,14 @@ class memory_view final : public store_view {
   }
 
   [[nodiscard]] result<void> backlogs(
-      stream_id id, const std::function<bool(std::string_view, const backlog&)>& visit) const override {
+      stream_slot id, const std::function<bool(std::string_view, const backlog&)>& visit) const override {
     for (const auto& [aggregate, b] : stream_of(all_, id).backlogs) {
       if (!visit(aggregate, b)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id id) const override {
+  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_slot id) const override {
     std::optional<std::string> oldest;
     std::optional<timestamp> since;
     for (const auto& [aggregate, b] : stream_of(all_, id).backlogs) {
@@ -128,7 +129,7 @@ class memory_view final : public store_view {
 
   [[nodiscard]] result<outbox_lanes> outboxes() const override { return all_.outbox.lanes; }
 
-  [[nodiscard]] result<std::string> table_row(stream_id id, std::string_view table,
+  [[nodiscard]] result<std::string> table_row(stream_slot id, std::string_view table,
                                               std::string_view key) const override {
     const auto& rows = stream_of(all_, id).tables;
     const auto at = rows.find({std::string{table}, std::string{key}});
@@ -137,7 +138,7 @@ class memory_view final : public store_view {
   }
 
   [[nodiscard]] result<void> scan_table(
-      stream_id id, std::string_view table, std::string_view prefix, std::string_view from,
+      stream_slot id, std::string_view table, std::string_view prefix, std::string_view from,
       const std::function<bool(std::string_view, std::string_view)>& visit) const override {
     stream_of(all_, id).scan_table(table, prefix, from, visit);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -266,21 +267,22 @@ stream_id memory_store::id_of(std::string_view stream) const {
   return static_cast<stream_id>(static_cast<std::uint32_t>(at - names_.begin()));
 }
 
-result<stream_state> memory_store::load(stream_id id) const {
+result<stream_state> memory_store::load(stream_slot id) const {
   return stream_of(written_, id).state;
 }
 
-result<void> memory_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
+result<void> memory_store::lookup(stream_slot id, const step_plan& plan, step_rows& out) {
   stream_of(written_, id).look_up(plan, out, queue_events_);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<due_aggregates> memory_store::due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+result<due_aggregates> memory_store::due(stream_slot id, timestamp now, std::optional<timestamp> gaps,
                                          std::size_t limit) {
   return stream_of(written_, id).due(now, gaps, limit);
 }
 
-result<std::vector<std::string>> memory_store::due_behind(stream_id id, timestamp until, std::size_t limit) {
+result<std::vector<std::string>> memory_store::due_behind(stream_slot id, timestamp until,
+                                                          std::size_t limit) {
   return stream_of(written_, id).due_behind(until, limit);
 }
 

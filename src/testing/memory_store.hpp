@@ -26,11 +26,11 @@ class memory_store final : public store {
   void lose_unsynced();
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override;
-  [[nodiscard]] result<stream_state> load(stream_id) const override;
-  [[nodiscard]] result<void> lookup(stream_id, const step_plan&, step_rows& out) override;
-  [[nodiscard]] result<due_aggregates> due(stream_id, timestamp now, std::optional<timestamp> gaps,
+  [[nodiscard]] result<stream_state> load(stream_slot) const override;
+  [[nodiscard]] result<void> lookup(stream_slot, const step_plan&, step_rows& out) override;
+  [[nodiscard]] result<due_aggregates> due(stream_slot, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override;
-  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id, timestamp until,
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot, timestamp until,
                                                             std::size_t limit) override;
   [[nodiscard]] outbox_lanes outboxes() const override;
   [[nodiscard]] std::uint64_t outbox_epoch() const override;

@@ -15,7 +15,7 @@
 #include "decode/record_hash.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ports/clock.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet {
@@ -106,18 +106,19 @@ struct manual_clock final : clock_port {
 struct test_driver::implementation {
   implementation(test_options given, reducer r) : options{std::move(given)}, store{{options.stream}} {
     clock.time = options.start;
-    auto made = std::make_unique<stream_runtime>(config_of(options), std::move(r));
+    auto made = std::make_unique<stream_definition>(config_of(options), std::move(r));
     made->group = "test";
     made->rules.outputs.topics = options.outputs;
     made->rules.outputs.tables = options.tables;
-    made->events_in_time = std::numeric_limits<std::size_t>::max();
     streams.push_back(std::move(made));
+    tasks = make_tasks(streams);
+    task().events_in_time = std::numeric_limits<std::size_t>::max();
     reopen();
   }
 
   /// As a start does: what is durable is read, and nothing else is known.
   void reopen();
-  [[nodiscard]] stream_runtime& stream() const { return *streams.front(); }
+  [[nodiscard]] partition_task& task() const { return *tasks.front(); }
   [[nodiscard]] std::optional<aggregate_row> row(const std::string& aggregate) const;
   [[nodiscard]] key_encoding encoding_of(std::string_view table) const;
   partition_log& log_of(partition_id);
@@ -131,6 +132,7 @@ struct test_driver::implementation {
   manual_clock clock;
   memory_store store;
   stream_list streams;  ///< the one
+  task_list tasks;      ///< and its own
   std::optional<pipeline> steps;
   std::map<partition_id, partition_log> partitions;
   std::deque<logged> records;           ///< everything that was ever delivered
@@ -142,15 +144,15 @@ struct test_driver::implementation {
 };
 
 void test_driver::implementation::reopen() {
-  load_states(streams, store).value();  // memory cannot fail, here and below
-  steps.emplace(streams, store, clock);
+  load_tasks(streams, tasks, store).value();  // memory cannot fail, here and below
+  steps.emplace(tasks, store, clock);
   known_stops.clear();
   last_stop.reset();
 }
 
 std::optional<aggregate_row> test_driver::implementation::row(const std::string& aggregate) const {
   const auto view = store.view();
-  auto found = view.value()->get(stream().id, aggregate);
+  auto found = view.value()->get(task().place(), aggregate);
   return found ? std::optional{std::move(found).value()} : std::nullopt;
 }
 
@@ -210,8 +212,8 @@ std::vector<decision> test_driver::implementation::handle(const std::vector<cons
     part.decoded.events.push_back(decoded(*batch[i]));
     place.emplace(&batch[i]->as_read, i);
   }
-  part.plan = plan_step(stream().rules, stream().reduce.traits(), part.decoded.events);
-  steps->on_record([&](const stream_runtime&, const decoded_event& e, decision d, const event_wait*) {
+  part.plan = plan_step(task().rules, task().stream.reduce.traits(), part.decoded.events);
+  steps->on_record([&](const stream_definition&, const decoded_event& e, decision d, const event_wait*) {
     decisions[place.at(e.from)] = d;
   });
   steps->handle(input).value();
@@ -225,7 +227,7 @@ void test_driver::implementation::resume() {
   do {
     steps->resume_waiting().value();
     note_stops();
-  } while (stream().next_wake && *stream().next_wake <= clock.time);
+  } while (task().next_wake && *task().next_wake <= clock.time);
 }
 
 test_event ev(std::string aggregate, std::uint64_t number, std::string type, std::string payload) {
@@ -295,7 +297,7 @@ test_driver::transaction test_driver::transact(const std::string& aggregate, con
   if (self.options.order != order::arrival || !self.options.opaque_ids || !id)
     return {.code = make_error_code(errc::usage), .text = {}, .sequence = {}, .reply = {}};
   const transaction_request wanted{aggregate, *id, std::nullopt, &function};
-  auto answers = self.steps->transact(self.stream(), std::span{&wanted, 1}).value();
+  auto answers = self.steps->transact(self.task(), std::span{&wanted, 1}).value();
   transaction_answer& got = answers.front();
   return {got.code, std::move(got.text), got.repeated, got.sequence, std::move(got.reply)};
 }
@@ -336,7 +338,7 @@ std::optional<std::string> test_driver::read(const table_key& at) const {
   const auto stored = encode_table_key(self_->encoding_of(at.table), at.key);
   if (!stored) return std::nullopt;
   const auto view = self_->store.view();
-  auto found = view.value()->table_row(self_->stream().id, at.table, *stored);
+  auto found = view.value()->table_row(self_->task().place(), at.table, *stored);
   return found ? std::optional{std::move(found).value()} : std::nullopt;
 }
 
@@ -345,7 +347,7 @@ std::vector<table_row> test_driver::table(const std::string& name) const {
   std::vector<table_row> rows;
   const auto view = self_->store.view();
   view.value()
-      ->scan_table(self_->stream().id, name, {}, {},
+      ->scan_table(self_->task().place(), name, {}, {},
                    [&](std::string_view key, std::string_view value) {
                      rows.push_back({decode_table_key(encoding, key).value(), std::string{value}});
                      return true;
@@ -355,7 +357,7 @@ std::vector<table_row> test_driver::table(const std::string& name) const {
 }
 
 std::uint64_t test_driver::count(verdict v) const {
-  const counters c = self_->stream().state.counters;
+  const counters c = self_->task().state.counters;
   switch (v) {
     case verdict::applied:
       return c.applied;
@@ -382,7 +384,7 @@ std::uint64_t test_driver::count(verdict v) const {
 }
 
 std::uint64_t test_driver::count(reject_reason reason) const {
-  const counters c = self_->stream().state.counters;
+  const counters c = self_->task().state.counters;
   switch (reason) {
     case reject_reason::none:
       return 0;
@@ -403,11 +405,11 @@ std::uint64_t test_driver::count(reject_reason reason) const {
 }
 
 std::uint64_t test_driver::consumed() const {
-  return self_->stream().state.counters.consumed;
+  return self_->task().state.counters.consumed;
 }
 
 std::optional<timestamp> test_driver::floor() const {
-  return self_->stream().state.floor;
+  return self_->task().state.floor;
 }
 
 timestamp test_driver::now() const noexcept {
@@ -426,7 +428,7 @@ void test_driver::sync() {
 void test_driver::crash_and_reopen() {
   self_->store.lose_unsynced();
   self_->reopen();
-  const stream_state resumed = self_->stream().state;
+  const stream_state resumed = self_->task().state;
   for (const logged* entry : self_->in_kafka) {
     const auto known = resumed.partitions.find(*entry->where);
     if (known != resumed.partitions.end() && entry->offset < known->second.next_offset) continue;

@@ -1,8 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "fuzz/fuzz_input.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_definition.hpp"
 #include "streams/stream_meaning.hpp"
-#include "streams/stream_runtime.hpp"
 
 /// Any text as a config: it is refused with at least one finding, each at a line of the text, or read; a
 /// comment put before it moves every finding by one line and changes nothing else. Secrets in files and

@@ -60,6 +60,7 @@ class world {
     c.streams = {s};
     auto made = make_streams(c, {});
     streams_ = std::move(*made);
+    tasks_ = make_tasks(streams_);
     start();
   }
 
@@ -118,7 +119,7 @@ class world {
       RC_ASSERT(told_.at(key).reply == of.substr(0, of.find(letter(key)) + 1));
       RC_ASSERT(told_.at(key).number == of.find(letter(key)) + 1);
     }
-    const counters& c = streams_[0]->state.counters;
+    const counters& c = tasks_[0]->state.counters;
     RC_ASSERT(c.applied == std::uint64_t{k_keys});
     RC_ASSERT(c.consumed == c.accounted());
   }
@@ -144,8 +145,8 @@ class world {
     open();
   }
   void open() {
-    RC_ASSERT(bool{load_states(streams_, store_)});
-    way_.emplace(streams_, store_, clock_);
+    RC_ASSERT(bool{load_tasks(streams_, tasks_, store_)});
+    way_.emplace(tasks_, store_, clock_);
   }
   void ask(int key, bool refused) {
     auto gone = std::make_shared<bool>(false);
@@ -167,7 +168,7 @@ class world {
     requests.reserve(taken.size());
     for (const auto& t : taken)
       requests.push_back({t->what.aggregate, t->what.id, t->what.fingerprint, t->what.function});
-    queue_->written(taken, way_->transact(*streams_[0], requests).value(), store_.last_step());
+    queue_->written(taken, way_->transact(*tasks_[0], requests).value(), store_.last_step());
   }
   void sync() {
     store_.request_sync();
@@ -194,6 +195,7 @@ class world {
   fake_clock clock_;
   memory_store store_{{"orders"}};
   stream_list streams_;
+  task_list tasks_;
   std::optional<pipeline> way_;
   std::optional<transaction_queue> queue_;
   std::vector<asked> waiting_;

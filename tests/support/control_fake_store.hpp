@@ -41,13 +41,13 @@ class fake_view final : public store_view {
 
   std::uint64_t step() const override { return step_; }
   result<store_identity> identity() const override { return content_.identity; }
-  result<std::vector<filed_id_of>> aggregates_with(stream_id id, event_id event,
+  result<std::vector<filed_id_of>> aggregates_with(stream_slot in, event_id event,
                                                    std::size_t limit) const override {
     std::vector<filed_id_of> found;
-    for (const auto& [filed, aggregate] : at(id).ids) {
-      const auto when = at(id).filed.find(filed);
+    for (const auto& [filed, aggregate] : at(in).ids) {
+      const auto when = at(in).filed.find(filed);
       if (filed == event && found.size() < limit) {
-        found.push_back({aggregate, when == at(id).filed.end() ? event.time() : when->second});
+        found.push_back({aggregate, when == at(in).filed.end() ? event.time() : when->second});
       }
     }
     return found;
@@ -59,14 +59,14 @@ class fake_view final : public store_view {
     }
     return named;
   }
-  result<stream_state> load(stream_id id) const override { return at(id).state; }
-  result<aggregate_row> get(stream_id id, std::string_view aggregate) const override {
-    const auto found = at(id).rows.find(aggregate);
-    if (found == at(id).rows.end()) return make_error_code(errc::not_found);
+  result<stream_state> load(stream_slot in) const override { return at(in).state; }
+  result<aggregate_row> get(stream_slot in, std::string_view aggregate) const override {
+    const auto found = at(in).rows.find(aggregate);
+    if (found == at(in).rows.end()) return make_error_code(errc::not_found);
     return found->second;
   }
-  result<void> scan(stream_id id, const std::function<bool(const scanned_row&)>& visit) const override {
-    for (const auto& [aggregate, row] : at(id).rows) {
+  result<void> scan(stream_slot in, const std::function<bool(const scanned_row&)>& visit) const override {
+    for (const auto& [aggregate, row] : at(in).rows) {
       if (!visit({aggregate, row})) return BOOST_OUTCOME_V2_NAMESPACE::success();
       if (content_.scan_fails_with) return content_.scan_fails_with;
     }
@@ -78,7 +78,7 @@ class fake_view final : public store_view {
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<void> scan_ids(stream_id, const id_visit&) const override {
+  result<void> scan_ids(stream_slot, const id_visit&) const override {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   result<void> each_rejected(stream_id id, const std::optional<kept_rejected::position>& after,
@@ -97,44 +97,44 @@ class fake_view final : public store_view {
   }
   result<std::vector<audit_row>> audits() const override { return content_.audits; }
   result<void> waiting(
-      stream_id id, const std::optional<waiting_place>& after,
+      stream_slot in, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {
-    const auto& all = at(id).waiting;
+    const auto& all = at(in).waiting;
     auto next = after ? all.upper_bound({after->aggregate, after->sequence}) : all.begin();
     for (; next != all.end(); ++next) {
       if (!visit(next->first.first, next->second)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<std::optional<backlog>> backlog_of(stream_id id, std::string_view aggregate) const override {
-    const auto found = at(id).backlogs.find(aggregate);
-    return found == at(id).backlogs.end() ? std::nullopt : std::optional{found->second};
+  result<std::optional<backlog>> backlog_of(stream_slot in, std::string_view aggregate) const override {
+    const auto found = at(in).backlogs.find(aggregate);
+    return found == at(in).backlogs.end() ? std::nullopt : std::optional{found->second};
   }
-  result<void> backlogs(stream_id id,
+  result<void> backlogs(stream_slot in,
                         const std::function<bool(std::string_view, const backlog&)>& visit) const override {
-    for (const auto& [aggregate, b] : at(id).backlogs) {
+    for (const auto& [aggregate, b] : at(in).backlogs) {
       if (!visit(aggregate, b)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<std::optional<std::string>> oldest_gap(stream_id id) const override {
+  result<std::optional<std::string>> oldest_gap(stream_slot in) const override {
     std::optional<std::string> oldest;
-    for (const auto& [aggregate, b] : at(id).backlogs) {
-      const bool is_older = b.gap_since && (!oldest || b.gap_since < at(id).backlogs.at(*oldest).gap_since);
+    for (const auto& [aggregate, b] : at(in).backlogs) {
+      const bool is_older = b.gap_since && (!oldest || b.gap_since < at(in).backlogs.at(*oldest).gap_since);
       if (is_older) oldest = aggregate;
     }
     return oldest;
   }
   [[nodiscard]] result<outbox_lanes> outboxes() const override { return outbox_lanes{}; }
-  result<std::string> table_row(stream_id id, std::string_view table, std::string_view key) const override {
-    const auto found = at(id).tables.find({std::string{table}, std::string{key}});
-    if (found == at(id).tables.end()) return make_error_code(errc::not_found);
+  result<std::string> table_row(stream_slot in, std::string_view table, std::string_view key) const override {
+    const auto found = at(in).tables.find({std::string{table}, std::string{key}});
+    if (found == at(in).tables.end()) return make_error_code(errc::not_found);
     return found->second;
   }
   result<void> scan_table(
-      stream_id id, std::string_view table, std::string_view prefix, std::string_view from,
+      stream_slot in, std::string_view table, std::string_view prefix, std::string_view from,
       const std::function<bool(std::string_view, std::string_view)>& visit) const override {
-    for (const auto& [key, value] : at(id).tables) {
+    for (const auto& [key, value] : at(in).tables) {
       const bool wanted = key.first == table && key.second.starts_with(prefix) && key.second >= from;
       if (wanted && !visit(key.second, value)) break;
     }
@@ -142,7 +142,9 @@ class fake_view final : public store_view {
   }
 
  private:
-  const fake_stream& at(stream_id id) const { return content_.streams.at(static_cast<std::uint32_t>(id)); }
+  const fake_stream& at(stream_slot in) const {
+    return content_.streams.at(static_cast<std::uint32_t>(in.stream));
+  }
 
   const fake_content& content_;
   std::uint64_t step_;
@@ -159,21 +161,21 @@ class fake_store final : public store {
   mutable std::atomic<int> views{0};  ///< that were opened
 
   stream_id id_of(std::string_view) const override { return stream_id{0}; }
-  result<stream_state> load(stream_id) const override { return stream_state{}; }
-  result<void> lookup(stream_id, const step_plan&, step_rows&) override { return unused(); }
+  result<stream_state> load(stream_slot) const override { return stream_state{}; }
+  result<void> lookup(stream_slot, const step_plan&, step_rows&) override { return unused(); }
   /// Of nobody's name, whatever is due.
-  result<due_aggregates> due(stream_id id, timestamp, std::optional<timestamp>, std::size_t) override {
+  result<due_aggregates> due(stream_slot in, timestamp, std::optional<timestamp>, std::size_t) override {
     due_aggregates next;
     const auto lower = [](std::optional<timestamp>& to, std::optional<timestamp> time) {
       if (time && (!to || *time < *to)) to = time;
     };
-    for (const auto& [name, b] : content.streams.at(static_cast<std::uint32_t>(id)).backlogs) {
+    for (const auto& [name, b] : content.streams.at(static_cast<std::uint32_t>(in.stream)).backlogs) {
       lower(next.next_wake, b.wake);
       lower(next.next_gap, b.gap_since);
     }
     return next;
   }
-  result<std::vector<std::string>> due_behind(stream_id, timestamp, std::size_t) override {
+  result<std::vector<std::string>> due_behind(stream_slot, timestamp, std::size_t) override {
     return std::vector<std::string>{};
   }
   outbox_lanes outboxes() const override { return {}; }

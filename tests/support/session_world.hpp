@@ -15,7 +15,7 @@
 
 #include "consumer/consumer_session.hpp"
 #include "core/output.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 #include "support/fake_disk_space.hpp"
 #include "support/fake_source.hpp"
 #include "testing/memory_store.hpp"
@@ -50,16 +50,16 @@ class watched_store final : public store {
   }
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override { return under_.id_of(stream); }
-  [[nodiscard]] result<stream_state> load(stream_id id) const override { return under_.load(id); }
-  [[nodiscard]] result<void> lookup(stream_id id, const step_plan& plan, step_rows& out) override {
+  [[nodiscard]] result<stream_state> load(stream_slot id) const override { return under_.load(id); }
+  [[nodiscard]] result<void> lookup(stream_slot id, const step_plan& plan, step_rows& out) override {
     looked_up += plan.aggregates.size();
     return under_.lookup(id, plan, out);
   }
-  [[nodiscard]] result<due_aggregates> due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+  [[nodiscard]] result<due_aggregates> due(stream_slot id, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override {
     return under_.due(id, now, gaps, limit);
   }
-  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_id id, timestamp until,
+  [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot id, timestamp until,
                                                             std::size_t limit) override {
     return under_.due_behind(id, until, limit);
   }
@@ -157,6 +157,7 @@ class session_world {
                                              std::make_shared<spdlog::sinks::ostream_sink_mt>(text_))} {
     auto made = make_streams(settings, own);
     streams_ = std::move(*made);
+    tasks_ = make_tasks(streams_);
     source.on_commit = [this](const commit_request& r) { check(r); };
     source.at_end = [this] {
       live_at_stop = board.snapshot();
@@ -165,11 +166,11 @@ class session_world {
   }
 
   session_result run(session_options options = {}) {
-    EXPECT_TRUE(load_states(streams_, store));
+    EXPECT_TRUE(load_tasks(streams_, tasks_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{{settings, streams_, store, source, clock, board, meter, log, errands, &disk,
-                              publish_to, transactions, sinks, accept},
+    consumer_session session{{settings, streams_, tasks_, store, source, clock, board, meter, log, errands,
+                              &disk, publish_to, transactions, sinks, accept},
                              options};
     session_result ended = session.run();
     times = session.times();
@@ -187,6 +188,7 @@ class session_world {
     return run(options);
   }
   [[nodiscard]] stream_list& streams() { return streams_; }
+  [[nodiscard]] task_list& tasks() { return tasks_; }
   /// These numbers of an aggregate of the partition's own.
   void produce(const topic_partition& where, int from, int to) {
     produce(where, from, to, "a" + place(where));
@@ -274,6 +276,7 @@ class session_world {
   std::ostringstream text_;
   std::uint64_t random_{0};
   stream_list streams_;
+  task_list tasks_;
 
  public:
   log_ptr log;

@@ -97,6 +97,12 @@ std::string waiting_prefix(waiting_kind kind, stream_id stream) {
   return key;
 }
 
+std::string waiting_prefix(waiting_kind kind, stream_id stream, slot s) {
+  std::string key = waiting_prefix(kind, stream);
+  byte_writer{key}.u32(static_cast<std::uint32_t>(s));
+  return key;
+}
+
 void append_waiting_events_prefix(std::string& out, stream_id stream, slot s, std::string_view aggregate) {
   byte_writer key{out};
   put_head(key, waiting_kind::event, stream);

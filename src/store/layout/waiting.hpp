@@ -24,6 +24,8 @@ enum class waiting_kind : std::uint8_t {
 // to `out`, which many keys of a batch share.
 /// All keys of this kind and stream start so.
 [[nodiscard]] std::string waiting_prefix(waiting_kind, stream_id);
+/// All keys of this kind, stream and slot start so, but those of the indexes by time.
+[[nodiscard]] std::string waiting_prefix(waiting_kind, stream_id, slot);
 /// All keys of the aggregate's events start so.
 void append_waiting_events_prefix(std::string& out, stream_id, slot, std::string_view aggregate);
 void append_waiting_event_key(std::string& out, stream_id, slot, std::string_view aggregate, sequence);

@@ -44,8 +44,8 @@ result<outbox_lanes> rocks_view::outboxes() const {
   return read_outbox(*db_, options_);
 }
 
-result<stream_state> rocks_view::load(stream_id stream) const {
-  return read_stream_state(*db_, options_, stream);
+result<stream_state> rocks_view::load(stream_slot in) const {
+  return read_stream_state(*db_, options_, in.stream);
 }
 
 result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view value) const {
@@ -68,9 +68,9 @@ result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view 
   return row;
 }
 
-result<aggregate_row> rocks_view::get(stream_id stream, std::string_view aggregate) const {
+result<aggregate_row> rocks_view::get(stream_slot in, std::string_view aggregate) const {
   std::string key;
-  layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
+  layout::append_aggregate_key(key, in.stream, in.slot, aggregate);
   RATCHET_TRY(const auto value, db_->get(options_, family::sequences, key));
   if (!value) return make_error_code(errc::not_found);
   RATCHET_TRY(aggregate_row row, row_of(key, *value));
@@ -78,8 +78,8 @@ result<aggregate_row> rocks_view::get(stream_id stream, std::string_view aggrega
   return row;
 }
 
-result<void> rocks_view::scan(stream_id stream, const std::function<bool(const scanned_row&)>& visit) const {
-  return db_->for_each(options_, family::sequences, layout::stream_prefix(stream),
+result<void> rocks_view::scan(stream_slot in, const std::function<bool(const scanned_row&)>& visit) const {
+  return db_->for_each(options_, family::sequences, layout::stream_prefix(in.stream, in.slot),
                        [&](std::string_view key, std::string_view value) -> result<bool> {
                          RATCHET_TRY(const auto parsed, layout::parse_aggregate_key(key));
                          RATCHET_TRY(const aggregate_row row, row_of(key, value));
@@ -87,8 +87,8 @@ result<void> rocks_view::scan(stream_id stream, const std::function<bool(const s
                        });
 }
 
-result<void> rocks_view::scan_ids(stream_id stream, const id_visit& visit) const {
-  RATCHET_TRY(db_->for_each(options_, family::dedup, layout::opaque_ids_prefix(stream),
+result<void> rocks_view::scan_ids(stream_slot in, const id_visit& visit) const {
+  RATCHET_TRY(db_->for_each(options_, family::dedup, layout::opaque_ids_prefix(in.stream, in.slot),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_opaque_id_key(key));
                               RATCHET_TRY(const timestamp filed, layout::filed_time_of(value));
@@ -96,7 +96,7 @@ result<void> rocks_view::scan_ids(stream_id stream, const id_visit& visit) const
                             }));
   // A stream has ids of one kind.
   return db_->for_each(
-      options_, family::dedup, layout::stream_prefix(stream),
+      options_, family::dedup, layout::stream_prefix(in.stream, in.slot),
       [&](std::string_view key, std::string_view value) -> result<bool> {
         RATCHET_TRY(const auto parsed, layout::parse_id_run_key(key));
         RATCHET_TRY(const auto run, layout::decode_id_run(parsed.span, value));
@@ -104,12 +104,12 @@ result<void> rocks_view::scan_ids(stream_id stream, const id_visit& visit) const
       });
 }
 
-result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_id stream, event_id id,
+result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_slot in, event_id id,
                                                              std::size_t limit) const {
   std::vector<filed_id_of> out;
   if (!db_->handle(family::dedup)) return out;
   std::string prefix;
-  layout::append_opaque_id_key(prefix, stream, k_instance_slot, id, {});
+  layout::append_opaque_id_key(prefix, in.stream, in.slot, id, {});
   RATCHET_TRY(db_->for_each(options_, family::dedup, prefix,
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               if (out.size() == limit) return false;
@@ -119,7 +119,7 @@ result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_id stream, e
                               return true;
                             }));
   if (!out.empty()) return out;  // a stream has ids of one kind
-  RATCHET_TRY(const auto in_runs, aggregates_in_runs(*db_, options_, stream, id, limit));
+  RATCHET_TRY(const auto in_runs, aggregates_in_runs(*db_, options_, in, id, limit));
   for (const std::string& aggregate : in_runs) out.push_back({aggregate, id.time()});
   return out;
 }
@@ -171,15 +171,15 @@ result<std::vector<audit_row>> rocks_view::audits() const {
 }
 
 result<void> rocks_view::waiting(
-    stream_id stream, const std::optional<waiting_place>& after,
+    stream_slot in, const std::optional<waiting_place>& after,
     const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const {
   std::string from;
   if (after) {
-    layout::append_waiting_event_key(from, stream, k_instance_slot, after->aggregate, after->sequence);
+    layout::append_waiting_event_key(from, in.stream, in.slot, after->aggregate, after->sequence);
     from.push_back('\0');  // the first key behind it
   }
   return db_->for_each(
-      options_, family::waiting, layout::waiting_prefix(layout::waiting_kind::event, stream),
+      options_, family::waiting, layout::waiting_prefix(layout::waiting_kind::event, in.stream, in.slot),
       [&](std::string_view key, std::string_view value) -> result<bool> {
         RATCHET_TRY(const auto parsed, layout::parse_waiting_event_key(key));
         RATCHET_TRY(const waiting_event event, layout::decode_waiting_event(parsed.sequence, value));
@@ -188,9 +188,9 @@ result<void> rocks_view::waiting(
       from);
 }
 
-result<std::optional<backlog>> rocks_view::backlog_of(stream_id stream, std::string_view aggregate) const {
+result<std::optional<backlog>> rocks_view::backlog_of(stream_slot in, std::string_view aggregate) const {
   std::string key;
-  layout::append_backlog_key(key, stream, k_instance_slot, aggregate);
+  layout::append_backlog_key(key, in.stream, in.slot, aggregate);
   RATCHET_TRY(const auto value, db_->get(options_, family::waiting, key));
   if (!value) return std::optional<backlog>{};
   RATCHET_TRY(backlog found, layout::decode_backlog(*value));
@@ -198,9 +198,9 @@ result<std::optional<backlog>> rocks_view::backlog_of(stream_id stream, std::str
 }
 
 result<void> rocks_view::backlogs(
-    stream_id stream, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const {
+    stream_slot in, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const {
   return db_->for_each(options_, family::waiting,
-                       layout::waiting_prefix(layout::waiting_kind::backlog, stream),
+                       layout::waiting_prefix(layout::waiting_kind::backlog, in.stream, in.slot),
                        [&](std::string_view key, std::string_view value) -> result<bool> {
                          RATCHET_TRY(const auto parsed, layout::parse_backlog_key(key));
                          RATCHET_TRY(const backlog found, layout::decode_backlog(value));
@@ -208,22 +208,23 @@ result<void> rocks_view::backlogs(
                        });
 }
 
-result<std::optional<std::string>> rocks_view::oldest_gap(stream_id stream) const {
+result<std::optional<std::string>> rocks_view::oldest_gap(stream_slot in) const {
   constexpr layout::waiting_kind k_gap = layout::waiting_kind::gap;
   std::optional<std::string> oldest;
-  RATCHET_TRY(db_->for_each(options_, family::waiting, layout::waiting_prefix(k_gap, stream),
+  RATCHET_TRY(db_->for_each(options_, family::waiting, layout::waiting_prefix(k_gap, in.stream),
                             [&](std::string_view key, std::string_view) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_due_key(k_gap, key));
+                              if (parsed.slot != in.slot) return true;
                               oldest = parsed.aggregate;
                               return false;
                             }));
   return oldest;
 }
 
-result<std::string> rocks_view::table_row(stream_id stream, std::string_view table,
+result<std::string> rocks_view::table_row(stream_slot in, std::string_view table,
                                           std::string_view key) const {
   std::string at;
-  layout::append_table_key(at, stream, k_instance_slot, table, key);
+  layout::append_table_key(at, in.stream, in.slot, table, key);
   RATCHET_TRY(const auto value, db_->get(options_, family::tables, at));
   if (!value) return make_error_code(errc::not_found);
   RATCHET_TRY(const std::string_view bytes, layout::decode_table_value(*value));
@@ -231,9 +232,9 @@ result<std::string> rocks_view::table_row(stream_id stream, std::string_view tab
 }
 
 result<void> rocks_view::scan_table(
-    stream_id stream, std::string_view table, std::string_view prefix, std::string_view from,
+    stream_slot in, std::string_view table, std::string_view prefix, std::string_view from,
     const std::function<bool(std::string_view key, std::string_view value)>& visit) const {
-  const std::string all = layout::table_prefix(stream, k_instance_slot, table);
+  const std::string all = layout::table_prefix(in.stream, in.slot, table);
   const std::string within = all + std::string{prefix};
   // From a key below all that have the prefix on, that is from the first of these.
   const std::string first = std::max(within, all + std::string{from});

@@ -24,12 +24,12 @@ class rocks_view final : public store_view {
   [[nodiscard]] std::uint64_t step() const override { return step_; }
   [[nodiscard]] result<store_identity> identity() const override;
   [[nodiscard]] result<std::vector<named_stream>> streams() const override;
-  [[nodiscard]] result<stream_state> load(stream_id) const override;
-  [[nodiscard]] result<aggregate_row> get(stream_id, std::string_view aggregate) const override;
-  [[nodiscard]] result<void> scan(stream_id,
+  [[nodiscard]] result<stream_state> load(stream_slot) const override;
+  [[nodiscard]] result<aggregate_row> get(stream_slot, std::string_view aggregate) const override;
+  [[nodiscard]] result<void> scan(stream_slot,
                                   const std::function<bool(const scanned_row&)>& visit) const override;
-  [[nodiscard]] result<void> scan_ids(stream_id, const id_visit& visit) const override;
-  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_id, event_id,
+  [[nodiscard]] result<void> scan_ids(stream_slot, const id_visit& visit) const override;
+  [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                  std::size_t limit) const override;
   [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
   [[nodiscard]] result<void> each_rejected(
@@ -37,17 +37,18 @@ class rocks_view final : public store_view {
       const std::function<bool(const rejected_row&)>& visit) const override;
   [[nodiscard]] result<std::vector<audit_row>> audits() const override;
   [[nodiscard]] result<void> waiting(
-      stream_id, const std::optional<waiting_place>& after,
+      stream_slot, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const override;
-  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_id,
+  [[nodiscard]] result<std::optional<backlog>> backlog_of(stream_slot,
                                                           std::string_view aggregate) const override;
   [[nodiscard]] result<void> backlogs(
-      stream_id, const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const override;
-  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_id) const override;
-  [[nodiscard]] result<std::string> table_row(stream_id, std::string_view table,
+      stream_slot,
+      const std::function<bool(std::string_view aggregate, const backlog&)>& visit) const override;
+  [[nodiscard]] result<std::optional<std::string>> oldest_gap(stream_slot) const override;
+  [[nodiscard]] result<std::string> table_row(stream_slot, std::string_view table,
                                               std::string_view key) const override;
   [[nodiscard]] result<void> scan_table(
-      stream_id, std::string_view table, std::string_view prefix, std::string_view from,
+      stream_slot, std::string_view table, std::string_view prefix, std::string_view from,
       const std::function<bool(std::string_view key, std::string_view value)>& visit) const override;
   [[nodiscard]] result<outbox_lanes> outboxes() const override;
 

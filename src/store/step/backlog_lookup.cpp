@@ -19,11 +19,11 @@ using layout::damaged;
 /// One look-up's way through `waiting`, with one iterator for all aggregates.
 class backlog_search {
  public:
-  backlog_search(const database& db, stream_id stream, const step_plan& plan)
+  backlog_search(const database& db, stream_slot in, const step_plan& plan)
       : db_{&db},
-        stream_{stream},
+        in_{in},
         plan_{&plan},
-        end_{layout::end_of_prefix(layout::waiting_prefix(layout::waiting_kind::event, stream))},
+        end_{layout::end_of_prefix(layout::waiting_prefix(layout::waiting_kind::event, in.stream, in.slot))},
         upper_{end_} {
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &upper_;
@@ -63,7 +63,7 @@ class backlog_search {
     std::vector<std::string> keys(sorted.size());
     std::vector<rocksdb::Slice> slices(sorted.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-      layout::append_backlog_key(keys[i], stream_, k_instance_slot, name(out.backlogs[sorted[i]].first));
+      layout::append_backlog_key(keys[i], in_.stream, in_.slot, name(out.backlogs[sorted[i]].first));
       slices[i] = keys[i];
     }
     std::vector<rocksdb::PinnableSlice> values(sorted.size());
@@ -114,7 +114,7 @@ class backlog_search {
   result<void> read_queue(std::uint32_t aggregate, const aggregate_row& row,
                           std::span<const std::uint32_t> events, backlog_rows& rows) {
     prefix_.clear();
-    layout::append_waiting_events_prefix(prefix_, stream_, k_instance_slot, name(aggregate));
+    layout::append_waiting_events_prefix(prefix_, in_.stream, in_.slot, name(aggregate));
     // What was handled has left its tombstones below. In `latest` events that a newer one made needless may
     // lie there, too, where the step that took it could not load them all.
     if (!plan_->runs_accepted && rows.backlog.accepted) {
@@ -247,13 +247,13 @@ class backlog_search {
     std::string key;
     for (const event_id& id : ids) {
       key.clear();
-      layout::append_waiting_id_key(key, stream_, k_instance_slot, name(aggregate), id);
+      layout::append_waiting_id_key(key, in_.stream, in_.slot, name(aggregate), id);
       RATCHET_TRY(const auto filed, db_->get({}, family::waiting, key));
       if (!filed) continue;
       RATCHET_TRY(const sequence s, layout::decode_sequence(*filed));
       if (s <= rows.queue.back().head.sequence) continue;
       key.clear();
-      layout::append_waiting_event_key(key, stream_, k_instance_slot, name(aggregate), s);
+      layout::append_waiting_event_key(key, in_.stream, in_.slot, name(aggregate), s);
       RATCHET_TRY(const auto event, db_->get({}, family::waiting, key));
       if (!event) return damaged();
       RATCHET_TRY(rows.near.emplace_back(), layout::decode_waiting_head(s, *event));
@@ -280,7 +280,7 @@ class backlog_search {
   static result<void> success() { return BOOST_OUTCOME_V2_NAMESPACE::success(); }
 
   const database* db_;
-  stream_id stream_;
+  stream_slot in_;
   const step_plan* plan_;
   std::string end_;
   rocksdb::Slice upper_;  ///< borrowed from end_
@@ -294,9 +294,9 @@ class backlog_search {
 
 }  // namespace
 
-result<void> find_backlogs(const database& db, stream_id stream, const step_plan& plan,
+result<void> find_backlogs(const database& db, stream_slot in, const step_plan& plan,
                            std::span<const std::uint32_t> waits, step_rows& out) {
-  return backlog_search{db, stream, plan}.run(waits, out);
+  return backlog_search{db, in, plan}.run(waits, out);
 }
 
 }  // namespace ratchet

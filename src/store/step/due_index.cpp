@@ -15,10 +15,10 @@ namespace {
 /// A way through one of the two indexes, in the order of time.
 class due_walk {
  public:
-  due_walk(const database& db, layout::waiting_kind kind, stream_id stream)
+  due_walk(const database& db, layout::waiting_kind kind, stream_slot in)
       : kind_{kind},
-        stream_{stream},
-        end_{layout::end_of_prefix(layout::waiting_prefix(kind, stream))},
+        in_{in},
+        end_{layout::end_of_prefix(layout::waiting_prefix(kind, in.stream))},
         upper_{end_} {
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &upper_;
@@ -26,7 +26,7 @@ class due_walk {
   }
 
   result<void> start(timestamp from) {
-    at_->Seek(layout::due_start(kind_, stream_, from));
+    at_->Seek(layout::due_start(kind_, in_.stream, from));
     return read();
   }
   result<void> next() {
@@ -41,18 +41,22 @@ class due_walk {
   }
 
  private:
+  /// Those of other slots lie between, as the keys go by time.
   result<void> read() {
     entry_.reset();
-    if (at_->Valid()) {
+    for (; at_->Valid(); at_->Next()) {
       RATCHET_TRY(entry_, layout::parse_due_key(kind_, at_->key().ToStringView()));
-    } else if (!at_->status().ok()) {
+      if (entry_->slot == in_.slot) break;
+      entry_.reset();
+    }
+    if (!at_->status().ok()) {
       return read_error(at_->status());
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
   layout::waiting_kind kind_;
-  stream_id stream_;
+  stream_slot in_;
   std::string end_;
   rocksdb::Slice upper_;  ///< borrowed from end_
   std::unique_ptr<rocksdb::Iterator> at_;
@@ -99,15 +103,15 @@ void due_bounds::note(const backlog& written) {
   if (written.gap_since) gap_ = std::min(gap_, *written.gap_since);
 }
 
-result<due_aggregates> find_due(const database& db, stream_id stream, due_bounds& bounds, timestamp now,
+result<due_aggregates> find_due(const database& db, stream_slot in, due_bounds& bounds, timestamp now,
                                 std::optional<timestamp> gaps, std::size_t limit) {
   due_aggregates out;
   due_names names{out.names, limit};
-  due_walk wakes{db, layout::waiting_kind::wake, stream};
+  due_walk wakes{db, layout::waiting_kind::wake, in};
   RATCHET_TRY(wakes.start(bounds.wake()));
   bounds.raise_wake(wakes.time_here());
   RATCHET_TRY(take_due(wakes, now, names));
-  due_walk oldest{db, layout::waiting_kind::gap, stream};
+  due_walk oldest{db, layout::waiting_kind::gap, in};
   RATCHET_TRY(oldest.start(bounds.gap()));
   bounds.raise_gap(oldest.time_here());
   RATCHET_TRY(take_due(oldest, gaps, names));
@@ -116,12 +120,12 @@ result<due_aggregates> find_due(const database& db, stream_id stream, due_bounds
   return out;
 }
 
-result<std::vector<std::string>> find_due_behind(const database& db, stream_id stream, timestamp until,
+result<std::vector<std::string>> find_due_behind(const database& db, stream_slot in, timestamp until,
                                                  std::size_t limit) {
   std::vector<std::string> out;
   if (until == timestamp::max()) return out;
   due_names names{out, limit};
-  due_walk wakes{db, layout::waiting_kind::wake, stream};
+  due_walk wakes{db, layout::waiting_kind::wake, in};
   RATCHET_TRY(wakes.start(until + timestamp::duration{1}));
   RATCHET_TRY(take_due(wakes, timestamp::max(), names));
   return out;

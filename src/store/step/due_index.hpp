@@ -30,11 +30,11 @@ class due_bounds {
 };
 
 /// As store::due(). The database must have all steps. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<due_aggregates> find_due(const database&, stream_id, due_bounds&, timestamp now,
+[[nodiscard]] result<due_aggregates> find_due(const database&, stream_slot, due_bounds&, timestamp now,
                                               std::optional<timestamp> gaps, std::size_t limit);
 
 /// As store::due_behind(). The database must have all steps. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<std::vector<std::string>> find_due_behind(const database&, stream_id, timestamp until,
+[[nodiscard]] result<std::vector<std::string>> find_due_behind(const database&, stream_slot, timestamp until,
                                                                std::size_t limit);
 
 }  // namespace ratchet

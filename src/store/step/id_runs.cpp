@@ -33,7 +33,7 @@ unsigned choose_bits(std::span<const filed_id> ids) {
 /// Goes through the runs of one span after the other.
 class span_reader {
  public:
-  span_reader(const database& db, const rocksdb::ReadOptions& options, stream_id stream) : stream_{stream} {
+  span_reader(const database& db, const rocksdb::ReadOptions& options, stream_slot in) : in_{in} {
     rocksdb::ReadOptions o = options;
     o.prefix_same_as_start = true;
     at_.reset(db.db().NewIterator(o, db.handle(family::dedup)));
@@ -42,7 +42,7 @@ class span_reader {
   /// `visit` is called with each run of the span.
   template <class Visit>
   result<void> read(id_span span, Visit visit) {
-    const std::string prefix = layout::span_prefix(stream_, k_instance_slot, span);
+    const std::string prefix = layout::span_prefix(in_.stream, in_.slot, span);
     for (at_->Seek(prefix); at_->Valid() && at_->key().starts_with(prefix); at_->Next()) {
       RATCHET_TRY(const id_run run, layout::decode_id_run(span, at_->value().ToStringView()));
       visit(run);
@@ -52,13 +52,13 @@ class span_reader {
   }
 
  private:
-  stream_id stream_;
+  stream_slot in_;
   std::unique_ptr<rocksdb::Iterator> at_;
 };
 
 }  // namespace
 
-void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* dedup, stream_id stream,
+void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* dedup, stream_slot in,
                         std::uint64_t step, const step_plan& plan, std::span<const id_of_aggregate> ids) {
   ids_.clear();
   ids_.reserve(ids.size());
@@ -73,7 +73,7 @@ void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle*
     while (end < ids_.size() && end - begin < layout::k_run_ids && id_span::of(ids_[end].id, bits) == span)
       ++end;
     key_.clear();
-    layout::append_id_run_key(key_, stream, k_instance_slot, span, step, part);
+    layout::append_id_run_key(key_, in.stream, in.slot, span, step, part);
     layout::encode_id_run(value_, {ids_.data() + begin, end - begin});
     // The status of an edit: it fails only past a size limit, and none is set.
     batch.Put(dedup, key_, value_).PermitUncheckedError();
@@ -83,12 +83,12 @@ void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle*
   }
 }
 
-result<void> find_in_runs(const database& db, stream_id stream, const step_plan& plan,
+result<void> find_in_runs(const database& db, stream_slot in, const step_plan& plan,
                           std::vector<std::uint32_t>& asked, std::vector<std::uint8_t>& found) {
   if (asked.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   std::sort(asked.begin(), asked.end(),
             [&](std::uint32_t a, std::uint32_t b) { return plan.ids[a].id < plan.ids[b].id; });
-  span_reader reader{db, {}, stream};
+  span_reader reader{db, {}, in};
   for (const unsigned bits : layout::k_span_bits) {
     for (std::size_t begin = 0; begin < asked.size();) {
       const id_span span = id_span::of(plan.ids[asked[begin]].id, bits);
@@ -107,9 +107,9 @@ result<void> find_in_runs(const database& db, stream_id stream, const step_plan&
 }
 
 result<std::vector<std::string>> aggregates_in_runs(const database& db, const rocksdb::ReadOptions& options,
-                                                    stream_id stream, const event_id& id, std::size_t limit) {
+                                                    stream_slot in, const event_id& id, std::size_t limit) {
   std::vector<std::string> out;
-  span_reader reader{db, options, stream};
+  span_reader reader{db, options, in};
   for (const unsigned bits : layout::k_span_bits) {
     RATCHET_TRY(reader.read(id_span::of(id, bits), [&](const id_run& run) {
       for (std::size_t i = run.lower_bound(id); i < run.size() && run.id(i) == id; ++i)

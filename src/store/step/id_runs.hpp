@@ -18,7 +18,7 @@ namespace ratchet {
 class id_run_writer {
  public:
   /// Puts them into the batch, in the order of their keys. Ids that come twice are stored once.
-  void put(rocksdb::WriteBatch&, rocksdb::ColumnFamilyHandle* dedup, stream_id, std::uint64_t step,
+  void put(rocksdb::WriteBatch&, rocksdb::ColumnFamilyHandle* dedup, stream_slot, std::uint64_t step,
            const step_plan&, std::span<const id_of_aggregate>);
 
  private:
@@ -29,12 +29,12 @@ class id_run_writer {
 
 /// Sets found[i] to 1 for each i of `asked` whose id of the plan is stored. Reads the runs of each span that
 /// one of them lies in once. `asked` is put in the order of ids. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<void> find_in_runs(const database&, stream_id, const step_plan&,
+[[nodiscard]] result<void> find_in_runs(const database&, stream_slot, const step_plan&,
                                         std::vector<std::uint32_t>& asked, std::vector<std::uint8_t>& found);
 
 /// The aggregates, at most `limit`, for which this id is stored. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<std::vector<std::string>> aggregates_in_runs(const database&,
-                                                                  const rocksdb::ReadOptions&, stream_id,
+                                                                  const rocksdb::ReadOptions&, stream_slot,
                                                                   const event_id&, std::size_t limit);
 
 }  // namespace ratchet

@@ -43,15 +43,15 @@ namespace {
 
 /// Lifts the boundary over every id that the stream has on disk, but those ahead that can be kept apart. Only
 /// the runs that may hold the highest ones are read.
-result<void> start_ids_above_disk(const database& db, stream_id stream, recent_ids& ids) {
-  const std::string begin = layout::stream_prefix(stream);
+result<void> start_ids_above_disk(const database& db, stream_slot in, recent_ids& ids) {
+  const std::string begin = layout::stream_prefix(in.stream, in.slot);
   const std::string end = layout::end_of_prefix(begin);
   const rocksdb::Slice upper{end};
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &upper;
   options.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> at{db.db().NewIterator(options, db.handle(family::dedup))};
-  RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
+  RATCHET_TRY(const stream_state state, read_stream_state(db, {}, in.stream));
   const std::optional<event_id> horizon = id_horizon(state);
   constexpr std::uint64_t k_widest = std::uint64_t{1} << layout::k_span_bits.back();
   for (at->SeekToLast(); at->Valid() && at->key().starts_with(begin); at->Prev()) {
@@ -70,9 +70,9 @@ result<void> start_ids_above_disk(const database& db, stream_id stream, recent_i
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<bool> has_no_rows(const database& db, stream_id stream) {
+result<bool> has_no_rows(const database& db, stream_slot in) {
   bool is_empty = true;
-  RATCHET_TRY(db.for_each({}, family::sequences, layout::stream_prefix(stream),
+  RATCHET_TRY(db.for_each({}, family::sequences, layout::stream_prefix(in.stream, in.slot),
                           [&](std::string_view, std::string_view) -> result<bool> {
                             is_empty = false;
                             return false;
@@ -82,16 +82,16 @@ result<bool> has_no_rows(const database& db, stream_id stream) {
 
 }  // namespace
 
-result<memory_by_stream> make_memory(const database& db, const std::vector<stream_id>& streams,
-                                     std::uint64_t bytes) {
-  memory_by_stream out;
-  for (const stream_id stream : streams) {
-    const std::uint64_t of_stream = bytes / streams.size();
-    const std::uint64_t of_ids = std::min(recent_ids::taken_of(of_stream / 2), of_stream / 2);
-    RATCHET_TRY(const bool is_empty, has_no_rows(db, stream));
-    stream_memory memory{recent_ids{std::nullopt, of_ids}, recent_rows{of_stream - of_ids, is_empty}};
-    RATCHET_TRY(start_ids_above_disk(db, stream, memory.ids));
-    out.emplace(stream, std::move(memory));
+result<memory_by_slot> make_memory(const database& db, std::span<const stream_slot> slots,
+                                   std::uint64_t bytes) {
+  memory_by_slot out;
+  for (const stream_slot in : slots) {
+    const std::uint64_t of_slot = bytes / slots.size();
+    const std::uint64_t of_ids = std::min(recent_ids::taken_of(of_slot / 2), of_slot / 2);
+    RATCHET_TRY(const bool is_empty, has_no_rows(db, in));
+    stream_memory memory{recent_ids{std::nullopt, of_ids}, recent_rows{of_slot - of_ids, is_empty}};
+    RATCHET_TRY(start_ids_above_disk(db, in, memory.ids));
+    out.emplace(in, std::move(memory));
   }
   return out;
 }
@@ -123,7 +123,7 @@ result<void> row_lookup::multi_get(family f, std::uint64_t soft_limit) {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows& out) {
+result<void> row_lookup::run(stream_slot in, const step_plan& plan, step_rows& out) {
   last_.plan = nullptr;
   out.aggregates.assign(plan.aggregates.size(), std::nullopt);
   out.id_stored.assign(plan.ids.size(), 0);
@@ -131,31 +131,31 @@ result<void> row_lookup::run(stream_id stream, const step_plan& plan, step_rows&
   out.answers.assign(plan.wants_answers ? plan.ids.size() : 0, std::nullopt);
   out.backlogs.clear();
   waits_.clear();
-  RATCHET_TRY(get_aggregates(stream, plan, &out));
+  RATCHET_TRY(get_aggregates(in, plan, &out));
   if (plan.needs_snapshots) {
-    RATCHET_TRY(get_snapshots(stream, plan, out));
+    RATCHET_TRY(get_snapshots(in, plan, out));
   }
-  RATCHET_TRY(get_ids(stream, plan, out));
+  RATCHET_TRY(get_ids(in, plan, out));
   if (!waits_.empty()) {
     RATCHET_TRY(writes_->settle());
     std::sort(waits_.begin(), waits_.end());  // those that were remembered came first
-    RATCHET_TRY(find_backlogs(*db_, stream, plan, waits_, out));
+    RATCHET_TRY(find_backlogs(*db_, in, plan, waits_, out));
   }
   last_.plan = &plan;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> row_lookup::find_external(stream_id stream, const step_plan& plan) {
+result<void> row_lookup::find_external(stream_slot in, const step_plan& plan) {
   last_.plan = nullptr;
-  RATCHET_TRY(get_aggregates(stream, plan, nullptr));
+  RATCHET_TRY(get_aggregates(in, plan, nullptr));
   last_.plan = &plan;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> row_lookup::complete(stream_id stream, std::string_view aggregate, aggregate_row& row) const {
+result<void> row_lookup::complete(stream_slot in, std::string_view aggregate, aggregate_row& row) const {
   RATCHET_TRY(writes_->settle());
   std::string key;
-  layout::append_aggregate_key(key, stream, k_instance_slot, aggregate);
+  layout::append_aggregate_key(key, in.stream, in.slot, aggregate);
   RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
   if (!stored) {
     if (row.partial) return make_error_code(errc::state_damaged);  // what is remembered in part is there
@@ -171,11 +171,11 @@ result<void> row_lookup::complete(stream_id stream, std::string_view aggregate, 
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan, step_rows* out) {
+result<void> row_lookup::get_aggregates(stream_slot in, const step_plan& plan, step_rows* out) {
   last_.aggregates = plan.aggregates.data();
   last_.count = plan.aggregates.size();
   last_.is_external.assign(plan.aggregates.size(), 0);
-  recent_rows& recent = memory_->at(stream).rows;
+  recent_rows& recent = memory_->at(in).rows;
   const auto hash_of = [&](std::size_t index) { return plan.hashes[index]; };
   asked_.clear();
   bool any_partial = false;
@@ -200,7 +200,7 @@ result<void> row_lookup::get_aggregates(stream_id stream, const step_plan& plan,
   prepare(asked_.size(), bytes);
   for (const std::uint32_t index : asked_) {
     const std::size_t begin = key_bytes_.size();
-    layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
+    layout::append_aggregate_key(key_bytes_, in.stream, in.slot, plan.aggregates[index]);
     add_key(begin);
   }
   RATCHET_TRY(multi_get(family::sequences));
@@ -252,7 +252,7 @@ void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_ro
   row.deleted = head.deleted;
 }
 
-result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, step_rows& out) {
+result<void> row_lookup::get_snapshots(stream_slot in, const step_plan& plan, step_rows& out) {
   std::vector<std::uint32_t> wanted;
   for (std::uint32_t index = 0; index < plan.aggregates.size(); ++index) {
     if (last_.is_external[index] != 0) wanted.push_back(index);
@@ -263,7 +263,7 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
   std::vector<std::uint32_t> sorted = wanted;
   sort_by_key(sorted, plan.aggregates);
   std::uint64_t left = most;
-  RATCHET_TRY(const bool all, take_snapshots(stream, plan, sorted, left, out));
+  RATCHET_TRY(const bool all, take_snapshots(in, plan, sorted, left, out));
   if (all) return BOOST_OUTCOME_V2_NAMESPACE::success();
   // Too much for one step: as many as there is room for, in the order in which their events come.
   left = most;
@@ -273,14 +273,14 @@ result<void> row_lookup::get_snapshots(stream_id stream, const step_plan& plan, 
       std::erase_if(waits_, [&](std::uint32_t i) { return i >= index; });
       break;
     }
-    RATCHET_TRY(take_snapshots(stream, plan, {&index, 1}, left, out));
+    RATCHET_TRY(take_snapshots(in, plan, {&index, 1}, left, out));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 /// Of these aggregates, in the order of their keys; takes what they have off `left`. False: there are more of
 /// them than that, but for the first, and not all are there.
-result<bool> row_lookup::take_snapshots(stream_id stream, const step_plan& plan,
+result<bool> row_lookup::take_snapshots(stream_slot in, const step_plan& plan,
                                         std::span<const std::uint32_t> of, std::uint64_t& left,
                                         step_rows& out) {
   std::size_t bytes = 0;
@@ -288,7 +288,7 @@ result<bool> row_lookup::take_snapshots(stream_id stream, const step_plan& plan,
   prepare(of.size(), bytes);
   for (const std::uint32_t index : of) {
     const std::size_t begin = key_bytes_.size();
-    layout::append_aggregate_key(key_bytes_, stream, k_instance_slot, plan.aggregates[index]);
+    layout::append_aggregate_key(key_bytes_, in.stream, in.slot, plan.aggregates[index]);
     add_key(begin);
   }
   RATCHET_TRY(multi_get(family::snapshots, left));
@@ -308,10 +308,10 @@ result<bool> row_lookup::take_snapshots(stream_id stream, const step_plan& plan,
   return true;
 }
 
-result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_rows& out) {
+result<void> row_lookup::get_ids(stream_slot in, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (plan.opaque_ids) return get_opaque_ids(stream, plan, out);
-  const recent_ids& recent = memory_->at(stream).ids;
+  if (plan.opaque_ids) return get_opaque_ids(in, plan, out);
+  const recent_ids& recent = memory_->at(in).ids;
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
@@ -322,12 +322,12 @@ result<void> row_lookup::get_ids(stream_id stream, const step_plan& plan, step_r
   }
   if (asked_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(writes_->settle());
-  return find_in_runs(*db_, stream, plan, asked_, out.id_stored);
+  return find_in_runs(*db_, in, plan, asked_, out.id_stored);
 }
 
 /// Nothing in such an id tells how old it is, so that the database is asked for each; but of an aggregate
 /// without a row none was ever filed.
-result<void> row_lookup::get_opaque_ids(stream_id stream, const step_plan& plan, step_rows& out) {
+result<void> row_lookup::get_opaque_ids(stream_slot in, const step_plan& plan, step_rows& out) {
   asked_.clear();
   std::size_t bytes = 0;
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
@@ -344,7 +344,7 @@ result<void> row_lookup::get_opaque_ids(stream_id stream, const step_plan& plan,
   for (const std::uint32_t index : asked_) {
     const std::size_t begin = key_bytes_.size();
     const id_of_aggregate& id = plan.ids[index];
-    layout::append_opaque_id_key(key_bytes_, stream, k_instance_slot, id.id, plan.aggregates[id.aggregate]);
+    layout::append_opaque_id_key(key_bytes_, in.stream, in.slot, id.id, plan.aggregates[id.aggregate]);
     add_key(begin);
   }
   RATCHET_TRY(multi_get(family::dedup));

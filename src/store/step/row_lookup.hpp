@@ -17,21 +17,21 @@
 
 namespace ratchet {
 
-/// What is remembered of a stream in memory.
+/// What is remembered of a slot of a stream in memory.
 struct stream_memory {
   recent_ids ids;
   recent_rows rows;
   due_bounds due{};
 };
-using memory_by_stream = std::map<stream_id, stream_memory>;
+using memory_by_slot = std::map<stream_slot, stream_memory>;
 
 /// The highest id that is not ahead of the stream: an hour past the highest record time handled, which itself
 /// is never far past the clock. None where no record had a time.
 [[nodiscard]] std::optional<event_id> id_horizon(const stream_state&);
 
 /// Starts with empty memories that together take at most `bytes`. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<memory_by_stream> make_memory(const database&, const std::vector<stream_id>&,
-                                                   std::uint64_t bytes);
+[[nodiscard]] result<memory_by_slot> make_memory(const database&, std::span<const stream_slot>,
+                                                 std::uint64_t bytes);
 
 /// What the last look-up of a plan found, for the write that follows it.
 struct looked_up {
@@ -50,35 +50,35 @@ struct looked_up {
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:
-  row_lookup(const database& db, const write_thread& writes, memory_by_stream& memory)
+  row_lookup(const database& db, const write_thread& writes, memory_by_slot& memory)
       : db_{&db}, writes_{&writes}, memory_{&memory} {}
   /// Errors: state_damaged; of RocksDB.
-  [[nodiscard]] result<void> run(stream_id, const step_plan&, step_rows& out);
+  [[nodiscard]] result<void> run(stream_slot, const step_plan&, step_rows& out);
   /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
-  [[nodiscard]] result<void> find_external(stream_id, const step_plan&);
+  [[nodiscard]] result<void> find_external(stream_slot, const step_plan&);
   /// Fills in what is stored in the aggregate's row: the snapshot, if it lies there, and what a partial row
   /// lacks. Errors: as run().
-  [[nodiscard]] result<void> complete(stream_id, std::string_view aggregate, aggregate_row&) const;
+  [[nodiscard]] result<void> complete(stream_slot, std::string_view aggregate, aggregate_row&) const;
   [[nodiscard]] const looked_up& last() const noexcept { return last_; }
   /// What was found is not true any more once it was written over.
   void forget() noexcept { last_.plan = nullptr; }
 
  private:
-  result<void> get_aggregates(stream_id, const step_plan&, step_rows* out);
+  result<void> get_aggregates(stream_slot, const step_plan&, step_rows* out);
   void ask_for_equals(const step_plan&, step_rows& out);
   void remember(std::uint32_t aggregate, const row_head&, step_rows* out);
-  result<void> get_snapshots(stream_id, const step_plan&, step_rows& out);
-  result<bool> take_snapshots(stream_id, const step_plan&, std::span<const std::uint32_t> of,
+  result<void> get_snapshots(stream_slot, const step_plan&, step_rows& out);
+  result<bool> take_snapshots(stream_slot, const step_plan&, std::span<const std::uint32_t> of,
                               std::uint64_t& left, step_rows& out);
-  result<void> get_ids(stream_id, const step_plan&, step_rows& out);
-  result<void> get_opaque_ids(stream_id, const step_plan&, step_rows& out);
+  result<void> get_ids(stream_slot, const step_plan&, step_rows& out);
+  result<void> get_opaque_ids(stream_slot, const step_plan&, step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
   void add_key(std::size_t begin);
   result<void> multi_get(family, std::uint64_t soft_limit = k_no_limit);
 
   const database* db_;
   const write_thread* writes_;  ///< whoever reads from the database waits for the last step
-  memory_by_stream* memory_;
+  memory_by_slot* memory_;
   looked_up last_;
   std::vector<std::uint32_t> waits_;  ///< the aggregates that have a backlog
   std::string key_bytes_;

@@ -51,7 +51,7 @@ void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step
 }
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
-                                                memory_by_stream& memory, rejected_index& rejected,
+                                                memory_by_slot& memory, rejected_index& rejected,
                                                 const outbox_lanes& after, const put_first& first) {
   batch_ = batch_ == batches_ ? batches_ + 1 : batches_;
   batch_->Clear();
@@ -62,7 +62,7 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
   for (const step_part& part : step.parts) {
     if (part.change) {
       put_stream(part);
-      stream_memory& remembered = memory.at(part.stream);
+      stream_memory& remembered = memory.at(part.place());
       RATCHET_TRY(put_rows(part, lookup, remembered.rows));
       put_ids(part, step.step, remembered.ids);
       put_backlogs(part, remembered.due);
@@ -120,7 +120,7 @@ void step_writer::put_tables(const step_part& part) {
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::tables);
   for (const table_change& change : part.change->tables) {
     key_.clear();
-    layout::append_table_key(key_, part.stream, k_instance_slot, change.table, change.key);
+    layout::append_table_key(key_, part.stream, part.slot, change.table, change.key);
     if (!change.value) {
       batch_->Delete(family, key_).PermitUncheckedError();
       continue;
@@ -147,7 +147,7 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
   const step_plan& plan = *part.plan;
   // A snapshot that shrinks or goes must leave `snapshots`; whether it is there, the look-up has seen.
   if (!lookup.last().is_of(plan)) {
-    RATCHET_TRY(lookup.find_external(part.stream, plan));
+    RATCHET_TRY(lookup.find_external(part.place(), plan));
   }
   const looked_up& known = lookup.last();
   const auto hash_of = [&](std::size_t i) { return plan.hashes[rows[i].aggregate]; };
@@ -157,7 +157,7 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     const auto& [aggregate, change, keeps_snapshot] = rows[i];
     if (!change.has_last && !change.waits) {
       recent.erase(plan.hashes[aggregate]);
-      erase_row(part.stream, plan.aggregates[aggregate]);
+      erase_row(part.place(), plan.aggregates[aggregate]);
       continue;
     }
     const bool was_external = known.is_external[aggregate] != 0;
@@ -165,24 +165,24 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     std::optional<aggregate_row> completed;  // of few
     if (change.partial || (keeps_snapshot && !external)) {
       completed = change;
-      RATCHET_TRY(lookup.complete(part.stream, plan.aggregates[aggregate], *completed));
+      RATCHET_TRY(lookup.complete(part.place(), plan.aggregates[aggregate], *completed));
     }
     const aggregate_row& row = completed ? *completed : change;
     recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted, external,
                                         row.has_last, row.waits});
     if (keeps_snapshot) {
-      put_head(part.stream, plan.aggregates[aggregate], row, external);
+      put_head(part.place(), plan.aggregates[aggregate], row, external);
     } else {
-      put_row(part.stream, plan.aggregates[aggregate], row, was_external);
+      put_row(part.place(), plan.aggregates[aggregate], row, was_external);
     }
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-void step_writer::put_row(stream_id stream, std::string_view aggregate, const aggregate_row& row,
+void step_writer::put_row(stream_slot in, std::string_view aggregate, const aggregate_row& row,
                           bool was_external) {
   key_.clear();
-  layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
+  layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
   const layout::aggregate_head head = layout::encode_aggregate_head(row);
   const bool external = layout::is_external(row);
   const std::string_view inlined =
@@ -195,18 +195,18 @@ void step_writer::put_row(stream_id stream, std::string_view aggregate, const ag
   }
 }
 
-void step_writer::put_head(stream_id stream, std::string_view aggregate, const aggregate_row& row,
+void step_writer::put_head(stream_slot in, std::string_view aggregate, const aggregate_row& row,
                            bool external) {
   key_.clear();
-  layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
+  layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
   put(*batch_, db_->handle(family::sequences), key_, layout::encode_aggregate_head(row, external).view(),
       external ? std::string_view{} : std::string_view{row.snapshot});
 }
 
 /// Nothing was applied, and nothing waits any more.
-void step_writer::erase_row(stream_id stream, std::string_view aggregate) {
+void step_writer::erase_row(stream_slot in, std::string_view aggregate) {
   key_.clear();
-  layout::append_aggregate_key(key_, stream, k_instance_slot, aggregate);
+  layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
   batch_->Delete(db_->handle(family::sequences), key_).PermitUncheckedError();
 }
 
@@ -216,7 +216,7 @@ void step_writer::put_backlogs(const step_part& part, due_bounds& due) {
     const std::string_view aggregate = part.plan->aggregates[change.aggregate];
     put_waiting_events(part, change);
     key_.clear();
-    layout::append_backlog_key(key_, part.stream, k_instance_slot, aggregate);
+    layout::append_backlog_key(key_, part.stream, part.slot, aggregate);
     if (change.after) {
       put(*batch_, family, key_, layout::encode_backlog(*change.after));
       due.note(*change.after);
@@ -225,8 +225,8 @@ void step_writer::put_backlogs(const step_part& part, due_bounds& due) {
     }
     const backlog before = change.before.value_or(backlog{});
     const backlog after = change.after.value_or(backlog{});
-    put_due(part.stream, layout::waiting_kind::wake, aggregate, before.wake, after.wake);
-    put_due(part.stream, layout::waiting_kind::gap, aggregate, before.gap_since, after.gap_since);
+    put_due(part.place(), layout::waiting_kind::wake, aggregate, before.wake, after.wake);
+    put_due(part.place(), layout::waiting_kind::gap, aggregate, before.gap_since, after.gap_since);
   }
 }
 
@@ -236,12 +236,12 @@ void step_writer::put_waiting_events(const step_part& part, const backlog_change
   const bool has_ids = part.plan->order == order::arrival;
   const auto event_key = [&](sequence s) -> const std::string& {
     key_.clear();
-    layout::append_waiting_event_key(key_, part.stream, k_instance_slot, aggregate, s);
+    layout::append_waiting_event_key(key_, part.stream, part.slot, aggregate, s);
     return key_;
   };
   const auto id_key = [&](const event_id& id) -> const std::string& {
     key_.clear();
-    layout::append_waiting_id_key(key_, part.stream, k_instance_slot, aggregate, id);
+    layout::append_waiting_id_key(key_, part.stream, part.slot, aggregate, id);
     return key_;
   };
   const auto has_id_key = [has_ids](const waiting_head& head, const std::optional<backlog>& of) {
@@ -263,13 +263,13 @@ void step_writer::put_waiting_events(const step_part& part, const backlog_change
 }
 
 /// Keeps one of the indexes in step.
-void step_writer::put_due(stream_id stream, layout::waiting_kind kind, std::string_view aggregate,
+void step_writer::put_due(stream_slot in, layout::waiting_kind kind, std::string_view aggregate,
                           std::optional<timestamp> before, std::optional<timestamp> after) {
   if (before == after) return;
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
   const auto key_at = [&](timestamp time) -> const std::string& {
     key_.clear();
-    layout::append_due_key(key_, kind, stream, time, k_instance_slot, aggregate);
+    layout::append_due_key(key_, kind, in.stream, time, in.slot, aggregate);
     return key_;
   };
   if (before) batch_->Delete(family, key_at(*before)).PermitUncheckedError();
@@ -279,7 +279,7 @@ void step_writer::put_due(stream_id stream, layout::waiting_kind kind, std::stri
 void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
   if (part.change->opaque_ids) return put_opaque_ids(part);
-  runs_.put(*batch_, db_->handle(family::dedup), part.stream, step, *part.plan, ids);
+  runs_.put(*batch_, db_->handle(family::dedup), part.place(), step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
   const auto mark = [&](const id_of_aggregate& id) {
     return mark_of(id.id, part.plan->hashes[id.aggregate]);
@@ -296,8 +296,7 @@ void step_writer::put_opaque_ids(const step_part& part) {
   for (std::size_t i = 0; i < change.ids.size(); ++i) {
     const id_of_aggregate& id = change.ids[i];
     key_.clear();
-    layout::append_opaque_id_key(key_, part.stream, k_instance_slot, id.id,
-                                 part.plan->aggregates[id.aggregate]);
+    layout::append_opaque_id_key(key_, part.stream, part.slot, id.id, part.plan->aggregates[id.aggregate]);
     put(*batch_, db_->handle(family::dedup), key_,
         change.answers.empty() ? layout::encode_filed_time(id.filed)
                                : layout::encode_answered_id(id.filed, change.answers[i]));

@@ -29,7 +29,7 @@ class step_writer {
   /// the step's own rows come behind. Errors: state_damaged and of RocksDB, where rows must be looked up
   /// first.
   using put_first = std::function<result<void>(rocksdb::WriteBatch&)>;
-  [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_stream& memory,
+  [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_slot& memory,
                                                    rejected_index& rejected, const outbox_lanes& after,
                                                    const put_first& first = {});
 
@@ -37,12 +37,12 @@ class step_writer {
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
   /// The row alone: what lies in `snapshots` stays.
-  void put_head(stream_id, std::string_view aggregate, const aggregate_row&, bool external);
-  void put_row(stream_id, std::string_view aggregate, const aggregate_row&, bool was_external);
-  void erase_row(stream_id, std::string_view aggregate);
+  void put_head(stream_slot, std::string_view aggregate, const aggregate_row&, bool external);
+  void put_row(stream_slot, std::string_view aggregate, const aggregate_row&, bool was_external);
+  void erase_row(stream_slot, std::string_view aggregate);
   void put_backlogs(const step_part&, due_bounds&);
   void put_waiting_events(const step_part&, const backlog_change&);
-  void put_due(stream_id, layout::waiting_kind, std::string_view aggregate, std::optional<timestamp> before,
+  void put_due(stream_slot, layout::waiting_kind, std::string_view aggregate, std::optional<timestamp> before,
                std::optional<timestamp> after);
   void put_tables(const step_part&);
   void put_outbox(const outbox_change&, const outbox_lanes& lanes);

@@ -176,30 +176,30 @@ stream_id simulated_store::id_of(std::string_view stream) const {
   return static_cast<stream_id>(static_cast<std::uint32_t>(stream.back() - '0'));  // s0, s1
 }
 
-result<stream_state> simulated_store::load(stream_id id) const {
-  return disk_.now().streams.at(static_cast<std::size_t>(id)).state;
+result<stream_state> simulated_store::load(stream_slot in) const {
+  return disk_.now().streams.at(static_cast<std::size_t>(in.stream)).state;
 }
 
-result<void> simulated_store::lookup(stream_id id, const step_plan& plan, step_rows& out) {
+result<void> simulated_store::lookup(stream_slot in, const step_plan& plan, step_rows& out) {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
-  judge_.on_look_up(id, plan);
-  disk_.now().streams.at(static_cast<std::size_t>(id)).look_up(plan, out, queue_events_);
+  judge_.on_look_up(in.stream, plan);
+  disk_.now().streams.at(static_cast<std::size_t>(in.stream)).look_up(plan, out, queue_events_);
   return success();
 }
 
-result<due_aggregates> simulated_store::due(stream_id id, timestamp now, std::optional<timestamp> gaps,
+result<due_aggregates> simulated_store::due(stream_slot in, timestamp now, std::optional<timestamp> gaps,
                                             std::size_t limit) {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
-  return disk_.now().streams.at(static_cast<std::size_t>(id)).due(now, gaps, limit);
+  return disk_.now().streams.at(static_cast<std::size_t>(in.stream)).due(now, gaps, limit);
 }
 
-result<std::vector<std::string>> simulated_store::due_behind(stream_id id, timestamp until,
+result<std::vector<std::string>> simulated_store::due_behind(stream_slot in, timestamp until,
                                                              std::size_t limit) {
   world_.pass_call();
   if (disk_.rotten) return make_error_code(errc::state_damaged);
-  return disk_.now().streams.at(static_cast<std::size_t>(id)).due_behind(until, limit);
+  return disk_.now().streams.at(static_cast<std::size_t>(in.stream)).due_behind(until, limit);
 }
 
 result<std::vector<output_row>> simulated_store::outputs(std::string_view lane, std::uint64_t from,

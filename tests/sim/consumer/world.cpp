@@ -176,6 +176,7 @@ world::world(const history& h, std::vector<std::string>* trace)
   auto made = make_streams(settings_, own_reducers(h, running_));
   if (!made) throw broken(made.error().message);
   streams_ = std::move(*made);
+  tasks_ = make_tasks(streams_);
   log_ = silent_log();
   if (trace_ != nullptr) {
     log_ = std::make_shared<spdlog::logger>("sim", std::make_shared<trace_sink>(*this));
@@ -225,7 +226,7 @@ bool world::open_store() {
   note_lost_steps();
   book_.compare(disk_->now(), cluster_);
   store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this, history_.queue_events);
-  if (!load_states(streams_, *store_)) throw broken("the streams' states cannot be read");
+  if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
   book_.begin_process();
   return true;
 }
@@ -289,7 +290,7 @@ void world::choose_running() {
   const waiting_config no_limit{.events = ~0ULL, .bytes = ~0ULL};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const stream_setup& setup = history_.streams[i];
-    waiting_config& limits = streams_[i]->rules.waiting;
+    waiting_config& limits = tasks_[i]->rules.waiting;
     limits.events = running_.lifted ? no_limit.events : setup.most_events.value_or(no_limit.events);
     limits.bytes = running_.lifted ? no_limit.bytes : setup.most_bytes.value_or(no_limit.bytes);
   }
@@ -310,6 +311,7 @@ std::pair<session_result, bool> world::one_session() {
   const sink_outlet side{"side", sink_.get(), std::chrono::milliseconds{500}, std::chrono::seconds{10}};
   consumer_session session{{settings_,
                             streams_,
+                            tasks_,
                             *store_,
                             *source_,
                             clock_,

@@ -24,7 +24,7 @@
 #include "sim/consumer/simulated_store.hpp"
 #include "sim/consumer/step_book.hpp"
 #include "sim/consumer/world_port.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/partition_task.hpp"
 
 namespace ratchet::sim {
 
@@ -148,6 +148,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
 
   config settings_;
   stream_list streams_;
+  task_list tasks_;
   log_ptr log_;
   std::optional<live_board> board_;
   std::optional<run_meter> meter_;

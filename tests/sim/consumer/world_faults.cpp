@@ -137,7 +137,7 @@ void world::decide(const fault& f, pipeline& way) {
     if (i == 0) break;
   }
   book_.expect(stream, std::move(wanted));
-  const auto answers = way.obey(*streams_[stream], all);
+  const auto answers = way.obey(*tasks_[stream], all);
   const std::vector<waiting_answer> right = book_.take_answers();
   if (answers && answers.value() != right) throw broken("an operator was told what the oracle does not say");
 }

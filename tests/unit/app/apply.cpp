@@ -190,7 +190,7 @@ TEST_F(apply_command, feeds_each_stream_from_its_topics) {
 
 TEST_F(apply_command, explains_each_record_in_order) {
   std::vector<std::string> told;
-  request_.explain = [&](const stream_runtime& s, const decoded_event& e, decision d, const event_wait*) {
+  request_.explain = [&](const stream_definition& s, const decoded_event& e, decision d, const event_wait*) {
     told.push_back(s.config.name + " " + std::to_string(e.from->offset) + " " + name_of(d.verdict));
   };
   settings_.step_records = 1;
@@ -233,7 +233,7 @@ TEST_F(apply_command, puts_a_state_of_another_meaning_aside_only_where_a_rebuild
   auto rebuilt =
       engine::open(settings_, own_, {.log = nullptr, .resume = resume_option::rebuild, .clock = nullptr});
   ASSERT_TRUE(rebuilt) << to_text(rebuilt.error());
-  EXPECT_EQ((*rebuilt)->streams().front()->state.counters.consumed, 0U);
+  EXPECT_EQ((*rebuilt)->tasks().front()->state.counters.consumed, 0U);
   int kept = 0;
   for (const auto& entry : std::filesystem::directory_iterator{settings_.state.path.parent_path()}) {
     kept += entry.path().filename().string().starts_with("state.old-") ? 1 : 0;

@@ -45,7 +45,7 @@ class apply_explain : public apply_command {
     const auto place = [](const topic_partition& where, std::int64_t offset) {
       return (where.topic.empty() ? "" : where.topic + "@") + std::to_string(offset);
     };
-    request_.explain = [&](const stream_runtime&, const decoded_event& e, decision d,
+    request_.explain = [&](const stream_definition&, const decoded_event& e, decision d,
                            const event_wait* waits) {
       told +=
           place(*e.from->where, e.from->offset) + " " + std::string{e.aggregate} + " " + name_of(d.verdict);
@@ -53,7 +53,7 @@ class apply_explain : public apply_command {
       if (waits != nullptr) told += reason(waits->reason, waits->error);
       told += "\n";
     };
-    request_.explain_fate = [&](const stream_runtime&, std::string_view aggregate, const waiting_fate& f) {
+    request_.explain_fate = [&](const stream_definition&, std::string_view aggregate, const waiting_fate& f) {
       told += "  " + place(f.where, f.offset) + " " + std::string{aggregate} + "/" +
               std::to_string(f.sequence.number) + " " + name_of(f.end) +
               (f.error.empty() ? "" : reason(wait_reason::reducer, f.error)) + "\n";

@@ -40,7 +40,8 @@ class apply_records : public apply_command {
  protected:
   apply_records() {
     settings_.memory_limit = std::uint64_t{512} << 20;
-    request_.explain = [this](const stream_runtime&, const decoded_event& e, decision d, const event_wait*) {
+    request_.explain = [this](const stream_definition&, const decoded_event& e, decision d,
+                              const event_wait*) {
       const std::string where = e.from->where->topic.empty() ? "line" : e.from->where->topic + "/0";
       told_ += where + "@" + std::to_string(e.from->offset) + " " + name_of(d.verdict);
       if (d.verdict == verdict::rejected) {
@@ -213,7 +214,7 @@ TEST_F(apply_records_of_partitions, are_not_too_old_as_those_of_another_partitio
 TEST_F(apply_records_of_partitions, are_not_too_old_where_their_partition_was_left_out) {
   expect_applied({file("in", days(0, 0, 1) + days(1, 0, 1))}, true);
   const std::vector<topic_partition> one{{"t", partition_id{1}}};
-  pipeline way{opened().streams(), opened().state(), opened().clock()};
+  pipeline way{opened().tasks(), opened().state(), opened().clock()};
   ASSERT_TRUE(way.leave_out_of_floor(one));
   expect_applied({file("more", days(0, 2, 5, 2) + days(1, 2, 5, 2))}, true);
   EXPECT_EQ(counted().applied, 12U);
@@ -222,7 +223,7 @@ TEST_F(apply_records_of_partitions, are_not_too_old_where_their_partition_was_le
 TEST_F(apply_records_of_partitions, that_were_handled_before_hold_no_floor_back) {
   expect_applied({file("in", days(0, 0, 1) + days(1, 0, 1))}, true);
   const std::vector<topic_partition> one{{"t", partition_id{1}}};
-  pipeline way{opened().streams(), opened().state(), opened().clock()};
+  pipeline way{opened().tasks(), opened().state(), opened().clock()};
   ASSERT_TRUE(way.leave_out_of_floor(one));
   expect_applied({file("more", days(1, 0, 1) + days(0, 2, 5, 2))}, true);
   EXPECT_TRUE(state().partitions.at(one[0]).idle);

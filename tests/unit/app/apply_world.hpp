@@ -92,7 +92,7 @@ class apply_command : public ::testing::Test {
     const auto failed = apply(std::move(files), records);
     EXPECT_FALSE(failed) << failed->message;
   }
-  const stream_state& state(std::size_t stream = 0) { return opened().streams()[stream]->state; }
+  const stream_state& state(std::size_t stream = 0) { return opened().tasks()[stream]->state; }
   const counters& counted(std::size_t stream = 0) { return state(stream).counters; }
   std::string read(const std::string& aggregate, const std::string& stream = "payments") {
     const auto found = opened().read(stream, aggregate);

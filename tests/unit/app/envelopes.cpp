@@ -68,7 +68,7 @@ class stream_of : public ::testing::Test {
     const auto failed = apply_files(*engine_, request, stop_);
     ASSERT_FALSE(failed) << to_text(*failed);
   }
-  const counters& counted() { return engine_->streams()[0]->state.counters; }
+  const counters& counted() { return engine_->tasks()[0]->state.counters; }
   std::uint64_t let_through() { return counted().applied + counted().superseded; }
   /// What `ratchet get --output json` or `explain` answers; the failure's text where it fails.
   std::string ask(read_request request) {

@@ -101,7 +101,7 @@ class questions : public ::testing::Test {
     ASSERT_FALSE(run());
     ASSERT_EQ(consumed(), static_cast<std::uint64_t>(records));
   }
-  [[nodiscard]] std::uint64_t consumed() { return engine_->streams()[0]->state.counters.consumed; }
+  [[nodiscard]] std::uint64_t consumed() { return engine_->tasks()[0]->state.counters.consumed; }
   [[nodiscard]] bool has_audit(const std::string& kind, const std::string& part = {}) {
     const auto rows = engine_->state().view().value()->audits().value();
     return std::any_of(rows.begin(), rows.end(), [&](const audit_row& row) {

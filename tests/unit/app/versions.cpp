@@ -59,7 +59,7 @@ class versions : public ::testing::Test {
     request.records = records;
     return apply_files(*engine_, request, stop_);
   }
-  const counters& counted() { return engine_->streams()[0]->state.counters; }
+  const counters& counted() { return engine_->tasks()[0]->state.counters; }
   std::string read(const std::string& aggregate) {
     const auto found = engine_->read("s", aggregate);
     return found ? found.value().value.value_or("deleted") : "nothing";

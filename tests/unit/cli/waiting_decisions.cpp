@@ -268,7 +268,7 @@ TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
   ASSERT_TRUE(running.serve());
   std::atomic<bool> stop{false};
   std::thread owner{[&] {
-    pipeline way{running.streams(), running.state(), running.clock()};
+    pipeline way{running.tasks(), running.state(), running.clock()};
     while (!stop) {
       running.serve_others(way);
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -279,7 +279,7 @@ TEST_F(waiting_decisions, are_carried_out_by_the_instance_that_runs) {
   const ended story = ratchet({"explain", "-c", config_file(), "pay", "--aggregate", "p2"});
   expect_in(", is tried again; decided by " + own_user_name() + ": the ledger is up\n", story.out);
   EXPECT_EQ(running.state().durable_step(), running.state().last_step()) << "answered behind the sync";
-  EXPECT_EQ(running.streams().front()->state.counters.applied, 3U);
+  EXPECT_EQ(running.tasks().front()->state.counters.applied, 3U);
   EXPECT_NE(get("p2").find(R"("n":2)"), std::string::npos);
   stop = true;
   owner.join();

@@ -10,7 +10,7 @@
 #include "config/text.hpp"
 #include "decode/envelope_preset.hpp"
 #include "ratchet/config.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 

@@ -8,7 +8,7 @@
 
 #include "config/text.hpp"
 #include "ratchet/config.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet::testing {
 namespace {

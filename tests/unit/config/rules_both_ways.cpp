@@ -9,7 +9,7 @@
 #include <string>
 
 #include "ratchet/config.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 namespace {

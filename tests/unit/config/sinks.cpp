@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ratchet/config.hpp"
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "config/text.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_definition.hpp"
 #include "streams/stream_meaning.hpp"
-#include "streams/stream_runtime.hpp"
 
 namespace ratchet::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include "config/text.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "ratchet/config.hpp"
+#include "streams/stream_definition.hpp"
 #include "streams/stream_meaning.hpp"
-#include "streams/stream_runtime.hpp"
 
 namespace ratchet {
 namespace {

@@ -45,8 +45,9 @@ std::vector<record> records_at(std::initializer_list<int> hours) {
 
 TEST(a_clock_watch, tells_of_a_clock_that_is_before_what_the_state_has_seen) {
   const stream_list streams = one_stream();
-  streams[0]->state.partitions[k_where].highest_time = at_hour(0);
-  const clock_watch watch{streams};
+  const task_list tasks = make_tasks(streams);
+  tasks[0]->state.partitions[k_where].highest_time = at_hour(0);
+  const clock_watch watch{tasks};
   EXPECT_EQ(watch.fault(at_hour(0)), std::nullopt);
   EXPECT_EQ(watch.fault(at_hour(0) - 6min), std::nullopt) << "the skew, and a minute";
   EXPECT_THAT(watch.fault(at_hour(0) - 7min).value_or(""), HasSubstr("7m before 2023-11-14T22:13:20.000Z"));
@@ -58,7 +59,8 @@ TEST(a_clock_watch, tells_of_a_clock_that_is_before_what_the_state_has_seen) {
 
 TEST(a_clock_watch, tells_of_a_clock_that_is_before_every_record_that_comes) {
   const stream_list streams = one_stream();
-  clock_watch watch{streams};
+  const task_list tasks = make_tasks(streams);
+  clock_watch watch{tasks};
   watch.look_at(records_at({50, 70}), at_hour(0));
   EXPECT_THAT(watch.fault(at_hour(0)).value_or(""),
               HasSubstr("every record that comes is at least 2d later"));

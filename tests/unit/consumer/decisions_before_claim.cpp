@@ -49,7 +49,7 @@ class before_the_claim : public ::testing::Test {
   journal calls_;
   watched_store store_{calls_, {"payments"}, k_own_uuid};
   fake_clock clock_;
-  stream_list none_;
+  task_list none_;
   pipeline way_{none_, store_, clock_};
   owner_errands errands_;
   std::atomic<bool> claimed_{false};

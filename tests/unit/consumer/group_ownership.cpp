@@ -30,8 +30,8 @@ struct ownership : ::testing::Test {
     begin({});
   }
   void begin(resume_wish wish) {
-    ASSERT_TRUE(load_states(w.streams(), w.store));
-    steps.emplace(w.streams(), w.store, w.clock);
+    ASSERT_TRUE(load_tasks(w.streams(), w.tasks(), w.store));
+    steps.emplace(w.tasks(), w.store, w.clock);
     commits.emplace(offset_commits::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.meter,
                                                  w.log, topics,
                                                  [](const topic_partition&) { return "payments"; }});

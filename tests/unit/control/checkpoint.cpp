@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 struct errands_of_an_owner : testing::Test {
   owner_errands errands;
   memory_store store{{}};
-  stream_list none;
+  task_list none;
   const system_clock_port clock{};
   pipeline way{none, store, clock};
 };
@@ -158,7 +158,7 @@ class running_checkpoint : public ::testing::Test {
   system_clock_port clock_;
   live_board board_{clock_.now()};
   std::unique_ptr<store> store_;
-  stream_list none_;
+  task_list none_;
   std::unique_ptr<pipeline> way_;
   owner_errands errands_;
   checkpoint_taker taker_{state(), errands_, clock_, silent_log()};

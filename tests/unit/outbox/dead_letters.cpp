@@ -33,7 +33,7 @@ output_row row_of(order o, const waiting_event& event) {
   config.name = "s";
   config.order = o;
   config.dead_letter = "dlq";
-  stream_runtime stream{config, reducer{nothing_done{}}};
+  stream_definition stream{config, reducer{nothing_done{}}};
   stream.group = "g";
   step_plan plan;
   plan.add("a");

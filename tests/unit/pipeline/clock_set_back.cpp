@@ -41,7 +41,8 @@ class a_clock_that_is_set_back : public ::testing::Test {
     auto made = make_streams(settings_, reducers{}.add("payments", needy{&is_up_, &calls_}));
     ASSERT_TRUE(made) << to_text(made.error());
     streams_ = std::move(*made);
-    ASSERT_TRUE(load_states(streams_, store_));
+    tasks_ = make_tasks(streams_);
+    ASSERT_TRUE(load_tasks(streams_, tasks_, store_));
   }
   void take(pipeline& p, int aggregate, int number) {
     auto made = std::make_unique<fake_batch>();
@@ -57,13 +58,14 @@ class a_clock_that_is_set_back : public ::testing::Test {
       ASSERT_TRUE(p.resume_waiting());
     }
   }
-  [[nodiscard]] std::uint64_t applied() const { return streams_[0]->state.counters.applied; }
+  [[nodiscard]] std::uint64_t applied() const { return tasks_[0]->state.counters.applied; }
 
   journal journal_;
   config settings_;
   fake_clock clock_;
   watched_store store_{journal_, {"payments"}, k_own_uuid};
   stream_list streams_;
+  task_list tasks_;
   std::int64_t next_offset_{0};
   bool is_up_{false};
   int calls_{0};
@@ -73,7 +75,7 @@ class retries : public a_clock_that_is_set_back, public ::testing::WithParamInte
 
 TEST_P(retries, are_put_off_by_no_more_than_a_look_and_a_pause) {
   make(GetParam());
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   take(p, 1, 1);
   pass(p, seconds{20});
   clock_.set_back(hours{5});
@@ -90,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(of_a_clock_that_is_set_back, retries,
 
 TEST_F(a_clock_that_is_set_back, puts_nothing_off_that_was_deferred) {
   make(order::strict, handling::deferred);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   is_up_ = true;
   take(p, 1, 1);
   clock_.set_back(hours{5});
@@ -109,20 +111,20 @@ TEST_F(a_clock_that_is_set_back, puts_nothing_off_that_was_deferred) {
 TEST_F(a_clock_that_is_set_back, is_set_back_while_nothing_runs) {
   make(order::strict);
   {
-    pipeline p{streams_, store_, clock_};
+    pipeline p{tasks_, store_, clock_};
     for (int a = 0; a < 3'000; ++a) take(p, a, 1);
   }
   clock_.set_back(hours{24 * 300});
   is_up_ = true;
-  ASSERT_TRUE(load_states(streams_, store_));  // as at a start
-  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(load_tasks(streams_, tasks_, store_));  // as at a start
+  pipeline p{tasks_, store_, clock_};
   pass(p, seconds{5});
   EXPECT_EQ(applied(), 3'000U);
 }
 
 TEST_F(a_clock_that_is_set_back, has_each_event_tried_once_more_and_then_at_its_pace) {
   make(order::strict);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   take(p, 1, 1);
   clock_.set_back(hours{5});
   pass(p, minutes{10});

@@ -37,7 +37,8 @@ class a_deferred_backlog : public ::testing::Test {
     settings_.streams[0].waiting = {.per_aggregate = 5, .events = 50};
     auto made = make_streams(settings_, reducers{}.add("payments", picky{}));
     streams_ = std::move(*made);
-    if (!load_states(streams_, store_)) throw std::runtime_error{"no states"};
+    tasks_ = make_tasks(streams_);
+    if (!load_tasks(streams_, tasks_, store_)) throw std::runtime_error{"no states"};
   }
   /// Events of an aggregate, one batch each.
   void send(pipeline& p, const std::string& aggregate, int from, int to) {
@@ -51,22 +52,23 @@ class a_deferred_backlog : public ::testing::Test {
       ASSERT_TRUE(p.resume_waiting());
     }
   }
-  [[nodiscard]] const counters& counted() const { return streams_[0]->state.counters; }
+  [[nodiscard]] const counters& counted() const { return tasks_[0]->state.counters; }
 
   journal journal_;
   config settings_;
   fake_clock clock_;
   watched_store store_{journal_, {"payments"}, k_own_uuid};
   stream_list streams_;
+  task_list tasks_;
   std::int64_t next_offset_{0};
 };
 
 TEST_F(a_deferred_backlog, of_one_aggregate_has_the_room_of_the_stream_and_stops_it_by_name) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   send(p, "bad", 1, 50);
   EXPECT_EQ(counted().waiting_dead, 1U);
   EXPECT_EQ(counted().waiting_parked, 49U) << "ten times what may wait of an aggregate in trouble";
-  EXPECT_FALSE(p.is_nearly_full(*streams_[0], false)) << "waiting for none of them would help";
+  EXPECT_FALSE(p.is_nearly_full(*tasks_[0], false)) << "waiting for none of them would help";
   EXPECT_TRUE(p.stopped().empty());
   send(p, "good", 1, 1);
   ASSERT_EQ(p.stopped().size(), 1U) << "no more may wait";
@@ -74,7 +76,7 @@ TEST_F(a_deferred_backlog, of_one_aggregate_has_the_room_of_the_stream_and_stops
   EXPECT_EQ(counted().waiting(), 50U);
 
   const std::vector<pipeline::decided> skip{{"bad", waiting_verb::skip, seq(1)}};
-  const auto answers = p.obey(*streams_[0], skip);
+  const auto answers = p.obey(*tasks_[0], skip);
   ASSERT_TRUE(answers);
   EXPECT_EQ(answers.value(), std::vector{waiting_answer::done});
   while (p.has_deferred()) ASSERT_TRUE(p.resume_waiting());

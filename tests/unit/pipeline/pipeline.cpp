@@ -30,7 +30,8 @@ class pipeline_of_one : public ::testing::Test {
   void reduce_with(const reducers& own) {
     auto made = make_streams(settings_, own);
     streams_ = std::move(*made);
-    EXPECT_TRUE(load_states(streams_, store_));
+    tasks_ = make_tasks(streams_);
+    EXPECT_TRUE(load_tasks(streams_, tasks_, store_));
   }
   static std::unique_ptr<record_batch> batch(int from, int to) {
     auto made = std::make_unique<fake_batch>();
@@ -70,6 +71,7 @@ class pipeline_of_one : public ::testing::Test {
   fake_clock clock_;
   watched_store store_{calls_, {"payments"}, k_own_uuid};
   stream_list streams_;
+  task_list tasks_;
   decoded_input input_;
   std::int64_t next_offset_{0};
 };
@@ -99,15 +101,15 @@ TEST_F(pipeline_of_one, stops_for_an_old_gap_that_a_release_leaves_behind_before
   };
   const timestamp begin = clock_.now();
   {
-    pipeline p{streams_, store_, clock_};
+    pipeline p{tasks_, store_, clock_};
     ASSERT_TRUE(take_at(p, 0, event("a", 1), begin));
     ASSERT_TRUE(take_at(p, 1, event("a", 3), begin));
     ASSERT_TRUE(take_at(p, 2, event("b", 1), begin + std::chrono::seconds{5}));
     EXPECT_TRUE(p.stopped().empty()) << "a's lowest event is no gap's: it is to be tried again";
   }
   clock_.advance(std::chrono::hours{1});
-  ASSERT_TRUE(load_states(streams_, store_));
-  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(load_tasks(streams_, tasks_, store_));
+  pipeline p{tasks_, store_, clock_};
   auto made = std::make_unique<fake_batch>();
   made->add(&k_p0, {3, event("c", 1), begin + std::chrono::seconds{6}});
   made->add(&k_p0, {4, event("d", 1), begin + std::chrono::seconds{6}});
@@ -133,16 +135,16 @@ TEST_F(pipeline_of_one, gives_what_is_missing_the_whole_time_out_again_behind_a_
     ASSERT_TRUE(p.handle(input_));
   };
   {
-    pipeline p{streams_, store_, clock_};
+    pipeline p{tasks_, store_, clock_};
     take_at(p, 0, event("a", 2), 0);
     take_at(p, 1, event("b", 1), 10);
     EXPECT_TRUE(p.stopped().contains(k_p0));
   }
   for (const bool comes : {false, true}) {
-    ASSERT_TRUE(load_states(streams_, store_));
-    const std::int64_t next = streams_[0]->state.partitions.at(k_p0).next_offset;
+    ASSERT_TRUE(load_tasks(streams_, tasks_, store_));
+    const std::int64_t next = tasks_[0]->state.partitions.at(k_p0).next_offset;
     const int second = comes ? 20 : 10;
-    pipeline p{streams_, store_, clock_};
+    pipeline p{tasks_, store_, clock_};
     take_at(p, next, event("c" + std::to_string(next), 1), second);
     take_at(p, next + 1, event("d" + std::to_string(next), 1), second + 9);
     EXPECT_TRUE(p.stopped().empty()) << "nine seconds are not ten";
@@ -166,7 +168,7 @@ TEST_F(pipeline_of_one, takes_no_gap_for_old_because_the_window_was_made_longer)
     made->add(&k_p0, {offset, value, time});
     decode_stage stage{streams_};
     stage.run(std::move(made), input_);
-    pipeline p{streams_, store_, clock_};
+    pipeline p{tasks_, store_, clock_};
     return p.handle(input_);
   };
   ASSERT_TRUE(take_at(0, event("a", 1), begin));
@@ -191,7 +193,7 @@ TEST_F(pipeline_of_one, takes_no_gap_for_old_because_the_window_was_made_longer)
 TEST_F(pipeline_of_one, answers_the_sender_with_the_floor_before_its_record) {
   settings_.streams[0].rejections = "answers";
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   auto made = std::make_unique<fake_batch>();  // one step
   made->add(&k_p0, {0, "{", clock_.now()});
   made->add(&k_p0, {1, "[", clock_.now()});
@@ -209,20 +211,21 @@ TEST_F(pipeline_of_one, answers_the_sender_with_the_floor_before_its_record) {
 }
 
 TEST_F(pipeline_of_one, keeps_its_state_and_explains_nothing_where_the_write_fails) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   int explained = 0;
-  p.on_record([&](const stream_runtime&, const decoded_event&, decision, const event_wait*) { ++explained; });
-  const stream_state before = streams_[0]->state;
+  p.on_record(
+      [&](const stream_definition&, const decoded_event&, decision, const event_wait*) { ++explained; });
+  const stream_state before = tasks_[0]->state;
   store_.writes_until_failure = 0;
   EXPECT_EQ(take(p, 1, 3).error(), errc::write_indeterminate);
   EXPECT_EQ(explained, 0);
-  EXPECT_EQ(streams_[0]->state, before);
+  EXPECT_EQ(tasks_[0]->state, before);
 }
 
 TEST_F(pipeline_of_one, explains_a_record_only_when_it_is_written) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   std::vector<std::uint64_t> steps;
-  p.on_record([&](const stream_runtime&, const decoded_event&, decision, const event_wait*) {
+  p.on_record([&](const stream_definition&, const decoded_event&, decision, const event_wait*) {
     steps.push_back(store_.last_step());
   });
   ASSERT_TRUE(take(p, 1, 3));
@@ -230,7 +233,7 @@ TEST_F(pipeline_of_one, explains_a_record_only_when_it_is_written) {
 }
 
 TEST_F(pipeline_of_one, writes_no_step_for_records_of_stopped_partitions_alone) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   partition_stop stop;
   stop.where = k_p0;
   p.stop_partition(stop);
@@ -245,7 +248,7 @@ TEST_F(pipeline_of_one, finishes_a_release_that_a_crash_cut_off_before_it_takes_
   settings_.streams[0].order = order::strict;
   reduce_with({});
   // 1 was applied, 2 waits, and the step that let it go ended before it.
-  stream_runtime& stream = *streams_[0];
+  partition_task& task = *tasks_[0];
   step_plan plan;
   plan.add("a3");
   stream_change change;
@@ -267,17 +270,17 @@ TEST_F(pipeline_of_one, finishes_a_release_that_a_crash_cut_off_before_it_takes_
   change.after.counters.waiting_bytes = second.bytes();
   step_batch batch;
   batch.step = 1;
-  batch.parts.push_back({.stream = stream.id, .plan = &plan, .change = &change, .rejected = {}});
+  batch.parts.push_back({.stream = task.stream.id, .plan = &plan, .change = &change, .rejected = {}});
   ASSERT_TRUE(store_.write(batch));
-  ASSERT_TRUE(load_states(streams_, store_));
-  pipeline p{streams_, store_, clock_};
+  ASSERT_TRUE(load_tasks(streams_, tasks_, store_));
+  pipeline p{tasks_, store_, clock_};
   std::vector<verdict> told;
-  p.on_record([&](const stream_runtime&, const decoded_event&, decision d, const event_wait*) {
+  p.on_record([&](const stream_definition&, const decoded_event&, decision d, const event_wait*) {
     told.push_back(d.verdict);
   });
   ASSERT_TRUE(take(p, 3, 3));
   EXPECT_EQ(told, std::vector{verdict::applied}) << "as it would be had the step not ended there";
-  EXPECT_EQ(stream.state.counters.applied, 3U);
+  EXPECT_EQ(task.state.counters.applied, 3U);
 }
 
 TEST_F(pipeline_of_one, looks_up_what_a_step_can_take_where_a_batch_closes_more_gaps_than_it_can_release) {
@@ -285,12 +288,12 @@ TEST_F(pipeline_of_one, looks_up_what_a_step_can_take_where_a_batch_closes_more_
   reduce_with({});
   constexpr int k_aggregates = 500;
   store_.under().limit_queues(20);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   for (const int number : {2, 3, 4}) ASSERT_TRUE(take_one_of_each(p, k_aggregates, number));
   EXPECT_EQ(store_.looked_up, 3U * k_aggregates);
   store_.looked_up = 0;
   ASSERT_TRUE(take_one_of_each(p, k_aggregates, 1));
-  EXPECT_EQ(streams_[0]->state.counters.applied, 4U * k_aggregates);
+  EXPECT_EQ(tasks_[0]->state.counters.applied, 4U * k_aggregates);
   // With the whole rest of the batch for each of its steps it would be more than 20 times as many.
   EXPECT_LT(store_.looked_up, 6U * k_aggregates);
 
@@ -303,7 +306,7 @@ TEST_F(pipeline_of_one, looks_up_what_a_step_can_take_where_a_batch_closes_more_
 TEST_F(pipeline_of_one, lets_old_rejected_records_go_at_each_step) {
   settings_.streams[0].rejected.age = std::chrono::hours{1};
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   reject(p, 0);
   clock_.advance(std::chrono::minutes{59});
   ASSERT_TRUE(take(p, 2, 2));
@@ -317,7 +320,7 @@ TEST_F(pipeline_of_one, lets_old_rejected_records_go_at_each_step) {
 TEST_F(pipeline_of_one, keeps_as_many_rejected_records_as_the_config_says) {
   settings_.streams[0].rejected = {.records = 2, .age = {}};
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   for (int offset = 0; offset < 4; ++offset) reject(p, offset);
   clock_.advance(std::chrono::hours{24 * 365});
   ASSERT_TRUE(p.resume_waiting());
@@ -328,7 +331,7 @@ TEST_F(pipeline_of_one, keeps_as_many_rejected_records_as_the_config_says) {
 TEST_F(pipeline_of_one, lets_old_rejected_records_go_where_nothing_comes_once_a_minute) {
   settings_.streams[0].rejected.age = std::chrono::hours{1};
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   reject(p, 0);
   clock_.advance(std::chrono::seconds{30});
   reject(p, 1);
@@ -346,13 +349,13 @@ TEST_F(pipeline_of_one, lets_old_rejected_records_go_where_nothing_comes_once_a_
   clock_.advance(std::chrono::seconds{1});
   EXPECT_EQ(quiet_turn(), 1U);
   EXPECT_EQ(rejected().size(), 0U);
-  EXPECT_EQ(streams_[0]->state, store_.load(streams_[0]->id).value());
+  EXPECT_EQ(tasks_[0]->state, store_.load(streams_[0]->id).value());
 }
 
 TEST_F(pipeline_of_one, looks_for_old_rejected_records_also_where_the_clock_was_ahead) {
   settings_.streams[0].rejected.age = std::chrono::hours{1};
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   clock_.advance(std::chrono::hours{1000});
   ASSERT_TRUE(p.resume_waiting());
   clock_.advance(-std::chrono::hours{1000});
@@ -365,7 +368,7 @@ TEST_F(pipeline_of_one, looks_for_old_rejected_records_also_where_the_clock_was_
 TEST_F(pipeline_of_one, has_a_partition_that_stops_hold_the_floor_back_before_it_handles_more) {
   settings_.streams[0].poison = 1;
   reduce_with({});
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.leave_out_of_floor(std::vector{k_p0}));
   ASSERT_TRUE(p.find(k_p0)->idle);
@@ -375,7 +378,7 @@ TEST_F(pipeline_of_one, has_a_partition_that_stops_hold_the_floor_back_before_it
 }
 
 TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   const std::vector<position> start{{k_p0, 7}};
   ASSERT_TRUE(p.enter_positions(start, {}, {{0, clock_.now(), "resume_fresh", "payments", "because"}}));
   EXPECT_EQ(store_.last_step(), 1U);
@@ -385,7 +388,7 @@ TEST_F(pipeline_of_one, enters_a_start_with_its_audit_rows_in_one_step) {
 }
 
 TEST_F(pipeline_of_one, remembers_the_record_right_below_its_position_whatever_is_repeated_behind_it) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   const partition_state before = *p.find(k_p0);
   ASSERT_TRUE(before.last_record);
@@ -394,9 +397,9 @@ TEST_F(pipeline_of_one, remembers_the_record_right_below_its_position_whatever_i
 }
 
 TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_lies_elsewhere) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
-  streams_[0]->state.partitions.at(k_p0).malformed_run = 5;
+  tasks_[0]->state.partitions.at(k_p0).malformed_run = 5;
   const partition_state before = *p.find(k_p0);
   ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}, {}));
   EXPECT_EQ(*p.find(k_p0), before) << "the very place where it was";
@@ -406,7 +409,7 @@ TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_
 }
 
 TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.move_to(k_p0, 2));
   EXPECT_EQ(p.find(k_p0)->next_offset, 3);
@@ -421,7 +424,7 @@ TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {
 
 TEST_F(pipeline_of_one, stops_where_a_reducer_publishes_to_a_topic_that_the_config_does_not_name) {
   reduce_with(reducers{}.add("payments", publishing{}));
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.stopped().contains(k_p0));
   EXPECT_NE(describe(p.stopped().at(k_p0)).find("it published to `out`, which is not among the `outputs`"),
@@ -433,7 +436,7 @@ TEST_F(pipeline_of_one, stops_where_a_reducer_publishes_to_a_topic_that_the_conf
 TEST_F(pipeline_of_one, puts_what_a_reducer_publishes_into_the_step_that_applies_the_event) {
   settings_.streams[0].outputs = {"out"};
   reduce_with(reducers{}.add("payments", publishing{}));
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   EXPECT_EQ(store_.last_step(), 1U);
   const auto rows = store_.outputs({}, 0, store_.outbox().next, 100, 1'000'000).value();
@@ -450,7 +453,7 @@ TEST_F(pipeline_of_one, puts_what_a_reducer_publishes_into_the_step_that_applies
 }
 
 TEST_F(pipeline_of_one, handles_a_batch_while_the_next_one_is_decoded) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   decode_worker worker{streams_};
   constexpr int k_batches = 200;
   worker.submit(batch(1, 5));
@@ -460,8 +463,8 @@ TEST_F(pipeline_of_one, handles_a_batch_while_the_next_one_is_decoded) {
     ASSERT_TRUE(p.handle(ready));
   }
   EXPECT_FALSE(worker.busy());
-  EXPECT_EQ(streams_[0]->state.counters.consumed, k_batches * 5U);
-  EXPECT_EQ(streams_[0]->state.counters.applied, k_batches * 5U);
+  EXPECT_EQ(tasks_[0]->state.counters.consumed, k_batches * 5U);
+  EXPECT_EQ(tasks_[0]->state.counters.applied, k_batches * 5U);
 }
 
 TEST_F(pipeline_of_one, can_end_while_a_batch_is_being_decoded) {

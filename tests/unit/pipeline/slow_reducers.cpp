@@ -57,9 +57,10 @@ class slow_reducers : public ::testing::Test {
     settings_.streams[0].waiting.events = 1'000'000;
     auto made = make_streams(settings_, reducers{}.add("payments", slow{&calls_}));
     streams_ = std::move(*made);
-    ASSERT_TRUE(load_states(streams_, store_));
+    tasks_ = make_tasks(streams_);
+    ASSERT_TRUE(load_tasks(streams_, tasks_, store_));
   }
-  [[nodiscard]] std::uint64_t applied() const { return streams_[0]->state.counters.applied; }
+  [[nodiscard]] std::uint64_t applied() const { return tasks_[0]->state.counters.applied; }
   void work_off(pipeline& p) {
     while (p.has_deferred()) ASSERT_TRUE(p.resume_waiting());
   }
@@ -89,6 +90,7 @@ class slow_reducers : public ::testing::Test {
   fake_clock clock_;
   watched_store store_{calls_made_, {"payments"}, k_own_uuid};
   stream_list streams_;
+  task_list tasks_;
   std::int64_t next_offset_{0};
   calls_made calls_{&clock_};
   bool goes_on_{true};
@@ -98,7 +100,7 @@ class slow_reducers : public ::testing::Test {
 
 TEST_F(slow_reducers, make_steps_of_about_a_second) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   take(p, 20'000, 1, 1);
   EXPECT_EQ(applied(), 20'000U);
@@ -118,7 +120,7 @@ TEST_F(slow_reducers, make_steps_of_about_a_second) {
 
 TEST_F(slow_reducers, are_given_more_again_once_they_are_quick) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   take(p, 5'000, 1, 1);
   calls_.takes = milliseconds{0};
@@ -131,7 +133,7 @@ TEST_F(slow_reducers, are_given_more_again_once_they_are_quick) {
 
 TEST_F(slow_reducers, are_noticed_inside_of_a_step_that_was_to_be_long) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   calls_.takes = milliseconds{0};
   for (int n = 1; n <= 8; ++n) take(p, 5'000, n, n);
@@ -149,7 +151,7 @@ TEST_F(slow_reducers, are_noticed_inside_of_a_step_that_was_to_be_long) {
 
 TEST_F(slow_reducers, bound_what_was_deferred) {
   make(order::strict, handling::deferred);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   calls_.takes = milliseconds{0};
   for (int n = 1; n <= 40; ++n) {
     take(p, 500, n, n);
@@ -176,7 +178,7 @@ TEST_F(slow_reducers, bound_what_was_deferred) {
 
 TEST_F(slow_reducers, bound_what_an_operator_releases) {
   make(order::strict);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   calls_.takes = milliseconds{0};
   take(p, 100, 2, 41);
@@ -185,7 +187,7 @@ TEST_F(slow_reducers, bound_what_an_operator_releases) {
   last_ = clock_.steady();
   std::vector<pipeline::decided> skip;
   for (int a = 0; a < 100; ++a) skip.push_back({"a" + std::to_string(a), waiting_verb::skip, seq(1)});
-  ASSERT_TRUE(p.obey(*streams_[0], skip));
+  ASSERT_TRUE(p.obey(*tasks_[0], skip));
   EXPECT_EQ(applied(), 4'000U);
   ASSERT_GT(waits_.size(), 8U);
   EXPECT_LE(*std::max_element(waits_.begin(), waits_.end()), milliseconds{2'200});
@@ -193,7 +195,7 @@ TEST_F(slow_reducers, bound_what_an_operator_releases) {
 
 TEST_F(slow_reducers, bound_a_release_as_well) {
   make(order::strict);
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   calls_.takes = milliseconds{0};
   take(p, 200, 2, 41);
@@ -202,7 +204,7 @@ TEST_F(slow_reducers, bound_a_release_as_well) {
   waits_.clear();
   last_ = clock_.steady();
   take(p, 200, 1, 1);
-  EXPECT_EQ(streams_[0]->state.counters.applied, 200U * 41U);
+  EXPECT_EQ(tasks_[0]->state.counters.applied, 200U * 41U);
   ASSERT_GT(waits_.size(), 8U);
   // The first step releases until it has had its time, and is made again up to there.
   EXPECT_LE(*std::max_element(waits_.begin(), waits_.end()), milliseconds{3'300});
@@ -212,7 +214,7 @@ TEST_F(slow_reducers, bound_a_release_as_well) {
 
 TEST_F(slow_reducers, try_what_waits_above_a_dead_event_of_latest_when_it_is_due) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   calls_.takes = seconds{2};
   calls_.gives_up = true;
@@ -220,8 +222,8 @@ TEST_F(slow_reducers, try_what_waits_above_a_dead_event_of_latest_when_it_is_due
   calls_.gives_up = false;
   calls_.fails = true;
   take(p, 1, 2, 2);
-  ASSERT_EQ(streams_[0]->state.counters.waiting_dead, 1U);
-  ASSERT_EQ(streams_[0]->state.counters.waiting_retrying, 1U);
+  ASSERT_EQ(tasks_[0]->state.counters.waiting_dead, 1U);
+  ASSERT_EQ(tasks_[0]->state.counters.waiting_retrying, 1U);
   calls_.fails = false;
   clock_.advance(settings_.streams[0].retry.backoff * 2);
   ASSERT_TRUE(p.resume_waiting());
@@ -230,12 +232,12 @@ TEST_F(slow_reducers, try_what_waits_above_a_dead_event_of_latest_when_it_is_due
 
 TEST_F(slow_reducers, and_quick_ones_try_all_that_is_due_of_latest) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   calls_.takes = milliseconds{0};
   calls_.fails = true;
   for (int n = 1; n <= 5; ++n) take(p, 1'100, n, n);
-  ASSERT_EQ(streams_[0]->state.counters.waiting_retrying, 5'500U);
+  ASSERT_EQ(tasks_[0]->state.counters.waiting_retrying, 5'500U);
   const int before = calls_.count;
   clock_.advance(settings_.streams[0].retry.backoff * 2);
   for (int turn = 0; turn < 20; ++turn) ASSERT_TRUE(p.resume_waiting());
@@ -244,17 +246,17 @@ TEST_F(slow_reducers, and_quick_ones_try_all_that_is_due_of_latest) {
 
 TEST_F(slow_reducers, leave_the_rest_of_a_batch_where_it_is_to_stop) {
   make();
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   watch(p);
   goes_on_ = false;
   take(p, 20'000, 1, 1);
-  const std::int64_t handled = streams_[0]->state.partitions.at(k_p0).next_offset;
+  const std::int64_t handled = tasks_[0]->state.partitions.at(k_p0).next_offset;
   EXPECT_EQ(handled, static_cast<std::int64_t>(applied()));
   EXPECT_EQ(waits_.size(), 1U);
   EXPECT_LT(handled, 20'000);
   goes_on_ = true;
   take(p, 10, 2, 2);
-  EXPECT_EQ(streams_[0]->state.partitions.at(k_p0).next_offset, handled)
+  EXPECT_EQ(tasks_[0]->state.partitions.at(k_p0).next_offset, handled)
       << "what comes behind it may not be handled before it";
 }
 

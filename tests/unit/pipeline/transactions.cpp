@@ -58,8 +58,9 @@ struct transactions : ::testing::Test {
     c.streams = {s};
     auto made = make_streams(c, reducers{}.add("orders", keeping{}));
     streams = std::move(*made);
-    EXPECT_TRUE(load_states(streams, store));
-    way.emplace(streams, store, clock);
+    tasks = make_tasks(streams);
+    EXPECT_TRUE(load_tasks(streams, tasks, store));
+    way.emplace(tasks, store, clock);
   }
   struct asked {
     std::string aggregate;
@@ -71,7 +72,7 @@ struct transactions : ::testing::Test {
     std::vector<transaction_request> requests;
     for (const asked& a : wanted)
       requests.push_back({a.aggregate, *hash_opaque_id(a.key), a.fingerprint, &a.function});
-    return way->transact(*streams[0], requests).value();
+    return way->transact(*tasks[0], requests).value();
   }
   transaction_answer one(const asked& wanted) { return all({wanted}).at(0); }
   [[nodiscard]] std::string stored(const std::string& aggregate) const {
@@ -85,7 +86,7 @@ struct transactions : ::testing::Test {
     for (const output_row& r : rows) out.push_back(r.value.value_or("null"));
     return out;
   }
-  [[nodiscard]] const counters& counted() const { return streams[0]->state.counters; }
+  [[nodiscard]] const counters& counted() const { return tasks[0]->state.counters; }
   /// An event of the topic, where the stream has one.
   void event(const std::string& aggregate, const std::string& id, const std::string& payload,
              std::int64_t offset, std::optional<timestamp> time = {}) {
@@ -112,6 +113,7 @@ struct transactions : ::testing::Test {
   fake_clock clock;
   memory_store store{{"orders"}};
   stream_list streams;
+  task_list tasks;
   std::optional<pipeline> way;
 };
 
@@ -328,7 +330,7 @@ TEST_F(transactions_beside_a_topic, go_on_behind_events_that_an_operator_skipped
   skipped.aggregate = "p1";
   skipped.verb = waiting_verb::skip;
   skipped.sequence = seq(1);
-  ASSERT_TRUE(way->obey(*streams[0], std::vector{skipped}));
+  ASSERT_TRUE(way->obey(*tasks[0], std::vector{skipped}));
   const auto done = one({"p1", "key", append("b")});
   EXPECT_FALSE(done.code) << done.text;
   EXPECT_EQ(done.sequence, seq(2));
@@ -337,10 +339,10 @@ TEST_F(transactions_beside_a_topic, go_on_behind_events_that_an_operator_skipped
 TEST_F(transactions_beside_a_topic, do_not_move_its_window) {
   const timestamp old = clock.now() - hours{240};
   one({"p1", "key", append("a")});
-  EXPECT_EQ(streams[0]->state.floor, std::nullopt);
+  EXPECT_EQ(tasks[0]->state.floor, std::nullopt);
   event("p2", "id-1", "b", 0, old);
   one({"p1", "other", append("c")});
-  EXPECT_EQ(streams[0]->state.floor, old - hours{24}) << "as if there were no transactions";
+  EXPECT_EQ(tasks[0]->state.floor, old - hours{24}) << "as if there were no transactions";
   event("p2", "id-2", "d", 1, old);
   EXPECT_EQ(stored("p2"), "bd") << "not too old";
 }

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "streams/stream_runtime.hpp"
+#include "streams/stream_definition.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -134,7 +134,7 @@ std::vector<std::string> topics_published_to(const stream_config& s) {
   return all;
 }
 
-stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
+stream_definition::stream_definition(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
   config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
@@ -185,7 +185,7 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
     RATCHET_TRY(reducer reduce, reducer_of(s, own.find(s.name)));
     if (!s.emit.empty()) reduce = with_emits(std::move(reduce), s.emit);
     if (s.reducer.timeout) reduce = with_time_limit(std::move(reduce), *s.reducer.timeout);
-    streams.push_back(std::make_unique<stream_runtime>(s, std::move(reduce)));
+    streams.push_back(std::make_unique<stream_definition>(s, std::move(reduce)));
     streams.back()->group = c.kafka.group;
     streams.back()->rules.outputs.message_bytes = c.outbox.message_bytes;
     streams.back()->rules.outputs.snapshot_bytes = c.state.snapshot_bytes;
@@ -218,37 +218,6 @@ std::vector<stream_meaning> meanings_of(const stream_list& streams) {
   for (const auto& s : streams)
     meanings.push_back(meaning_of(s->config, s->reduce.traits().name, s->reduce.traits().version));
   return meanings;
-}
-
-namespace {
-
-/// No floor is above the highest time that was shown, less the window it was made with.
-[[nodiscard]] std::optional<timestamp> floor_of_shorter_window(const stream_state& state,
-                                                               std::chrono::milliseconds window) {
-  if (!state.floor) return std::nullopt;
-  const bool is_shown = std::any_of(state.partitions.begin(), state.partitions.end(), [&](const auto& p) {
-    return p.second.highest_time && *p.second.highest_time >= *state.floor + window;
-  });
-  return is_shown ? std::nullopt : state.floor;
-}
-
-}  // namespace
-
-result<void> load_states(const stream_list& streams, store& from) {
-  for (const auto& s : streams) {
-    s->id = from.id_of(s->config.name);
-    RATCHET_TRY(s->state, from.load(s->id));
-    s->at_start = s->state;
-    s->rules.floor_of_shorter_window = floor_of_shorter_window(s->state, s->rules.window);
-    if (s->rules.gap.policy == gap_policy::stop) s->rules.gaps_from = stream_time(s->rules, s->state);
-    constexpr timestamp k_before_everything{std::chrono::milliseconds{0}};
-    RATCHET_TRY(const due_aggregates due, from.due(s->id, k_before_everything, std::nullopt, 0));
-    s->next_wake = due.next_wake;
-    s->oldest_gap = due.next_gap;
-    s->ready.clear();
-    s->may_have_ready = due.next_wake.has_value();  // or not: a look tells
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 }  // namespace ratchet
