@@ -14,14 +14,6 @@ constexpr const char* k_next =
     "nothing is decided wrongly, but the window stands still until the clock is past that: set the clock "
     "(`timedatectl` shows whether it is synchronized)";
 
-/// In the largest unit that tells enough.
-std::string rounded(std::chrono::milliseconds difference) {
-  using namespace std::chrono;
-  if (difference >= hours{48}) return format_duration(floor<days>(difference));
-  if (difference >= minutes{120}) return format_duration(floor<hours>(difference));
-  return format_duration(floor<minutes>(difference));
-}
-
 }  // namespace
 
 std::chrono::milliseconds clock_watch::allowed() const {
@@ -56,11 +48,11 @@ std::optional<std::string> clock_watch::fault(timestamp now) const {
   }
   const std::string clock = "this machine's clock says " + to_rfc3339(now);
   if (newest && *newest > limit) {
-    return clock + ", " + rounded(*newest - now) + " before " + to_rfc3339(*newest) +
+    return clock + ", " + format_rounded(*newest - now) + " before " + to_rfc3339(*newest) +
            ", which the state has seen: it is behind now, or was ahead then; " + k_next;
   }
   if (oldest_of_future_ && *oldest_of_future_ > limit) {
-    return clock + ", and every record that comes is at least " + rounded(*oldest_of_future_ - now) +
+    return clock + ", and every record that comes is at least " + format_rounded(*oldest_of_future_ - now) +
            " later: it is behind, or the producers' clocks are ahead; " + k_next;
   }
   return std::nullopt;

@@ -59,6 +59,7 @@ class guesser {
     find_aggregates();
     find_sequences();
     find_types();
+    find_parts_of_states();
     return std::move(out_);
   }
 
@@ -209,13 +210,18 @@ class guesser {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       if (!is_in_nearly_all(c) || is_time(i) || c.source == "key") continue;
-      if (c.distinct * 20 < c.names * 19) continue;  // some may have come twice
       const std::string name = bare_name(c.source);
       const bool made_up = c.uuids == c.names || c.ulids == c.names;
-      const bool named = is_one_of(name, {"id", "eventid", "messageid", "uuid", "guid", "ceid", "msgid",
-                                          "transactionid", "requestid", "idempotencykey"});
-      if (!made_up && !named) continue;
+      const bool of_event = is_one_of(
+          name, {"eventid", "messageid", "ceid", "msgid", "transactionid", "requestid", "idempotencykey"});
+      const bool named = of_event || is_one_of(name, {"id", "uuid", "guid"});
+      const bool by_format = is_id_by_format(c.source);
+      if (!made_up && !named && !by_format) continue;
+      // Some come twice. What many records share is the id of something else, but for the format's own.
+      const std::size_t least = made_up && of_event ? 60 : 95;
+      if (!by_format && c.distinct * 100 < c.names * least) continue;
       int score = made_up ? 10 : 0;
+      if (by_format) score += 100;
       if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
       if (is_one_of(name, {"eventid", "messageid", "msgid", "ceid"})) score += 8;
       if (name == "id") score += 6;
@@ -224,13 +230,39 @@ class guesser {
                                : c.ulids == c.names ? "ULID, "
                                : c.uuids == c.names ? "UUID, "
                                                     : "";
-      all.push_back({score, {c.source, kind + of(c.distinct, c.names) + " differ", i}});
+      const std::size_t again = c.names - c.distinct;
+      const std::string repeats =
+          again == 0 ? ""
+                     : ", so that " + std::to_string(again) + (again == 1 ? " repeats" : " repeat") + " one";
+      all.push_back({score, {c.source, kind + of(c.distinct, c.names) + " differ" + repeats, i}});
     }
     out_.ids = take(all);
     if (out_.ids.empty()) return;
     const column& best = columns_[out_.ids.front().column];
     if (best.uuids_7 == best.names) out_.ids_are = id_kind::uuidv7;
     if (best.ulids == best.names) out_.ids_are = id_kind::ulid;
+  }
+
+  [[nodiscard]] bool is_id_by_format(std::string_view source) const noexcept {
+    if (out_.look == look::debezium_outbox) return source == "header:id";
+    return out_.look == look::cloudevents && (source == "/id" || source == "header:ce_id");
+  }
+
+  /// Members of the outermost object that are in some events only. What a format needs is not the payload.
+  void find_parts_of_states() {
+    if (out_.look != look::plain && out_.look != look::debezium_outbox) return;
+    std::size_t objects = 0;
+    for (const sniffed_record& r : records_) {
+      const byte_form form = look_at(r.value).form;
+      if (form == byte_form::json_object || form == byte_form::framed_json) ++objects;
+    }
+    for (const column& c : columns_) {
+      const bool is_member = c.source.starts_with(root_ + "/") && depth_of(c.source) == depth_of(root_) + 1;
+      if (!is_member || c.cells.size() * 10 >= objects * 9) continue;
+      if (c.cells.size() <= out_.now_and_then_in) continue;
+      out_.now_and_then = c.source;
+      out_.now_and_then_in = c.cells.size();
+    }
   }
 
   void find_aggregates() {
@@ -258,11 +290,18 @@ class guesser {
     out_.aggregates = take(all);
   }
 
+  struct growth {
+    std::size_t pairs{0};  ///< of events of one aggregate, one behind the other
+    std::size_t up{0};
+    std::size_t by_one{0};
+    std::size_t equal{0};
+  };
+
   void find_sequences() {
     if (out_.aggregates.empty()) return;
     const column& by = columns_[out_.aggregates.front().column];
     std::vector<scored> all;
-    std::vector<std::pair<std::string, bool>> by_one;
+    std::map<std::string, growth> grown;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       if (c.integers == 0 || c.integers * 20 < expected(c) * 19 || c.source == by.source) continue;
@@ -281,20 +320,14 @@ class guesser {
       if (!out_.ids.empty() && out_.ids.front().column == i) score -= 5;
       score -= 2 * static_cast<int>(depth_of(c.source));
       all.push_back({score, {c.source, words_of_growth(found), i}});
-      by_one.emplace_back(c.source, found.pairs > 0 && found.by_one == found.pairs);
+      grown.emplace(c.source, found);
     }
     out_.sequences = take(all);
     if (out_.sequences.empty()) return;
-    for (const auto& [source, steps] : by_one) {
-      if (source == out_.sequences.front().source) out_.counts_by_one = steps;
-    }
+    const growth& best = grown.at(out_.sequences.front().source);
+    out_.counts_by_one = best.pairs > 0 && best.by_one == best.pairs;
+    out_.grows = best.pairs > 0 && best.up == best.pairs;
   }
-  struct growth {
-    std::size_t pairs{0};  ///< of events of one aggregate, one behind the other
-    std::size_t up{0};
-    std::size_t by_one{0};
-    std::size_t equal{0};
-  };
   static growth growth_of(const column& c, const column& by) {
     growth out;
     std::map<std::string_view, sequence> last;
@@ -319,8 +352,9 @@ class guesser {
     if (g.pairs == 0) return "by its name; no aggregate has two events here";
     if (g.by_one == g.pairs) return "grows by 1 with each event of an aggregate";
     if (g.up == g.pairs) return "grows with each event of an aggregate";
-    return "grows from " + of(g.up, g.pairs) + " events to the next of the aggregate" +
-           (g.equal == 0 ? "" : ", stays from " + std::to_string(g.equal));
+    return "of " + std::to_string(g.pairs) + " events behind another one of their aggregate " +
+           std::to_string(g.up) + " have a higher number" +
+           (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same");
   }
 
   void find_types() {

@@ -43,6 +43,11 @@ struct likely {
   id_kind ids_are{id_kind::opaque};
   std::optional<time_unit> unit;  ///< of the likeliest time, where it is a number
   bool counts_by_one{false};      ///< the likeliest sequence, in every aggregate that has several events
+  bool grows{false};              ///< it, in every one of them
+  /// A field of the payload that some records have and some have not: each may be a change, and not all of a
+  /// state. Empty: none.
+  std::string now_and_then;
+  std::size_t now_and_then_in{0};  ///< records
 };
 
 /// Pure. The columns must be those of the records.

@@ -252,8 +252,7 @@ class reporter {
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
     std::string text = padded("  " + whose, 14) + to_rfc3339(*least);
     if (*least != *most) {
-      text += " to " + to_rfc3339(*most) + ", over " +
-              format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(*most - *least));
+      text += " to " + to_rfc3339(*most) + ", over " + format_rounded(*most - *least);
     }
     comment(text);
     tell_outliers(times);

@@ -71,7 +71,7 @@ class writer {
       line("    start: earliest");
     }
     write_envelope();
-    line("    reducer: {kind: replace}");
+    write_reducer();
     return std::move(out_);
   }
 
@@ -81,7 +81,10 @@ class writer {
     append_json_string(out, text);
     return out;
   }
-  void line(const std::string& text) { out_.yaml += text + "\n"; }
+  void line(const std::string& text) {
+    is_latest_ = is_latest_ || text == "    order: latest";
+    out_.yaml += text + "\n";
+  }
   void advise(std::string text) { out_.advice.push_back(std::move(text)); }
 
   void write_envelope() {
@@ -91,7 +94,8 @@ class writer {
       case look::debezium_outbox:
         line("    envelope: {format: debezium-outbox}");
         line("    order: arrival");
-        return write_ids("header:id");
+        advise_sequence();
+        return write_ids();
       case look::debezium_changes:
       case look::debezium_unwrapped:
         return write_changes();
@@ -136,18 +140,42 @@ class writer {
         [](const candidate& c) { return c.source == "/sequence" || c.source == "header:ce_sequence"; });
     line("    envelope: {format: cloudevents}");
     line(is_ordered ? "    order: latest" : "    order: arrival");
-    write_ids("the attribute id");
+    write_ids();
   }
 
-  void write_ids(const std::string& from) {
-    const auto kind = [&] {
-      for (const candidate& c : found_.ids) {
-        if (c.source == from || c.source == "/id" || c.source == "header:ce_id" || c.source == "header:id")
-          return found_.ids.front().source == c.source ? found_.ids_are : id_kind::opaque;
-      }
-      return id_kind::opaque;
-    };
-    line(std::string{"    dedup: {ids: "} + word_of_ids(kind()) + "}");
+  /// Of a format whose id has one place, which is the likeliest then.
+  void write_ids() {
+    const id_kind kind = found_.ids.empty() ? id_kind::opaque : found_.ids_are;
+    line(std::string{"    dedup: {ids: "} + word_of_ids(kind) + "}");
+  }
+
+  /// An outbox may have a column that orders its events.
+  void advise_sequence() {
+    if (found_.sequences.empty() || !found_.grows) return;
+    const std::string& source = found_.sequences.front().source;
+    advise(source + (found_.counts_by_one ? " counts by 1 with" : " grows with") +
+           " each event of an aggregate: with `sequence: " + source + "` in the envelope " +
+           (found_.counts_by_one ? "`order: strict` waits for events that are missing, and " : "") +
+           "`order: latest` keeps the newest whole state");
+  }
+
+  /// Where each event counts, what one record lacks is no deletion of what another one had.
+  void write_reducer() {
+    const bool has_parts = !found_.now_and_then.empty();
+    const bool each_counts = !is_latest_;
+    line(has_parts && each_counts ? "    reducer: {kind: merge_patch}" : "    reducer: {kind: replace}");
+    if (!has_parts) return;
+    const std::string seen = found_.now_and_then + " stands in " + std::to_string(found_.now_and_then_in) +
+                             " records and not in all";
+    if (each_counts) {
+      advise(seen +
+             ": merge_patch takes each record for what has changed. If each one holds the whole state, "
+             "say reducer: {kind: replace}, which keeps the last one alone");
+    } else {
+      advise(seen +
+             ": replace keeps the newest record alone. If a record holds only what has changed, say "
+             "order: strict or arrival, and reducer: {kind: merge_patch}");
+    }
   }
   static const char* word_of_ids(id_kind kind) noexcept {
     if (kind == id_kind::uuidv7) return "uuidv7";
@@ -197,6 +225,7 @@ class writer {
 
   const likely& found_;
   const std::string& topic_;
+  bool is_latest_{false};  ///< what was written
   suggestion out_;
 };
 

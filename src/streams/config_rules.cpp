@@ -110,7 +110,29 @@ class stream_rules_check {
       if (stream_.order == order::strict) check_strict_versions();
     }
     check_choices();
+    check_key();
     check_emits();
+  }
+  void check_key() {
+    const key_kind key = envelope_.key;
+    if (key == key_kind::automatic || has_log_positions(envelope_.format)) return;
+    const std::string format = std::string{"format: "} + name_of(envelope_.format);
+    if (envelope_.format == envelope_format::debezium_outbox &&
+        (key == key_kind::text || key == key_kind::json)) {
+      return add("envelope.key", "does not go with " + format,
+                 "quotes and a schema around a key are taken off there: leave it out", {"envelope.format"});
+    }
+    const auto is_key = [](const std::string& source) { return source == "key"; };
+    const bool is_read =
+        is_key(envelope_.aggregate) || is_key(envelope_.event_id) || is_key(envelope_.sequence) ||
+        is_key(envelope_.epoch) || is_key(envelope_.type) || is_key(envelope_.time) ||
+        is_key(envelope_.previous) || is_key(envelope_.sequence_first) || is_key(envelope_.deletes.field) ||
+        std::any_of(envelope_.aggregate_more.begin(), envelope_.aggregate_more.end(), is_key) ||
+        std::any_of(envelope_.event_id_more.begin(), envelope_.event_id_more.end(), is_key);
+    if (!is_read) {
+      add("envelope.key", "does nothing, as no field is taken from the key",
+          "name a field that is, as in aggregate: key; or leave it out");
+    }
   }
   void check_fields() {
     const std::pair<const char*, const std::string*> fields[] = {

@@ -22,7 +22,7 @@ namespace ratchet {
 struct partition_task {
   const stream_definition& stream;
   ratchet::slot slot{k_instance_slot};
-  stream_rules rules;     ///< the stream's, with what the state says beside them
+  stream_rules rules;       ///< the stream's, with what the state says beside them
   stream_state state{};     ///< as of the last step written
   stream_state at_start{};  ///< to tell what this run did
   /// Not later than the first time, by the clock, when something that waits is to be done; none: nothing is.

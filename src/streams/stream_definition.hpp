@@ -19,8 +19,8 @@ namespace ratchet {
 /// any thread but the owner's knows it; from then on any thread may read it.
 struct stream_definition {
   stream_config config;
-  std::string group;  ///< the consumer group
-  stream_id id{0};    ///< the store's
+  std::string group;   ///< the consumer group
+  stream_id id{0};     ///< the store's
   stream_rules rules;  ///< views point into `config`, so that a definition stays where it is
   decode_rules decode;
   ratchet::reducer reduce;

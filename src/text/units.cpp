@@ -72,6 +72,14 @@ std::string format_duration(std::chrono::milliseconds duration) {
                           k_durations);
 }
 
+std::string format_rounded(std::chrono::milliseconds duration) {
+  using namespace std::chrono;
+  if (duration >= hours{48}) return format_duration(floor<days>(duration));
+  if (duration >= minutes{120}) return format_duration(floor<hours>(duration));
+  if (duration >= seconds{120}) return format_duration(floor<minutes>(duration));
+  return format_duration(duration >= seconds{2} ? floor<seconds>(duration) : duration);
+}
+
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   return parse_with_unit(text, k_sizes, k_largest_bytes);
 }

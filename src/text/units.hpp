@@ -17,6 +17,8 @@ namespace ratchet {
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view) noexcept;
 /// The same, in the largest unit that is exact.
 [[nodiscard]] std::string format_duration(std::chrono::milliseconds);
+/// The same in the largest unit that tells enough, without the rest: for people alone.
+[[nodiscard]] std::string format_rounded(std::chrono::milliseconds);
 
 /// A whole number and one of B, KiB, MiB, GiB, TiB; none above 2^63 bytes.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view) noexcept;

@@ -67,6 +67,19 @@ constexpr rule k_orders[] = {
     {"latest_with_patches", ALL "    reducer: {kind: merge_patch}\n",
      [](config&, stream_config& s) { s.reducer.kind = kind_of::merge_patch; }, "streams[0].reducer.kind",
      "merge_patch does not go with order: latest"},
+    {"a_key_that_an_outbox_unwraps",
+     "    envelope: {format: debezium-outbox, key: json}\n    order: arrival\n",
+     [](config&, stream_config& s) {
+       s.envelope = {};
+       s.envelope.format = envelope_format::debezium_outbox;
+       s.envelope.key = key_kind::json;
+       s.order = order::arrival;
+     },
+     "streams[0].envelope.key", "does not go with format: debezium-outbox"},
+    {"a_key_that_no_field_is_taken_from",
+     "    envelope: {event_id: /id, aggregate: /a, sequence: /s, key: uuid}\n",
+     [](config&, stream_config& s) { s.envelope.key = key_kind::uuid; }, "streams[0].envelope.key",
+     "does nothing, as no field is taken from the key"},
     {"latest_without_a_sequence", "    envelope: {event_id: /id, aggregate: /a}\n",
      [](config&, stream_config& s) { s.envelope.sequence.clear(); }, "streams[0].envelope.sequence",
      "is missing"},

@@ -148,6 +148,60 @@ TEST(sniff, knows_the_formats) {
       envelope_format::ydb_changefeed);
 }
 
+/// Events of an outbox that say what has changed; every fourth comes twice.
+std::vector<sniffed_record> outbox_of_changes(bool with_version) {
+  std::vector<sniffed_record> records;
+  const auto add = [&](int i) {
+    sniffed_record r = record_of("o-" + std::to_string(i % 7),
+                                 i % 3 == 0 ? R"({"status":"PAID"})" : R"({"note":"as you like"})");
+    r.time = timestamp{std::chrono::milliseconds{1'767'225'600'000 + i * 90'680}};
+    r.headers = {{"id", uuid_of(i)}, {"eventType", "Changed"}};
+    if (with_version) r.headers.emplace_back("version", std::to_string(i / 7 + 1));
+    records.push_back(std::move(r));
+  };
+  for (int i = 0; i < 120; ++i) {
+    add(i);
+    if (i % 4 == 0) add(i);
+  }
+  return numbered(std::move(records));
+}
+
+TEST(sniff, folds_events_of_an_outbox_that_hold_parts_of_a_state) {
+  const std::string text = report(outbox_of_changes(false));
+  const stream_config s = stream_in(text);
+  EXPECT_EQ(s.order, order::arrival);
+  EXPECT_EQ(s.reducer.kind, reducer_config::kind_of::merge_patch);
+  EXPECT_THAT(text, HasSubstr("/note stands in 100 records and not in all"));
+  EXPECT_EQ(s.dedup.ids, id_kind::uuidv7) << "of some ids there are two records";
+  EXPECT_THAT(text, HasSubstr("header:id (UUIDv7, 120 of 150 differ, so that 30 repeat one)"));
+  EXPECT_THAT(text, HasSubstr(", over 2h"));
+  EXPECT_THAT(text, Not(HasSubstr("order: strict")));
+}
+
+TEST(sniff, tells_of_a_column_that_orders_an_outbox) {
+  auto records = outbox_of_changes(true);
+  std::erase_if(records, [before = std::string{}](const sniffed_record& r) mutable {
+    const bool again = r.headers.front().second == before;
+    before = r.headers.front().second.value_or("");
+    return again;
+  });
+  EXPECT_THAT(report(records), HasSubstr("header:version counts by 1 with each event of an aggregate: with "
+                                         "`sequence: header:version` in the envelope `order: strict`"));
+}
+
+TEST(sniff, keeps_the_newest_of_whole_states_and_says_what_that_means) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(record_of("k" + std::to_string(i % 7), R"({"version":)" + std::to_string(i) +
+                                                                 (i % 2 == 0 ? R"(,"gift":true})" : "}")));
+  const std::string text = report(numbered(std::move(records)));
+  const stream_config s = stream_in(text);
+  EXPECT_EQ(s.order, order::latest);
+  EXPECT_EQ(s.reducer.kind, reducer_config::kind_of::replace);
+  EXPECT_THAT(text,
+              HasSubstr("/gift stands in 60 records and not in all: replace keeps the newest record alone"));
+}
+
 TEST(sniff, misses_the_keys_of_row_changes) {
   const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
   EXPECT_THAT(report(numbered({record_of(std::nullopt, change)})), HasSubstr("no record here has one"));
