@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "core/shown_text.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
@@ -156,6 +157,7 @@ result<void> pipeline::take_step(std::vector<work>& works) {
       RATCHET_TRY(settle(*w.task));
       if (did_some) return success();  // what was decided is thrown away
     }
+    assert_goes_on(*w.task, w.change.after);
     parts.push_back(std::move(part));
     std::vector<audit_row> of_stream = audits_of(w.change, clock_.now());
     std::move(of_stream.begin(), of_stream.end(), std::back_inserter(audits));
@@ -249,6 +251,15 @@ std::vector<audit_row> pipeline::audits_of(stream_change& change, timestamp now)
   return std::move(change.audits);
 }
 
+/// Of the ledger the difference is compared: what another version has left cannot end this one.
+void pipeline::assert_goes_on(const partition_task& task, const stream_state& after) {
+  const counters& was = task.state.counters;
+  const counters& is = after.counters;
+  RATCHET_ASSERT(after.floor >= task.state.floor);  // none is below all
+  RATCHET_ASSERT(is.consumed >= was.consumed);
+  RATCHET_ASSERT(is.consumed - is.accounted() == was.consumed - was.accounted());
+}
+
 result<void> pipeline::write(std::vector<step_part> parts, std::vector<audit_row> audits, store_change change,
                              outbox_change outbox) {
   step_batch batch;
@@ -296,6 +307,7 @@ result<void> pipeline::write_states(std::map<partition_task*, stream_state> chan
       const auto was = task->state.partitions.find(where);
       if (was == task->state.partitions.end() || was->second != partition) change.touched.push_back(where);
     }
+    assert_goes_on(*task, after);
     change.after = std::move(after);
     parts.push_back(
         {.stream = task->stream.id, .plan = &nothing, .change = &change, .rejected = {}, .slot = task->slot});

@@ -197,6 +197,9 @@ class pipeline {
   /// What is behind a stop was not read: the partitions hold the floor back.
   [[nodiscard]] result<void> enter_stops(std::vector<partition_stop>&);
 
+  /// What holds of a stream's state behind every step, whatever made it. Ends the program where it does not,
+  /// before anything is written.
+  static void assert_goes_on(const partition_task&, const stream_state& after);
   [[nodiscard]] result<void> write(std::vector<step_part>, std::vector<audit_row>, store_change = {},
                                    outbox_change = {});
   /// Writes states of streams that changed without any record.

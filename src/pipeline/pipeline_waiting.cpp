@@ -275,6 +275,7 @@ result<bool> pipeline::resume_some(partition_task& task, look_for what) {
 }
 
 result<void> pipeline::take_change(partition_task& task, const step_plan& plan, stream_change& change) {
+  assert_goes_on(task, change.after);
   std::vector<audit_row> audits = audits_of(change, clock_.now());
   const step_part part{
       .stream = task.stream.id, .plan = &plan, .change = &change, .rejected = {}, .slot = task.slot};
