@@ -14,7 +14,7 @@ void tell_of_missing(const stream_runtime& s, const log_ptr& log) {
             "stream " + s.config.name + ": none of the first " + std::to_string(s.fields.events) +
                 " events has `" + field.name + "`, which envelope." + field.name + " takes from " +
                 field.from +
-                "; if that is a slip, correct it soon: a change of it asks for the state to be built anew");
+                "; if that is a mistake, correct it soon: a later change needs a rebuild of the state");
   }
 }
 
