@@ -114,7 +114,7 @@ std::optional<problem> applying::choose_stream() {
     if (streams.size() > 1 && !request_.records) {
       return problem{make_error_code(errc::usage),
                      "the config has several streams (" + names + ")",
-                     "say which one with --stream",
+                     "name one with --stream",
                      {}};
     }
   } else {
@@ -131,16 +131,15 @@ std::optional<problem> applying::choose_stream() {
   if (!takes_events(streams[stream_]->config)) {
     return problem{make_error_code(errc::usage),
                    "the stream `" + streams[stream_]->config.name + "` has no envelope: no event can be read",
-                   "it is there for transactions alone; add `envelope` to its config, or name another stream",
+                   "it takes transactions only; add `envelope` to its config, or name another stream",
                    {}};
   }
   if (!request_.records && streams[stream_]->config.envelope.sequence == "offset") {
     return problem{
         make_error_code(errc::usage),
         "the stream `" + streams[stream_]->config.name +
-            "` goes by the offsets of records, and lines of a "
-            "plain file have none",
-        "give lines as kcat -C -J prints them, and --records; or name another sequence in the config",
+            "` takes its sequence from the offsets of records, and lines of a plain file have none",
+        "use --records with lines as `kcat -C -J` prints them; or name another sequence in the config",
         {}};
   }
   pipeline_.set_plain_task(engine_.tasks()[stream_].get());
@@ -206,7 +205,7 @@ problem applying::write_failed(std::error_code code) const {
   const std::string why = engine_.state().failure();
   return {code,
           "a step could not be written to " + path + ": " + (why.empty() ? code.message() : why),
-          "look at the disk and run the same command again: nothing is applied twice",
+          "check the disk, then run the same command again: nothing is applied twice",
           {}};
 }
 
@@ -261,8 +260,8 @@ void applying::note_positions(const file_batch& lines) {
 void applying::tell_beginning(const record& r) {
   if (r.offset == 0) return;
   tell(engine_.log(), log_kind::resume_told,
-       "{} begins at offset {}: records before that count as repeated from now on, though none of them was "
-       "handled; if they are to be, apply the dumps in the order of their offsets to a new state directory",
+       "{} begins at offset {}: from now on earlier records count as repeated, although none was handled; to "
+       "handle them, apply the dumps to a new state directory in the order of their offsets",
        to_string(*r.where), r.offset);
 }
 
@@ -270,7 +269,7 @@ void applying::tell_beginning(const record& r) {
 void applying::tell_of_repeated() const {
   if (repeated_ == 0) return;
   tell(engine_.log(), log_kind::resumed,
-       "{} {} below the offset that the state had come to in its partition: counted as {} by position alone",
+       "{} {} below the offset that the state had reached in its partition: counted as {} by position alone",
        counted(repeated_, "record"), repeated_ == 1 ? "lies" : "lie",
        repeated_ == 1 ? "a duplicate" : "duplicates");
 }
@@ -348,8 +347,8 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
       if (auto strange = look_at(expected(path), batch->lines.bytes, batch->lines.lines)) return strange;
     }
     if (is_first && has_byte_order_mark(batch->lines.lines.front())) {
-      tell(engine_.log(), log_kind::resume_told,
-           "{} begins with a byte order mark, which is none of its lines and is passed over", reader.name());
+      tell(engine_.log(), log_kind::resume_told, "{} begins with a byte order mark, which is ignored",
+           reader.name());
     }
     is_first = false;
     if (space_.look(engine_.clock().steady()) && space_.low()) return space_.refusal();
@@ -382,8 +381,8 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
   tell_of_repeated();
   if (cut_short_ || pipeline_.has_left()) {
     return problem{make_error_code(errc::aborted),
-                   "it was told to stop before all was applied",
-                   "what was applied is durable; the same command again passes over it and goes on",
+                   "the command was stopped before everything was applied",
+                   "applied events are durable; run the same command again: it skips them and goes on",
                    {}};
   }
   if (pipeline_.stopped().empty()) return std::nullopt;

@@ -124,8 +124,8 @@ void engine::tell_of_mode(const std::string& before) {
   const auto now = mode_open_to_others(config_.state.path);
   tell(options_.log, log_kind::state_mode, "the state directory {} had the mode {}{}",
        config_.state.path.string(), before,
-       now ? ", and keeps it: other users of this machine may read the state"
-           : ": it is for its owner alone now (700)");
+       now ? ", and the file system keeps it: other users of this machine may read the state"
+           : ": Ratchet set it to 700, for its owner alone");
 }
 
 std::optional<problem> engine::try_to_open_store() {
@@ -224,11 +224,11 @@ std::optional<problem> engine::serve_http() {
 
 std::optional<problem> engine::reopen_store(const problem& why) {
   const run_meter::long_work opening{meter_, "opening the state directory again"};
-  board_.set_ready(false, "opening the state directory again, as a write to it failed");
+  board_.set_ready(false, "opening the state directory again after a failed write");
   meter_.store_opened_again();
   if (lost_stores_.due(options_.clock->steady()))
     tell(options_.log, log_kind::store_reopened,
-         "{}; the store is opened again: what was synced is kept, and the rest is read from Kafka again{}",
+         "{}; reopening the store: synced steps are kept, and the rest is read from Kafka again{}",
          why.message, lost_stores_.held_back());
   std::vector<stream_state> starts;
   for (const auto& task : tasks_) starts.push_back(task->at_start);
@@ -330,7 +330,7 @@ std::optional<problem> engine::run_once(bool until_end, const std::atomic<bool>&
       reads_topics(streams_) || !output_topics(streams_).empty() || store_->outbox().rows() > 0;
   if (uses_kafka && (config_.kafka.brokers.empty() || config_.kafka.group.empty())) {
     return problem{make_error_code(errc::config_invalid),
-                   "streams with topics, and what is published, need `kafka.brokers` and `kafka.group`",
+                   "streams with topics and published messages need `kafka.brokers` and `kafka.group`",
                    "add them to the config",
                    {}};
   }
@@ -350,14 +350,14 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   tell_start(options_.log, config_, *store_);
   transactions_.open();
   std::optional<problem> failed;
-  const bool ended_by_itself =
-      at_edge([&] { failed = run_sessions(until_end, stop); },
-              [&](const char* thrown) {
-                failed = problem{make_error_code(errc::internal),
-                                 std::string{"the run was ended by an exception: "} + thrown,
-                                 "start again: nothing that was durable is lost",
-                                 {}};
-              });
+  const bool ended_by_itself = at_edge([&] { failed = run_sessions(until_end, stop); },
+                                       [&](const char* thrown) {
+                                         failed =
+                                             problem{make_error_code(errc::internal),
+                                                     std::string{"an exception ended the run: "} + thrown,
+                                                     "start again: nothing that was durable is lost",
+                                                     {}};
+                                       });
   transactions_.close();
   if (!ended_by_itself) {
     // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.
@@ -380,7 +380,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
         return std::move(ended.why);
       case next_move::ride_out:
         if (outages_.due(options_.clock->steady()))
-          tell(options_.log, log_kind::brokers_away, "{}; it is tried again{}", ended.why->message,
+          tell(options_.log, log_kind::brokers_away, "{}; Ratchet tries again{}", ended.why->message,
                outages_.held_back());
         wait(ended.why->code == make_error_code(errc::access_denied) ? k_denied_pause : k_new_client_pause,
              stop);

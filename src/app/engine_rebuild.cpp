@@ -106,10 +106,8 @@ std::optional<problem> engine::refusal_of_rebuild() const {
   return problem{
       make_error_code(errc::resume_refused),
       "a rebuild would lose the state of " + names +
-          ", which reads no topic: its snapshots, the keys of its transactions and its messages that are "
-          "not sent yet are nowhere else",
-      "keep the directory, and change back what it was refused for, or answer otherwise; where all of it may "
-      "go, move " +
+          ", which reads no topic: its snapshots, transaction keys and unsent messages exist nowhere else",
+      "keep the directory, and undo the change or choose another answer; to give up all of it, move " +
           config_.state.path.string() + " away by hand and start again",
       {}};
 }

@@ -24,8 +24,7 @@ namespace {
   }
   if (s.dedup.ids != id_kind::opaque) {
     return refusal(errc::usage, "stream `" + s.name + "` takes no transactions: its ids are not opaque",
-                   "the key is the id of what is done here, and has no time of its own: say dedup: {ids: "
-                   "opaque}");
+                   "the key of a transaction is its id, and has no time: set `dedup: {ids: opaque}`");
   }
   return std::nullopt;
 }
@@ -83,8 +82,8 @@ reported<transacted> engine::transact(std::string_view stream, std::string_view 
   }
   if (!function) return refusal(errc::usage, "a transaction needs a function", "");
   if (transactions_.is_owner()) {
-    return refusal(errc::usage, "transact() was called by the thread that run() lasts on",
-                   "a reducer and a transaction publish instead, by fx.publish");
+    return refusal(errc::usage, "transact() was called on the thread of run()",
+                   "call it on another thread; a reducer or a transaction publishes with fx.publish");
   }
   if (is_called_by_sink()) {
     return refusal(

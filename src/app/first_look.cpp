@@ -163,10 +163,10 @@ std::string_view without_byte_order_mark(const input_line& line) noexcept {
 
 problem foreign_topic(const expected_input& in, const std::string& topic) {
   const std::string select = "jq -c 'select(.topic == \"TOPIC\")'";
-  return told(
-      in, "holds records of topic `" + topic + "`, which is none that is applied here (" + in.topics + ")",
-      "take out those that are meant, with TOPIC among them: " + through(in, select, true) +
-          "; or correct the config, or --stream");
+  return told(in,
+              "holds records of topic `" + topic + "`, which this command does not apply (" + in.topics + ")",
+              "filter the records that you mean, with their topic as TOPIC: " + through(in, select, true) +
+                  "; or correct the config, or --stream");
 }
 
 std::optional<problem> look_at(const expected_input& in, std::string_view bytes,
@@ -183,7 +183,7 @@ std::optional<problem> look_at(const expected_input& in, std::string_view bytes,
   if (in.records ? records.count > 0 : events > 0) return std::nullopt;
   if (!in.records && records.count > 0) {
     return told(in, "holds records as `kcat -C -J` or rpk prints them, not events alone",
-                "say --records: " + typed_command("apply", "--records " + shell_word(in.file)));
+                "add --records: " + typed_command("apply", "--records " + shell_word(in.file)));
   }
   const likely_kind kind = kind_of_bytes(bytes);
   if (kind.certain) {

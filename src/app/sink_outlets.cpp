@@ -31,10 +31,9 @@ namespace {
 std::optional<problem> check_sinks(const config& c, const sinks& own) {
   for (const sink_config& sink : c.sinks) {
     if (sink.kind != sink_config::kind_of::callback || own.find(sink.name) != nullptr) continue;
-    return config_problem(
-        "the sink `" + sink.name + "` is a callback, and this program brings none",
-        "callbacks come from a program that embeds Ratchet: app::open(config, reducers, sinks); the command "
-        "`ratchet` has none, so that such a config is run by that program alone");
+    return config_problem("the sink `" + sink.name + "` is a callback, and this program adds none",
+                          "add it in the program that embeds Ratchet: app::open(config, reducers, sinks); "
+                          "the command `ratchet` cannot run this config");
   }
   for (const auto& [name, unused] : own.all()) {
     const sink_config* sink = find(c, name);
@@ -50,9 +49,9 @@ std::optional<problem> check_lanes(const config& c, const outbox_lanes& lanes) {
     if (name.empty() || waiting.rows() == 0 || find(c, name) != nullptr) continue;
     return problem{make_error_code(errc::sink_missing),
                    counted(waiting.rows(), "message") + " for the sink `" + name +
-                       "` not sent yet, and the config does not have it any more",
-                   "put it back under `sinks` until they are sent, or throw them away with {name: " + name +
-                       ", discard: true}",
+                       "` not sent yet, and the config no longer has that sink",
+                   "put the sink back under `sinks` until they are sent, or discard them with {name: " +
+                       name + ", discard: true}",
                    {}};
   }
   return std::nullopt;

@@ -11,7 +11,7 @@ std::optional<problem> write_at_start(store& to, const std::filesystem::path& st
   if (written) return std::nullopt;
   return problem{written.error(),
                  "a write to " + state.string() + " failed: " + written.error().message(),
-                 "look at the disk, and start again",
+                 "check the disk, then start again",
                  {}};
 }
 

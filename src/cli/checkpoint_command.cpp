@@ -35,7 +35,7 @@ reported<void> take(const std::filesystem::path& state, const checkpoint_request
   auto taken = checkpoint_directory(state, request.target, clock.now());
   if (!taken) {
     return explain_busy(std::move(taken).error(),
-                        "an instance that is only just starting or stopping cannot be asked; try again");
+                        "an instance that is starting or stopping does not answer; try again");
   }
   sink(checkpoint_report(taken.value(), request.json));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -46,7 +46,9 @@ int checkpoint(const checkpoint_options& options) {
   if (!directory) return report(directory.error());
   std::error_code code;
   const std::filesystem::path target = std::filesystem::absolute(options.target, code);
-  if (code || options.target.empty()) return report({errc::usage, "no directory is named", "name one", {}});
+  if (code || options.target.empty())
+    return report(
+        {errc::usage, "no directory is named", "name the directory to make, as in /backup/ratchet", {}});
   standard_output out;
   const auto done = take(directory.value().path, {target, options.output == output_format::json},
                          [&](std::string_view piece) { return out.write(piece); });
@@ -57,21 +59,17 @@ int checkpoint(const checkpoint_options& options) {
 
 void add_checkpoint_command(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<checkpoint_options>();
-  CLI::App* command = root.add_subcommand("checkpoint", "Make a whole copy of the state as of one step");
+  CLI::App* command = root.add_subcommand("checkpoint", "Copy the whole state as of one step");
   add_source_options(*command, options->source);
   add_output_option(*command, options->output);
   command->add_option("DIR", options->target, "The directory to make; it must not exist, or be empty")
       ->required();
   command->footer(
       "Asks the running instance, which goes on meanwhile; works on a stopped directory, too. Files are "
-      "linked "
-      "where DIR is\non the same file system, else copied. DIR gets its name only once it is whole and "
-      "durable.\n"
-      "A checkpoint is marked as a copy: get, scan, status, explain and verify read it with --state DIR; "
-      "`run` "
-      "on it is\nrefused as long as the group has claims of the store it was taken of, until `run --resume "
-      "takeover`.\n"
-      "Example:\n  ratchet checkpoint -c ratchet.yaml /backup/ratchet-$(date +%F)");
+      "linked if DIR is on\nthe same file system, else copied. DIR gets its name only when it is complete "
+      "and durable.\nA checkpoint is marked as a copy: get, scan, status, explain and verify read it with "
+      "--state DIR. `run` refuses it\nwhile the group has claims of the original store, until `run --resume "
+      "takeover`.\nExample:\n  ratchet checkpoint -c ratchet.yaml /backup/ratchet-$(date +%F)");
   command->callback([options, &line] {
     require_source(options->source);
     line.status = checkpoint(*options);

@@ -119,7 +119,8 @@ void add_config_commands(CLI::App& root, command_line& line) {
   init->callback([] { print(std::string{config_template()}); });
 
   const auto options = std::make_shared<validate_options>();
-  CLI::App* check = root.add_subcommand("validate", "Find every error in a config, and say what it does");
+  CLI::App* check =
+      root.add_subcommand("validate", "Find every error in a config, and show what the config does");
   add_config_option(*check, options->config);
   add_output_option(*check, options->output);
   check->footer(

@@ -17,10 +17,11 @@ constexpr const char* k_config_variable = "RATCHET_CONFIG";
 }  // namespace
 
 CLI::Option* add_config_option(CLI::App& command, config_option& option, config_need need) {
-  CLI::Option* file =
-      command.add_option("-c,--config", option.file, "The config, a YAML file; else RATCHET_CONFIG names it")
-          ->type_name("FILE")
-          ->required(need == config_need::required);
+  CLI::Option* file = command
+                          .add_option("-c,--config", option.file,
+                                      "The config, a YAML file; default: the file that RATCHET_CONFIG names")
+                          ->type_name("FILE")
+                          ->required(need == config_need::required);
   // Where it may be left out, something else may stand in its place, which comes before the environment.
   if (need == config_need::required) file->envname(k_config_variable);
   // One value each, so that what follows stays the command's own.

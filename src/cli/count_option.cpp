@@ -11,7 +11,7 @@ std::string check_count(const std::string& text) {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 62U;  // nobody means more
   const auto number = parse_u64(text);
   const bool fits = number && *number >= 1 && *number <= k_most;
-  return fits ? std::string{} : "it wants a whole number, 1 at least";
+  return fits ? std::string{} : "it must be a whole number, 1 at least";
 }
 
 }  // namespace ratchet::cli

@@ -125,7 +125,7 @@ void say_what_next(const demo_options& options, const campaign_plan& plan, bool 
   if (kept) {
     say("The state is in " + plan.state.string() + ", the logs of the runs are in " +
         plan.directory.string() + ".");
-    say("\nNext, look at what is stored:\n\n  " + program + " scan --state " + plan.state.string() +
+    say("\nNext, look at the stored state:\n\n  " + program + " scan --state " + plan.state.string() +
         " payments | head -3");
     return;
   }
@@ -184,13 +184,14 @@ reported<void> run_demo(const demo_options& options) {
   const interrupt_guard guard;
   if (!options.state.empty() && fs::exists(options.state)) {
     return problem{
-        errc::usage, options.state + " exists already", "Name a directory that does not exist yet.", {}};
+        errc::usage, options.state + " exists already", "name a directory that does not exist yet", {}};
   }
   if (options.bounces > 0 && (options.bounce_with.empty() || options.brokers.empty())) {
-    return problem{errc::usage,
-                   "--bounces wants --brokers, and --bounce-with: what kills the broker and starts it again",
-                   "tools/demo --kafka --bounces 3 does both",
-                   {}};
+    return problem{
+        errc::usage,
+        "--bounces needs --brokers and --bounce-with, the command that kills and restarts the broker",
+        "tools/demo --kafka --bounces 3 does both",
+        {}};
   }
   RATCHET_TRY(auto properties, consumer_properties(options));
   auto dials = options.dials;

@@ -21,26 +21,25 @@ struct explain_options {
 void add_explain_command(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<explain_options>();
   options->request.kind = read_request::kind_of::explain;
-  CLI::App* command = root.add_subcommand("explain", "Tell what is known of an aggregate, or of an event id");
+  CLI::App* command =
+      root.add_subcommand("explain", "Show what the state has about an aggregate or an event id");
   add_source_options(*command, options->source);
   add_output_option(*command, options->output);
   command->add_option("STREAM", options->request.stream, "The stream's name")->required();
   CLI::Option* aggregate =
       command->add_option("--aggregate", options->request.aggregate, "The aggregate's id")->type_name("A");
   CLI::Option* event =
-      command->add_option("--event", options->request.event, "An event's id, in place of the aggregate")
+      command->add_option("--event", options->request.event, "An event's id, instead of the aggregate")
           ->type_name("ID")
           ->excludes(aggregate);
   command->add_option("--source", options->source_of_event, "With CloudEvents: the event's source")
       ->type_name("URI")
       ->needs(event);
   command->footer(
-      "What was handled last, whether the window still tells a repeat, which kept rejected records name it "
-      "and "
-      "why, and the\naudit rows of the stream. Asks the running instance, or reads the directory where none "
-      "runs.\n"
-      "Exit codes: 0, 1 nothing is known (what that means is said), 64 what was given is no event id.\n"
-      "Example:\n  ratchet explain -c ratchet.yaml payments --aggregate p-1001");
+      "Prints the event that was handled last, whether the window still recognises a repeat, kept rejected "
+      "records with their\nreasons, and audit rows. Asks the running instance, or reads the directory if "
+      "none runs.\nExit codes: 0, 1 the state has nothing (with the reason), 64 the id is not an event "
+      "id.\nExample:\n  ratchet explain -c ratchet.yaml payments --aggregate p-1001");
   command->callback([options, aggregate, event, &line] {
     require_source(options->source);
     const bool has_value = !options->request.aggregate.empty() || !options->request.event.empty();

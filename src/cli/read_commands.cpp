@@ -46,12 +46,11 @@ void add_get(CLI::App& root, command_line& line) {
   CLI::Option* aggregate = command->add_option("AGGREGATE", options->request.aggregate, "The aggregate's id");
   CLI::Option* table = add_table_option(*command, options->request.table, "Print a row of this read model");
   command->footer(
-      "Prints the snapshot's very bytes; with --output json {aggregate, sequence, event_id, time, "
-      "snapshot}.\n"
-      "With --table the value's bytes, or {table, key, value}.\n"
-      "Asks the running instance, or reads the directory where none runs. Exit code 1: there is none.\n"
-      "Example:\n  ratchet get -c ratchet.yaml payments p-1001\n"
-      "  ratchet get -c ratchet.yaml --table by-customer c-7");
+      "Prints the bytes of the snapshot; with --output json {aggregate, sequence, event_id, time, "
+      "snapshot}.\nWith --table it prints the bytes of the value, or {table, key, value}.\nAsks the running "
+      "instance, or reads the directory if none runs. Exit code 1: there is no such aggregate or "
+      "row.\nExample:\n  ratchet get -c ratchet.yaml payments p-1001\n  ratchet get -c ratchet.yaml --table "
+      "by-customer c-7");
   command->callback([options, stream, aggregate, table, &line] {
     require_source(options->source);
     const bool json = options->output == output_format::json;
@@ -85,15 +84,14 @@ void add_scan(CLI::App& root, command_line& line) {
   CLI::Option* table = add_table_option(*command, range, "Print the rows of this read model")
                            ->excludes(stream)
                            ->excludes(deleted);
-  command->add_option("--prefix", range.prefix, "Only aggregates, or keys, that begin so");
+  command->add_option("--prefix", range.prefix, "Only aggregates or keys with this beginning");
   command->add_option("--from", range.from, "With --table: from this key on")->needs(table);
-  command->add_option("--limit", range.limit, "At most so many")->type_name("N")->check(check_count);
+  command->add_option("--limit", range.limit, "At most this many")->type_name("N")->check(check_count);
   command->footer(
-      "In byte order of the aggregate id, as of one moment. Each line is JSON, whatever --output says.\n"
-      "With --prefix aggregates before it are passed over one by one; rows of a table are found at once.\n"
-      "With --table {key, value} a line, in the order of keys.\n"
-      "Example:\n  ratchet scan -c ratchet.yaml payments | head\n"
-      "  ratchet scan -c ratchet.yaml --table by-customer --prefix c-7/ --limit 20");
+      "Prints one JSON object a line, in byte order of the aggregate id, as of one moment.\n--prefix reads "
+      "all aggregates before it, one by one; it finds rows of a table at once.\nWith --table each line is "
+      "{key, value}, in the order of keys.\nExample:\n  ratchet scan -c ratchet.yaml payments | head\n  "
+      "ratchet scan -c ratchet.yaml --table by-customer --prefix c-7/ --limit 20");
   command->callback([options, stream, table, &line] {
     require_source(options->source);
     if (table->count() == 0 && stream->count() == 0) throw CLI::RequiredError{"STREAM"};
@@ -115,7 +113,7 @@ std::optional<std::size_t> parse_rejected(const std::string& text) {
 void add_status(CLI::App& root, command_line& line) {
   const auto options = std::make_shared<read_options>();
   options->request.kind = read_request::kind_of::status;
-  CLI::App* command = root.add_subcommand("status", "Print counters, offsets and lag, and what was rejected");
+  CLI::App* command = root.add_subcommand("status", "Print counters, offsets and lag, and rejected records");
   add_source_options(*command, options->source);
   add_output_option(*command, options->output);
   CLI::Option* rejected =
@@ -129,7 +127,7 @@ void add_status(CLI::App& root, command_line& line) {
                                         : "N must be a number up to " + std::to_string(k_most_rejected);
           });
   command->add_flag("--audit", options->request.audit,
-                    "List the audit rows: what operators and starts decided");
+                    "List the audit rows: decisions of operators and starts");
   command->footer("Example:\n  ratchet status -c ratchet.yaml --rejected 5");
   command->callback([options, rejected, &line] {
     require_source(options->source);

@@ -20,7 +20,7 @@ reported<void> read_directory(const std::filesystem::path& directory,
   auto opened = open_store_read_only(directory);
   if (!opened) {
     return explain_busy(std::move(opened).error(),
-                        "an instance that is only just starting or stopping cannot be asked; try again");
+                        "an instance that is starting or stopping does not answer; try again");
   }
   const auto view = opened.value()->view();
   if (!view) {
@@ -45,7 +45,7 @@ reported<void> read_either(const directory_to_read& directory, const read_reques
 
 void add_source_options(CLI::App& command, source_option& option) {
   CLI::Option* file = add_config_option(command, option.config, config_need::optional);
-  command.add_option("--state", option.state, "A state directory by itself, in place of a config")
+  command.add_option("--state", option.state, "A state directory, instead of a config")
       ->type_name("DIR")
       ->excludes(file);
 }

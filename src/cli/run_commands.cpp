@@ -79,7 +79,7 @@ void print_report(const engine& e, output_format output) {
   if (rows == 0) return std::nullopt;
   return problem{make_error_code(errc::check_failed),
                  counted(rows, "message") + (rows == 1 ? " is" : " are") + " not sent yet",
-                 typed_command("status") + " says for whom; the same command again sends them",
+                 typed_command("status") + " shows for whom; run the same command again to send them",
                  {}};
 }
 
@@ -93,13 +93,12 @@ void print_report(const engine& e, output_format output) {
   if (!opened) return report(a.log, opened.error());
   engine& e = *opened.value();
   if (!has_work(e)) {
-    return report(a.log,
-                  {make_error_code(errc::config_invalid),
-                   "there is nothing to do: no stream has topics or an envelope, nothing is published, "
-                   "and nothing waits to be sent",
-                   "such streams are for programs that embed Ratchet and call transact(); "
-                   "add `topics` to the config, or `envelope` for `ratchet apply`",
-                   {}});
+    return report(a.log, {make_error_code(errc::config_invalid),
+                          "there is nothing to do: no stream has topics or an envelope, nothing is "
+                          "published, and no message waits to be sent",
+                          "such streams are for programs that embed Ratchet and call transact(); "
+                          "add `topics` to the config, or `envelope` for `ratchet apply`",
+                          {}});
   }
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads its log may go: it runs on
   const stop_signals signals{words_at_abort(a.log)};
@@ -166,27 +165,23 @@ void add_run(CLI::App& root, command_line& line) {
   auto a = std::make_shared<run_arguments>();
   CLI::App* command = root.add_subcommand("run", "Consume the configured topics until told to stop");
   add_config_option(*command, a->config);
-  command->add_flag(
-      "--until-end", a->until_end,
-      "End when every partition has reached the end it had at the start, and what waited is sent; print the "
-      "counters");
+  command->add_flag("--until-end", a->until_end,
+                    "End when every partition has reached the end that it had at the start, and all messages "
+                    "are sent; print the counters");
   command
       ->add_option("--resume", a->resume,
-                   "What to do where offsets and state do not fit: store, kafka, rebuild or takeover")
+                   "What to do if offsets and state do not fit: store, kafka, rebuild or takeover")
       ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover"}));
   add_why_option(*command, a->why);
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);
   command->footer(
-      "The first SIGINT or SIGTERM drains: what was handled is made durable and committed. The second "
-      "aborts.\n"
-      "Where no stream has topics it sends what `ratchet apply` left to be sent.\n"
-      "--resume acts once, on what this start finds amiss; where nothing is amiss it does nothing.\n"
-      "Exit codes: 0 stopped or ended, 1 a partition is stopped, or without topics something is not sent, 69 "
-      "no broker answers, 74 I/O, 78 the config "
-      "or "
-      "the state\ndoes not fit.\n"
-      "Example: ratchet run -c ratchet.yaml --set kafka.group=test -X session.timeout.ms=6000");
+      "The first SIGINT or SIGTERM drains: handled records become durable and are committed. The second "
+      "aborts.\nIf no stream has topics, it sends the messages that `ratchet apply` left.\n--resume acts "
+      "once, on a mismatch that this start finds; without a mismatch it does nothing.\nExit codes: 0 stopped "
+      "or ended, 1 a partition is stopped, or without topics a message is not sent, 69 no broker\nanswers, "
+      "74 I/O, 78 the config or state is wrong.\nExample: ratchet run -c ratchet.yaml --set kafka.group=test "
+      "-X session.timeout.ms=6000");
   command->callback([a, &line] { line.status = run(*a); });
 }
 
@@ -195,25 +190,22 @@ void add_apply(CLI::App& root, command_line& line) {
   CLI::App* command =
       root.add_subcommand("apply", "Take events from files, one JSON value a line, without Kafka");
   add_config_option(*command, a->config);
-  command->add_option("-S,--stream", a->request.stream,
-                      "The stream that they belong to, where there are several");
+  command->add_option("-S,--stream", a->request.stream, "The stream of these events, if there are several");
   command->add_flag("--records", a->request.records,
-                    "Lines are what `kcat -C -J` prints; their positions count as Kafka's");
-  command->add_flag(
-      "--explain", a->explain,
-      "Print a line for each record: position, aggregate, sequence, verdict, reason; and one for each "
-      "event that waited, when something comes of it: released, superseded, skipped, discarded, dead");
-  command->add_flag("--strict", a->strict, "Exit 1 where a record was rejected");
+                    "Lines are the output of `kcat -C -J`; their positions count as Kafka's");
+  command->add_flag("--explain", a->explain,
+                    "Print a line for each record: position, aggregate, sequence, verdict, reason; and one "
+                    "for each waiting event that is released, superseded, skipped, discarded or dead");
+  command->add_flag("--strict", a->strict, "Exit with 1 if a record was rejected");
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);
   command->add_option("FILE", a->request.files, "Files to read; - is standard input")->required();
   command->footer(
-      "Plain files may be given again: the gate finds the repeats. With --records handled positions are "
-      "passed "
-      "over.\nThe counters are of this run, also where it ended early; --explain as text prints its lines "
-      "alone.\n"
-      "Exit codes: 0 done, also where records were rejected; 1 stopped by the poison rule, or --strict.\n"
-      "Example: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain -");
+      "You may apply plain files again: the gate finds the repeats. With --records handled positions are "
+      "skipped.\nThe counters are of this run, also if it ended early; --explain as text prints only its "
+      "lines.\nExit codes: 0 done, also if records were rejected; 1 stopped by the poison rule, or "
+      "--strict.\nExample: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain "
+      "-");
   command->callback([a, &line] { line.status = apply(*a); });
 }
 

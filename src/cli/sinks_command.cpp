@@ -31,8 +31,8 @@ reported<void> ask(const sinks_options& o, const byte_sink& sink) {
   if (!client) {
     return problem{errc::source_unavailable,
                    "no instance is running on " + directory.path.string(),
-                   "which messages a sink does not take only a running one knows; " +
-                       typed_command("status") + " counts what is not sent",
+                   "only a running instance can list refused messages; " + typed_command("status") +
+                       " counts the unsent messages",
                    {}};
   }
   constexpr std::chrono::minutes k_patience{2};  // longer than a decision waits for the claim, and says so
@@ -57,16 +57,16 @@ CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const ch
   add_source_options(*command, o->source);
   add_output_option(*command, o->output);
   CLI::Option* name =
-      command->add_option("SINK", o->request.sink, "The sink's name; topics: what goes to Kafka");
+      command->add_option("SINK", o->request.sink, "The sink's name; topics: the messages for Kafka");
   if (verb != sink_verb::list) name->required();
   if (verb != sink_verb::list) {
     CLI::Option* message =
-        command->add_option("--message", o->message, "This message alone: its number, as it is listed")
+        command->add_option("--message", o->message, "Only this message: its number in the list")
             ->type_name("N");
     if (verb == sink_verb::skip) message->required();
   }
   if (verb == sink_verb::skip) {
-    command->add_flag("--yes", o->request.act, "Do it; without it only told");
+    command->add_flag("--yes", o->request.act, "Do it; without --yes they are only listed");
     add_why_option(*command, o->request.why);
   }
   command->callback([o, command, &line] { run(*o, *command, line); });
@@ -76,26 +76,25 @@ CLI::App* add_verb(CLI::App& sinks, command_line& line, sink_verb verb, const ch
 }  // namespace
 
 void add_sinks_command(CLI::App& root, command_line& line) {
-  CLI::App* sinks = root.add_subcommand(
-      "sinks", "Look at messages that a sink or a topic does not take, and decide about them");
+  CLI::App* sinks =
+      root.add_subcommand("sinks", "Look at messages that a sink or a topic refuses, and decide about them");
   sinks->require_subcommand(1);
   add_verb(*sinks, line, sink_verb::list, "List the messages that are refused, and why",
            std::make_shared<sinks_options>())
       ->footer(
-          "A line each, for people, or a JSON object: the lowest of each aggregate, up to 1000 of a sink. "
-          "They are\n"
-          "kept and tried again; what their aggregates published there behind them waits.\n"
-          "Example:\n  ratchet sinks list -c ratchet.yaml");
+          "Prints one line or JSON object for each: the first refused message of each aggregate, up to 1000 "
+          "of a\nsink. Refused messages are kept and tried again. Later messages of their aggregates "
+          "wait.\nExample:\n  ratchet sinks list -c ratchet.yaml");
   add_verb(*sinks, line, sink_verb::retry, "Send refused messages again, now",
            std::make_shared<sinks_options>())
-      ->footer("As when the receiver was mended.\nExample:\n  ratchet sinks retry -c ratchet.yaml receipts");
-  add_verb(*sinks, line, sink_verb::skip, "Pass over one refused message: it is never sent",
+      ->footer(
+          "Use it after the receiver was fixed.\nExample:\n  ratchet sinks retry -c ratchet.yaml receipts");
+  add_verb(*sinks, line, sink_verb::skip, "Skip one refused message: it is never sent",
            std::make_shared<sinks_options>())
       ->footer(
-          "What its aggregate published there behind it goes on. Answered when that is durable; it is an "
-          "audit\n"
-          "row: see `ratchet status --audit`.\n"
-          "Example:\n  ratchet sinks skip -c ratchet.yaml receipts --message 17 --yes");
+          "Later messages of its aggregate go on. The command ends when the decision is durable. An audit "
+          "row\nrecords it: see `ratchet status --audit`.\nExample:\n  ratchet sinks skip -c ratchet.yaml "
+          "receipts --message 17 --yes");
   sinks->footer("Asks the running instance.\nExample:\n  ratchet sinks list -c ratchet.yaml");
 }
 

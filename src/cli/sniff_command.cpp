@@ -59,7 +59,7 @@ struct sniff_arguments {
   return problem{sample.error(),
                  "the topic " + a.name +
                      " could not be read: " + (complaint ? complaint->text : sample.error().message()),
-                 "name a file that is there, or look at --brokers and at the topic's name",
+                 "name an existing file, or check --brokers and the topic's name",
                  {}};
 }
 
@@ -86,8 +86,7 @@ struct sniff_arguments {
   }
   if (!is_known) return usage("there is no stream `" + a.stream + "`", "the config has: " + names);
   if (out.empty()) {
-    return usage("no stream of the config reads these records",
-                 "say which one is meant with --stream: " + names);
+    return usage("no stream of the config reads these records", "name one with --stream: " + names);
   }
   return out;
 }
@@ -131,22 +130,19 @@ void add_sniff_command(CLI::App& root, command_line& line) {
   CLI::App* command =
       root.add_subcommand("sniff", "Look at some records of a topic or file, and suggest a config");
   CLI::Option* config = add_config_option(*command, a->config, config_need::optional);
-  command->add_option("--brokers", a->brokers, "Brokers of the topic, where the config names none")
+  command->add_option("--brokers", a->brokers, "Brokers of the topic, if the config names none")
       ->delimiter(',');
-  command->add_option("-S,--stream", a->stream, "The stream of the config that is meant")->needs(config);
+  command->add_option("-S,--stream", a->stream, "The stream of the config")->needs(config);
   command->add_option("--records", a->records, "How many records to look at")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}))
       ->capture_default_str();
   command->add_option("NAME", a->name, "A topic, or a file of lines; - is standard input")->required();
   command->footer(
-      "Lines may be JSON values, or what `kcat -C -J` prints. Nothing is written, no group is joined, "
-      "nothing is "
-      "committed.\nThe output is a config as a whole: what was found stands in its comments. With -c it "
-      "says, too, "
-      "what this config\nwould make of the records.\n"
-      "Exit codes: 0 done, 1 there are no records or no such topic, 64 neither file nor brokers, 74 a file "
-      "cannot be read.\n"
-      "Example:\n  ratchet sniff --brokers localhost:9092 payment-status > ratchet.yaml");
+      "Lines may be JSON values, or the output of `kcat -C -J`. It writes nothing, joins no group and "
+      "commits nothing.\nThe output is a complete config with the findings in its comments. With -c it also "
+      "shows what this config would\nmake of the records.\nExit codes: 0 done, 1 there are no records or no "
+      "such topic, 64 neither file nor brokers, 74 a file cannot be read.\nExample:\n  ratchet sniff "
+      "--brokers localhost:9092 payment-status > ratchet.yaml");
   command->callback([a, &line] {
     auto text = look(*a);
     if (!text) {

@@ -60,7 +60,8 @@ reported<void> count_streams(const std::filesystem::path& path, verified& into) 
 }
 
 reported<verified> verify_directory(const std::filesystem::path& path) {
-  constexpr const char* k_stop_first = "stop the instance first: verify needs the directory to stand still";
+  constexpr const char* k_stop_first =
+      "stop the instance first: verify needs a directory that does not change";
   RATCHET_TRY(const auto running, control_client::connect(path));
   if (running) {
     return problem{errc::state_busy, "an instance is running on " + path.string(), k_stop_first, {}};
@@ -117,12 +118,11 @@ int verify(const verify_options& options) {
                 : verified_as_text(directory.value().path, checked.value()));
   const std::size_t findings = checked.value().findings.size();
   if (findings == 0) return out.end();
-  return report(
-      {errc::check_failed,
-       directory.value().path.string() + " has " + std::to_string(findings) +
-           (findings == 1 ? " finding" : " findings"),
-       "keep a copy of the directory; a start with --resume rebuild makes the state anew from Kafka",
-       {}});
+  return report({errc::check_failed,
+                 directory.value().path.string() + " has " + std::to_string(findings) +
+                     (findings == 1 ? " finding" : " findings"),
+                 "keep a copy of the directory; a start with --resume rebuild builds a new state from Kafka",
+                 {}});
 }
 
 }  // namespace

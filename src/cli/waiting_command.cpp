@@ -97,32 +97,35 @@ waiting_filter filter_of(const list_options& o, const CLI::App& command) {
 }
 
 void add_filter_options(CLI::App& command, list_options& o) {
-  command.add_option("--aggregate", o.aggregate, "Those of this aggregate")->type_name("A");
+  command.add_option("--aggregate", o.aggregate, "Only events of this aggregate")->type_name("A");
   command
       .add_option("--state-is", o.state,
-                  "Those in this state; all of an aggregate that is held are dead. rejected: the rejected "
-                  "records that are kept, which are listed alone")
+                  "Only events in this state; all events of a held aggregate are dead. rejected: only the "
+                  "kept rejected records")
       ->check(CLI::IsMember({"parked", "retrying", "dead", k_rejected}));
   command
-      .add_option(
-          "--reason", o.request.waiting.reason,
-          "Those with this reason (gap, epoch, behind, ready, limit, reducer, too_old; of rejected ones "
-          "malformed, conflict, too_old, late, id_reused, below_first), or with this in their error")
+      .add_option("--reason", o.request.waiting.reason,
+                  "Only events with this reason (gap, epoch, behind, ready, limit, reducer, too_old; of "
+                  "rejected records malformed, conflict, too_old, late, id_reused, below_first), or with "
+                  "this text in their error")
       ->type_name("TEXT");
-  command.add_option("--older-than", o.older_than, "Those first seen so long ago or longer, as in 1h")
+  command
+      .add_option("--older-than", o.older_than, "Only events first seen this long ago or longer, as in 1h")
       ->type_name("DURATION")
       ->check([](const std::string& text) {
         return parse_duration(text) ? std::string{} : "must be a duration as in 90s, 15m, 1h or 7d";
       });
-  command.add_option("--from", o.from, "Those whose time is this or later")
+  command.add_option("--from", o.from, "Only events with this time or later")
       ->type_name("TIME")
       ->check(check_time);
-  command.add_option("--to", o.to, "Those whose time is before this")->type_name("TIME")->check(check_time);
-  command.add_option("--sequence", o.sequence, "Those with this sequence")
+  command.add_option("--to", o.to, "Only events with a time before this")
+      ->type_name("TIME")
+      ->check(check_time);
+  command.add_option("--sequence", o.sequence, "Only events with this sequence")
       ->type_name("N")
       ->check(check_sequence);
-  command.add_option("--limit", o.limit, "So many at most")->type_name("N")->check(check_count);
-  command.add_option("--after", o.after, "Those behind this one, to go on where a list ended")
+  command.add_option("--limit", o.limit, "At most this many")->type_name("N")->check(check_count);
+  command.add_option("--after", o.after, "Only events after this place, to continue a list")
       ->type_name("AGGREGATE/SEQUENCE")
       ->check([](const std::string& text) {
         return place_of(text) || position_of(text) ? std::string{} : k_place_form;
@@ -132,27 +135,23 @@ void add_filter_options(CLI::App& command, list_options& o) {
 void add_list(CLI::App& waiting, command_line& line) {
   const auto o = std::make_shared<list_options>();
   o->request.kind = read_request::kind_of::waiting_list;
-  CLI::App* command = waiting.add_subcommand("list", "List the events that wait, and why");
+  CLI::App* command = waiting.add_subcommand("list", "List the waiting events, and why they wait");
   add_source_options(*command, o->source);
   add_output_option(*command, o->output);
-  command->add_option("STREAM", o->request.stream, "The stream's name; without it every stream");
+  command->add_option("STREAM", o->request.stream, "The stream's name; default: every stream");
   add_filter_options(*command, *o);
   command->footer(
-      "In the order of aggregate and sequence, a line each; what is given must all fit. --from and --to are "
-      "of\n"
-      "the event's own time, or its record's. A reason is gap (what is missing is named), epoch, behind "
-      "(earlier\n"
-      "ones of its aggregate wait), ready (the next step takes it), limit (its aggregate is held) or "
-      "reducer.\n"
-      "Rejected records are listed with --state-is rejected, in the order of their positions, by which "
-      "--after goes\non; how many are kept, and for how long, `rejected` of the config says.\n"
-      "Asks the running instance, or reads the directory where none runs. Exit code 0 also where none "
-      "waits.\n"
-      "Example:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead --older-than 1h");
+      "Prints a line for each event that meets all options, by aggregate and sequence. --from and --to "
+      "compare the\nevent's own time, or its record's. The reasons are gap (with\nthe missing numbers), "
+      "epoch, behind (earlier events of its aggregate wait), ready (the next step takes it),\nlimit (its "
+      "aggregate is held) and reducer.\n--state-is rejected lists rejected records by position, and --after "
+      "then takes a position. `rejected` of the\nconfig limits how many are kept, and for how long.\nAsks "
+      "the running instance, or reads the directory if none runs. Exit code 0 also if no event "
+      "waits.\nExample:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead --older-than 1h");
   command->callback([o, command, &line] {
     require_source(o->source);
     if (!o->after.empty() && o->request.stream.empty()) {
-      throw CLI::RequiredError{"STREAM: --after is a place in one stream, so that it"};
+      throw CLI::RequiredError{"STREAM: --after is a place in one stream, so it"};
     }
     o->request.json = o->output == output_format::json;
     o->request.waiting = filter_of(*o, *command);
@@ -170,7 +169,7 @@ struct show_options {
 void add_show(CLI::App& waiting, command_line& line) {
   const auto o = std::make_shared<show_options>();
   o->request.kind = read_request::kind_of::waiting_show;
-  CLI::App* command = waiting.add_subcommand("show", "Print one event that waits, with its bytes");
+  CLI::App* command = waiting.add_subcommand("show", "Print one waiting event, with its bytes");
   add_source_options(*command, o->source);
   add_output_option(*command, o->output);
   command->add_option("STREAM", o->request.stream, "The stream's name")->required();
@@ -179,8 +178,8 @@ void add_show(CLI::App& waiting, command_line& line) {
       ->required()
       ->check(check_sequence);
   command->footer(
-      "Asks the running instance, or reads the directory where none runs. Exit code 1: no such event waits.\n"
-      "Example:\n  ratchet waiting show -c ratchet.yaml payments p-1001 7");
+      "Asks the running instance, or reads the directory if none runs. Exit code 1: no such event "
+      "waits.\nExample:\n  ratchet waiting show -c ratchet.yaml payments p-1001 7");
   command->callback([o, &line] {
     require_source(o->source);
     o->request.json = o->output == output_format::json;
@@ -229,7 +228,7 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
       engine::open(std::move(settings), {}, {make_log(o.log), resume_option::none, nullptr, nullptr});
   if (!opened) {
     return explain_busy(std::move(opened).error(),
-                        "an instance that is only just starting or stopping cannot be asked; try again");
+                        "an instance that is starting or stopping does not answer; try again");
   }
   engine& e = *opened.value();
   pipeline way{e.tasks(), e.state(), e.clock()};
@@ -259,10 +258,11 @@ reported<std::string> payload_in(const std::string& path) {
   // A request is 64 KiB at most, and the event is named beside it.
   constexpr std::size_t k_most = std::size_t{48} << 10U;
   if (bytes.size() > k_most)
-    return problem{errc::usage, path + " is longer than 48 KiB", "send the event anew", {}};
+    return problem{errc::usage, path + " is longer than 48 KiB", "send the event again instead", {}};
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.pop_back();
   if (json::check_json(bytes).reason != malformed_reason::none)
-    return problem{errc::usage, path + " is not one JSON value", "it stands for the reducer's input", {}};
+    return problem{
+        errc::usage, path + " is not one JSON value", "the reducer takes it as the event's payload", {}};
   return bytes;
 }
 
@@ -272,11 +272,12 @@ void require_choice(const decide_options& o, const CLI::App& command) {
                                        "--to",        "--sequence", "--limit",  "--after"};
   const bool chooses = std::any_of(std::begin(k_filters), std::end(k_filters),
                                    [&](const char* name) { return command.get_option(name)->count() > 0; });
-  if (o.all && chooses) throw CLI::ValidationError{"--all", "does not go with what chooses some events"};
+  if (o.all && chooses)
+    throw CLI::ValidationError{"--all", "cannot be combined with options that choose some events"};
   if (!o.request.act || o.request.verb == waiting_verb::replay || o.all || chooses) return;
-  throw CLI::ValidationError{"--yes", std::string{"would "} + name_of(o.request.verb) +
-                                          " every event of the stream that waits: choose some, as with "
-                                          "--aggregate, or say --all"};
+  throw CLI::ValidationError{
+      "--yes", std::string{"would "} + name_of(o.request.verb) +
+                   " every waiting event of the stream: choose some, as with --aggregate, or add --all"};
 }
 
 int run_decision(decide_options& o, const CLI::App& command) {
@@ -302,18 +303,19 @@ struct verb_texts {
 
 constexpr verb_texts k_verbs[] = {
     {waiting_verb::replay, "Try events again, now, as if for the first time",
-     "Retrying and dead ones; an aggregate that is held goes on. What waits behind them follows in order.\n"
-     "Says of each what came of the attempt; exit code 1 where one was not applied.\n"
-     "--with gives one dead event another payload (what the reducer is given), which the audit rows tell.\n"
-     "Example:\n  ratchet waiting replay -c ratchet.yaml payments --state-is dead --reason timeout --yes"},
-    {waiting_verb::skip, "Pass over events, or over the missing numbers of a gap",
-     "The last-handled sequence moves past them, and they go; where they come again they are rejected "
-     "(late).\n"
-     "With --aggregate and --sequence the number may be one that never came: all up to it are passed over.\n"
-     "Example:\n  ratchet waiting skip -c ratchet.yaml payments --aggregate p-1001 --sequence 7 --yes"},
-    {waiting_verb::discard, "Throw events away",
-     "They go, and their numbers are open again: another event may come under them.\n"
-     "Example:\n  ratchet waiting discard -c ratchet.yaml payments --aggregate p-1001 --sequence 7 --yes"},
+     "Tries retrying and dead events; a held aggregate goes on. Later events of the aggregate follow in "
+     "order.\nPrints the result of each attempt. Exit code 1: an event was not applied.\n--with gives one "
+     "dead event another payload for the reducer; an audit row records it.\nExample:\n  ratchet waiting "
+     "replay -c ratchet.yaml payments --state-is dead --reason timeout --yes"},
+    {waiting_verb::skip, "Skip events, or the missing numbers of a gap",
+     "The last-handled sequence moves past the events, and they are removed. If they come again, they are "
+     "rejected (late).\nWith --aggregate and --sequence the number may be a missing one: all numbers up to "
+     "it are skipped.\nExample:\n  ratchet waiting skip -c ratchet.yaml payments --aggregate p-1001 "
+     "--sequence 7 --yes"},
+    {waiting_verb::discard, "Discard events",
+     "The events are removed, and their numbers are open again: other events may come with these "
+     "numbers.\nExample:\n  ratchet waiting discard -c ratchet.yaml payments --aggregate p-1001 --sequence 7 "
+     "--yes"},
 };
 
 void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts) {
@@ -324,8 +326,8 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
   add_output_option(*command, o->list.output);
   command->add_option("STREAM", o->list.request.stream, "The stream's name")->required();
   add_filter_options(*command, o->list);
-  command->add_flag("--all", o->all, "Every event of the stream that waits");
-  command->add_flag("--yes", o->request.act, "Do it; without it they are only listed");
+  command->add_flag("--all", o->all, "Every waiting event of the stream");
+  command->add_flag("--yes", o->request.act, "Do it; without --yes they are only listed");
   add_why_option(*command, o->request.why);
   if (texts.verb == waiting_verb::replay) {
     CLI::Option* with = command->add_option("--with", o->with, "The payload to try one event with")
@@ -334,9 +336,9 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
     with->needs("--aggregate")->needs("--sequence");
   }
   command->footer(
-      std::string{"Which ones, is told as to `waiting list`. Asks the running instance, which "
-                  "answers when it is durable;\nworks on a stopped directory, too. Every decision "
-                  "is an audit row, with who made it: see `ratchet status --audit`.\n"} +
+      std::string{"Choose events with the options of `waiting list`. Asks the running instance, which "
+                  "answers when the decision is\ndurable; works on a stopped directory, too. An audit row "
+                  "records each decision and who made it: see\n`ratchet status --audit`.\n"} +
       texts.footer);
   command->callback([o, command, &line] { line.status = run_decision(*o, *command); });
 }
@@ -344,15 +346,14 @@ void add_decision(CLI::App& waiting, command_line& line, const verb_texts& texts
 }  // namespace
 
 void add_waiting_command(CLI::App& root, command_line& line) {
-  CLI::App* waiting =
-      root.add_subcommand("waiting", "Look at events that cannot be handled yet, and decide about them");
+  CLI::App* waiting = root.add_subcommand("waiting", "Look at waiting events, and decide about them");
   waiting->require_subcommand(1);
   add_list(*waiting, line);
   add_show(*waiting, line);
   for (const verb_texts& texts : k_verbs) add_decision(*waiting, line, texts);
   waiting->footer(
-      "Parked events came before their turn, retrying ones will be tried again, dead ones wait for you.\n"
-      "Example:\n  ratchet waiting list -c ratchet.yaml");
+      "Parked events came before their turn. Retrying events will be tried again. Dead events wait for your "
+      "decision.\nExample:\n  ratchet waiting list -c ratchet.yaml");
 }
 
 }  // namespace ratchet::cli

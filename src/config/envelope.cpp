@@ -64,7 +64,7 @@ class envelope_reader {
     }
     if (const auto is = map.get("is")) {
       read_is(*is);
-      if (!map.has("field")) is->error("stands without `field`", "as in {field: /__deleted, is: \"true\"}");
+      if (!map.has("field")) is->error("needs `field`", "as in {field: /__deleted, is: \"true\"}");
     }
     if (!map.has("types") && !map.has("field")) {
       value->error("names neither `types` nor `field`",

@@ -71,9 +71,9 @@ void check_with_librdkafka(const config_value& property, const config_node& key,
                                      hint_for_unknown(name));
     case property_verdict::bad_value:
       return property.error(hidden ? "librdkafka does not take this value" : check.why,
-                            "see librdkafka's CONFIGURATION.md for what it takes");
+                            "see librdkafka's CONFIGURATION.md for its values");
     case property_verdict::no_consumer:
-      return property.warn("is a producer's property: it is for what is published to Kafka alone",
+      return property.warn("is a producer's property: it applies to published messages only",
                            "remove it where nothing is published");
   }
 }
@@ -96,7 +96,7 @@ void read_property(const config_value& property, const config_node& key, kafka_c
     }
   }
   if (const auto why = refused_property(name, text)) {
-    property.error("is not for you to set", *why);
+    property.error("cannot be set here", *why);
   } else {
     check_with_librdkafka(property, key, text, referred || is_secret_property(name));
     if (property.findings().reads_secrets) check_file(property, name, text);

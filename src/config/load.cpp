@@ -45,7 +45,7 @@ reported<config> parse(const std::string& text, const std::string& name, const c
   for (const std::string& path : findings.plain_secrets) {
     if (!open_to_all) break;
     findings.warn(root.at, path, "is a secret in a file that every user of this machine can read",
-                  "chmod 600 " + name + ", or name {file: PATH} or {env: NAME} in its place");
+                  "chmod 600 " + name + ", or name {file: PATH} or {env: NAME} instead");
   }
   read.file = name;
   read.warnings = std::move(findings.warnings);

@@ -18,14 +18,15 @@ void read_one(const config_value& value, emit_config& out) {
   if (const auto sink = map.get("sink")) {
     std::string name;
     if (sink->text(name)) out.topic = std::string{k_sink_prefix} + name;
-    if (map.has("topic")) map.error_at("topic", "stands beside `sink`", "a message goes to one of them");
+    if (map.has("topic"))
+      map.error_at("topic", "cannot be combined with `sink`", "a message goes to one of them");
   } else if (const auto topic = map.get("topic")) {
     (void)read_topic(*topic, out.topic);
   }
   if (const auto key = map.get("key")) (void)key->text(out.key);
   if (const auto payload = map.get("payload")) (void)payload->text(out.payload);
   if (const auto as = map.get("as"); as && as->text(out.as) && out.as.empty()) {
-    as->error("is empty", "leave it out where the event's own type is meant");
+    as->error("is empty", "leave it out to use the event's own type");
   }
 }
 
@@ -35,12 +36,12 @@ void read_types(const config_value& value, std::vector<std::string>& out) {
   for (const config_value& item : value.list("types")) {
     std::string type;
     if (!item.text(type)) continue;
-    if (type.empty()) item.error("is empty", "leave `types` out where every event is meant");
+    if (type.empty()) item.error("is empty", "leave `types` out to publish every event");
     out.push_back(std::move(type));
   }
   const bool is_list = value.node().kind == config_node::kind_of::list;
   if (is_list && value.node().items.empty()) {
-    value.error("names no type", "leave it out where every event is meant");
+    value.error("names no type", "leave it out to publish every event");
   }
 }
 

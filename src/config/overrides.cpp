@@ -61,7 +61,7 @@ class override_walk {
     const auto [last, error] =
         std::from_chars(rest_.data() + 1, rest_.data() + (closed ? end : rest_.size()), at);
     if (!closed || error != std::errc{} || last != rest_.data() + end) {
-      return fail("has a broken index", "as in streams[0]") != nullptr;
+      return fail("has an invalid index", "as in streams[0]") != nullptr;
     }
     if (node_->kind != kind_of::list || at >= node_->items.size()) {
       return fail("there is no " + std::string{rest_.substr(0, end + 1)} + " there",
@@ -71,7 +71,7 @@ class override_walk {
     node_ = &node_->items[at];
     rest_.remove_prefix(end + 1);
     if (!rest_.empty() && rest_.front() != '.' && rest_.front() != '[') {
-      return fail("wants a dot behind ]", "as in streams[0].order") != nullptr;
+      return fail("needs a dot after ]", "as in streams[0].order") != nullptr;
     }
     pass_dot();
     return true;
@@ -93,7 +93,7 @@ class override_walk {
     }
     if (best == nullptr) {
       const std::string_view wanted = rest_.substr(0, rest_.find('.'));
-      return fail("there is nothing called " + std::string{wanted},
+      return fail("there is no item named " + std::string{wanted},
                   names.empty() ? std::string{} : "there is " + names) != nullptr;
     }
     node_ = best;
@@ -166,7 +166,7 @@ void apply_one(config_node& root, const std::string& option, const std::string& 
   const config_place at{std::make_shared<const std::string>(option + " " + key), 0, 0};
   if (equals == std::string::npos || key.empty()) {
     findings.push_back(finding_at({std::make_shared<const std::string>(option), 0, 0}, {},
-                                  "wants KEY=VALUE"));  // not shown: it may be a secret
+                                  "must be KEY=VALUE"));  // not shown: it may be a secret
     return;
   }
   const std::string path = prefix + key;
@@ -191,7 +191,7 @@ void apply_overrides(config_node& root, const config_overrides& overrides,
   for (const std::string& argument : overrides.kafka_properties) {
     if (root.find("kafka") == nullptr) {
       findings.push_back(finding_at({std::make_shared<const std::string>("-X"), 0, 0}, "kafka",
-                                    "the config has no kafka section that a property could go to"));
+                                    "the config has no kafka section for the property"));
       return;
     }
     apply_one(root, "-X", std::string{k_properties}, argument, findings);

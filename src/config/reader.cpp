@@ -104,9 +104,9 @@ void config_value::warn(std::string message, std::string hint) const {
 bool config_value::expect(kind_of kind, std::string_view what) const {
   if (node_->kind == kind) return true;
   if (node_->kind == kind_of::null) {
-    error("has no value", "it wants " + std::string{what});
+    error("has no value", "it must be " + std::string{what});
   } else if (node_->kind != kind_of::refused) {
-    error("is " + std::string{name_of_kind(*node_)}, "it wants " + std::string{what});
+    error("is " + std::string{name_of_kind(*node_)}, "it must be " + std::string{what});
   }
   return false;
 }
@@ -173,7 +173,7 @@ int config_value::word(std::span<const std::string_view> words) const {
     return static_cast<int>(at - words.begin());
   }
   const std::string_view guess = did_you_mean(node_->text, words);
-  error(shown(*node_) + " is not known here",
+  error(shown(*node_) + " is not allowed here",
         guess.empty() ? "it is " + joined(words) : "did you mean \"" + std::string{guess} + "\"?");
   return -1;
 }
@@ -207,8 +207,8 @@ config_map::config_map(const config_value& value, std::span<const known_key> key
     if (key.kind != kind_of::scalar) continue;
     const auto [first, fresh] = firsts.emplace(key.text, &key);
     if (!fresh) {
-      findings().add(key.at, path_of(key.text), "is given twice",
-                     "first in line " + std::to_string(first->second->at.line) + "; keep one of them");
+      findings().add(key.at, path_of(key.text), "is set twice",
+                     "first on line " + std::to_string(first->second->at.line) + "; keep one of them");
     } else if (!keys.empty()) {
       check_key(key, keys);
     }
@@ -234,7 +234,7 @@ void config_map::check_key(const config_node& key, std::span<const known_key> ke
     hint = "merging maps is not supported: write the values out";
     for (const std::string_view name : names) findings().guess(path_of(name));
   } else if (colon != std::string::npos && glued != names.end()) {
-    hint = "YAML wants a space behind the colon of \"" + std::string{*glued} + ":\"";
+    hint = "YAML needs a space after the colon of \"" + std::string{*glued} + ":\"";
     findings().guess(path_of(*glued));
   } else if (const std::string_view guess = did_you_mean(key.text, names); !guess.empty()) {
     hint = "did you mean \"" + std::string{guess} + "\"?";

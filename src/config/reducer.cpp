@@ -12,7 +12,7 @@ namespace {
 constexpr known_key k_reducer_keys[] = {{"kind"}, {"name"}, {"version"}, {"from"}, {"fail"}, {"timeout"}};
 constexpr known_key k_fail_keys[] = {{"type"}, {"contains"}, {"how"}, {"times"}};
 constexpr const char* k_as_the_program_says = "it is the name in the reducer_traits of the program";
-constexpr const char* k_every_event = "leave it out where every event is meant";
+constexpr const char* k_every_event = "leave it out to cover every event";
 
 void read_part(const config_map& map, std::string_view key, std::string& out) {
   const auto value = map.get(key);
@@ -54,7 +54,7 @@ void read_reducer(const config_value& value, reducer_config& out) {
   }
   if (const auto name = map.get("name"); name && name->text(out.name)) {
     if (out.name.empty()) name->error("is empty", k_as_the_program_says);
-    if (is_built_in(out.name)) name->error("is a reducer of Ratchet's", "say kind: " + out.name);
+    if (is_built_in(out.name)) name->error("is a built-in reducer of Ratchet", "set kind: " + out.name);
   }
   if (const auto version = map.get("version")) {
     std::uint64_t number = 0;

@@ -90,7 +90,7 @@ class written_rules {
 
   void run() const {
     if (!stream_.topics.empty() && !has("start") && usable("start")) {
-      add("start", "is missing", "say where a partition begins that nobody has read yet: earliest or latest");
+      add("start", "is missing", "set where a partition without a stored offset begins: earliest or latest");
     }
     if (usable("order") && stream_.order != order::strict) refuse_strict_keys();
     if (usable("order") && stream_.order == order::strict) check_strict();
@@ -116,12 +116,12 @@ class written_rules {
     if (stream_.envelope.sequence_bits > k_one_half && usable("envelope.sequence") && !has("epoch_change") &&
         usable("epoch_change")) {
       add("epoch_change", "is missing",
-          "of a sequence of 128 bits the upper half is an epoch, and nothing but another epoch comes after a "
-          "lower half of 2^64-1: say park or accept");
+          "the upper half of a 128-bit sequence is its epoch, and after a lower half of 2^64-1 only another "
+          "epoch can come: set park or accept");
     }
     if (has("gap.timeout") && usable("gap") && stream_.gap.policy == gap_policy::wait) {
       add("gap.timeout", "does nothing with policy: wait",
-          "a gap is waited for without end; leave it out, or name policy: skip or stop");
+          "with this policy events wait without a limit; leave it out, or set policy: skip or stop");
     }
   }
   void check_transactions_alone() const {
@@ -129,7 +129,7 @@ class written_rules {
                             "start", "handling", "types", "ignore"}) {
       if (has(key)) {
         add(key, "does nothing in a stream without topics and envelope",
-            "only transactions feed it, and they have no events: leave it out");
+            "only transactions feed it, and they are not events: leave it out");
       }
     }
   }
@@ -137,11 +137,12 @@ class written_rules {
     const bool own = stream_.reducer.kind == reducer_config::kind_of::own;
     if (own && !has("reducer.name") && usable("reducer.name")) {
       add("reducer.name", "is missing",
-          "as in {kind: own, name: payment_state, version: 1}: what the reducer_traits of the program say");
+          "as in {kind: own, name: payment_state, version: 1}: the values of the reducer_traits of the "
+          "program");
     }
     if (!own && has("reducer.version")) {
       add("reducer.version", "belongs to kind: own",
-          "leave it out, or say kind: own where a program brings the reducer of this name");
+          "leave it out, or set kind: own if a program has the reducer of this name");
     }
   }
 
@@ -175,7 +176,7 @@ void check_kafka(const config_node& root, const config& read, config_findings& f
                                  [](const stream_config& s) { return !s.topics.empty(); });
   if (!reads && std::none_of(read.streams.begin(), read.streams.end(), publishes)) return;
   findings.add(root.at, "kafka", "is missing",
-               std::string{reads ? "streams with topics need" : "what is published needs"} +
+               std::string{reads ? "streams with topics need" : "published messages need"} +
                    " kafka: {brokers: [localhost:9092], group: NAME}");
 }
 

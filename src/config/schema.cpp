@@ -38,7 +38,7 @@ constexpr known_key k_stream_keys[] = {
     {"rejected"},     {"poison"},
     {"step"},         {"outputs"},
     {"emit"},         {"tables"},
-    {"handling"},     {"retention", "leave it out; sequences are kept for ever"},
+    {"handling"},     {"retention", "leave it out; sequences are never forgotten"},
     {"dead_letter"},  {"rejections"},
     {"record_times"}, {"ties"},
     {"after_delete"}, {"too_old"},
@@ -92,7 +92,7 @@ void read_dedup(const config_value& value, dedup_config& out) {
   const auto kind = value.node().kind;
   if (kind == config_node::kind_of::scalar || kind == config_node::kind_of::null) {
     return value.error(kind == config_node::kind_of::null ? "has no value" : "is text",
-                       "it wants off, or a map as in {ids: uuidv7, window: 24h}");
+                       "it must be off, or a map as in {ids: uuidv7, window: 24h}");
   }
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;
@@ -107,10 +107,10 @@ void read_dedup(const config_value& value, dedup_config& out) {
   }
   if (const auto window = map.get("window")) {
     if (out.ids == id_kind::monotonic) {
-      window->error("does not go with ids: monotonic", "the last number is kept for ever: leave it out");
+      window->error("does not go with ids: monotonic", "the last number is never forgotten: leave it out");
     }
     if (window->duration(out.window) && out.window.count() == 0) {
-      window->error("is 0", "a window is longer than that; without one use dedup: off");
+      window->error("is 0", "a window must be longer; for no window use dedup: off");
     }
   }
   if (const auto skew = map.get("max_skew")) (void)skew->duration(out.max_skew);
@@ -119,7 +119,7 @@ void read_dedup(const config_value& value, dedup_config& out) {
 void read_poison(const config_value& value, std::uint32_t& out) {
   std::uint64_t number = 0;
   if (value.is_word("off") || (value.is_word("0") && value.node().plain)) {
-    if (value.is_word("0")) value.error("0 is no limit", "use poison: off, or a number such as 100");
+    if (value.is_word("0")) value.error("0 is not a limit", "use poison: off, or a number such as 100");
     out = 0;
   } else if (value.number(number, 1, std::numeric_limits<std::uint32_t>::max())) {
     out = static_cast<std::uint32_t>(number);
@@ -139,8 +139,8 @@ void read_http(const config_value& value, std::optional<http_config>& out) {
   }
   out = http_config{where->host, where->port};
   if (is_loopback(where->host)) return;
-  listen->warn("others than this machine can reach it, and http has no authentication and no encryption",
-               "use 127.0.0.1, or let only your monitoring through");
+  listen->warn("it listens on a non-loopback address, without authentication or encryption",
+               "use 127.0.0.1, or let a firewall admit only your monitoring");
 }
 
 /// {topic: NAME} for every stream, or for one; or `off`, which for one stream undoes that for every.
@@ -169,7 +169,7 @@ void read_outbox(const config_value& value, outbox_config& out) {
   if (message && message->size(out.message_bytes) &&
       (out.message_bytes < k_least_message || out.message_bytes > k_most_message)) {
     message->error(message->node().text + " is out of range",
-                   "it goes from 4KiB to 1000000000: what the topics take (max.message.bytes)");
+                   "it goes from 4KiB to 1000000000; set it to what the topics allow (max.message.bytes)");
   }
 }
 
@@ -245,7 +245,7 @@ void read_choices(const config_map& map, stream_config& out) {
 void read_stream(const config_value& value, stream_config& out, step_reader& step) {
   const config_map map{value, k_stream_keys};
   if (!map.valid()) return;
-  if (const auto name = map.require("name", "ratchet get and scan ask for the stream by it")) {
+  if (const auto name = map.require("name", "`ratchet get` and `scan` name the stream by it")) {
     if (name->text(out.name) && !is_topic_name(out.name)) {
       name->error("is not a stream's name", "1 to 249 of a-z A-Z 0-9 . _ -");
     }
@@ -301,7 +301,7 @@ void read_version(const config_map& top) {
   const auto version = top.require("version", "begin the file with version: 1");
   std::uint64_t number = 0;
   if (version && version->number(number, 0, std::numeric_limits<std::uint32_t>::max()) && number != 1) {
-    version->error(std::to_string(number) + " is not a version that this ratchet reads",
+    version->error(std::to_string(number) + " is not a version that this Ratchet reads",
                    "it reads version: 1");
   }
 }

@@ -41,7 +41,7 @@ bool read_file(const config_value& file, const std::string& path, std::string& o
   const auto failed = [&](int code) {
     file.error("cannot read the secret in " + path + ": " + std::generic_category().message(code),
                code == ENOENT   ? "write the secret into that file, readable by this user alone"
-               : code == EACCES ? "let this user read it, as with chown; nobody else needs to"
+               : code == EACCES ? "let only this user read it, as with chown"
                                 : "name a file that holds the secret and nothing else");
     return false;
   };
@@ -88,7 +88,7 @@ bool read_secret(const config_value& value, std::string& out) {
       keys.size() == 1 && std::any_of(std::begin(k_sources), std::end(k_sources),
                                       [&](const known_key& k) { return k.name == keys[0].text; });
   if (!one) {
-    value.error("is a map that names no single source of its value",
+    value.error("is a map that does not name exactly one source of its value",
                 "it is text (in quotes where it begins with a brace), {file: PATH} or {env: NAME}");
     return false;
   }
@@ -106,7 +106,7 @@ bool read_secret(const config_value& value, std::string& out) {
   if (!(file ? read_file(source, name, out) : read_variable(source, name, out))) return false;
   const std::string where = file ? name : "the environment variable " + name;
   if (out.empty()) {
-    source.error(where + " is empty", "it has to hold the secret");
+    source.error(where + " is empty", "it must hold the secret");
     return false;
   }
   if (out.find('\0') != std::string::npos) {

@@ -77,11 +77,11 @@ void read_header(const config_value& value, const config_node& key, std::map<std
   }
   if (std::max(name.size(), text.size()) > k_longest_http_field) {
     return value.error(
-        "is longer than a header may be, which takes " + std::to_string(k_longest_http_field) + " bytes",
-        "put what is so long into the messages");
+        "is longer than a header, which has at most " + std::to_string(k_longest_http_field) + " bytes",
+        "move long content into the messages");
   }
   if (!is_header_value(text)) {
-    return value.error("holds a control character, as a line feed is", "a header's value is one line");
+    return value.error("has a control character, such as a line feed", "a header's value is one line");
   }
   out.insert_or_assign(key.text, std::move(text));
 }
@@ -96,9 +96,7 @@ void read_http(const config_value& value, http_sink_config& out) {
   if (!map.valid()) return;
   if (const auto url = map.require("url", "as in url: https://pay.example/receipts")) {
     if (url->text(out.url) && !parse_http_url(out.url)) {
-      url->error(
-          "is not an address of HTTP",
-          "as in https://pay.example/receipts: without a user, which goes into a header, and without #");
+      url->error("is not an HTTP URL", "as in https://pay.example/receipts: no user (use a header) and no #");
     }
   }
   if (const auto method = map.get("method")) read_method(*method, out.method);
@@ -130,7 +128,7 @@ void read_http(const config_value& value, http_sink_config& out) {
 /// Once more, as a map's keys are read one by one: `callback: true`, and nothing else.
 void read_flag(const config_value& value, const char* key) {
   if (!value.is_word("true"))
-    value.error("wants true", std::string{"leave it out where the sink is no "} + key);
+    value.error("must be `true`", std::string{"remove the key if the sink is not a "} + key);
 }
 
 void read_retry(const config_value& value, sink_config& out) {
@@ -163,19 +161,19 @@ void read_one(const config_value& value, sink_config& out) {
   const auto discard = map.get("discard");
   const int kinds = (http ? 1 : 0) + (callback ? 1 : 0) + (discard ? 1 : 0);
   if (kinds != 1) {
-    value.error(kinds == 0 ? "does not say what it is" : "is more than one thing",
-                "http: {url: ...}, callback: true (the program brings it), or discard: true");
+    value.error(kinds == 0 ? "has no kind" : "has more than one kind",
+                "http: {url: ...}, callback: true (a program adds it), or discard: true");
   }
   if (http) read_http(*http, out.http);
   if (callback) {
     out.kind = sink_config::kind_of::callback;
-    callback->warn("is brought by a program that embeds Ratchet; the command `ratchet` cannot run it",
+    callback->warn("is added by a program that embeds Ratchet; the command `ratchet` cannot run it",
                    "leave it to that program, or use an http sink");
     read_flag(*callback, "callback");
   }
   if (discard) {
     out.kind = sink_config::kind_of::discard;
-    read_flag(*discard, "place to throw away to");
+    read_flag(*discard, "sink that discards messages");
   }
   if (const auto retry = map.get("retry")) read_retry(*retry, out);
 }
@@ -192,9 +190,9 @@ void warn_of_unused_sinks(const config_node& root, const config& read, config_fi
   for (std::size_t i = 0; i < read.sinks.size(); ++i) {
     const sink_config& sink = read.sinks[i];
     if (sink.kind == sink_config::kind_of::discard || used.contains(sink.name)) continue;
-    findings.warn(sinks->items[i].at, "sinks[" + std::to_string(i) + "]",
-                  "no stream publishes to " + sink.name,
-                  "name it in `emit` or `outputs` of a stream; or take it out, once nothing waits for it");
+    findings.warn(
+        sinks->items[i].at, "sinks[" + std::to_string(i) + "]", "no stream publishes to " + sink.name,
+        "name it in `emit` or `outputs` of a stream; or remove the sink once no message waits for it");
   }
 }
 

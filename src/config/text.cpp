@@ -154,14 +154,12 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
                        kind_of_sequences(stream.envelope, stream.order) == sequence_kind::time;
   if (is_latest && (stream.ties == ties::later || (stream.ties == ties::usual && is_time))) {
     out.emplace_back(
-        "of two events with the same sequence the one that comes later wins: all of an aggregate belong in "
-        "one "
-        "partition, as their key puts them");
+        "of two events with the same sequence, the later one wins: key the topic by aggregate, so that its "
+        "events share a partition");
   } else if (is_latest) {
     out.emplace_back(
-        "two different events with the same sequence are a conflict, and the second is rejected: where "
-        "sequences "
-        "are coarser than the events, say ties: later");
+        "two different events with the same sequence are a conflict, and the second is rejected: if "
+        "sequences are coarser than the events, set ties: later");
   } else {
     out.emplace_back(
         "two different events with the same sequence are a conflict, and the second is rejected");
@@ -170,62 +168,57 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
     out.emplace_back(
         "sequences are compared as text: \"10\" is below \"9\"" +
         std::string{stream.envelope.format == envelope_format::cloudevents
-                        ? ", unless the event says sequencetype: Integer; for numbers say as: integer"
+                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer"
                         : ""});
   }
   if (stream.envelope.format == envelope_format::cloudevents &&
       stream.envelope.aggregate == "attribute:subject") {
     out.emplace_back(
-        "numbers of two sources are compared where they speak of one subject: a sequence counts within its "
-        "source, "
-        "so that each subject needs a source of its own");
+        "numbers of two sources are compared if they have the same subject, although a sequence counts "
+        "within its source: give each subject one source");
   }
   const bool may_begin_again = is_latest && !is_compared_as_text(stream) && !is_time;
   if (may_begin_again && stream.after_delete == after_delete::restart) {
     out.emplace_back(
-        "behind a delete the number 0 or 1 begins an aggregate anew, also where it comes late from before "
-        "the "
-        "delete and no event id tells that");
+        "after a delete, number 0 or 1 starts the aggregate over, also a late one from before the delete "
+        "that no event id reveals");
   } else if (may_begin_again) {
     out.emplace_back(
-        "an aggregate that is deleted and made again has to count on: lower numbers are stale; where they "
-        "begin at "
-        "0 or 1 again, say after_delete: restart");
+        "an aggregate that is deleted and created again must continue its numbers: lower numbers are stale; "
+        "if they begin at 0 or 1 again, set after_delete: restart");
   }
 }
 
 void add_limits_of_debezium(const stream_config& stream, std::vector<std::string>& out) {
   if (stream.envelope.position == change_order::log) {
     out.emplace_back(
-        "changes of PostgreSQL, MySQL, MariaDB, SQL Server and Oracle go by the log, of MongoDB by their "
-        "partition; those of other connectors are rejected (connector_unknown) unless position: partition is "
-        "said");
+        "changes of PostgreSQL, MySQL, MariaDB, SQL Server and Oracle are ordered by the log, those of "
+        "MongoDB by their partition; changes of other connectors are rejected (connector_unknown) unless you "
+        "set position: partition");
   } else {
-    out.emplace_back("while a connector repeats what it sent before, rows go back, and forward again");
+    out.emplace_back("while a connector repeats earlier changes, rows go back, and forward again");
   }
   if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
   out.push_back("a column that comes as " + stream.envelope.unavailable +
-                " keeps what is stored of it; where nothing is stored it is left out");
+                " keeps its stored value; without one it is left out");
 }
 
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
   if (has_log_positions(stream.envelope.format)) {
     out.emplace_back(
-        "of two changes of a row at one log position the one that comes last is kept: all of a row belong in "
-        "one "
-        "partition, as their key puts them");
+        "of two changes of a row at one log position, the last one is kept: key the topic by row, so that "
+        "its changes share a partition");
     if (stream.envelope.format == envelope_format::debezium_cdc) add_limits_of_debezium(stream, out);
     return;
   }
   if (stream.dedup.ids != id_kind::none) {
-    out.push_back("an event id that is used again under a new sequence is noticed only within " +
+    out.push_back("Ratchet notices an event id that comes again under a new sequence only within " +
                   format_duration(stream.dedup.window));
   }
   if (stream.envelope.sequence == "offset") {
     out.emplace_back(
-        "the newest record of an aggregate wins, by its offset: all of an aggregate belong in one partition, "
-        "as "
-        "their key puts them");
+        "the record of an aggregate with the highest offset wins: key the topic by aggregate, so that its "
+        "events share a partition");
     return;
   }
   add_limits_of_versions(stream, out);
@@ -236,13 +229,11 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   switch (stream.gap.policy) {
     case gap_policy::wait:
       out.emplace_back(
-          "where an event never comes, all later ones of its aggregate wait for it until an operator "
-          "decides");
+          "if an event never comes, all later ones of its aggregate wait until an operator decides");
       break;
     case gap_policy::skip:
-      out.push_back(
-          "a number that is missing for " + timeout +
-          " of the records' time is skipped: its event is rejected (late) where it comes after all");
+      out.push_back("a number that is missing for " + timeout +
+                    " of the records' time is skipped: its event is rejected (late) if it comes after all");
       break;
     case gap_policy::stop:
       out.push_back("a number that is missing for " + timeout +
@@ -251,9 +242,10 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   }
   if (stream.first == first_number::any) {
     out.push_back("the first event of an aggregate is applied " + timeout +
-                  " after it came: lower ones might follow");
+                  " after it came: lower numbers might follow");
   } else if (!stream.topics.empty() && stream.start == start_position::latest) {
-    out.emplace_back("an aggregate whose first events lie before the first start waits for them in vain");
+    out.emplace_back(
+        "an aggregate whose first events are older than the first start waits for them without end");
   }
 }
 
@@ -282,8 +274,7 @@ std::string words_of_outputs(const stream_config& stream) {
 void add_limit_of_published(const stream_config& stream, std::vector<std::string>& out) {
   if (stream.outputs.empty() && stream.emit.empty()) return;
   out.emplace_back(
-      "what is published is sent at least once: whoever reads it drops repeats by ce_id; a tombstone "
-      "publishes nothing");
+      "messages are sent at least once: consumers must drop repeats by ce_id; a tombstone publishes nothing");
 }
 
 /// What a built-in reducer leaves empty, by name.
@@ -319,7 +310,7 @@ std::string_view config_template() noexcept {
 std::string describe(const stream_config& stream) {
   std::string text = stream.name + ": ";
   if (!takes_events(stream)) {
-    text += "fed by the transactions of a program alone; their keys remembered for " +
+    text += "fed by the transactions of a program only; their keys remembered for " +
             format_duration(stream.dedup.window);
     return text + words_of_outputs(stream);
   }
@@ -359,7 +350,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   std::vector<std::string> limits;
   const std::string window = format_duration(stream.dedup.window);
   if (!takes_events(stream)) {
-    limits.push_back("a request whose key comes again after more than " + window + " is done again");
+    limits.push_back("a request whose key comes again after " + window + " runs again");
     add_limit_of_published(stream, limits);
     return limits;
   }
@@ -379,12 +370,12 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     }
     const std::string fate_of_old =
         stream.too_old == too_old::park
-            ? " older than the stream waits, and its aggregate behind it, until an operator decides"
-            : " older than the stream is rejected (too_old): nobody can tell whether it was handled";
+            ? " older than the stream waits, with later events of its aggregate, until an operator decides"
+            : " older than the stream is rejected (too_old): Ratchet cannot tell whether it was handled";
     if (stream.dedup.ids == id_kind::monotonic) {
       limits.emplace_back(
-          "an id that is no higher than one that its partition had before, of the same source, counts as a "
-          "repeat, also of another aggregate");
+          "an id counts as a repeat, also of another aggregate, if its partition had an equal or higher one "
+          "of the same source before");
     } else if (stream.dedup.ids == id_kind::opaque) {
       limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
                        " later than the first is applied again");
@@ -394,14 +385,13 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     }
   }
   if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {
-    limits.push_back(
-        "it reads " + element +
-        " of an array: a record whose array has more elements is rejected (longer_array), as the "
-        "others would be lost");
+    limits.push_back("it reads " + element +
+                     " of an array: a record whose array has more elements is rejected (longer_array), "
+                     "because the others would be lost");
   }
   if (stream.poison == 0) {
     limits.emplace_back(
-        "a wrong envelope or topic is not noticed by itself: malformed records never stop it");
+        "Ratchet does not notice a wrong envelope or topic: malformed records never stop the stream");
   }
   if (!stream.topics.empty() && stream.start == start_position::latest) {
     limits.emplace_back("records from before the first start are never read");
@@ -409,14 +399,14 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   const bool own = stream.reducer.kind == reducer_config::kind_of::own;
   if (own) {
     limits.emplace_back(
-        "only the program that has its reducer runs it: ratchet run and apply refuse; what is stored can be "
-        "read");
+        "only the program that has its reducer can run it: `ratchet run` and `apply` refuse; the state can "
+        "be read");
   }
   if (!own && takes_events(stream)) add_limits_of_built_in(stream, limits);
   add_limit_of_published(stream, limits);
   if (stream.reducer.timeout) {
-    limits.push_back("a reducer is never interrupted: what it did in more than " +
-                     format_duration(*stream.reducer.timeout) + " is dropped, and tried again");
+    limits.push_back("a reducer is never interrupted: its result after more than " +
+                     format_duration(*stream.reducer.timeout) + " is dropped, and the event is tried again");
   }
   return limits;
 }

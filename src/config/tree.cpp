@@ -211,7 +211,7 @@ std::string hint_of_syntax(const std::string& text, int line) {
   for (std::string one; std::getline(lines, one) && ++number <= line;) {
     const std::size_t indent = one.find_first_not_of(" \t");
     if (one.substr(0, indent).find('\t') == std::string::npos) continue;
-    return "line " + std::to_string(number) + " is indented with a tab: YAML wants spaces";
+    return "line " + std::to_string(number) + " is indented with a tab: YAML needs spaces";
   }
   return {};
 }

@@ -27,7 +27,7 @@ void read_backoff(const config_value& value, retry_config& out) {
   if (dots == std::string::npos) {
     const bool constant = parse_duration(text).has_value();
     return value.error("is not a range of durations",
-                       constant ? "for one that does not grow write " + text + ".." + text : k_example);
+                       constant ? "for a constant one write " + text + ".." + text : k_example);
   }
   const auto low = parse_duration(std::string_view{text}.substr(0, dots));
   const auto high = parse_duration(std::string_view{text}.substr(dots + 2));
@@ -49,7 +49,7 @@ void read_gap(const config_value& value, gap_config& out) {
   }
   if (const auto timeout = map.get("timeout")) {
     if (timeout->duration(out.timeout) && out.timeout.count() == 0) {
-      timeout->error("is 0", "events may overtake each other: give the missing ones some time, as in 1h");
+      timeout->error("is 0", "events may overtake each other: allow missing events some time, as in 1h");
     }
   }
 }

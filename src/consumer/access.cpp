@@ -39,8 +39,8 @@ problem refused_login(const std::string& text, const kafka_config& kafka) {
   return {
       errc::access_denied,
       names_of_brokers(kafka) + " refuse the login of " + who(kafka) + " (SASL " + mechanism + "): " + text,
-      "check `sasl.mechanisms`, `sasl.username` and `sasl.password` in `kafka.properties`, and that the "
-      "brokers know this user; then start again",
+      "check `sasl.mechanisms`, `sasl.username` and `sasl.password` in `kafka.properties`, and that this "
+      "user exists on the brokers; then start again",
       {}};
 }
 
@@ -49,17 +49,15 @@ problem refused_tls(const std::string& text, const kafka_config& kafka) {
   const bool no_tls = text.find("unexpected eof") != std::string::npos ||
                       text.find("wrong version number") != std::string::npos;
   std::string hint =
-      "check the `ssl.*` properties in `kafka.properties`, and what the brokers demand of clients";
+      "check the `ssl.*` properties in `kafka.properties`, and what the brokers require of clients";
   if (unverified) {
     hint =
         "either `ssl.ca.location` does not name the CA that signed the brokers' certificates, or "
-        "`kafka.brokers` names hosts that these do not hold: "
-        "`openssl s_client -connect " +
+        "`kafka.brokers` names hosts that are not in these certificates: `openssl s_client -connect " +
         kafka.brokers.front() + " -showcerts` shows them";
   } else if (no_tls) {
     hint =
-        "that port does not seem to speak TLS: name the TLS port in `kafka.brokers`, or correct "
-        "`security.protocol`";
+        "the port seems to have no TLS: name the TLS port in `kafka.brokers`, or correct `security.protocol`";
   }
   return {errc::access_denied, "no TLS connection to " + names_of_brokers(kafka) + ": " + text, hint, {}};
 }
@@ -90,13 +88,13 @@ problem describe_refusal(access_kind kind, const std::string& text, const kafka_
     case access_kind::group:
       return {errc::access_denied,
               who(kafka) + " may not use the consumer group `" + kafka.group + "`: " + text,
-              "an ACL has to allow Read (which includes Describe): " +
+              "an ACL must allow Read (which includes Describe): " +
                   acl_command(kafka, "--group " + shell_word(kafka.group)),
               {}};
     case access_kind::cluster:
       return {errc::access_denied,
               who(kafka) + " may not use the cluster: " + text,
-              "ask whoever keeps the brokers' ACLs",
+              "ask the administrator of the brokers' ACLs",
               {}};
   }
   return {errc::access_denied, text, "", {}};
@@ -109,28 +107,24 @@ problem describe_refused_topics(topic_use use, const std::string& text, const ka
   std::string options;
   for (const std::string& topic : topics)
     options += (options.empty() ? "--topic " : " --topic ") + shell_word(topic);
-  return {
-      errc::access_denied,
-      who(kafka) + (reads ? " may not read " : " may not write to ") +
-          (topics.size() == 1 ? "the topic " : "the topics ") + quoted(topics) + ": " + text,
-      "an ACL has to allow " + right + " (which includes Describe): " + acl_command(kafka, options, right),
-      {}};
+  return {errc::access_denied,
+          who(kafka) + (reads ? " may not read " : " may not write to ") +
+              (topics.size() == 1 ? "the topic " : "the topics ") + quoted(topics) + ": " + text,
+          "an ACL must allow " + right + " (which includes Describe): " + acl_command(kafka, options, right),
+          {}};
 }
 
 problem describe_unreachable(const std::optional<complaint>& said, const kafka_config& kafka) {
   // Not every version of librdkafka says what a closed connection may mean.
   const bool closed = said && said->text.find("Disconnected") != std::string::npos;
-  return {
-      errc::source_unavailable,
-      "no broker of " + names_of_brokers(kafka) + " answered within " +
-          format_duration(kafka.connect_timeout) +
-          (said ? ": " + said->text : std::string{"; the client says nothing of a reason"}),
-      std::string{"check `kafka.brokers`, the network, and `security.protocol` in `kafka.properties`"} +
-          (closed
-               ? ", as a port that wants TLS or a login closes the connection of a client that brings neither"
-               : "") +
-          "; then start again",
-      {}};
+  return {errc::source_unavailable,
+          "no broker of " + names_of_brokers(kafka) + " answered within " +
+              format_duration(kafka.connect_timeout) +
+              (said ? ": " + said->text : std::string{"; the Kafka client gives no reason"}),
+          std::string{"check `kafka.brokers`, the network, and `security.protocol` in `kafka.properties`"} +
+              (closed ? "; a port with TLS or a login closes the connections of clients without them" : "") +
+              "; then start again",
+          {}};
 }
 
 }  // namespace ratchet

@@ -148,9 +148,9 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
     const std::string why =
         f.last == resume_facts::last_record::absent
             ? "the record at offset " + std::to_string(f.last_offset) + " is gone (compacted or expired)"
-            : "no record below offset " + std::to_string(d.offset) + " is remembered";
+            : "the state remembers no record below offset " + std::to_string(d.offset);
     out.warnings.push_back(to_string(c.where) + ": " + why +
-                           ", so it cannot be told whether the topic is still the same");
+                           ", so Ratchet cannot check whether the topic is still the same");
   }
 }
 

@@ -42,7 +42,7 @@ void broker_contact::note_trouble(const notice::trouble& t) {
   }
   if (!troubles_.due(around_.clock.steady())) return;
   in_trouble_ = true;
-  tell(around_.log, log_kind::brokers_away, "brokers: {}; it goes on by itself{}", t.text,
+  tell(around_.log, log_kind::brokers_away, "brokers: {}; Ratchet keeps trying{}", t.text,
        troubles_.held_back());
 }
 
@@ -50,7 +50,7 @@ void broker_contact::note_trouble(const notice::trouble& t) {
 void broker_contact::tell_of_silence(time_point now) {
   if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
   are_away_ = true;
-  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; it goes on by itself",
+  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; Ratchet keeps trying",
        k_silence.count());
   around_.board.set_obstacle(k_obstacle, "no broker answers");
 }

@@ -11,8 +11,8 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_next =
-    "nothing is decided wrongly, but the window stands still until the clock is past that: set the clock "
-    "(`timedatectl` shows whether it is synchronized)";
+    "no verdict is wrong, but the window does not advance until the clock has passed that time: set the "
+    "clock (`timedatectl` shows whether it is synchronized)";
 
 }  // namespace
 
@@ -46,14 +46,14 @@ std::optional<std::string> clock_watch::fault(timestamp now) const {
       }
     }
   }
-  const std::string clock = "this machine's clock says " + to_rfc3339(now);
+  const std::string clock = "this machine's clock is at " + to_rfc3339(now);
   if (newest && *newest > limit) {
     return clock + ", " + format_rounded(*newest - now) + " before " + to_rfc3339(*newest) +
-           ", which the state has seen: it is behind now, or was ahead then; " + k_next;
+           ", a time that the state has seen: the clock is behind now, or was ahead then; " + k_next;
   }
   if (oldest_of_future_ && *oldest_of_future_ > limit) {
-    return clock + ", and every record that comes is at least " + format_rounded(*oldest_of_future_ - now) +
-           " later: it is behind, or the producers' clocks are ahead; " + k_next;
+    return clock + ", and every new record is at least " + format_rounded(*oldest_of_future_ - now) +
+           " later: the clock is behind, or the producers' clocks are ahead; " + k_next;
   }
   return std::nullopt;
 }

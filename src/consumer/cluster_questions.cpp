@@ -84,11 +84,12 @@ turn_result<> cluster_questions::find_cluster() {
   if (known == cluster.value()) return go_on();
   return session_result{
       session_end::refused,
-      problem{make_error_code(errc::state_foreign),
-              "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
-                  ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
-              "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this one",
-              {}}};
+      problem{
+          make_error_code(errc::state_foreign),
+          "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
+              ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
+          "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this cluster",
+          {}}};
 }
 
 result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const std::string> topics) {
@@ -157,12 +158,12 @@ session_result cluster_questions::failed(const std::string& what, std::error_cod
   return {passing ? session_end::client_lost : otherwise,
           problem{code,
                   what + ": " + (said ? said->text : code.message()),
-                  passing ? "" : "check the brokers, and what this user may do",
+                  passing ? "" : "check the brokers and this user's rights",
                   {}}};
 }
 
 session_result cluster_questions::resume_failed(std::error_code code) {
-  return failed("where to resume cannot be found out", code, session_end::client_lost);
+  return failed("cannot find out where to resume", code, session_end::client_lost);
 }
 
 }  // namespace ratchet

@@ -20,8 +20,7 @@ turn_result<> consumer_session::start_alone() {
     const auto found = around_.from.partitions(wanted, k_topics_patience);
     if (!found && found.error() == make_error_code(errc::source_unavailable)) {
       tell(around_.log, log_kind::brokers_away,
-           "the topics that are published to could not be checked: {}; what is published waits "
-           "until the brokers are there",
+           "cannot check the output topics: {}; messages wait until the brokers answer",
            found.error().message());
     } else if (!found) {
       return questions_.topics_failed(found.error(), wanted, topic_use::written);
@@ -45,11 +44,11 @@ turn_result<> consumer_session::start_alone() {
   for (const auto& s : around_.streams) around_.board.set_assigned(s->config.name, {});
   around_.board.set_ready(true);
   tell(around_.log, log_kind::waiting_for_transactions,
-       "no stream has topics, nothing is read: what waits is sent and tried again, and a program's "
-       "transactions are taken");
+       "no stream has topics, so nothing is read: waiting messages are sent, waiting events are tried again, "
+       "and transactions are accepted");
   if (options_.resume.option != resume_option::none && !options_.resume.was_used) {
     tell(around_.log, log_kind::resume_option_unused,
-         "`--resume {}` had nothing to do: it says where topics are read on, and no stream has any",
+         "`--resume {}` had nothing to do: it chooses where to resume reading, and no stream has topics",
          name_of(options_.resume.option));
   }
   ownership_.take_alone();

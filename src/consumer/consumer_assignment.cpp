@@ -169,10 +169,9 @@ void consumer_session::show_assignment() {
 turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
        r.partitions.size() == 1 ? "was" : "were",
-       r.lost
-           ? "lost: the group took this member for gone. The state is as it was; they are read on once the "
-             "group gives them back"
-           : "revoked");
+       r.lost ? "lost: the group removed this member; the state is unchanged, and reading goes on when the "
+                "group assigns them again"
+              : "revoked");
   around_.board.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !partitions_.assigned().empty()) {
     RATCHET_TRY(stored(around_.to.sync()));
@@ -227,8 +226,8 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   troubles_.note_read_again(o.where, offset);
   RATCHET_TRY(count_all_again());
   tell(around_.log, log_kind::partition_read_again,
-       "{} was out of range ({}); the log has its offset {}, and it is read again from there",
-       to_string(o.where), o.text, offset);
+       "{} was out of range ({}); the log still has offset {}, so reading goes on there", to_string(o.where),
+       o.text, offset);
   if (const auto begun = around_.from.assign(positions_to_read()); !begun)
     return questions_.resume_failed(begun.error());
   return go_on();
@@ -250,8 +249,8 @@ void consumer_session::on_topic_gone(const notice::topic_gone& g) {
 
 void consumer_session::on_dead_partition(const topic_partition& where, const std::string& text,
                                          const result<resolved_assignment>& resolved) {
-  std::string why = to_string(where) + " cannot be read any more: " + text;
-  std::string hint = "start again: the offsets are then checked, and what can be done is said";
+  std::string why = to_string(where) + " can no longer be read: " + text;
+  std::string hint = "start again: Ratchet then checks the offsets and prints what can be done";
   if (resolved && !resolved.value().stops.empty()) {
     why = resolved.value().stops.front().message;
     hint = resolved.value().stops.front().hint;
@@ -274,9 +273,8 @@ void consumer_session::tell_of_waiting(time_point now) {
     return;
   told_of_waiting_ = unassigned_since_;
   const std::string why =
-      "waiting for the group to assign partitions: it first waits for its other members, and for one that "
-      "was killed "
-      "until its session ends, up to " +
+      "waiting for the group to assign partitions: the group first waits for its other members; a killed "
+      "member counts until its session ends, up to " +
       std::to_string(std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) + " s";
   tell(around_.log, log_kind::group_waiting, "group `{}`: {}", around_.settings.kafka.group, why);
   around_.board.set_ready(false, why);

@@ -27,13 +27,12 @@ constexpr const char* k_held_obstacle = "held";
 
 /// What to type, as nobody but an operator can decide about it.
 std::string way_past(const topic_partition& where, const kafka_config& kafka) {
-  return "nothing is lost: where another replica has it whole, make that one the leader and start again. To "
-         "pass over it, stop this instance, let `kafka-dump-log.sh --files` show on the broker where its "
-         "batch "
-         "ends, type `kafka-consumer-groups.sh --bootstrap-server " +
+  return "nothing is lost: if another replica has the batch whole, make that replica the leader and start "
+         "again; to skip the batch, stop this instance, find its last offset on the broker with "
+         "`kafka-dump-log.sh --files`, run `kafka-consumer-groups.sh --bootstrap-server " +
          shell_word(kafka.brokers.front()) + " --group " + shell_word(kafka.group) + " --topic " +
          shell_word(where.topic + ":" + std::to_string(static_cast<std::int32_t>(where.partition))) +
-         " --reset-offsets --execute --to-offset N`, where N is the offset behind that, and then " +
+         " --reset-offsets --execute --to-offset N` with N the offset after it, then run " +
          typed_command("run", "--resume kafka");
 }
 
@@ -44,7 +43,7 @@ void consumer_session::hold(const topic_partition& where, const std::string& why
   const partition_set::was before = partitions_.hold(where, why, now);
   if (before != partition_set::was::held && held_lines_.due(now)) {
     tell(around_.log, log_kind::partition_held,
-         "{} cannot be read now: {}; it is asked about again, and the others are read{}", to_string(where),
+         "{} cannot be read now: {}; Ratchet asks again, and reads the other partitions{}", to_string(where),
          why, held_lines_.held_back());
   }
   if (before == partition_set::was::assigned) pause(where);
@@ -65,7 +64,7 @@ void consumer_session::tell_of_held() {
   }
   around_.board.set_obstacle(k_held_obstacle, counted(held.size(), "partition") + " (" + names +
                                                   ") cannot be read now: " + held.begin()->second.why +
-                                                  "; asked about again until that has passed");
+                                                  "; Ratchet asks again until they can be read");
 }
 
 void consumer_session::give_up_held(time_point now) {
@@ -95,7 +94,7 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
       to_string(u.where) + " cannot be read at offset " + std::to_string(offset) + ": " + shown_text(u.text);
   if (troubles_.note_unreadable(u.where, next) < k_most_unreadable) {
     if (topic_troubles_.due(around_.clock.steady()))
-      tell(around_.log, log_kind::topic_unreadable, "{}; it is fetched again{}", what,
+      tell(around_.log, log_kind::topic_unreadable, "{}; fetching it again{}", what,
            topic_troubles_.held_back());
     return;
   }

@@ -61,7 +61,7 @@ void flow_control::look_at_outbox() {
   outbox_is_full_ = full;
   if (!full) return around_.board.clear_obstacle(k_outbox_obstacle);
   const std::string why = "more than outbox.bytes (" + format_size(around_.settings.outbox.bytes) +
-                          ") waits to be sent, so that nothing more is read" +
+                          ") waits to be sent: reading is paused" +
                           behind(around_.delivery.trouble_of_topics());
   tell(around_.log, log_kind::outbox_full, "{}", why);
   around_.board.set_obstacle(k_outbox_obstacle, why);
@@ -82,7 +82,7 @@ void flow_control::look_at_sinks() {
     full_sinks_.insert(sink.name());
     const std::string why = "more than outbox.bytes (" + format_size(around_.settings.outbox.bytes) +
                             ") waits for the sink `" + sink.name() +
-                            "`, so that no stream is read that publishes there" + behind(sink.trouble());
+                            "`: streams that publish there are paused" + behind(sink.trouble());
     tell(around_.log, log_kind::outbox_full, "{}", why);
     around_.board.set_obstacle(obstacle_of(sink.name()), why);
   }
@@ -100,8 +100,8 @@ void flow_control::look_at_deferred() {
     } else {
       full_streams_.insert(task->stream.id);
       tell(around_.log, log_kind::reading_paused,
-           "stream `{}`: {} wait, nearly as many as `waiting` allows: its reducer is slower than what comes, "
-           "so that reading pauses until half as many may come",
+           "stream `{}`: {} wait, nearly as many as `waiting` allows: its reducer is slower than the topic; "
+           "reading pauses until fewer wait",
            task->stream.config.name, waits);
     }
   }

@@ -85,17 +85,16 @@ turn_result<> group_ownership::wait_until_alone(const committed_offset& overridd
                   "group `" + group + "` was not joined: it has live members (" + members +
                       "), and its offsets are not this state directory's (" + to_string(overridden.where) +
                       ": " + std::to_string(overridden.offset.value_or(0)) + holder + ")",
-                  std::string{"stop them for good, then start again with `--resume "} +
+                  std::string{"stop them permanently, then start again with `--resume "} +
                       name_of(around_.wish.option) + "`; or use another `kafka.group`",
                   {}}};
     }
     if (first) {
       tell(around_.log, log_kind::group_busy,
-           "group `{}` has members ({}); waiting up to {} s for them to go: one that was killed is listed "
-           "until "
+           "group `{}` has members ({}); waiting up to {} s for them to leave; a killed member counts until "
            "its session ends",
            group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
-      around_.board.set_ready(false, "waiting for the group's other members to go");
+      around_.board.set_ready(false, "waiting for the group's other members to leave");
     }
     if (const auto idle = around_.from.poll(1, k_look_again); !idle)
       return around_.questions.resume_failed(idle.error());
@@ -203,7 +202,8 @@ turn_result<bool> group_ownership::claim_failed(std::error_code code, bool more)
   if (more && (is_passing(code) || moved_on)) return false;  // they are held on
   if (moved_on) {
     tell(around_.log, log_kind::group_moved_on,
-         "the group moved on before it was claimed ({}); waiting for its next assignment", code.message());
+         "the group was rebalanced before this instance claimed it ({}); waiting for the next assignment",
+         code.message());
     const auto answered = around_.from.assign({});
     if (!answered) return around_.questions.resume_failed(answered.error());
     return false;
@@ -231,11 +231,12 @@ void group_ownership::tell_of_option(const resolved_assignment& r) const {
     tell(around_.log, log_kind::resume_option_unused,
          "`--resume {}` had nothing to do: the state and the group's offsets fit{}", name_of(option),
          option == resume_option::rebuild
-             ? "; to build the state anew all the same, stop, move " +
-                   shell_word(around_.settings.state.path.string()) + " away, and say it again"
+             ? "; to rebuild the state anyway, stop, move " +
+                   shell_word(around_.settings.state.path.string()) + " away, and start with the same option"
              : "");
   } else {
-    tell(around_.log, log_kind::resume_told, "`--resume {}` is no answer to what was found", name_of(option));
+    tell(around_.log, log_kind::resume_told, "`--resume {}` does not apply to what was found",
+         name_of(option));
   }
 }
 

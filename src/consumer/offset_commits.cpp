@@ -99,7 +99,7 @@ void offset_commits::note_denied(access_kind kind, const std::string& text) {
   around_.board.set_obstacle(k_obstacle, why.message);
   if (!denials_.due(around_.clock.steady())) return;
   tell(around_.log, log_kind::access_denied,
-       "{} -> {}; nothing is lost, and it goes on by itself once that is allowed{}", why.message, why.hint,
+       "{} -> {}; nothing is lost, and commits go on once they are allowed{}", why.message, why.hint,
        denials_.held_back());
 }
 
@@ -107,7 +107,7 @@ void offset_commits::note_allowed() {
   around_.board.clear_obstacle(k_obstacle);  // also what an earlier session met
   if (!denied_) return;
   denied_.reset();
-  tell(around_.log, log_kind::access_given, "the brokers take this user's commits again");
+  tell(around_.log, log_kind::access_given, "the brokers accept this user's commits again");
 }
 
 }  // namespace ratchet

@@ -70,7 +70,8 @@ void session_reporter::watch_clock() {
   } else if (!clock_was_wrong_ || now - *clock_was_wrong_ >= k_clock_settles) {
     around_.board.clear_obstacle(k_clock_obstacle);  // also what an earlier session met
     if (std::exchange(clock_was_wrong_, std::nullopt))
-      tell(around_.log, log_kind::clock_right, "the clock is past what the state has seen again");
+      tell(around_.log, log_kind::clock_right,
+           "the clock is no longer behind the times that the state has seen");
   }
 }
 

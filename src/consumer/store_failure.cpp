@@ -8,7 +8,7 @@ session_result store_failure(const store& of, const config& settings, std::error
   return {session_end::store_lost, problem{code,
                                            "a write to " + settings.state.path.string() +
                                                " failed: " + (why.empty() ? code.message() : why),
-                                           "look at the disk; what was not durable is read from Kafka again",
+                                           "check the disk; what was not durable is read from Kafka again",
                                            {}}};
 }
 

@@ -96,14 +96,14 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
     return unavailable("the running instance is being stopped, or opens its state again", "try again");
   }
   if (end != errand_end::done) {
-    return unavailable("the running instance is busy: it did not come to take a checkpoint within " +
+    return unavailable("the running instance is busy: it took no checkpoint within " +
                            std::to_string(k_owner_patience.count()) + " s",
-                       "try again; if it stays so, look at the instance's log");
+                       "try again; if that does not help, check the instance's log");
   }
   if (!linked) {
     return problem{linked.error(),
                    "a checkpoint of " + state_dir_.string() + " cannot be made: " + linked.error().message(),
-                   "look at the disk, and at the instance's log",
+                   "check the disk and the instance's log",
                    {}};
   }
   auto taken = progress.finish(linked.value(), taken_at, cancelled);

@@ -145,8 +145,10 @@ class response_reader {
       const std::uint32_t length = read_u32(head);
       if (length == k_end || length == k_failed_half_way) return length;
       if (length > k_max_chunk_bytes) {
-        return problem{
-            errc::internal, "what listens on the control socket does not speak its protocol", "", {}};
+        return problem{errc::internal,
+                       "the program that listens on the control socket does not use Ratchet's protocol",
+                       "",
+                       {}};
       }
       chunk.resize(length);
       RATCHET_TRY(read(chunk.data(), length, timeouts_.stall));

@@ -162,7 +162,7 @@ reported<void> answer_status(const read_context& context, const read_request& re
   report.source = context.live != nullptr ? report_source::instance : report_source::directory;
   if (context.live != nullptr) report.live = *context.live;
   auto identity = context.view.identity();
-  if (!identity) return of_store(identity.error(), "cannot read what the store is");
+  if (!identity) return of_store(identity.error(), "cannot read the identity of the store");
   report.store = std::move(identity).value();
   report.step = context.view.step();
   const auto outbox = context.view.outboxes();
@@ -197,9 +197,9 @@ problem no_event_id(const std::string& text, const id_spelling& ids) {
   return {errc::usage,
           "\"" + text + "\" is not an event id: " + shape_of(ids.kind),
           ids.kind == id_kind::monotonic
-              ? "ask for its aggregate by --aggregate, or for what the outputs show as xxh3:..."
-          : ids.has_source ? "give it as it stands in the event, and its source by --source"
-                           : "give it as it stands in the event",
+              ? "ask for its aggregate with --aggregate, or use the id that outputs show as xxh3:..."
+          : ids.has_source ? "give the id as the event has it, and its source with --source"
+                           : "give the id as the event has it",
           {}};
 }
 
@@ -254,7 +254,8 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
       append_line(headed, "stream " + stream.name);
       return sink(headed.append(piece));
     });
-    if (!listed) return of_store(listed.error(), "cannot read what waits of stream \"" + stream.name + "\"");
+    if (!listed)
+      return of_store(listed.error(), "cannot read the waiting events of stream \"" + stream.name + "\"");
     const waiting_listed& end = listed.value();
     if (!end.wanted) break;
     if (filter.limit) *filter.limit -= end.shown;
@@ -284,16 +285,17 @@ reported<void> answer_waiting_show(const read_context& context, const read_reque
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   if (shown.error() != make_error_code(errc::not_found)) {
-    return of_store(shown.error(), "cannot read what waits of \"" + request.aggregate + "\"");
+    return of_store(shown.error(), "cannot read the waiting events of \"" + request.aggregate + "\"");
   }
-  return problem{errc::not_found,
-                 "no event " + sequence_word(request.sequence) + " of \"" + request.aggregate +
-                     "\" waits in stream \"" + request.stream + "\"",
-                 typed_command("waiting list", shell_word(request.stream)) + " lists those that do, and " +
-                     typed_command("explain", shell_word(request.stream) + " --aggregate " +
-                                                  shell_word(request.aggregate)) +
-                     " tells what was handled",
-                 {}};
+  return problem{
+      errc::not_found,
+      "no event " + sequence_word(request.sequence) + " of \"" + request.aggregate + "\" waits in stream \"" +
+          request.stream + "\"",
+      typed_command("waiting list", shell_word(request.stream)) + " lists the waiting events, and " +
+          typed_command("explain",
+                        shell_word(request.stream) + " --aggregate " + shell_word(request.aggregate)) +
+          " shows the handled ones",
+      {}};
 }
 
 bool parse_status_word(const std::string& word, read_request& request) {

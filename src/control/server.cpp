@@ -298,7 +298,7 @@ reported<void> control_server::implementation::wait_until_durable(std::uint64_t 
     return problem{errc::source_unavailable, "the running instance is being stopped", "try again", {}};
   return problem{errc::source_unavailable,
                  "the running instance is busy: what was read is not synced yet",
-                 "try again; if it stays so, look at the disk and at the instance's log",
+                 "try again; if that does not help, check the disk and the instance's log",
                  {}};
 }
 

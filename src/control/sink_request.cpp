@@ -105,7 +105,7 @@ class sink_errand {
     if (const auto written = of_.way.skip_output(*skipped, std::move(audit)); !written) {
       return problem{written.error(),
                      "a step could not be written: " + written.error().message(),
-                     "look at the disk; " + typed_command("sinks list") + " shows what was done",
+                     "check the disk; " + typed_command("sinks list") + " shows what was done",
                      {}};
     }
     sender.skipped(*skipped);
@@ -157,12 +157,12 @@ class sink_errand {
     }
     if (found_ == 0) {
       return problem{errc::not_found,
-                     "no message that is refused fits",
-                     typed_command("sinks list") + " shows those that are",
+                     "no refused message fits",
+                     typed_command("sinks list") + " lists the refused messages",
                      {}};
     }
     if (request_.verb == sink_verb::skip && !request_.act && !request_.json)
-      text_ += counted(found_, "message") + "; nothing was changed: say --yes to do it\n";
+      text_ += counted(found_, "message") + "; nothing was changed: add --yes to do it\n";
     if (request_.act && done_ == 0)
       return problem{errc::check_failed, "the message is being sent just now", "ask again", {}};
     return std::move(text_);

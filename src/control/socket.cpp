@@ -140,14 +140,15 @@ reported<std::optional<unique_fd>> connect_in(const std::filesystem::path& state
   if (error == ENOENT || error == ECONNREFUSED) return std::optional<unique_fd>{};
   if (error == EAGAIN || error == EINPROGRESS || error == ETIMEDOUT) {
     return problem{errc::source_unavailable,
-                   "the running instance is busy: nobody answers on " + path.string(),
+                   "the running instance is busy: it does not answer on " + path.string(),
                    "try again in a moment",
                    {}};
   }
   if (error != 0) {
     problem failed = io_problem(path, "cannot connect to", error);
     if (error == EACCES) {
-      failed.hint = "it answers its owner alone: ask as the user that owns " + path.parent_path().string();
+      failed.hint = "the instance answers its owner alone: run the command as the user that owns " +
+                    path.parent_path().string();
     }
     return failed;
   }

@@ -41,7 +41,7 @@ reported<stored_table> find_asked(const store_view& view, const std::string& nam
 
 problem does_not_fit(const std::string& key, const table_config& table) {
   return {errc::usage,
-          "\"" + key + "\" is no key of the table \"" + table.name + "\"",
+          "\"" + key + "\" is not a key of the table \"" + table.name + "\"",
           std::string{"its keys are "} + name_of(table.key) + ": " + shape_of(table.key),
           {}};
 }
@@ -94,7 +94,7 @@ reported<void> answer_range(const store_view& view, const table_question& asked,
   if (!bounds && table.what.key == key_encoding::u64 && !asked.prefix.empty()) {
     return problem{errc::usage,
                    "the keys of the table \"" + asked.table + "\" are numbers, which have no prefix",
-                   "say where to begin with --from, and how many rows with --limit",
+                   "name the first key with --from, and the number of rows with --limit",
                    {}};
   }
   if (!bounds) return does_not_fit(asked.from, table.what);

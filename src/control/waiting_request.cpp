@@ -25,8 +25,8 @@ constexpr const char* k_waiting = "waiting";
 constexpr std::string_view k_payload = "payload=";
 constexpr std::string_view k_why = "why=";
 constexpr const char* k_of_rejected =
-    "a rejected record was decided about when it came, and its offset is behind: have what is wrong with it "
-    "mended and the event sent again, under a fresh id where it is too old";
+    "Ratchet decided about a rejected record when it was read: fix the cause and have the event sent again, "
+    "under a fresh id if it is too old";
 constexpr std::size_t k_at_a_time = 256;
 /// All of them are read for one step.
 constexpr std::uint64_t k_bytes_at_a_time = std::uint64_t{32} << 20U;
@@ -73,9 +73,8 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
     case waiting_answer::not_in_trouble:
       return "left alone: it is parked, and waits for others";
     case waiting_answer::too_many_open:
-      return "left alone: 4096 discarded events of its aggregate may still come again, and no more are kept "
-             "in "
-             "mind; skip it instead";
+      return "left alone: 4096 discarded events of its aggregate may still come again, and that is the "
+             "limit; skip it instead";
   }
   return "left alone";
 }
@@ -85,7 +84,7 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
 }
 
 [[nodiscard]] problem cannot_read(std::error_code code) {
-  return {code, "cannot read what waits: " + code.message(), "", {}};
+  return {code, "cannot read the waiting events: " + code.message(), "", {}};
 }
 
 /// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
@@ -209,14 +208,14 @@ class errand_of_request {
   [[nodiscard]] reported<void> end() {
     if (found_ == 0) return nothing_fits();
     if (!request_.json && !request_.act) {
-      sink_(counted(found_, "event") + "; nothing was changed: say --yes to do it\n");
+      sink_(counted(found_, "event") + "; nothing was changed: add --yes to do it\n");
     } else if (!request_.json) {
       sink_(std::to_string(done_) + " of " + counted(found_, "event") +
             (is_replay() ? " applied\n" : " done\n"));
     }
     if (request_.act && is_replay() && done_ < found_) return not_applied();
     if (request_.act && done_ == 0) {
-      return problem{make_error_code(errc::check_failed), "not one of them could be done", "", {}};
+      return problem{make_error_code(errc::check_failed), "no decision was carried out", "", {}};
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -225,20 +224,20 @@ class errand_of_request {
     const std::uint64_t others = found_ - done_;
     return {make_error_code(errc::check_failed),
             counted(others, "event") + (others == 1 ? " was" : " were") + " not applied",
-            typed_command("waiting list", shell_word(request_.stream)) + " shows what waits, and why",
+            typed_command("waiting list", shell_word(request_.stream)) + " shows the waiting events, and why",
             {}};
   }
 
   [[nodiscard]] problem nothing_fits() const {
     problem p{make_error_code(errc::not_found),
-              "no event that waits fits",
-              typed_command("waiting list") + " shows what waits",
+              "no waiting event fits",
+              typed_command("waiting list") + " shows the waiting events",
               {}};
     if (request_.filter.state) return p;
     const auto rejected = count_rejected(view_, stream_, request_.filter);
     if (!rejected || rejected.value() == 0) return p;
     p.message += ", but " + counted(rejected.value(), "rejected record") +
-                 (rejected.value() == 1 ? " does" : " do") + ", and those cannot be decided about";
+                 (rejected.value() == 1 ? " does" : " do") + ", and rejected records take no decision";
     p.hint = k_of_rejected;
     return p;
   }
@@ -263,19 +262,19 @@ class errand_of_request {
   if (of == nullptr) {
     return problem{make_error_code(errc::usage),
                    "the config has no stream `" + stream + "`",
-                   "what another config's stream left behind can be read, and no more",
+                   "a stream of another config can be read, but takes no decision",
                    {}};
   }
   auto done = way.obey(*of, all, who);
   if (done) return std::move(done).value();
   return problem{done.error(),
                  "a step could not be written: " + done.error().message(),
-                 "look at the disk; " + typed_command("waiting list") + " shows what was done",
+                 "check the disk; " + typed_command("waiting list") + " shows what was done",
                  {}};
 }
 
 [[nodiscard]] problem not_synced(std::error_code code) {
-  return {code, "what was done could not be made durable: " + code.message(), "look at the disk", {}};
+  return {code, "the decision could not be synced: " + code.message(), "check the disk", {}};
 }
 
 }  // namespace
@@ -321,16 +320,15 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
                               const waiting_request& request, const waiting_desk& desk,
                               const byte_sink& sink) {
   if (request.filter.rejected) {
-    return problem{
-        make_error_code(errc::usage),
-        std::string{"rejected records do not wait, so that there is nothing to "} + name_of(request.verb),
-        k_of_rejected,
-        {}};
+    return problem{make_error_code(errc::usage),
+                   std::string{"rejected records do not wait: there is nothing to "} + name_of(request.verb),
+                   k_of_rejected,
+                   {}};
   }
   RATCHET_TRY(const auto stream, find_named_stream(view, streams, request.stream));
   if (!stream) {
     return problem{
-        make_error_code(errc::not_found), "nothing of stream `" + request.stream + "` waits", "", {}};
+        make_error_code(errc::not_found), "no event of stream `" + request.stream + "` waits", "", {}};
   }
   return errand_of_request{view, *stream, request, desk, sink}.run();
 }
@@ -351,7 +349,8 @@ waiting_actor actor_of(owner_errands& owner, store& state, const decision_patien
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
     if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))
-      return unavailable("it was done, but is not synced yet", "look at the disk and at the instance's log");
+      return unavailable("the decision was carried out, but is not synced yet",
+                         "check the disk and the instance's log");
     return done;
   };
 }

@@ -30,13 +30,13 @@ class ratchet_category_t final : public std::error_category {
       case errc::state_missing:
         return "there is no state directory";
       case errc::state_foreign:
-        return "the state directory belongs to something else";
+        return "the state directory does not belong to this config";
       case errc::state_newer_schema:
         return "the state directory was written by a newer version";
       case errc::state_damaged:
         return "the state directory is damaged";
       case errc::write_indeterminate:
-        return "a write failed, and may or may not be there";
+        return "a write failed; it may or may not be on disk";
       case errc::source_unavailable:
         return "the brokers cannot be reached";
       case errc::source_fatal:
@@ -64,11 +64,11 @@ class ratchet_category_t final : public std::error_category {
       case errc::reducer_slow:
         return "the reducer took longer than its time limit";
       case errc::waiting_full:
-        return "more events would wait than may";
+        return "more events would wait than `waiting` allows";
       case errc::gap_too_old:
         return "a gap is too old";
       case errc::output_undeclared:
-        return "the reducer publishes what was not announced";
+        return "the reducer publishes to an undeclared topic or sink";
       case errc::output_lacking:
         return "the event lacks a field that `emit` takes";
       case errc::output_too_large:
@@ -76,19 +76,19 @@ class ratchet_category_t final : public std::error_category {
       case errc::snapshot_too_large:
         return "the snapshot or the row of a table is too large";
       case errc::table_undeclared:
-        return "a table that the stream's `tables` does not announce";
+        return "the table is not among the stream's `tables`";
       case errc::table_key_invalid:
-        return "a key that does not fit the encoding of its table";
+        return "the key does not fit the encoding of its table";
       case errc::aggregate_blocked:
         return "earlier events of the aggregate wait";
       case errc::not_running:
-        return "nobody runs who could answer";
+        return "run() is not active";
       case errc::timed_out:
         return "no answer came in time";
       case errc::key_reused:
         return "the key was used for another request";
       case errc::held_back:
-        return "there is no room for more";
+        return "the disk or the outbox is nearly full";
       case errc::sink_missing:
         return "messages wait for a sink that the config does not have";
     }

@@ -34,7 +34,7 @@ namespace {
     case failure_kind::throws:
       break;
   }
-  throw std::runtime_error{"the reducer threw, as its config asks for"};
+  throw std::runtime_error{"the reducer threw: its config asks for that"};
 }
 
 }  // namespace

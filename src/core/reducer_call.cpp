@@ -65,7 +65,7 @@ void take_outputs(reducer_call& call, const reducer& reduce, const output_rules&
   if (call.how != ending::done || fx.outputs().empty()) return;
   if (!reduce.traits().has_effects) {
     call.thrown =
-        "it published to `" + fx.outputs().front().topic + "`, and its traits say has_effects = false";
+        "it published to `" + fx.outputs().front().topic + "`, but its traits have has_effects = false";
     return stop(call, errc::output_undeclared);
   }
   const auto& topics = rules.topics;
@@ -90,7 +90,7 @@ void take_table_changes(reducer_call& call, const reducer& reduce, const output_
   if (call.how != ending::done || fx.table_changes().empty()) return;
   if (!reduce.traits().has_effects) {
     call.thrown = "it wrote to the table `" + fx.table_changes().front().table +
-                  "`, and its traits say has_effects = false";
+                  "`, but its traits have has_effects = false";
     return stop(call, errc::table_undeclared);
   }
   std::vector<owned_table_change> changes = std::move(fx).take_table_changes();
@@ -129,7 +129,7 @@ void cut_error(std::string& text) {
 void take_reply(reducer_call& call, const output_rules& rules, replies allowed, const effects& fx) {
   if (call.how != ending::done || !fx.replied()) return;
   if (allowed == replies::refused) {
-    call.thrown = "it called fx.reply, and nobody asked: only what transact() runs has a caller";
+    call.thrown = "it called fx.reply outside of a transaction: only transact() has a caller";
     return stop(call, errc::output_undeclared);
   }
   if (fx.replied()->size() <= rules.message_bytes) {

@@ -14,7 +14,7 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_too_old =
-    "its id is from before the window, so that nobody can tell whether it was handled: replay it, or skip it";
+    "its id is older than the window, so Ratchet cannot tell whether it was handled: replay it, or skip it";
 
 [[nodiscard]] waiting_event make_waiting(const incoming_event& in, bool with_id, timestamp now) {
   const decoded_event& e = *in.event;
@@ -353,7 +353,7 @@ void waiting_machine::hold_if_too_many() {
   backlog_.held = true;
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
                               std::to_string(around_.rules.waiting.per_aggregate) +
-                              " events wait; all of them are dead until somebody decides");
+                              " events wait; all of them are dead until an operator decides");
 }
 
 void waiting_machine::count_entry(waiting_state state, std::int64_t change) {

@@ -13,7 +13,7 @@ namespace ratchet {
 
 namespace {
 
-constexpr const char* k_decided = " will not come, somebody decided";
+constexpr const char* k_decided = " will not come: an operator decided";
 
 /// By which it can be told again which bytes a decision was about.
 std::string payload_text(std::size_t size, const hash128& hash) {
@@ -72,7 +72,7 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
         const sequence from = first_missing_below(order.sequence);
         const sequence begin{order.sequence.epoch, begins_at.value_or(order.sequence.number)};
         if (from < begin)
-          audit_skipped({from, before(begin)}, ": nothing came, and what comes behind was skipped");
+          audit_skipped({from, before(begin)}, ": no event came, and the event after them was skipped");
         add_range(backlog_.skipped, {from, order.sequence});
         moved_to(order.sequence, std::nullopt, {}, time_);
       }

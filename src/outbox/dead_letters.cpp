@@ -96,17 +96,17 @@ const char* advice_on(reject_reason reason) {
     case reject_reason::none:
       break;
     case reject_reason::malformed:
-      return "Mend the producer, and send the event again in the form that the stream expects.";
+      return "Fix the producer, and send the event again in the form that the stream expects.";
     case reject_reason::conflict:
-      return "Another event has this sequence number already. Send this one under a number of its own.";
+      return "Another event has this sequence number already. Send this event under a new number.";
     case reject_reason::too_old:
-      return "Nobody can tell any more whether the event was handled. Check the state, and send it again "
-             "under a fresh id where it is missing.";
+      return "Ratchet can no longer tell whether the event was handled. Check the state, and send the event "
+             "again under a fresh id if it is missing.";
     case reject_reason::late:
-      return "Its number was skipped meanwhile. Check the state, and send what is missing under a new "
+      return "Its number was skipped meanwhile. Check the state, and send missing changes under a new "
              "number.";
     case reject_reason::id_reused:
-      return "Another event had this id before. Send this one under an id of its own.";
+      return "Another event had this id before. Send this event under a new id.";
     case reject_reason::below_first:
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
              "config "
@@ -203,7 +203,8 @@ namespace {
 /// Tells the letters of two events with one id apart: under another number, or in another record, which may
 /// be a better one behind a discarded one. In arrival order the number is ours, and another one in a rebuild.
 /// And it tells two deaths of one event apart, which an operator let be tried again: by all that their
-/// letters do not have in common, so that one id always has the same bytes.
+/// letters do not have in common, so that one id always has the same bytes. Ids are hashes of it: its words
+/// never change.
 std::string purpose_of(const stream_definition& stream, const waiting_event& event) {
   const kept_record& from = event.record;
   std::string text = "dead_letter";

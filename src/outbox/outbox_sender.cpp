@@ -134,7 +134,7 @@ void outbox_sender::failed(entries::iterator at, const std::string& why, time_po
   away_to_ = std::max(away_to_, at->first + 1);
   away_ = "the topic `" + e.row.topic + "` takes no messages: " + why;
   if (troubles_.due(now))
-    tell(log_, log_kind::messages_in_trouble, "{}; they are kept, and sent again{}", *away_,
+    tell(log_, log_kind::messages_in_trouble, "{}; messages are kept and sent again{}", *away_,
          troubles_.held_back());
   if (const auto of = apart_.find(at->first); of != apart_.end()) {
     note_failing(of->second, true);
@@ -210,8 +210,8 @@ void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why,
   refusal_ = "the topic `" + e.row.topic + "` does not take a message of `" + e.row.aggregate + "`: " + why;
   if (!troubles_.due(now)) return;
   tell(log_, log_kind::messages_in_trouble,
-       "{}; it is kept and tried again, and what its aggregate published behind it waits: see what the topic "
-       "allows (max.message.bytes), and {}{}",
+       "{}; it is kept and tried again, and later messages of its aggregate wait: check the topic's limit "
+       "(max.message.bytes), and see {}{}",
        *refusal_, typed_command("sinks list"), troubles_.held_back());
 }
 

@@ -107,8 +107,8 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
              d.text;
   if (!troubles_.due(now)) return;
   tell(log_, log_kind::messages_in_trouble, "{}; {}{}", *trouble_,
-       refused ? "it is kept and tried again, and what its aggregate published there behind it waits"
-               : "they are kept, and sent again",
+       refused ? "it is kept and tried again, and later messages of its aggregate to this sink wait"
+               : "messages are kept and sent again",
        troubles_.held_back());
 }
 

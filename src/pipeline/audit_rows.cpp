@@ -25,18 +25,17 @@ std::string reason_of(const resume_decision& d, const resume_facts& f) {
       return "the log begins at " + std::to_string(f.log_start) + ", and the state ended at " +
              text_of(f.stored) + ": the gap was accepted";
     case resume_row::rewound:
-      return "somebody had set the group's offset back to " + committed +
-             ": the state goes on where it ended";
+      return "the group's offset had been set back to " + committed + ": the state goes on where it ended";
     case resume_row::skipped_ahead:
-      return "somebody had set the group's offset ahead to " + committed + ": " +
+      return "the group's offset had been set ahead to " + committed + ": " +
              (d.lost_to > d.lost_from ? "its records are skipped" : "its records are handled after all");
     case resume_row::equal_foreign:
-      return "somebody else had committed this very offset";
+      return "another client had committed the same offset";
     case resume_row::store_lost:
-      if (d.new_identity) return "only the other one had met the partition: it is read from its beginning";
-      return "the group had the offset " + committed + ", and the state knew nothing of the partition";
+      if (d.new_identity) return "only the other store had read the partition: it is read from its beginning";
+      return "the group had the offset " + committed + ", and the state had no offset of the partition";
     case resume_row::started_over:
-      return "nothing of it was applied before: the stream begins with it anew";
+      return "no record of it was applied before: the stream starts over with it";
     case resume_row::other_store:
       return "another store's mark was on the group's offset " + committed;
     case resume_row::copied_directory:
@@ -88,14 +87,14 @@ audit_row audit_of_resume(const resume_decision& d, const resume_facts& f, const
 
 audit_row audit_of_rebuild(const std::string& why, const std::string& kept_in, timestamp now) {
   audit_row row = row_of("state_rebuilt", now);
-  row.text = "built anew, as " + why + "; the state before is kept in " + kept_in;
+  row.text = "built from the beginning: " + why + "; the old state is kept in " + kept_in;
   return row;
 }
 
 audit_row audit_of_restarted_stream(const restarted_stream& s, timestamp now) {
   audit_row row = row_of("stream_started_over", now);
   row.stream = s.stream;
-  row.text = "the settings changed before anything was applied: offsets and counters begin anew, of " +
+  row.text = "the settings changed before anything was applied: offsets and counters start over, after " +
              counted(s.forgotten.consumed, "record") + ", " + std::to_string(s.forgotten.rejected()) +
              " of them rejected";
   return row;
@@ -105,8 +104,8 @@ audit_row audit_of_topic_left(const std::string& stream, const std::string& topi
                               timestamp now) {
   audit_row row = row_of("topic_left", now);
   row.stream = stream;
-  row.text = "the topic `" + topic + "` is not read any more: " + counted(partitions, "partition") +
-             " of it, which held the window back, left out from then on; the offsets are kept";
+  row.text = "the topic `" + topic + "` is no longer read: " + counted(partitions, "partition") +
+             " of it held the window back and are left out from then on; the offsets are kept";
   return row;
 }
 
@@ -119,16 +118,15 @@ audit_row audit_of_first_opening(const copy_mark& mark, std::uint64_t outbox_epo
 
 audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
   audit_row row = row_of(taken_over ? "copy_taken_over" : "copy_started", now);
-  row.text =
-      name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
-                                  : ", became a store of its own: nobody had claimed the group for it");
+  row.text = name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
+                                         : ", became a store of its own: no store had claimed the group");
   return row;
 }
 
 audit_row audit_of_discarded_lane(const std::string& sink, const outbox_state& waiting, timestamp now) {
   audit_row row = row_of("sink_discarded", now);
   row.text = counted(waiting.rows(), "message") + " for the sink `" + sink + "`, from position " +
-             std::to_string(waiting.first) + " on, thrown away as the config says";
+             std::to_string(waiting.first) + " on, discarded: the sink has `discard: true`";
   return row;
 }
 

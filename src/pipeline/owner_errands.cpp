@@ -16,23 +16,22 @@ constexpr std::chrono::milliseconds k_look_again{100};
 
 problem decision_not_made(errand_end end) {
   problem p{make_error_code(errc::source_unavailable),
-            "the running instance did not come to do it: it is busy, or being stopped",
-            "try again; if it stays so, look at the instance's log",
+            "the running instance did not carry it out: it is busy or being stopped",
+            "try again; if that does not help, check the instance's log",
             {}};
   if (end == errand_end::unclaimed) {
     p.message =
-        "the running instance has no claim on its group yet, so that nothing was done: the state may still "
-        "be "
-        "another's to change";
-    p.hint = "try again once the instance is ready (`ratchet status`); if it stays so, look at its log";
+        "the running instance has no claim on its group yet, so nothing was done: another instance may still "
+        "own the state";
+    p.hint = "try again once the instance is ready (`ratchet status`); if that does not help, check its log";
   }
   return p;
 }
 
 problem errand_was_cut_short() {
   return {make_error_code(errc::internal),
-          "an exception ended the owner's work in its midst; nobody knows how much of it is done",
-          "look at the instance's log, then ask what is there now",
+          "an exception interrupted the request; part of it may be done",
+          "check the instance's log, then list what is there now",
           {}};
 }
 

@@ -14,7 +14,7 @@ namespace ratchet {
 namespace {
 
 std::string what_is_poisoned(const partition_stop& stop) {
-  std::string text = "stopped, as too many records in a row are malformed; this one is " +
+  std::string text = "stopped: too many records in a row are malformed; this record is " +
                      std::string{name_of(stop.malformed.reason)};
   if (!stop.malformed.pointer.empty()) text += " at " + std::string{stop.malformed.pointer};
   text += " (byte " + std::to_string(stop.malformed.byte_offset) + "), and the first of them ";
@@ -27,7 +27,7 @@ std::string what_is_poisoned(const partition_stop& stop) {
   const std::string hint = hint_on_fault(name_of(stop.malformed.reason), stop.first_value);
   return text + (hint.empty() ? "most likely the envelope of the config does not fit the topic" : hint) +
          "; see " + typed_command("status", "--rejected") +
-         "; correct the config, or set `poison: off` for the stream to pass over such records";
+         "; correct the config, or set `poison: off` for the stream to reject such records and go on";
 }
 
 }  // namespace
@@ -44,20 +44,18 @@ std::string describe(const partition_stop& stop) {
   if (stop.code == make_error_code(errc::reducer_failed)) {
     return place + ": " + before +
            ": the reducer failed: " + shown_text(stop.what.empty() ? stop.cause.message() : stop.what) +
-           "\nnothing is lost: mend the reducer and start again";
+           "\nnothing is lost: fix the reducer and start again";
   }
   if (stop.code == make_error_code(errc::waiting_full)) {
-    return place + ": " + before +
-           ", which has to wait, as no more may wait than `waiting` of the config allows (" +
+    return place + ": " + before + ": it has to wait, and `waiting` of the config allows no more (" +
            shown_text(stop.what) + ")\nnothing is lost: see " + typed_command("waiting list") +
            ", let the gaps close or decide about the events, or raise the limit, and start again";
   }
   if (stop.code == make_error_code(errc::gap_too_old)) {
-    return place + ": stopped, as numbers of aggregate `" + aggregate +
-           "` did not come within `gap.timeout` and `gap.policy` is stop\nnothing is lost: see " +
+    return place + ": stopped: numbers of aggregate `" + aggregate +
+           "` did not come within `gap.timeout`, and `gap.policy` is stop\nnothing is lost: see " +
            typed_command("waiting list") +
-           ", have the missing numbers sent and start again, which gives them as long once more; or skip "
-           "them";
+           ", have the missing numbers sent and start again, which begins the timeout again; or skip them";
   }
   return place + ": stopped: " + stop.code.message();
 }

@@ -147,7 +147,7 @@ void write_last_handled(json_writer& json, const explain_report& report, const e
 
 std::string floor_text(const explain_report& report) {
   return report.floor ? "the window reaches back to " + to_rfc3339(*report.floor)
-                      : "the window has no floor yet, so that every id is remembered";
+                      : "the window has no floor yet, so every id is remembered";
 }
 
 std::string window_text(const explain_report& report) {
@@ -155,7 +155,7 @@ std::string window_text(const explain_report& report) {
     case id_place::inside:
       return "inside: applied, or superseded by a newer event of the same step; " + floor_text(report);
     case id_place::before_floor:
-      return "older than it: a repeat would no longer be told by this id; " + floor_text(report);
+      return "older than it: a repeat would no longer be recognised by this id; " + floor_text(report);
     case id_place::not_seen:
       return (has_own_time(report.ids.kind) ? "not in it: no event with this id was applied; "
                                             : "not in it: no event with this id was applied within it; ") +
@@ -207,7 +207,7 @@ void append_backlog(std::string& out, const sequence_spelling& numbers, const ex
     } else {
       line += ": " + std::to_string(counts.parked) + " parked, " + std::to_string(counts.retrying) +
               " retrying, " + std::to_string(counts.dead) + " dead";
-      if (b.held) line += " as the limit per aggregate was reached, and an operator decides";
+      if (b.held) line += ": the limit per aggregate was reached, and an operator decides";
     }
     if (of.missing) line += "; " + missing_text(*of.missing);
     if (b.gap_since) line += " since " + to_rfc3339(*b.gap_since) + " of stream time";
@@ -223,9 +223,8 @@ std::string last_in_window_text(const explain_report& report, const explained_ag
            floor_text(report);
   }
   if (report.keeps_ids) return "the last event came without an id";
-  return report.ids.kind == id_kind::monotonic
-             ? "none: of ids that grow the last one of each partition is kept"
-             : "none: this stream keeps no event ids";
+  return report.ids.kind == id_kind::monotonic ? "none: the stream keeps the last id of each partition"
+                                               : "none: this stream keeps no event ids";
 }
 
 void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
@@ -418,7 +417,7 @@ std::string explain_text(const explain_report& report) {
     if (report.event) {
       const bool is_last = of.row && of.row->id == report.event;
       append_line(out, "  aggregate       " + of.aggregate +
-                           (is_last ? ", of which it is the event handled last" : ", which has:"));
+                           (is_last ? ": this event was handled last" : ", which has:"));
     }
     append_aggregate(out, report, of);
   }
@@ -441,15 +440,17 @@ std::string explain_text(const explain_report& report) {
 problem nothing_known(const explain_report& report) {
   problem p{make_error_code(errc::not_found), "", "", {}};
   if (report.aggregate) {
-    p.message = "nothing is known of aggregate \"" + *report.aggregate + "\" in stream \"" + report.stream +
-                "\": no event of it was ever applied, none waits, nothing was decided about one, and no "
-                "rejected record that is kept names it";
+    p.message = "the state has nothing about aggregate \"" + *report.aggregate + "\" in stream \"" +
+                report.stream +
+                "\": no event of it was ever applied or waits, no decision was made about one, and no kept "
+                "rejected record names it";
     p.hint = "ids are compared byte by byte; " + typed_command("scan", shell_word(report.stream)) +
-             " lists those that are there";
+             " lists the stored ones";
     return p;
   }
   const std::string of_aggregate = typed_command("explain", shell_word(report.stream) + " --aggregate A");
-  p.message = "nothing is known of event " + text_of_event(report) + " in stream \"" + report.stream + "\": ";
+  p.message =
+      "the state has nothing about event " + text_of_event(report) + " in stream \"" + report.stream + "\": ";
   switch (report.place) {
     case id_place::off:
       p.message += "this stream keeps no event ids (`dedup: off`)";
@@ -457,7 +458,7 @@ problem nothing_known(const explain_report& report) {
       break;
     case id_place::before_floor:
       p.message += "its own time, " + to_rfc3339(*report.event_time) + ", lies before the window's floor, " +
-                   to_rfc3339(*report.floor) + ", so that nobody can tell whether it was handled";
+                   to_rfc3339(*report.floor) + ", so Ratchet cannot tell whether it was handled";
       p.hint = "ask for its aggregate, whose last handled sequence is never forgotten: " + of_aggregate;
       break;
     case id_place::inside:
@@ -469,7 +470,8 @@ problem nothing_known(const explain_report& report) {
           "kept";
       break;
   }
-  if (report.ids.has_source) p.hint += "; an id counts together with its source: give that by --source";
+  if (report.ids.has_source)
+    p.hint += "; an id counts together with its source: give the source with --source";
   return p;
 }
 

@@ -54,8 +54,7 @@ std::optional<asked_id> read_asked_id(const id_spelling& spelling, const std::st
 
 const char* shape_of(id_kind kind) noexcept {
   if (kind == id_kind::opaque) return "opaque ids have 1 to 1024 bytes";
-  if (kind == id_kind::monotonic)
-    return "numbers that grow are not kept one by one, but the last one of each partition";
+  if (kind == id_kind::monotonic) return "of ids that grow, the stream keeps the last one of each partition";
   if (kind == id_kind::ulid)
     return "ULIDs are 26 characters of 0-9 and A-Z but I, L, O and U, the first at most 7";
   return "UUIDv7 are 36 characters, hexadecimal digits in groups of 8, 4, 4, 4 and 12 with dashes between "

@@ -19,7 +19,7 @@ namespace {
   replay_outcome out;
   if (story.reason == wait_reason::limit) {
     out.end = replay_end::dead;
-    out.told = "not tried: too many events of its aggregate wait again, so that it is held again";
+    out.told = "not tried: too many events of its aggregate wait again, so the aggregate is held again";
   } else if (event.head.state == waiting_state::parked && story.reason != wait_reason::ready) {
     out.end = replay_end::parked;
     out.told = std::string{"not tried: it waits for others ("} + name_of(story.reason) +
@@ -43,10 +43,10 @@ namespace {
   RATCHET_TRY(const auto backlog, view.backlog_of(stream.id, aggregate));
   const bool skipped = backlog && backlog->was_skipped(s);
   if (!row || !row.value().has_last || row.value().last < s || skipped)
-    return replay_outcome{replay_end::gone, "", "it waits no more: somebody else decided about it"};
+    return replay_outcome{replay_end::gone, "", "it no longer waits: another decision removed it"};
   if (rules_of(stream).order == order::latest && row.value().last != s) {
     return replay_outcome{replay_end::superseded, "",
-                          "it waits no more: event " +
+                          "it no longer waits: event " +
                               sequence_word(id_spelling::of(stream).numbers, row.value().last) +
                               ", a newer one, is applied"};
   }

@@ -107,11 +107,9 @@ void append_odd_times(std::string& out, const stream_state& state) {
   constexpr timestamp k_before_kafka{std::chrono::sys_days{std::chrono::year{1990} / 1 / 1}};
   const auto time = stream_time_of(state);
   if (!time || *time >= k_before_kafka) return;
-  append_line(
-      out,
-      "  the records' times are of " + to_rfc3339(*time).substr(0, 10) +
-          ": are they seconds? Then say so, as in `time: {from: /created, unit: s}`; windows and gaps are "
-          "measured by them");
+  append_line(out, "  the records' times are of " + to_rfc3339(*time).substr(0, 10) +
+                       ": if they are seconds, set `time: {from: /created, unit: s}`; windows and gaps are "
+                       "measured by them");
 }
 
 /// Which numbers, as far as anybody knows.
@@ -184,7 +182,7 @@ void append_head(std::string& out, const status_report& report) {
         report.streams.begin(), report.streams.end(),
         [](const stream_report& s) { return s.state.counters.consumed == 0 && s.state.partitions.empty(); });
     append_line(out, std::string{"no instance is running; this is what the state directory holds"} +
-                         (is_empty ? ": nothing yet, as no run has got as far as reading" : ""));
+                         (is_empty ? ": nothing yet: no run has read a record" : ""));
   }
   if (report.source != report_source::instance) return;
   std::string line = report.live.ready ? "ready" : "NOT READY";
@@ -205,9 +203,9 @@ void append_outboxes(std::string& out, const status_report& report) {
     append_line(out, "sink " + name + ": " + counted(waiting.rows(), "message") + " not sent yet; " +
                          counted(waiting.bytes, "byte") + (well ? "" : ": " + live->second.trouble));
     if (live == report.live.sinks.end() || live->second.refused == 0) continue;
-    append_line(out, "  " + counted(live->second.refused, "message") +
-                         " refused, and what their aggregates published behind them waits: " +
-                         typed_command("sinks list"));
+    append_line(out,
+                "  " + counted(live->second.refused, "message") +
+                    " refused, and later messages of their aggregates wait: " + typed_command("sinks list"));
   }
 }
 

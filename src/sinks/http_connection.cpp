@@ -156,8 +156,7 @@ void http_connection::on_header(const boost::system::error_code& code) {
     return fail("no answer within " + std::to_string(k_most_answer) + " bytes");
   if (!parser_->is_header_done()) return read_some();
   const unsigned status = parser_->get().result_int();
-  if (status == k_switching_protocols)
-    return fail("no answer: it changes to a protocol that nobody asked for");
+  if (status == k_switching_protocols) return fail("no answer: it switches to another protocol");
   if (status < k_first_final_status) return begin_answer();  // such as 103
   answers_ = true;
   keep_ = parser_->get().keep_alive();

@@ -80,14 +80,14 @@ class header_writer {
   [[nodiscard]] bool set(const std::string& name, const std::string& value) {
     if (value.size() > k_longest_http_field) {
       why_ = "its header " + name + " has " + std::to_string(value.size()) + " bytes, and " +
-             std::to_string(k_longest_http_field) + " go into one";
+             std::to_string(k_longest_http_field) + " fit into one";
       return false;
     }
     const bool is_name = !name.empty() && name.size() <= k_longest_http_field &&
                          std::all_of(name.begin(), name.end(), is_in_token);
     if (!is_name || !std::all_of(value.begin(), value.end(), is_in_text)) {
       why_ = "its header `" + to_excerpt(name) + "` " +
-             (is_name ? "holds a control character, as a line feed is" : "has a name that is none");
+             (is_name ? "has a control character, such as a line feed" : "has an invalid name");
       return false;
     }
     to_.set(name, value);
@@ -102,7 +102,7 @@ class header_writer {
 /// A message without a payload has no type either.
 [[nodiscard]] bool set_content_type(header_writer& to, const std::string& value, std::string& why) {
   if (is_media_type(value)) return to.set("Content-Type", value);
-  why = "its content type `" + to_excerpt(value) + "` is no media type, as application/json is";
+  why = "its content type `" + to_excerpt(value) + "` is not a media type, as in application/json";
   return false;
 }
 

@@ -99,7 +99,7 @@ class reporter {
     tell_advice(config);
     if (config.yaml.empty()) return std::move(out_);
     comment("");
-    comment("A config to start from; `ratchet validate -c FILE` says what it does:");
+    comment("A config to start from; `ratchet validate -c FILE` shows what it does:");
     return out_ + "\n" + config.yaml;
   }
 
@@ -205,7 +205,7 @@ class reporter {
     if (!found_.operations.empty()) comment("            operations: " + list_of(found_.operations));
     if (found_.unavailable > 0) {
       comment("            in " + std::to_string(found_.unavailable) +
-              " some columns are unavailable: what is stored of them stays");
+              " some columns are unavailable: their stored values stay");
     }
   }
 
@@ -302,7 +302,7 @@ class reporter {
     std::string text = "With the config stream " + share.stream + " would take of " +
                        counted(share.records, "record") + " " + counted(share.events, "event") + ", " +
                        counted(share.deletions, "deletion");
-    if (share.ignored > 0) text += ", pass over " + std::to_string(share.ignored);
+    if (share.ignored > 0) text += ", ignore " + std::to_string(share.ignored);
     const std::size_t rejected = share.rejected();
     if (rejected == 0) return comment(text + ", and reject none");
     const std::size_t percent = (rejected * 100 + share.records - 1) / share.records;
@@ -340,16 +340,15 @@ class reporter {
     else if (has(byte_form::json_array) || has(byte_form::json_lines))
       all.emplace_back("some records hold several events each");
     if (request_.lines_that_are_no_json * 2 > records_.size() && has(byte_form::text))
-      all.push_back("most lines are no JSON by themselves; if one value goes over several lines: jq -c . " +
-                    file);
+      all.push_back("most lines are not JSON by themselves; if a value spans several lines: jq -c . " + file);
     const bool by_key = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped ||
                         found_.look == look::debezium_outbox;
     if (by_key && !any_key)
       all.emplace_back(
-          "what a record speaks of stands in its key, and no record here has one: take them with kcat -C -J");
-    if (wide_keys) all.emplace_back("keys are bytes that are no text: take the aggregate from the value");
+          "the aggregate is in the key of a record, and no record here has a key: read them with kcat -C -J");
+    if (wide_keys) all.emplace_back("keys are bytes, not text: take the aggregate from the value");
     if (records_.size() < 100 && !records_.empty())
-      all.emplace_back("few records were there: look again when there are more");
+      all.emplace_back("there were few records: look again when there are more");
     if (all.empty()) return;
     comment("");
     comment("Mind");

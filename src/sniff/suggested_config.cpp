@@ -119,13 +119,12 @@ class writer {
               });
     if (found_.look == look::debezium_unwrapped) {
       advise(
-          "the rows were unwrapped (ExtractNewRecordState): deletes are seen where the connector says "
-          "`delete.tombstone.handling.mode: rewrite`; tombstones alone are passed over");
+          "the rows were unwrapped (ExtractNewRecordState): Ratchet sees deletes if the connector has "
+          "`delete.tombstone.handling.mode: rewrite`; it ignores tombstones alone");
     }
     if (by_partition) {
       advise(
-          "nothing in the records orders them beyond doubt, so that the last one of a row in its partition "
-          "counts; "
+          "nothing in the records orders them reliably, so the last record of a row in its partition counts; "
           "see position in docs/guides/cdc.md");
       line("    envelope: {format: debezium-cdc, position: partition}");
     } else {
@@ -189,15 +188,13 @@ class writer {
     if (!found_.aggregates.empty())
       aggregate = found_.aggregates.front().source;
     else
-      advise("nothing says which object an event speaks of: put the right place for `aggregate: key`");
+      advise("no field identifies the aggregate of an event: correct `aggregate: key`");
     line("    envelope:");
     line("      aggregate: " + scalar(aggregate));
     if (has_id) line("      event_id: " + scalar(found_.ids.front().source));
     if (!has_id && !has_sequence) {
       line("      event_id: /id");
-      advise(
-          "neither ids nor sequences were found: put the right place for `event_id: /id`, or name a "
-          "`sequence`");
+      advise("there were neither ids nor sequences: correct `event_id: /id`, or set a `sequence`");
     }
     if (has_sequence) line("      sequence: " + scalar(found_.sequences.front().source));
     if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
@@ -214,8 +211,8 @@ class writer {
     line(has_id ? std::string{"    dedup: {ids: "} + word_of_ids(found_.ids_are) + "}" : "    dedup: off");
     if (found_.counts_by_one)
       advise(
-          "the sequence counts by 1: where no event may be missed, and none carries the whole state, say "
-          "order: strict");
+          "the sequence counts by 1: if no event may be missed and none carries the full state, set order: "
+          "strict");
   }
 
   void write_time(const std::string& source) {

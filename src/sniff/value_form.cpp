@@ -105,9 +105,9 @@ const char* words_of(byte_form form) noexcept {
     case byte_form::bytes_16:
       return "16 bytes, as a UUID in binary";
     case byte_form::framed_json:
-      return "JSON behind the five bytes of Confluent's serializers";
+      return "JSON after the five bytes of Confluent's serializers";
     case byte_form::framed_bytes:
-      return "no JSON, behind the five bytes of Confluent's serializers: Avro or Protobuf";
+      return "not JSON, after the five bytes of Confluent's serializers: Avro or Protobuf";
     case byte_form::gzip:
       return "compressed with gzip by their producer";
     case byte_form::utf16:
@@ -115,7 +115,7 @@ const char* words_of(byte_form form) noexcept {
     case byte_form::text:
       return "text";
     case byte_form::bytes:
-      return "bytes that are no text";
+      return "bytes that are not text";
   }
   return "?";
 }

@@ -80,7 +80,7 @@ class stream_rules_check {
     for (std::size_t i = 0; i < stream_.tables.size(); ++i) {
       const std::string path = item("tables", i) + ".name";
       const std::string& name = stream_.tables[i].name;
-      if (name.empty()) add(path, "is missing", "reducers write the table by it, and ratchet get reads it");
+      if (name.empty()) add(path, "is missing", "reducers and `ratchet get` name the table by it");
       // A table is asked for by its name alone.
       claim(by_.tables, path, name, "each table has a name of its own, in all streams");
     }
@@ -88,12 +88,12 @@ class stream_rules_check {
   void check_transactions() {
     if (stream_.dedup.ids != id_kind::opaque) {
       add("dedup", "must be {ids: opaque} in a stream without topics and envelope",
-          "its ids are the keys of transactions: leave `ids` out, or say opaque",
+          "its ids are the keys of transactions: leave `ids` out, or set opaque",
           {"order", "topics", "envelope"});
     }
     if (!stream_.emit.empty()) {
       add("emit", "does nothing in a stream without topics and envelope",
-          "only transactions feed it, and they have no events: leave it out",
+          "only transactions feed it, and they are not events: leave it out",
           {"order", "topics", "envelope"});
     }
   }
@@ -143,22 +143,23 @@ class stream_rules_check {
     for (const auto& [key, source] : fields) {
       const bool is_known = source->empty() || (source == &envelope_.sequence && is_of_record(*source));
       const char* fault = is_known ? nullptr : fault_of_source(envelope_.format, *source);
-      if (fault != nullptr) add(key, "is no source of a field", fault);
+      if (fault != nullptr) add(key, "is not a source of a field", fault);
     }
     check_parts("envelope.event_id", envelope_.event_id_more);
     check_parts("envelope.aggregate", envelope_.aggregate_more);
     const std::string& deleted = envelope_.deletes.field;
     const char* wrong = deleted.empty() ? nullptr : fault_of_source(envelope_.format, deleted);
-    if (wrong != nullptr) add("envelope.delete.field", "is no source of a field", wrong);
+    if (wrong != nullptr) add("envelope.delete.field", "is not a source of a field", wrong);
     if (!envelope_.event_id_more.empty() && stream_.dedup.ids != id_kind::opaque &&
         stream_.dedup.ids != id_kind::none) {
       add("envelope.event_id", "of several fields needs dedup: {ids: opaque}",
-          "together they are a text; one field alone may be of another kind", {"dedup"});
+          "several fields are joined as text; a single field may be of another kind", {"dedup"});
     }
     check_types();
     if (envelope_.aggregate.empty()) {
       add("envelope.aggregate", "is missing",
-          "where the aggregate's id comes from, as in aggregate: /payment/id or key", {"order", "topics"});
+          "set where the aggregate's id comes from, as in aggregate: /payment/id or key",
+          {"order", "topics"});
     }
     if (!envelope_.epoch.empty() && envelope_.sequence_bits > k_one_half) {
       add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
@@ -177,15 +178,13 @@ class stream_rules_check {
     }
     if (envelope_.sequence == "offset" && stream_.topics.size() > 1) {
       add("envelope.sequence", "offset goes with one topic",
-          "offsets of two topics say nothing of each other: give each topic a stream, or use sequence: "
-          "timestamp",
+          "offsets of two topics cannot be compared: give each topic a stream, or use sequence: timestamp",
           {"topics"});
     }
   }
   void check_strict_versions() {
     const std::string strict =
-        "strict order applies n+1 after n, and nothing tells whether one is missing "
-        "between two of these; use order: latest";
+        "strict order applies n+1 after n, and a gap between two of these cannot be seen; use order: latest";
     if (is_of_record(envelope_.sequence)) {
       add("order", "strict does not go with sequence: " + envelope_.sequence, strict, {"envelope"});
     } else if (kind_ != sequence_kind::integer) {
@@ -198,8 +197,8 @@ class stream_rules_check {
           "does not go with a sequence of 128 bits", "ranges are of integers of 64 bits");
     }
     if (!envelope_.previous.empty() && !envelope_.sequence_first.empty()) {
-      add("envelope.previous", "says what sequence.first says, too",
-          "name the number of the event before, or the event's own first number");
+      add("envelope.previous", "repeats sequence.first",
+          "set one of the two: the number of the event before, or the event's own first number");
     }
   }
   /// A choice that would do nothing, and whoever made it believes that it does.
@@ -223,18 +222,17 @@ class stream_rules_check {
     if (stream_.order != order::arrival) {
       add("too_old", by.substr(1), "it belongs to order: arrival; leave it out", {"order"});
     } else if (stream_.dedup.ids == id_kind::monotonic) {
-      add("too_old", "does nothing with ids: monotonic", "no id that grows is too old; leave it out",
+      add("too_old", "does nothing with ids: monotonic", "growing ids are never too old; leave it out",
           {"dedup"});
     } else if (stream_.handling == handling::deferred) {
       add("too_old", "park does not go with handling: deferred",
-          "leave one of the two out: an event that is too old must wait in front of the others",
-          {"handling"});
+          "leave one of the two out: an event that is too old must wait before the others", {"handling"});
     }
   }
   void check_restart() {
     const char* hint =
-        "its numbers begin again at 0 or 1 in an epoch of their own: that goes with order: latest "
-        "and integers of 64 bits without an epoch";
+        "numbers that begin again get a new epoch, which needs order: latest and 64-bit integers without an "
+        "epoch";
     const bool is_fit = stream_.order == order::latest && !has_log_positions(envelope_.format) &&
                         kind_ == sequence_kind::integer && !is_of_record(envelope_.sequence) &&
                         envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half;
@@ -244,7 +242,7 @@ class stream_rules_check {
     for (std::size_t i = 0; i < more.size(); ++i) {
       const char* fault = fault_of_source(envelope_.format, more[i]);
       if (fault != nullptr)
-        add(std::string{key} + "[" + std::to_string(i + 1) + "]", "is no source of a field", fault);
+        add(std::string{key} + "[" + std::to_string(i + 1) + "]", "is not a source of a field", fault);
     }
   }
   /// Who speaks of types must have them.
@@ -253,7 +251,7 @@ class stream_rules_check {
       if (!stream_.types.empty() || !stream_.ignore.empty() || stream_.ignore_tombstones) {
         add(stream_.types.empty() ? "ignore" : "types",
             std::string{"does not go with format: "} + name_of(envelope_.format),
-            "the format says itself which records mean nothing: leave it out", {"envelope.format"});
+            "the format itself marks records to ignore: leave it out", {"envelope.format"});
       }
       return;
     }
@@ -263,21 +261,19 @@ class stream_rules_check {
         {"ignore", !stream_.ignore.empty()},
         {"envelope.delete.types", !envelope_.deletes.types.empty()}};
     for (const auto& [key, speaks] : speakers) {
-      if (speaks)
-        add("envelope.type", "is missing", std::string{key} + " speaks of the type of events", {key});
+      if (speaks) add("envelope.type", "is missing", std::string{key} + " uses the type of events", {key});
     }
   }
   void check_latest() {
     if (stream_.handling == handling::deferred) {
       add("handling", "deferred does not go with order: latest",
-          "it handles every event in turn, of which latest needs the newest alone: use order: arrival or "
+          "deferred handles every event in turn, but latest needs only the newest: use order: arrival or "
           "strict, or leave it out",
           {"order"});
     }
     if (stream_.reducer.kind == kind_of::merge_patch) {
       add("reducer.kind", "merge_patch does not go with order: latest",
-          "latest discards older events, and with them their patches; use order: strict or arrival, or kind: "
-          "replace",
+          "latest ignores older events with their patches; use order: strict or arrival, or kind: replace",
           {"order"});
     }
   }
@@ -285,28 +281,26 @@ class stream_rules_check {
     const std::string format = std::string{"format: "} + name_of(envelope_.format);
     if (stream_.order == order::strict) {
       add("order", "strict does not go with " + format,
-          "a log position has gaps by nature, so that nothing tells whether one is missing; use order: "
-          "latest",
+          "log positions always have gaps, so a missing change cannot be seen; use order: latest",
           {"envelope.format"});
     }
     if (stream_.order == order::arrival) {
       add("order", "arrival does not go with " + format,
-          "only event ids tell a repeat there, and row changes have none; use order: latest",
+          "this order needs event ids to find repeats, and row changes have none; use order: latest",
           {"envelope.format"});
     }
     if (stream_.dedup.ids != id_kind::none) {
-      add("dedup", "does not go with " + format, "row changes have no ids: leave it out, or say dedup: off",
+      add("dedup", "does not go with " + format, "row changes have no ids: leave it out, or set dedup: off",
           {"envelope.format"});
     }
   }
   void check_arrival() {
     if (stream_.dedup.ids == id_kind::none) {
-      add("dedup", "cannot be off with order: arrival", "only event ids tell a repeat there: name their kind",
-          {"order", "envelope.format"});
+      add("dedup", "cannot be off with order: arrival",
+          "this order finds repeats by event id only: name the kind of ids", {"order", "envelope.format"});
     }
     if (envelope_.event_id.empty()) {
-      add("envelope.event_id", "is missing", "order: arrival tells repeats by the event's id alone",
-          {"order"});
+      add("envelope.event_id", "is missing", "order: arrival finds repeats by event id only", {"order"});
     }
   }
   void check_sequence() {
@@ -317,26 +311,25 @@ class stream_rules_check {
     if (envelope_.sequence.empty()) {
       add("envelope.sequence", "is missing",
           stream_.order == order::latest
-              ? "order: latest needs a sequence to tell newer from older; events without one take order: "
-                "arrival"
-              : "order: strict applies n+1 after n; events without a sequence take order: arrival",
+              ? "order: latest needs a sequence to compare events; for events without one use order: arrival"
+              : "order: strict applies n+1 after n; for events without a sequence use order: arrival",
           {"order"});
     }
     if (stream_.dedup.ids != id_kind::none && envelope_.event_id.empty()) {
-      add("envelope.event_id", "is missing", "map the event's id, or say dedup: off where events have none",
+      add("envelope.event_id", "is missing", "map the event's id, or set dedup: off if events have none",
           {"order", "dedup"});
     }
     if (stream_.dedup.ids == id_kind::monotonic) {
       add("dedup.ids", "monotonic goes with order: arrival alone",
-          "the sequence tells repeats in the other orders: say dedup: off, or name another kind",
+          "the other orders find repeats by sequence: set dedup: off, or name another kind",
           {"order", "dedup"});
     }
   }
   void check_epochs() {
     if (stream_.first == first_number::any) {
       add("epoch_change", "accept does nothing with first: any",
-          "a new epoch is known by its first number; name it, or say park: then each new epoch waits for "
-          "`ratchet waiting replay`",
+          "Ratchet recognises a new epoch by its first number; set the number, or set park: then each new "
+          "epoch waits for `ratchet waiting replay`",
           {"order", "first"});
     }
     if (envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half) {
@@ -348,7 +341,7 @@ class stream_rules_check {
     if (stream_.order == order::strict && stream_.first == first_number::any &&
         stream_.gap.policy != gap_policy::skip) {
       add("first", "any needs gap: {policy: skip}",
-          "nobody can tell the lowest number but by waiting for lower ones, until gap.timeout has passed",
+          "Ratchet finds the lowest number by waiting for lower ones until gap.timeout has passed",
           {"order", "gap"});
     }
   }
@@ -381,30 +374,30 @@ class stream_rules_check {
     const bool typed = std::any_of(reducer.fail.begin(), reducer.fail.end(),
                                    [](const failure_rule& rule) { return !rule.type.empty(); });
     if (flaky && typed && !tells_types(envelope_))
-      add("envelope.type", "is missing", "reducer.fail speaks of the type of events", {"reducer"});
+      add("envelope.type", "is missing", "reducer.fail uses the type of events", {"reducer"});
     if (reducer.kind != kind_of::own && !reducer.name.empty()) {
       add("reducer.name", "belongs to kind: own",
-          "leave it out, or say kind: own where a program brings the reducer of this name", {"reducer"});
+          "leave it out, or set kind: own if a program has the reducer of this name", {"reducer"});
     }
     const char* fault = reducer.from.empty() ? nullptr : fault_of_pointer(reducer.from);
-    if (fault != nullptr) add("reducer.from", "is no JSON Pointer", fault);
+    if (fault != nullptr) add("reducer.from", "is not a JSON Pointer", fault);
   }
   void check_emits() {
     for (std::size_t i = 0; i < stream_.emit.size(); ++i) {
       const emit_config& out = stream_.emit[i];
       const std::string path = item("emit", i);
       if (out.topic.empty())
-        add(path + ".topic", "is missing", "where it is published to; or sink: NAME");
+        add(path + ".topic", "is missing", "name the topic to publish to; or sink: NAME");
       else
         check_destination(path + ".topic", out.topic);
       if (out.key != "aggregate" && out.key != "none" && fault_of_pointer(out.key) != nullptr) {
-        add(path + ".key", "names no key",
+        add(path + ".key", "is not a key",
             "aggregate, none, or a JSON Pointer into the payload as in /customer/id");
       }
       const char* fault = out.payload.empty() ? nullptr : fault_of_pointer(out.payload);
-      if (fault != nullptr) add(path + ".payload", "is no JSON Pointer", fault);
+      if (fault != nullptr) add(path + ".payload", "is not a JSON Pointer", fault);
       if (!out.types.empty() && !tells_types(envelope_))
-        add("envelope.type", "is missing", "emit.types speaks of the type of events", {"emit"});
+        add("envelope.type", "is missing", "emit.types uses the type of events", {"emit"});
     }
   }
   /// What a stream publishes may be another's to read, but never its own.
@@ -423,7 +416,7 @@ class stream_rules_check {
       known.emplace_back(s.name);
       if (s.name != name) continue;
       if (s.kind == sink_config::kind_of::discard)
-        add(path, s.name + " throws away what it gets", "leave the output out", judged_by);
+        add(path, s.name + " discards its messages", "leave the output out", judged_by);
       return;
     }
     const std::string_view guess = did_you_mean(name, known);
@@ -437,7 +430,7 @@ class stream_rules_check {
     const auto reader = by_.readers.find(topic);
     if (reader == by_.readers.end()) return;
     add(key, topic + " is a topic that stream " + reader->second->name + " reads",
-        "what is told of its records would come back as records: name another topic");
+        "dead letters and rejections would come back as records: name another topic");
   }
 
   void claim(claims& in, const std::string& key, const std::string& what, const char* hint) {

@@ -69,21 +69,19 @@ namespace {
     const reducer_traits& is = brought->traits();
     if (!named || (is.name == s.reducer.name && is.version == s.reducer.version)) return *brought;
     return config_problem("stream `" + s.name + "` is handled by the reducer " + wanted +
-                              ", as its config says (`kind: own`); the program brings " +
-                              shown(is.name, is.version),
+                              " (`kind: own` in its config); the program has " + shown(is.name, is.version),
                           "start the program that has it, or correct `reducer.name` and `reducer.version`");
   }
   if (named) {
     return config_problem(
         "stream `" + s.name + "` is handled by the reducer " + wanted +
-            ", which is not part of Ratchet (`kind: own`), and none was added for the stream",
-        "the program that has this reducer must do this: it gives it to app::open(), as reducers{}.add(\"" +
+            ", which is not part of Ratchet (`kind: own`); the program added none for the stream",
+        "run the program that has this reducer: it passes the reducer to app::open(), as in "
+        "reducers{}.add(\"" +
             s.name +
-            "\", …), and answers to app::run() what `--resume` answers. Without it what is stored can be "
-            "read "
+            "\", …), and answers resume questions in app::run(); `ratchet` can read the state without it "
             "(`ratchet status`, `get`, `scan`, `explain`, `waiting list`, `verify`, `checkpoint`); while "
-            "that "
-            "program runs, `ratchet waiting` decides");
+            "that program runs, `ratchet waiting` takes decisions");
   }
   if (auto made = built_in(s)) return std::move(*made);
   return config_problem("the stream `" + s.name + "` has no reducer",

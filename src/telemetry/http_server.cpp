@@ -238,8 +238,8 @@ problem cannot_listen(const std::string& address, const boost::system::error_cod
       make_error_code(errc::io), "cannot listen on " + address + " for HTTP: " + code.message(), "", {}};
   if (code == asio::error::address_in_use) {
     p.hint =
-        "another program listens there (`ss -ltnp` names it): stop it, or choose another port, as with "
-        "--set http.listen=127.0.0.1:0, which picks a free one";
+        "another program listens there (`ss -ltnp` names it): stop it, or choose another port (`--set "
+        "http.listen=127.0.0.1:0` picks a free one)";
   } else if (code == asio::error::access_denied) {
     p.hint = "choose a port above 1023 in `http.listen`";
   } else {

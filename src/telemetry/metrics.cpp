@@ -77,7 +77,7 @@ class exposition {
 };
 
 void add_streams(exposition& out, const state_sample& state) {
-  out.counter("ratchet_records_total", "Records by what became of them, since the state was made.");
+  out.counter("ratchet_records_total", "Records by verdict, since the state was made.");
   for (const stream_sample& s : state.streams) {
     for (const auto& [verdict, count] : verdict_counts(s.counters))
       out.add({{"stream", s.name}, {"verdict", verdict}}, as_double(count));
@@ -92,10 +92,10 @@ void add_streams(exposition& out, const state_sample& state) {
     for (const auto& [waiting, count] : counts_of_waiting(s.counters))
       out.add({{"stream", s.name}, {"state", waiting}}, as_double(count));
   }
-  out.gauge("ratchet_waiting_bytes", "What they take, as waiting.bytes counts it.");
+  out.gauge("ratchet_waiting_bytes", "Bytes of waiting events, by the measure of waiting.bytes.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, as_double(s.counters.waiting_bytes));
-  out.gauge("ratchet_oldest_gap_seconds", "For how long, in stream time, an event waits for one before it.");
+  out.gauge("ratchet_oldest_gap_seconds", "Age of the oldest gap, in stream time.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, std::chrono::duration<double>{s.oldest_gap()}.count());
   out.counter("ratchet_consumed_records_total", "Records taken in, since the state was made.");
@@ -118,13 +118,13 @@ void add_streams(exposition& out, const state_sample& state) {
   for (const stream_sample& s : state.streams) {
     if (s.floor) out.add({{"stream", s.name}}, seconds_of(*s.floor + s.window));
   }
-  out.gauge("ratchet_outbox_messages",
-            "Messages that wait to be sent, or for the brokers' word that they are there.")
+  out.gauge("ratchet_outbox_messages", "Outbox messages that the brokers have not acknowledged.")
       .add(state.outbox.rows());
-  out.gauge("ratchet_outbox_bytes", "What they take, as outbox.bytes counts it.").add(state.outbox.bytes);
-  out.gauge("ratchet_sink_messages", "Messages that wait to be sent to a sink, or for its answer.");
+  out.gauge("ratchet_outbox_bytes", "Bytes of these messages, by the measure of outbox.bytes.")
+      .add(state.outbox.bytes);
+  out.gauge("ratchet_sink_messages", "Messages that the sink has not acknowledged.");
   for (const auto& [name, waiting] : state.sinks) out.add({{"sink", name}}, as_double(waiting.rows()));
-  out.gauge("ratchet_sink_bytes", "What they take, as outbox.bytes counts it.");
+  out.gauge("ratchet_sink_bytes", "Bytes of these messages, by the measure of outbox.bytes.");
   for (const auto& [name, waiting] : state.sinks) out.add({{"sink", name}}, as_double(waiting.bytes));
   out.counter("ratchet_steps_total", "The last durable step of the state.").add(state.step);
 }
@@ -164,7 +164,7 @@ void add_partitions(exposition& out, const metrics_input& in) {
   for (const partition_view& p : all) {
     if (p.live.committed) out.add(p.named, as_double(*p.live.committed));
   }
-  out.gauge("ratchet_partition_log_end_offset", "The offset behind the last record, as last told.");
+  out.gauge("ratchet_partition_log_end_offset", "The end of the partition's log, as last reported.");
   for (const partition_view& p : all) {
     if (p.live.assigned && p.live.log_end) out.add(p.named, as_double(*p.live.log_end));
   }
@@ -190,12 +190,13 @@ void add_run(exposition& out, const run_counts& run) {
   out.counter("ratchet_commit_failures_total", "Commits of offsets that failed; they are made again.")
       .add(run.commit_failures);
   out.counter("ratchet_outbox_sent_total", "Messages that the brokers have taken.").add(run.outputs_sent);
-  out.counter("ratchet_outbox_given_up_total", "Messages that nobody takes; an audit row tells of each.")
+  out.counter("ratchet_outbox_given_up_total",
+              "Dead letters and rejections that their topic refused; each has an audit row.")
       .add(run.outputs_given_up);
   out.gauge("ratchet_outbox_in_trouble", "1 while messages do not get through; they are sent again.")
       .add(run.outputs_in_trouble ? 1 : 0);
   out.counter("ratchet_rebalances_total", "Assignments by the group.").add(run.rebalances);
-  out.counter("ratchet_client_restarts_total", "Kafka clients made anew, as the one before could not go on.")
+  out.counter("ratchet_client_restarts_total", "Kafka clients that replaced a failed one.")
       .add(run.new_clients);
   out.counter("ratchet_store_reopens_total", "How often the store was opened again after a failed write.")
       .add(run.store_reopens);
@@ -206,8 +207,7 @@ void add_sinks(exposition& out, const live_status& live) {
   for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.sent));
   out.gauge("ratchet_sink_in_trouble", "1 while messages do not get through to a sink; they are sent again.");
   for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, sink.trouble.empty() ? 0 : 1);
-  out.gauge("ratchet_sink_refused",
-            "Messages that a sink does not take; those behind them of their aggregates wait.");
+  out.gauge("ratchet_sink_refused", "Messages that a sink refused; later ones of their aggregates wait.");
   for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.refused));
 }
 
@@ -225,7 +225,7 @@ void add_resources(exposition& out, const resource_sample& held) {
   if (held.free_bytes) {
     out.gauge("ratchet_state_free_bytes", "Free on the file system of the state directory.")
         .add(*held.free_bytes);
-    out.gauge("ratchet_state_reserve_bytes", "To be kept free there: below, nothing more is consumed.")
+    out.gauge("ratchet_state_reserve_bytes", "The free space below which reading pauses (state.min_free).")
         .add(held.reserve_bytes);
   }
 }

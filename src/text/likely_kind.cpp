@@ -76,7 +76,7 @@ likely_kind kind_of_bytes(std::string_view begin) {
   if (at == std::string_view::npos)
     return {"nothing but white space", "have the producer send null, or nothing"};
   if (begin[at] == '{' || begin[at] == '[') return {};
-  if (std::all_of(begin.begin(), begin.end(), is_text)) return {"text that is no JSON", k_json};
+  if (std::all_of(begin.begin(), begin.end(), is_text)) return {"text that is not JSON", k_json};
   const bool is_binary = std::any_of(begin.begin(), begin.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
   });

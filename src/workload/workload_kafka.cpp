@@ -51,7 +51,7 @@ reported<std::map<std::string, std::string>> parse_properties(const std::vector<
     const auto equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
       return problem{
-          errc::usage, "-X " + text + " is not NAME=VALUE", "Write -X linger.ms=20, for example.", {}};
+          errc::usage, "-X " + text + " is not NAME=VALUE", "write -X linger.ms=20, for example", {}};
     }
     properties[text.substr(0, equals)] = text.substr(equals + 1);
   }

@@ -42,7 +42,7 @@ const char* out_of_range(const workload_dials& d) {
 
 reported<workload_stream> workload_stream::make(const workload_dials& dials) {
   if (const char* text = out_of_range(dials)) {
-    return problem{errc::usage, text, "See ratchet gen --help for the dials.", {}};
+    return problem{errc::usage, text, "see `ratchet gen --help` for the dials", {}};
   }
   return workload_stream{dials};
 }

@@ -47,7 +47,7 @@ TEST(main_job_outage, rides_out_a_broker_that_is_killed_and_started_again) {
   feed.send_in_background(20'000);
   broker.kill();
   ASSERT_TRUE(eventually([&] {
-    return read_whole(job.log()).find("it goes on by itself") != std::string::npos;
+    return read_whole(job.log()).find("Ratchet keeps trying") != std::string::npos;
   })) << read_whole(job.log());
   EXPECT_TRUE(job.status().get<bool>("running"));  // reads are answered all the same
   broker.start();
@@ -63,7 +63,7 @@ TEST(main_job_outage, rides_out_a_broker_that_is_killed_and_started_again) {
   const auto log = read_whole(job.log());
   const auto tens = (std::chrono::steady_clock::now() - begun) / 10s;
   const auto clients = 1 + occurrences(log, "a new client goes on");
-  EXPECT_LE(occurrences(log, "it goes on by itself"), clients + static_cast<std::size_t>(tens)) << log;
+  EXPECT_LE(occurrences(log, "Ratchet keeps trying"), clients + static_cast<std::size_t>(tens)) << log;
 }
 
 }  // namespace

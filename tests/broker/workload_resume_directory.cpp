@@ -32,7 +32,7 @@ TEST(resume_directory, waits_until_a_killed_instance_is_gone_before_it_builds_it
   std::filesystem::remove_all(job.state());
   const auto rebuilt = job.run_until_end({"--resume", "rebuild"});
   EXPECT_EQ(rebuilt.code, 0) << rebuilt.output;
-  expect_in("for them to go: one that was killed is listed until its session ends", rebuilt.output);
+  expect_in("for them to leave; a killed member counts until its session ends", rebuilt.output);
   EXPECT_EQ(job.fault(feed.oracle()), "");
   EXPECT_EQ(job.commit_fault(), "");
 }
@@ -54,7 +54,7 @@ TEST(resume_directory, does_not_take_a_group_from_an_instance_that_lives) {
   for (auto& [process, output] : others) {
     EXPECT_EQ(process.wait(k_patience), 78) << read_whole(output);
     expect_in("was not joined: it has live members (`ratchet` at ", read_whole(output));
-    expect_in("stop them for good, then start again with `--resume ", read_whole(output));
+    expect_in("stop them permanently, then start again with `--resume ", read_whole(output));
   }
   feed.send();
   ASSERT_TRUE(job.comes_to(2 * k_records)) << read_whole(job.log());

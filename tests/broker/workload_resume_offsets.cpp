@@ -51,7 +51,7 @@ TEST(resume_offsets, come_to_no_lag_behind_the_markers_of_transactions) {
   const auto held = job.run_until_end();
   EXPECT_EQ(held.code, 0) << held.output;
   EXPECT_FALSE(says(held.output, "/0: no record below")) << "its last one is remembered by its offset";
-  EXPECT_TRUE(says(held.output, "/1: no record below offset 4 is remembered"))
+  EXPECT_TRUE(says(held.output, "/1: the state remembers no record below offset 4"))
       << "none of it was ever handled";
   EXPECT_EQ(held.json().get<int>("streams.payments.consumed"), 0);
   EXPECT_EQ(stored_offset(job, 0), 17);
@@ -92,7 +92,7 @@ TEST(resume_offsets, warn_where_compaction_took_the_last_handled_record_and_go_o
   const auto done = job.run_until_end();
   EXPECT_EQ(done.code, 0) << done.output;
   expect_in(
-      "/0: the record at offset 0 is gone (compacted or expired), so it cannot be told whether the topic "
+      "/0: the record at offset 0 is gone (compacted or expired), so Ratchet cannot check whether the topic "
       "is still the same",
       done.output);
   // What was read to compare is not counted: a's second event, and what compaction left of the fillers.

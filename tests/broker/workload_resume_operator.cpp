@@ -23,7 +23,7 @@ TEST(resume_operator, is_told_that_a_rewind_alone_handles_nothing_again) {
 
   const auto no_answer = half.job.run_until_end({"--resume", "kafka"});
   EXPECT_EQ(no_answer.code, 1) << no_answer.output;
-  expect_in("`--resume kafka` is no answer to what was found", no_answer.output);
+  expect_in("`--resume kafka` does not apply to what was found", no_answer.output);
   EXPECT_EQ(stored_records(half.job), k_records);
   EXPECT_EQ(half.job.committed().at(0).offset, 0) << "nothing was claimed";
 
@@ -60,7 +60,7 @@ TEST(resume_operator, has_records_skipped_only_where_that_is_said) {
   }
   const auto no_answer = half.job.run_until_end({"--resume", "rebuild"});
   EXPECT_EQ(no_answer.code, 1) << no_answer.output;
-  expect_in("`--resume rebuild` is no answer to what was found", no_answer.output);
+  expect_in("`--resume rebuild` does not apply to what was found", no_answer.output);
   EXPECT_EQ(stored_records(half.job), k_records);
 
   const auto skipped = half.job.run_until_end({"--resume", "kafka"});

@@ -35,7 +35,7 @@ TEST(resume_topic, stops_where_a_topic_made_anew_is_shorter_than_the_state) {
   for (const char* option : {"store", "kafka"}) {
     const auto no_answer = half.job.run_until_end({"--resume", option});
     EXPECT_EQ(no_answer.code, 1) << no_answer.output;
-    expect_in("is no answer to what was found", no_answer.output);
+    expect_in("does not apply to what was found", no_answer.output);
   }
   const auto rebuilt = half.job.run_until_end({"--resume", "rebuild"});
   EXPECT_EQ(rebuilt.code, 0) << rebuilt.output;

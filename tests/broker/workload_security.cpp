@@ -134,7 +134,7 @@ TEST_F(on_secure_brokers, what_they_refuse_is_said_with_what_to_do) {
   const std::string wrong_host = "localhost" + broker_->address("TLS").substr(9);
   std::string wrong_login = login("sasl_plaintext");
   wrong_login.replace(wrong_login.find(secret_), secret_.size(), bad);
-  const std::string closes = "a port that wants TLS or a login closes the connection";
+  const std::string closes = "a port with TLS or a login closes the connections";
   // librdkafka 2.0 takes a handshake that is broken off for a refusal, 2.12 for trouble of the network; and
   // only 2.0 guesses at what a closed connection means.
   const bool newer = rd_kafka_version() >= 0x020c0000;
@@ -160,7 +160,7 @@ TEST_F(on_secure_brokers, what_they_refuse_is_said_with_what_to_do) {
        {"no TLS connection to localhost:", "certificate verify failed", "or `kafka.brokers` names hosts"}},
       {"TLS to a plain port", set(broker_->plain(), "security.protocol: ssl, " + tls()), newer ? 69 : 78,
        newer ? std::vector<std::string>{"answered within 4s", "connecting to a PLAINTEXT broker listener?"}
-             : std::vector<std::string>{"no TLS connection to ", "that port does not seem to speak TLS"}},
+             : std::vector<std::string>{"no TLS connection to ", "the port seems to have no TLS"}},
       {"plain text to a TLS port",
        set(broker_->address("TLS"), ""),
        69,

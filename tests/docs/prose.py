@@ -1,5 +1,6 @@
 # Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 """Finds sentences of the old manner: long ones, and those that a rule of words.txt meets."""
+import math
 import re
 
 from pages import SPAN
@@ -47,19 +48,25 @@ def sentences_of(paragraph):
     return found
 
 
+def check_sentence(sentence, rules, longest=LONGEST):
+    """What is wrong with a sentence: its length, and each rule that it meets."""
+    words = len(re.findall(r"[^\s]*\w[^\s]*", sentence))
+    found = [f"{words} words in a sentence: {sentence[:60]}…"] if words > longest else []
+    begins = set()
+    for rule, hint in rules:
+        match = rule.search(sentence)
+        if match and match.start() not in begins:
+            begins.add(match.start())
+            shown = match.group(0).strip(" ,")
+            found.append(f"\"{shown[:50]}\": {hint}")
+    return found
+
+
 def check_prose(page, rules):
     """[(line, what is wrong)]."""
     found = []
     for index, paragraph in enumerate(page.prose):
+        longest = math.inf if index in page.titles else LONGEST
         for line, sentence in sentences_of(paragraph):
-            words = len(re.findall(r"[^\s]*\w[^\s]*", sentence))
-            if words > LONGEST and index not in page.titles:
-                found.append((line, f"{words} words in a sentence: {sentence[:60]}…"))
-            begins = set()
-            for rule, hint in rules:
-                match = rule.search(sentence)
-                if match and match.start() not in begins:
-                    begins.add(match.start())
-                    shown = match.group(0).strip(" ,")
-                    found.append((line, f"\"{shown[:50]}\": {hint}"))
+            found += [(line, wrong) for wrong in check_sentence(sentence, rules, longest)]
     return found

@@ -55,11 +55,8 @@ problem busy(const std::filesystem::path& directory, int fd) {
   p.message = "the state directory " + directory.string() + " is in use";
   if (const auto pid = holder_of(fd)) p.message += " by process " + std::to_string(*pid);
   p.hint =
-      "one process at a time: stop the other one, or ask it (get, scan and status do while it runs); "
-      "instances do "
-      "not share the work of a group, so that a second one needs a state.path, a kafka.group and topics to "
-      "publish "
-      "to of its own";
+      "stop the other process, or ask it (get, scan and status work while it runs); a second instance needs "
+      "its own `state.path`, `kafka.group` and output topics";
   return p;
 }
 

@@ -21,7 +21,7 @@ std::string hint_for_file(const std::filesystem::path& path, const std::error_co
            "`state.path`";
   }
   if (code == std::errc::not_a_directory) {
-    return "a file is in the way: `state.path` has to be a directory, or a name that is still free";
+    return "a file is in the way: `state.path` must be a directory, or a name that is still free";
   }
   if (code == std::errc::no_such_file_or_directory) return "make the directory above it first";
   if (code == std::errc::no_space_on_device) return "make room on that disk; nothing was changed";

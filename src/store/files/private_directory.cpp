@@ -36,7 +36,7 @@ std::optional<problem> find_link_of_others(const std::filesystem::path& path) {
                                    std::make_error_code(std::errc::operation_not_permitted));
     refused.message = "the state directory " + path.string() + " lies behind the link " + way.string() +
                       ", which belongs to user " + std::to_string(info.st_uid);
-    refused.hint = "name the directory itself as state.path; or remove the link, if nobody of yours made it";
+    refused.hint = "name the directory itself as state.path; or remove the link if you did not make it";
     return refused;
   }
   return std::nullopt;
@@ -78,7 +78,7 @@ reported<void> check_owner(const std::filesystem::path& path) {
   if (auto refused = find_link_of_others(path)) return std::move(*refused);
   struct ::stat info {};
   if (::stat(path.c_str(), &info) != 0)
-    return file_problem("look at the state directory", path, last_error());
+    return file_problem("inspect the state directory", path, last_error());
   if (info.st_uid == ::geteuid()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   problem refused =
       file_problem("use the state directory", path, std::make_error_code(std::errc::operation_not_permitted));
@@ -93,7 +93,7 @@ reported<void> check_owner(const std::filesystem::path& path) {
 reported<void> close_to_others(const std::filesystem::path& path) {
   struct ::stat info {};
   if (::stat(path.c_str(), &info) != 0)
-    return file_problem("look at the state directory", path, last_error());
+    return file_problem("inspect the state directory", path, last_error());
   if ((info.st_mode & k_of_others) == 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
   if (::chmod(path.c_str(), info.st_mode & 07777U & ~k_of_others) != 0)
     return file_problem("keep others out of the state directory", path, last_error());

@@ -62,9 +62,9 @@ result<std::string> find_irregular_file(const std::filesystem::path& directory) 
       if (errno == ENOENT) continue;  // gone since: RocksDB has removed it
       return std::error_code{errno, std::generic_category()};
     }
-    if (!S_ISREG(info.st_mode)) return name + " is " + kind_of(info.st_mode) + " and no regular file";
+    if (!S_ISREG(info.st_mode)) return name + " is " + kind_of(info.st_mode) + ", not a regular file";
     if (name == "CURRENT" && info.st_size > k_most_of_current)
-      return "CURRENT has " + std::to_string(info.st_size) + " bytes, and holds but a name";
+      return "CURRENT has " + std::to_string(info.st_size) + " bytes, but should hold a name only";
   }
   if (code && code != std::errc::no_such_file_or_directory) return code;
   return std::string{};

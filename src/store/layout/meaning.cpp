@@ -49,7 +49,7 @@ std::vector<diagnostic> meaning_differences(const layout::stream_record& stored,
     if (before && now && *before == *now) return;
     diagnostic d;
     d.path = configured.name + "." + key;
-    d.message = "the state was made with " + shown(before) + ", the config says " + shown(now);
+    d.message = "the state was made with " + shown(before) + ", the config has " + shown(now);
     out.push_back(std::move(d));
   };
   for (const auto& [key, value] : stored.lines) differs(key);

@@ -24,7 +24,7 @@ namespace {
 problem other_group(const store_options& options, const std::string& stored) {
   return {make_error_code(errc::state_foreign),
           "the state directory " + options.path.string() + " belongs to the consumer group \"" + stored +
-              "\", the config says \"" + options.group + "\". No file was changed.",
+              "\", the config has \"" + options.group + "\"; no file was changed",
           "change kafka.group back, or name another state.path",
           {}};
 }
@@ -76,15 +76,14 @@ void note_changed(changed_streams& changed, const layout::stream_record& stored,
   std::string hint;
   for (const forgotten_reducer& f : forgotten) {
     hint += "the state of stream \"" + f.stream +
-            "\" was made by a program's own reducer: say so in the config, `reducer: {kind: own, name: " +
-            f.name + ", version: " + f.version +
-            "}`, with `from` as it was, and let the program that has it run it; `ratchet` then reads what is "
-            "stored. ";
+            "\" was made by a program's own reducer: set `reducer: {kind: own, name: " + f.name +
+            ", version: " + f.version +
+            "}` in the config, with `from` as it was, and let that program run it; `ratchet` can then read "
+            "the state. ";
   }
   return hint +
-         "Change back whatever else is listed. Another reducer needs a `state.path` and a `kafka.group` of "
-         "its "
-         "own";
+         "Change back the other listed settings. Another reducer needs a `state.path` and a `kafka.group` of "
+         "its own";
 }
 
 [[nodiscard]] std::string how_to_rebuild(bool own) {
@@ -96,22 +95,17 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
   problem refused{
       make_error_code(errc::state_foreign),
       "the state in " + options.path.string() +
-          " was made with other settings; what is stored would not mean the same: " + changed.held +
-          ". No file was changed.",
-      "change the settings back (a reducer that was mended, and of which the state means the same, keeps its "
-      "name and version: then `ratchet waiting replay` handles again what waits); or keep this state and "
-      "give the new settings a `state.path` and a "
-      "`kafka.group` of their own; or build it anew: from Kafka " +
+          " was made with other settings; the stored data would mean something else: " + changed.held +
+          "; no file was changed",
+      "change the settings back (a fixed reducer whose state means the same keeps its name and version: then "
+      "`ratchet waiting replay` tries the waiting events again); or keep this state and give the new "
+      "settings a `state.path` and a `kafka.group` of their own; or rebuild it: from Kafka " +
           how_to_rebuild(changed.own) +
-          ", from files by moving the directory away and applying them again. What may change at any time: "
-          "`dedup.window`, `dedup.max_skew`, `record_times`, `types`, `ignore`, `gap`, `waiting`, `retry`, "
-          "`reducer.timeout`, "
-          "`dead_letter`, "
-          "`rejections`, `emit`, `outputs`, `outbox`, `rejected`, `poison`, `step`, `memory_limit`, "
-          "`state.sync`, "
-          "`state.commit_interval`, `kafka.brokers` of the same cluster, `kafka.properties`; and tables may "
-          "be "
-          "added to `tables`",
+          ", from files by moving the directory away and applying them again. These settings may change at "
+          "any time: `dedup.window`, `dedup.max_skew`, `record_times`, `types`, `ignore`, `gap`, `waiting`, "
+          "`retry`, `reducer.timeout`, `dead_letter`, `rejections`, `emit`, `outputs`, `outbox`, `rejected`, "
+          "`poison`, `step`, `memory_limit`, `state.sync`, `state.commit_interval`, `kafka.brokers` of the "
+          "same cluster, `kafka.properties`; and tables may be added to `tables`",
       std::move(changed.lines)};
   if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);
   ask_to_rebuild(refused, changed.names);
@@ -123,14 +117,13 @@ problem taken_table(const store_options& options, const std::string& table, cons
   diagnostic difference;
   difference.path = wanted_by + "." + std::string{k_table_line} + table;
   difference.message = "stream \"" + of + "\" has it";
-  problem refused{
-      make_error_code(errc::state_foreign),
-      "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
-          "\" in the state directory " + options.path.string() + ". No file was changed.",
-      "give it another name: a table belongs to one stream, also where the config has that no more; "
-      "or build the state anew with " +
-          typed_command("run", "--resume rebuild"),
-      {std::move(difference)}};
+  problem refused{make_error_code(errc::state_foreign),
+                  "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
+                      "\" in the state directory " + options.path.string() + "; no file was changed",
+                  "give it another name: a table belongs to one stream, also after the config dropped that "
+                  "stream; or rebuild the state with " +
+                      typed_command("run", "--resume rebuild"),
+                  {std::move(difference)}};
   ask_to_rebuild(refused, {wanted_by});
   return refused;
 }

@@ -152,9 +152,7 @@ fs::path partial_of(const fs::path& target) {
 }
 
 constexpr const char* k_partial_hint =
-    "it is left of a checkpoint that was cut short, or one is being made there right now; where none is, "
-    "remove "
-    "it";
+    "an interrupted checkpoint left it, or a checkpoint is being made there now; if none is, remove it";
 
 /// The target is on another file system: the bytes are copied, and examined once more.
 reported<void> copy_over(const fs::path& made, const fs::path& target, const copy_mark& mark,
@@ -186,7 +184,7 @@ reported<checkpoint_taken> finish_linked(const fs::path& linked, const fs::path&
   taken.bytes = size.assume_value().bytes;
   taken.path = target;
   if (cancelled && cancelled()) {
-    return problem{make_error_code(errc::aborted), "the checkpoint was given up", "take it again", {}};
+    return problem{make_error_code(errc::aborted), "the checkpoint was abandoned", "take it again", {}};
   }
   const reported<void> named = give_name(linked, target);
   if (named) return taken;
@@ -234,7 +232,7 @@ reported<void> check_checkpoint_target(const fs::path& wanted, const fs::path& s
   if (fs::exists(there)) {
     const bool is_empty = fs::is_directory(there) && fs::is_empty(target, code);
     if (!is_empty) {
-      return refuse(target.string() + " is there already, and is not an empty directory",
+      return refuse(target.string() + " exists already, and is not an empty directory",
                     "name a directory that does not exist");
     }
   }

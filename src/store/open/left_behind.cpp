@@ -47,15 +47,13 @@ problem missing_streams(const store_options& options, std::vector<diagnostic> mi
   std::set<std::string> streams;
   for (const diagnostic& d : missing) streams.insert(d.path);
   const std::string names = missing.size() == 1 ? "stream \"" + missing[0].path + "\"" : "streams";
-  problem refused{
-      make_error_code(errc::state_foreign),
-      "the state directory " + options.path.string() + " holds " + names +
-          " that the config does not have. No file was changed.",
-      "name it again under `streams`, as a stream's state goes by its name: with its `topics` it goes on, "
-      "without them it is kept for `get`, `scan` and `waiting`, and read no more; or build the state anew "
-      "from what the config says with " +
-          typed_command("run", "--resume rebuild"),
-      std::move(missing)};
+  problem refused{make_error_code(errc::state_foreign),
+                  "the state directory " + options.path.string() + " holds " + names +
+                      " that the config does not have; no file was changed",
+                  "name it again under `streams`: with its `topics` it goes on; without them its state is "
+                  "kept for `get`, `scan` and `waiting`; or rebuild the state from the config with " +
+                      typed_command("run", "--resume rebuild"),
+                  std::move(missing)};
   ask_to_rebuild(refused, streams);
   return refused;
 }
@@ -65,9 +63,9 @@ problem moved_topics(const store_options& options, std::vector<diagnostic> moved
   problem refused{
       make_error_code(errc::state_foreign),
       "the config gives a topic to another stream than the one that has read it in the state directory " +
-          options.path.string() + ". No file was changed.",
+          options.path.string() + "; no file was changed",
       "give it back to that stream; or keep this state and give the other stream a `state.path` and a "
-      "`kafka.group` of its own, where it reads the topic from its beginning; or build the state anew with " +
+      "`kafka.group` of its own, where it reads the topic from its beginning; or rebuild the state with " +
           typed_command("run", "--resume rebuild"),
       std::move(moved)};
   ask_to_rebuild(refused, streams);

@@ -61,7 +61,7 @@ problem older_schema(const std::filesystem::path& path, std::uint32_t version) {
 problem newer_schema(const std::filesystem::path& path, std::uint32_t version) {
   return {make_error_code(errc::state_newer_schema),
           "the state directory " + path.string() + " has schema version " + std::to_string(version) +
-              ", this program knows versions up to " + std::to_string(layout::k_schema_version),
+              ", this program reads versions up to " + std::to_string(layout::k_schema_version),
           "use the version of Ratchet that wrote it, or a newer one",
           {}};
 }
@@ -120,12 +120,11 @@ std::string hint_of(const std::filesystem::path& path, const rocksdb::Status& st
 }  // namespace
 
 problem damaged_directory(const std::filesystem::path& path, const std::string& what) {
-  return {
-      make_error_code(errc::state_damaged),
-      "the state directory " + path.string() + " is damaged: " + what + ". No file was changed.",
-      "keep a copy of the directory; then restore a checkpoint, or build the state anew from the log with "
-      "--resume rebuild",
-      {}};
+  return {make_error_code(errc::state_damaged),
+          "the state directory " + path.string() + " is damaged: " + what + "; no file was changed",
+          "keep a copy of the directory; then restore a checkpoint, or rebuild the state from the log with "
+          "--resume rebuild",
+          {}};
 }
 
 problem failed_open(const std::filesystem::path& path, const rocksdb::Status& status) {

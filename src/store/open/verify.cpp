@@ -217,7 +217,7 @@ class verification {
     const auto& [lane, position] = at.assume_value();
     const auto row = layout::decode_output(position, value);
     if (!row) return "cannot be decoded";
-    if (row.assume_value().lane() != lane) return "for another sink than its key says";
+    if (row.assume_value().lane() != lane) return "for another sink than its key has";
     const outbox_state all = found_->catalog.outbox.of(lane);
     if (position < all.first || position >= all.next) return "not among the positions of the outbox";
     outbox_state& seen = outputs_.by_name[lane];
@@ -234,7 +234,7 @@ class verification {
     if (!stream) return "of a stream that is not known";
     const table_config* table = find_table(stream->tables, k.table);
     if (!table) return "of a table that its stream does not have";
-    return decode_table_key(table->key, k.key) ? "" : "its key is none of its table";
+    return decode_table_key(table->key, k.key) ? "" : "its key does not fit its table";
   }
 
   void check_outbox() {

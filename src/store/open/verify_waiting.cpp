@@ -47,7 +47,7 @@ std::string contradiction(const backlog& b) {
   if (b.empty()) return "nothing waits, and nothing was skipped";
   if (b.held && b.gap_since) return "held, and yet its gap has an age";
   if (b.gap_since && b.events() == 0) return "a gap has an age, and nothing waits";
-  return are_in_order(b.skipped) ? "" : "what was skipped is not in order";
+  return are_in_order(b.skipped) ? "" : "skipped numbers are not in order";
 }
 
 }  // namespace
@@ -172,11 +172,11 @@ std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, co
   const auto decoded = layout::decode_aggregate(*row.assume_value());
   if (!decoded) return {};  // found where that row is looked at
   const layout::aggregate_value& owner = decoded.assume_value();
-  if (!owner.waits) return "the row of its aggregate does not say that it waits";
+  if (!owner.waits) return "the row of its aggregate does not show that it waits";
   const bool is_passed = owner.has_last && !b.ready && seen.lowest && *seen.lowest <= owner.last;
   if (is_passed) return "an event waits that is not above the last one handled";
   const bool is_behind = owner.has_last && b.accepted && b.accepted->sequence <= owner.last;
-  return is_behind ? "what is accepted is not above the last one handled" : "";
+  return is_behind ? "an accepted event is not above the last one handled" : "";
 }
 
 std::string waiting_check::check_due(waiting_kind kind, std::string_view key, std::string_view value) const {
@@ -189,7 +189,7 @@ std::string waiting_check::check_due(waiting_kind kind, std::string_view key, st
   const std::optional<backlog>& b = found.assume_value();
   if (!b) return "its aggregate has no backlog";
   const std::optional<timestamp>& time = kind == waiting_kind::wake ? b->wake : b->gap_since;
-  return time == k.time ? "" : "its backlog does not say this time";
+  return time == k.time ? "" : "its backlog does not have this time";
 }
 
 std::string waiting_check::check_id(std::string_view key, std::string_view value) const {

@@ -99,7 +99,7 @@ TEST_F(apply_command, refuses_a_file_with_records_of_other_topics_before_anythin
   const auto failed = apply({file("in", kcat("t", 0, 1, "a", 1) + kcat("foreign", 0, 7, "x", 1))}, true);
   ASSERT_TRUE(failed);
   EXPECT_EQ(exit_code(failed->code), 64);
-  EXPECT_NE(failed->message.find("holds records of topic `foreign`, which is none that is applied here (t)"),
+  EXPECT_NE(failed->message.find("holds records of topic `foreign`, which this command does not apply (t)"),
             std::string::npos)
       << failed->message;
   EXPECT_NE(failed->hint.find("select(.topic"), std::string::npos) << failed->hint;
@@ -270,7 +270,7 @@ TEST_F(apply_command, refuses_a_config_made_in_code_as_one_from_a_file) {
   settings_.streams[0].envelope.sequence = "n";
   const auto no_field = engine::open(settings_, own_, {});
   ASSERT_FALSE(no_field);
-  EXPECT_NE(to_text(no_field.error()).find("streams[0].envelope.sequence: is no source of a field"),
+  EXPECT_NE(to_text(no_field.error()).find("streams[0].envelope.sequence: is not a source of a field"),
             std::string::npos);
   settings_.streams[0].envelope.sequence = "/n";
   settings_.streams[0].reducer.from = "v";
@@ -375,10 +375,9 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "stream_started_over");
   EXPECT_EQ(audits[0].stream, "payments");
-  EXPECT_EQ(
-      audits[0].text,
-      "the settings changed before anything was applied: offsets and counters begin anew, of 1 record, 1 "
-      "of them rejected");
+  EXPECT_EQ(audits[0].text,
+            "the settings changed before anything was applied: offsets and counters start over, after 1 "
+            "record, 1 of them rejected");
   reopen();
   EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
 }

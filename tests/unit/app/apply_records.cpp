@@ -105,7 +105,7 @@ TEST_F(apply_records, say_of_a_dump_that_begins_in_the_middle_what_becomes_of_th
   std::ostringstream log;
   options_.log =
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
-  const std::string told_of = "t/0 begins at offset 5: records before that count as repeated from now on";
+  const std::string told_of = "t/0 begins at offset 5: from now on earlier records count as repeated";
   expect_applied({file("later", kcat("t", 0, 5, "a", 1) + kcat("t", 0, 6, "a", 2))}, true);
   EXPECT_NE(log.str().find(told_of), std::string::npos) << log.str();
   log.str({});
@@ -114,7 +114,7 @@ TEST_F(apply_records, say_of_a_dump_that_begins_in_the_middle_what_becomes_of_th
                  true);
   EXPECT_EQ(log.str().find("begins at offset"), std::string::npos) << "of what the state knows it was said";
   EXPECT_EQ(counted().duplicate, 1U);
-  EXPECT_NE(log.str().find("1 record lies below the offset that the state had come to in its partition"),
+  EXPECT_NE(log.str().find("1 record lies below the offset that the state had reached in its partition"),
             std::string::npos)
       << log.str();
 }
@@ -131,7 +131,7 @@ TEST_F(apply_records, say_how_many_are_duplicates_by_their_positions_alone) {
   EXPECT_EQ(log.str().find("below the offset"), std::string::npos) << log.str();
   expect_applied({dump, file("more", kcat("t", 0, 2, "a", 1)), dump}, true);
   EXPECT_EQ(counted().duplicate, 8U);
-  EXPECT_NE(log.str().find("6 records lie below the offset that the state had come to in its partition: "
+  EXPECT_NE(log.str().find("6 records lie below the offset that the state had reached in its partition: "
                            "counted as duplicates by position alone"),
             std::string::npos)
       << log.str();

@@ -286,7 +286,7 @@ TEST(sinks_of_a_config, are_those_that_program_and_streams_name) {
   const callback_sink nothing = [](const sink_message&) { return sink_answer{}; };
   EXPECT_FALSE(check(with_sinks({audit}), sinks{}.add("audit", nothing)));
   EXPECT_THAT(check(with_sinks({audit}))->message,
-              HasSubstr("`audit` is a callback, and this program brings none"));
+              HasSubstr("`audit` is a callback, and this program adds none"));
   EXPECT_THAT(check(with_sinks({audit}), sinks{}.add("audit", nothing).add("other", nothing))->message,
               HasSubstr("a callback was added for the sink `other`"));
 }
@@ -320,7 +320,7 @@ TEST(sinks_of_a_config, that_discard_lose_what_waits_and_leave_an_audit_row) {
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "sink_discarded");
   EXPECT_EQ(audits[0].step, 2U);
-  EXPECT_THAT(audits[0].text, HasSubstr("2 messages for the sink `audit`, from position 0 on, thrown away"));
+  EXPECT_THAT(audits[0].text, HasSubstr("2 messages for the sink `audit`, from position 0 on, discarded"));
   EXPECT_FALSE(discard_lanes(c, store, timestamp{}, silent_log()));
   EXPECT_EQ(store.last_step(), 2U) << "nothing is left to do";
 }

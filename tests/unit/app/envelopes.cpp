@@ -287,9 +287,9 @@ TEST_F(stream_of, cloudevents_is_explained_by_source_and_id) {
   EXPECT_THAT(get("p1"), HasSubstr(R"("event_id":")" + stored + "\""));
   EXPECT_THAT(explain(std::string{"/a "} + k_first), HasSubstr(R"("window":"inside")"));
   EXPECT_THAT(explain(stored), HasSubstr(R"("window":"inside")")) << "as the outputs show it";
-  EXPECT_THAT(explain(std::string{"/b "} + k_first), HasSubstr("nothing is known of event"));
+  EXPECT_THAT(explain(std::string{"/b "} + k_first), HasSubstr("the state has nothing about event"));
   EXPECT_THAT(explain(k_first), HasSubstr("an id counts together with its source"));
-  EXPECT_THAT(explain("/a x"), HasSubstr("its source by --source"));
+  EXPECT_THAT(explain("/a x"), HasSubstr("its source with --source"));
 }
 
 TEST_F(stream_of, ulids_shows_them_as_ulids) {
@@ -317,7 +317,7 @@ TEST_F(stream_of, cloudevents_with_opaque_ids_tells_sources_apart) {
   EXPECT_THAT(explain("/a order 7"), HasSubstr(R"("event_id":"order 7")"));
   EXPECT_THAT(explain("/a order 7"), HasSubstr(R"("window":"inside")"));
   EXPECT_THAT(explain(to_text(id_kind::opaque, stored)), HasSubstr(R"("window":"inside")"));
-  EXPECT_THAT(explain("/c order 7"), HasSubstr("nothing is known of event order 7"));
+  EXPECT_THAT(explain("/c order 7"), HasSubstr("the state has nothing about event order 7"));
 }
 
 TEST_F(stream_of, opaque_ids_forgets_them_by_the_time_of_their_records) {
@@ -341,7 +341,7 @@ TEST_F(stream_of, opaque_ids_forgets_them_by_the_time_of_their_records) {
   EXPECT_EQ(counted().applied, 4U) << "evt 1 came again later than the window";
   EXPECT_EQ(counted().duplicate, 2U);
   EXPECT_EQ(counted().rejected_too_old, 1U);
-  EXPECT_THAT(explain("EVT 1"), HasSubstr("nothing is known of event EVT 1"));
+  EXPECT_THAT(explain("EVT 1"), HasSubstr("the state has nothing about event EVT 1"));
   EXPECT_THAT(explain(std::string(1025, 'x')), HasSubstr("opaque ids have 1 to 1024 bytes"));
 }
 

@@ -100,7 +100,7 @@ TEST_F(bad_surroundings, a_directory_that_may_not_be_made_or_written_is_named_wi
     const ended closed = ratchet_without_rights("get -c r.yaml payments p1");
     EXPECT_EQ(closed.status, 74);
     EXPECT_THAT(closed.output, AllOf(HasSubstr("/control.sock: Permission denied"),
-                                     HasSubstr("ask as the user that owns " + state())));
+                                     HasSubstr("as the user that owns " + state())));
   }
 }
 
@@ -138,7 +138,7 @@ TEST_F(bad_surroundings, a_directory_in_use_names_the_process) {
   close(fd);
   EXPECT_EQ(got.status, 78);
   EXPECT_THAT(got.output, AllOf(HasSubstr("is in use by process " + std::to_string(getpid())),
-                                HasSubstr("a second one needs a state.path, a kafka.group")));
+                                HasSubstr("a second instance needs its own `state.path`, `kafka.group`")));
   EXPECT_EQ(apply().status, 0) << "and it is free again";
 }
 
@@ -146,7 +146,7 @@ TEST_F(bad_surroundings, another_group_or_another_meaning_changes_nothing_and_sa
   ASSERT_EQ(apply("--set 'kafka={brokers: [a], group: one}'").status, 0);
   const ended group = apply("--set 'kafka={brokers: [a], group: two}'");
   EXPECT_EQ(group.status, 78);
-  EXPECT_THAT(group.output, AllOf(HasSubstr("belongs to the consumer group \"one\", the config says \"two\""),
+  EXPECT_THAT(group.output, AllOf(HasSubstr("belongs to the consumer group \"one\", the config has \"two\""),
                                   HasSubstr("change kafka.group back, or name another state.path")));
   const ended meaning = apply(
       "--set 'kafka={brokers: [a], group: one}' --set streams[0].reducer.from=/x --set "
@@ -154,10 +154,10 @@ TEST_F(bad_surroundings, another_group_or_another_meaning_changes_nothing_and_sa
   EXPECT_EQ(meaning.status, 78);
   EXPECT_THAT(
       meaning.output,
-      AllOf(HasSubstr("payments.envelope.sequence: the state was made with \"/s\", the config says \"/n\""),
-            HasSubstr("payments.reducer.from: the state was made with \"\", the config says \"/x\""),
+      AllOf(HasSubstr("payments.envelope.sequence: the state was made with \"/s\", the config has \"/n\""),
+            HasSubstr("payments.reducer.from: the state was made with \"\", the config has \"/x\""),
             HasSubstr("a `state.path` and a `kafka.group` of their own"), HasSubstr("--resume rebuild"),
-            HasSubstr("What may change at any time: `dedup.window`")));
+            HasSubstr("These settings may change at any time: `dedup.window`")));
   const ended same = apply(
       "--set 'kafka={brokers: [b], group: one, properties: {client.id: x}}' --set memory_limit=128MiB --set "
       "streams[0].poison=7 --set state.commit_interval=7ms --set state.sync=every-step --set step.records=9");
@@ -196,7 +196,7 @@ TEST_F(bad_surroundings, a_damaged_directory_stays_as_it_is_and_names_the_ways_o
   std::ofstream{state() + "/SYNCED", std::ios::binary | std::ios::trunc} << "garbage";
   const ended got = apply();
   EXPECT_EQ(got.status, 78);
-  EXPECT_THAT(got.output, AllOf(HasSubstr("is damaged: the file SYNCED cannot be read. No file was changed."),
+  EXPECT_THAT(got.output, AllOf(HasSubstr("is damaged: the file SYNCED cannot be read; no file was changed"),
                                 HasSubstr("--resume rebuild")));
   EXPECT_EQ(ratchet("verify --state " + state()).status, 1) << "a check that failed";
 }

@@ -197,7 +197,7 @@ TEST(a_run, ends_with_what_its_owner_threw_and_the_next_one_goes_on_from_the_dis
   breaking.join();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->code, make_error_code(errc::internal));
-  EXPECT_EQ(ended->message, "the run was ended by an exception: the clock is broken");
+  EXPECT_EQ(ended->message, "an exception ended the run: the clock is broken");
   EXPECT_EQ(exit_code(ended->code), 70);
   stop = true;
   const auto again = opened.value()->run(false, stop);

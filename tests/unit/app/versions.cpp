@@ -204,7 +204,7 @@ TEST_F(versions, that_are_too_old_may_wait) {
   EXPECT_EQ(read("p2"), "nothing");
   EXPECT_EQ(counted().waiting_dead, 1U);
   EXPECT_EQ(counted().waiting_parked, 1U);
-  EXPECT_THAT(told("p2"), HasSubstr("dead  too_old: its id is from before the window"));
+  EXPECT_THAT(told("p2"), HasSubstr("dead  too_old: its id is older than the window"));
 }
 
 }  // namespace

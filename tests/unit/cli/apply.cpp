@@ -70,7 +70,7 @@ TEST_F(cli_apply, names_no_line_where_a_gap_stops_the_stream) {
 {"a":"q","n":2,"t":"2026-01-03T00:00:00Z"}
 )")});
   EXPECT_EQ(got.status, 1) << got.err;
-  EXPECT_THAT(got.err, HasSubstr("the lines: stopped, as numbers of aggregate `p`"));
+  EXPECT_THAT(got.err, HasSubstr("the lines: stopped: numbers of aggregate `p`"));
   EXPECT_THAT(got.err, Not(HasSubstr("line 0")));
 }
 

@@ -82,7 +82,7 @@ TEST_F(health_command, lives_and_is_not_ready_while_no_broker_answers) {
   EXPECT_EQ(metrics.status, 200);
   EXPECT_NE(metrics.body.find("\nratchet_ready 0\n"), std::string::npos);
   EXPECT_NE(metrics.body.find("ratchet_build_info{version=\""), std::string::npos);
-  EXPECT_EQ(log().find("no authentication"), std::string::npos) << "only this machine can reach it";
+  EXPECT_EQ(log().find("without authentication"), std::string::npos) << "only this machine can reach it";
   ASSERT_TRUE(process.signal(SIGTERM));
   EXPECT_EQ(process.wait(k_patience), 0) << log();
   const std::string said = log();
@@ -124,8 +124,8 @@ TEST_F(health_command, warns_once_of_an_address_that_others_can_reach) {
   ASSERT_TRUE(process.signal(SIGTERM));
   EXPECT_EQ(process.wait(k_patience), 0);
   const std::string said = log();
-  EXPECT_NE(said.find("no authentication"), std::string::npos) << said;
-  EXPECT_EQ(said.find("no authentication"), said.rfind("no authentication"));
+  EXPECT_NE(said.find("without authentication"), std::string::npos) << said;
+  EXPECT_EQ(said.find("without authentication"), said.rfind("without authentication"));
 }
 
 TEST_F(health_command, is_told_of_by_validate) {

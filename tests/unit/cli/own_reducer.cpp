@@ -92,7 +92,7 @@ streams:
     const ended got = ratchet(std::move(arguments));
     EXPECT_EQ(got.status, 78) << typed;
     EXPECT_THAT(got.err, AllOf(HasSubstr("`payment_state`, version 2"), HasSubstr("app::open()"),
-                               HasSubstr("the program that has this reducer must do this")))
+                               HasSubstr("run the program that has this reducer")))
         << typed;
     EXPECT_EQ(std::count_if(fs::directory_iterator{directory_}, {},
                             [](const fs::directory_entry& e) {
@@ -127,7 +127,7 @@ TEST_F(own_reducer, leaves_a_directory_that_the_command_reads) {
   }
   EXPECT_THAT(ratchet({"validate", "-c", config_file()}).out,
               AllOf(HasSubstr("to the reducer payment_state, version 2, of a program"),
-                    HasSubstr("ratchet run and apply refuse")));
+                    HasSubstr("`ratchet run` and `apply` refuse")));
 }
 
 TEST_F(own_reducer, is_run_and_built_anew_by_no_other) {
@@ -149,7 +149,7 @@ TEST_F(own_reducer, is_asked_of_the_program_by_name_and_version) {
   ASSERT_TRUE(other);
   EXPECT_EQ(other->code, errc::config_invalid);
   EXPECT_THAT(other->message, AllOf(HasSubstr("`payment_state`, version 2"),
-                                    HasSubstr("the program brings `payment_state`, version 3")));
+                                    HasSubstr("the program has `payment_state`, version 3")));
   EXPECT_FALSE(fs::exists(state())) << "nothing was made";
 }
 
@@ -159,7 +159,7 @@ TEST_F(own_reducer, is_named_where_the_config_forgets_it) {
   const ended got = ratchet({"run", "-c", config_file()});
   EXPECT_EQ(got.status, 78);
   EXPECT_THAT(got.err,
-              AllOf(HasSubstr("the state was made with \"payment_state\", the config says \"replace\""),
+              AllOf(HasSubstr("the state was made with \"payment_state\", the config has \"replace\""),
                     HasSubstr("reducer: {kind: own, name: payment_state, version: 2}"),
                     Not(HasSubstr("--resume rebuild"))));
   // The config that names it means the same as the one before it could.

@@ -87,14 +87,14 @@ TEST_F(read_tables, print_rows_and_ranges_the_same_from_a_running_instance_as_fr
        "there are: by-customer (of stream payments), numbers (of stream payments), raw (of stream payments)"},
       {{"scan", "--table", "by-customer"}, 0, all, ""},
       {{"scan", "--table", "by-customer", "--limit", "1"}, 0, first, ""},
-      {{"scan", "--table", "by-customer", "--limit", "0"}, 64, "", "it wants a whole number, 1 at least"},
+      {{"scan", "--table", "by-customer", "--limit", "0"}, 64, "", "it must be a whole number, 1 at least"},
       {{"scan", "--table", "by-customer", "--prefix", "c-7/", "--limit", "1"}, 0, first, ""},
       {{"scan", "--table", "by-customer", "--prefix", "c-8"}, 0, "", ""},
       {{"scan", "--table", "by-customer", "--from", "c-70"}, 0, all.substr(all.rfind("{\"key")), ""},
       {{"scan", "--table", "numbers"}, 0, "{\"key\":9,\"value\":9}\n{\"key\":10,\"value\":10}\n", ""},
       {{"scan", "--table", "numbers", "--from", "10"}, 0, "{\"key\":10,\"value\":10}\n", ""},
       {{"scan", "--table", "numbers", "--prefix", "1"}, 64, "", "are numbers, which have no prefix"},
-      {{"scan", "--table", "numbers", "--from", "x"}, 64, "", "\"x\" is no key of the table \"numbers\""},
+      {{"scan", "--table", "numbers", "--from", "x"}, 64, "", "\"x\" is not a key of the table \"numbers\""},
       {{"scan", "--table", "raw"}, 0, "{\"key_base64\":\"/w==\",\"value\":[]}\n", ""},
   };
   const auto ask_all = [&](const char* whom) {

@@ -107,7 +107,7 @@ TEST_F(waiting_decisions, change_nothing_without_yes) {
   const ended told = decide("replay", {"--state-is", "dead"});
   EXPECT_EQ(files(), bytes) << "it opens nothing for writing";
   EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_EQ(told.out, "p2  1  replay: would be tried\n1 event; nothing was changed: say --yes to do it\n");
+  EXPECT_EQ(told.out, "p2  1  replay: would be tried\n1 event; nothing was changed: add --yes to do it\n");
   EXPECT_EQ(list(), before);
 }
 
@@ -219,7 +219,7 @@ TEST_F(waiting_decisions, take_all_events_away_only_where_that_is_said) {
   for (const char* verb : {"skip", "discard"}) {
     const ended refused = decide(verb, {"--yes"});
     EXPECT_EQ(refused.status, 64);
-    EXPECT_NE(refused.err.find("or say --all"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("or add --all"), std::string::npos) << refused.err;
     EXPECT_EQ(decide(verb, {"--all", "--aggregate", "p1", "--yes"}).status, 64);
     EXPECT_EQ(decide(verb, {}).status, 0) << "it is only listed";
   }

@@ -121,7 +121,7 @@ TEST_F(a_config_without_topics, that_publishes_to_kafka_names_the_brokers) {
     write_config("", more);
     const ended checked = ratchet({"validate"});
     EXPECT_EQ(checked.status, 78) << more;
-    EXPECT_THAT(checked.err, HasSubstr("kafka: is missing; what is published needs kafka")) << more;
+    EXPECT_THAT(checked.err, HasSubstr("kafka: is missing; published messages need kafka")) << more;
   }
   write_config("sinks: [{name: receipts, http: {url: 'http://127.0.0.1:9/'}}]\n",
                "    emit: {sink: receipts}\n");

@@ -65,7 +65,7 @@ TEST(config_of_envelopes, row_changes_have_no_ids) {
     EXPECT_EQ(s.dedup.ids, id_kind::none);
     EXPECT_EQ(stream(format, "dedup: off").dedup.ids, id_kind::none);
     EXPECT_THAT(describe(s), HasSubstr("; no event ids; keeps the new row"));
-    EXPECT_THAT(limits_of(s), Contains(HasSubstr("at one log position the one that comes last is kept")));
+    EXPECT_THAT(limits_of(s), Contains(HasSubstr("at one log position, the last one is kept")));
   }
 }
 
@@ -109,20 +109,19 @@ TEST(config_of_envelopes, what_they_choose_by_must_be_there) {
     return c ? std::string{} : to_text(c.error());
   };
   const std::string no_type = "{aggregate: /a, sequence: /s}";
-  EXPECT_THAT(error(no_type, "dedup: off\n    types: [a]"), HasSubstr("types speaks of the type of events"));
-  EXPECT_THAT(error(no_type, "dedup: off\n    ignore: [a]"),
-              HasSubstr("ignore speaks of the type of events"));
+  EXPECT_THAT(error(no_type, "dedup: off\n    types: [a]"), HasSubstr("types uses the type of events"));
+  EXPECT_THAT(error(no_type, "dedup: off\n    ignore: [a]"), HasSubstr("ignore uses the type of events"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {types: [a]}}", "dedup: off"),
-              HasSubstr("envelope.delete.types speaks of the type of events"));
+              HasSubstr("envelope.delete.types uses the type of events"));
   EXPECT_THAT(error(no_type, "dedup: off\n    types: []"), HasSubstr("names no type"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {}}", "dedup: off"), HasSubstr("names neither"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {is: x}}", "dedup: off"),
-              HasSubstr("without `field`"));
+              HasSubstr("needs `field`"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {field: a}}", "dedup: off"),
-              HasSubstr("no source"));
+              HasSubstr("is not a source"));
   EXPECT_THAT(error("{aggregate: [], sequence: /s}", "dedup: off"), HasSubstr("names no source"));
   EXPECT_THAT(error("{aggregate: [/a, b], sequence: /s}", "dedup: off"),
-              HasSubstr("is no source of a field"));
+              HasSubstr("is not a source of a field"));
   EXPECT_THAT(error("{aggregate: /a, event_id: [/b, /c], sequence: /s}", "order: latest"),
               HasSubstr("of several fields needs dedup: {ids: opaque}"));
   EXPECT_THAT(error("{aggregate: key, key: int, sequence: /s}", "dedup: off"),
@@ -181,15 +180,15 @@ constexpr refused k_refused[] = {
     {"time_of_cloudevents", "{format: cloudevents, time: key}", "order: latest", "envelope.time",
      "is given by format: cloudevents"},
     {"pointer_of_cloudevents", "{format: cloudevents, aggregate: /subject}", "order: latest",
-     "envelope.aggregate", "is no source of a field"},
+     "envelope.aggregate", "is not a source of a field"},
     {"no_attribute", "{format: cloudevents, aggregate: \"attribute:paymentId\"}", "order: latest",
-     "envelope.aggregate", "is no source of a field"},
+     "envelope.aggregate", "is not a source of a field"},
     {"attribute_of_json", "{aggregate: \"attribute:subject\", event_id: /id, sequence: /s}", "order: latest",
-     "envelope.aggregate", "is no source of a field"},
+     "envelope.aggregate", "is not a source of a field"},
     {"outbox_without_a_sequence", "{format: debezium-outbox}", "order: latest", "envelope.sequence",
      "is missing"},
     {"unknown_format", "{format: cloudevent}", "order: latest", "envelope.format",
-     "\"cloudevent\" is not known here"},
+     "\"cloudevent\" is not allowed here"},
 };
 INSTANTIATE_TEST_SUITE_P(formats, envelope_refusal, testing::ValuesIn(k_refused),
                          [](const auto& tested) { return std::string{tested.param.name}; });

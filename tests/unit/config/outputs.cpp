@@ -57,7 +57,7 @@ TEST(config_of_outputs, is_read_whole) {
               HasSubstr("; publishes to money, all; lets the code of a program publish to cashback"));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("nothing is published to cashback by kind: replace")));
   EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("nothing is published to money"))));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("drops repeats by ce_id")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("drop repeats by ce_id")));
   auto twice = s;
   twice.outputs.push_back(s.emit.front().topic);
   EXPECT_EQ(topics_published_to(twice).size(), topics_published_to(s).size()) << "each is named once";
@@ -110,9 +110,9 @@ constexpr refused k_refused[] = {
     {"no_topic", "    emit: {types: [paid]}\n", "streams[0].emit.topic", "is missing"},
     {"bad_topic", "    emit: {topic: a/b}\n", "streams[0].emit.topic", "is not a topic's name"},
     {"bad_output", "    outputs: [a/b]\n", "streams[0].outputs[0]", "is not a topic's name"},
-    {"bad_key", "    emit: {topic: o, key: customer}\n", "streams[0].emit.key", "names no key"},
+    {"bad_key", "    emit: {topic: o, key: customer}\n", "streams[0].emit.key", "is not a key"},
     {"bad_payload", "    emit: {topic: o, payload: amount}\n", "streams[0].emit.payload",
-     "is no JSON Pointer"},
+     "is not a JSON Pointer"},
     {"no_types", "    emit: {topic: o, types: []}\n", "streams[0].emit.types", "names no type"},
     {"empty_type", "    emit: {topic: o, types: ['']}\n", "streams[0].emit.types[0]", "is empty"},
     {"empty_as", "    emit: {topic: o, as: ''}\n", "streams[0].emit.as", "is empty"},

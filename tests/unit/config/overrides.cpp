@@ -80,24 +80,23 @@ TEST_P(config_override_refusal, has_the_option_for_a_place) {
 
 constexpr bad_override k_bad_overrides[] = {
     {"value_refused", "streams[0].dedup.ids=uuidv1",
-     "  --set streams[0].dedup.ids: streams[0].dedup.ids: \"uuidv1\" is not known here"},
+     "  --set streams[0].dedup.ids: streams[0].dedup.ids: \"uuidv1\" is not allowed here"},
     {"key_of_another_order", "streams[0].first=0",
      "  --set streams[0].first: streams[0].first: does nothing with order: latest"},
     {"rule_broken", "streams[0].reducer.kind=merge_patch",
      "  --set streams[0].reducer.kind: streams[0].reducer.kind: merge_patch does not go with order: latest"},
     {"key_misspelt", "state.pth=x",
      "  --set state.pth: state.pth: is not a known key; did you mean \"path\"?"},
-    {"no_value", "memory_limit", "  --set: wants KEY=VALUE"},
+    {"no_value", "memory_limit", "  --set: must be KEY=VALUE"},
     {"empty_value", "memory_limit=", "  --set memory_limit: memory_limit: has no value"},
-    {"no_key", "=1", "  --set: wants KEY=VALUE"},
+    {"no_key", "=1", "  --set: must be KEY=VALUE"},
     {"empty_part", "state..path=x", "  --set state..path: state..path: has an empty part"},
     {"index_past_the_end", "streams[1].poison=1", "there is no [1] there"},
-    {"index_that_is_none", "streams[x].poison=1", "has a broken index"},
-    {"index_not_closed", "streams[0.poison=1", "has a broken index"},
-    {"no_dot_behind_the_index", "streams[0]poison=1", "wants a dot behind ]"},
-    {"unknown_stream", "streams.payment.poison=1", "there is nothing called payment; there is payments"},
-    {"name_that_only_begins_like_a_stream", "streams.paymentsx.poison=1",
-     "there is nothing called paymentsx"},
+    {"index_that_is_none", "streams[x].poison=1", "has an invalid index"},
+    {"index_not_closed", "streams[0.poison=1", "has an invalid index"},
+    {"no_dot_behind_the_index", "streams[0]poison=1", "needs a dot after ]"},
+    {"unknown_stream", "streams.payment.poison=1", "there is no item named payment; there is payments"},
+    {"name_that_only_begins_like_a_stream", "streams.paymentsx.poison=1", "there is no item named paymentsx"},
     {"below_a_scalar", "state.path.x=1", "there is no map above x"},
     {"broken_yaml", "streams[0].topics=[a", "  --set streams[0].topics: streams[0].topics: not YAML"},
 };
@@ -108,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(table, config_override_refusal, testing::ValuesIn(k_bad
 TEST(config_override, with_a_property_of_ours_is_refused) {
   EXPECT_THAT(
       errors_of(k_example, {.set = {}, .kafka_properties = {"group.id=x"}}),
-      HasSubstr("  -X group.id: kafka.properties.group.id: is not for you to set; set kafka.group instead"));
+      HasSubstr("  -X group.id: kafka.properties.group.id: cannot be set here; set kafka.group instead"));
 }
 
 TEST(config_override, of_a_property_needs_a_kafka_section) {

@@ -312,9 +312,9 @@ http: {}
   f.yaml:1:1: versoin: is not a known key; did you mean "version"?
   f.yaml:2:18: kafka.brokers: names no broker; as in brokers: [localhost:9092]
   f.yaml:3:35: state.commit_interval: "5" is not a duration; a whole number and ms, s, m, h or d, as in 100ms or 24h
-  f.yaml:5:5: streams[0].start: is missing; say where a partition begins that nobody has read yet: earliest or latest
-  f.yaml:7:27: streams[0].envelope.aggregate: is no source of a field; a field comes from /a/pointer, key or header:NAME
-  f.yaml:8:12: streams[0].order: "strickt" is not known here; did you mean "strict"?
+  f.yaml:5:5: streams[0].start: is missing; set where a partition without a stored offset begins: earliest or latest
+  f.yaml:7:27: streams[0].envelope.aggregate: is not a source of a field; a field comes from /a/pointer, key or header:NAME
+  f.yaml:8:12: streams[0].order: "strickt" is not allowed here; did you mean "strict"?
   f.yaml:9:7: http.listen: is missing; as in http: {listen: 127.0.0.1:9187}
 )");
 }
@@ -341,8 +341,8 @@ TEST(config_document, is_refused_where_it_is_empty) {
 }
 
 TEST(config_document, is_refused_where_it_is_no_map) {
-  EXPECT_THAT(errors_of("hello"), HasSubstr("f.yaml:1:1: is text; it wants a map"));
-  EXPECT_THAT(errors_of("- a\n"), HasSubstr("f.yaml:1:1: is a list; it wants a map"));
+  EXPECT_THAT(errors_of("hello"), HasSubstr("f.yaml:1:1: is text; it must be a map"));
+  EXPECT_THAT(errors_of("- a\n"), HasSubstr("f.yaml:1:1: is a list; it must be a map"));
 }
 
 TEST(config_document, names_the_place_of_a_syntax_error_and_no_more) {
@@ -353,7 +353,7 @@ TEST(config_document, names_the_place_of_a_syntax_error_and_no_more) {
 
 TEST(config_document, indented_with_tabs_says_so) {
   EXPECT_THAT(errors_of("version: 1\nstate:\n\tpath: x\n"),
-              HasSubstr("; line 3 is indented with a tab: YAML wants spaces"));
+              HasSubstr("; line 3 is indented with a tab: YAML needs spaces"));
   EXPECT_THAT(errors_of("version: 1\nstate: {path: [}\n"), Not(HasSubstr("tab")));
 }
 

@@ -185,20 +185,20 @@ constexpr rule k_epochs[] = {
 constexpr rule k_values[] = {
     {"no_source_of_a_field", "    envelope: {event_id: /id, aggregate: /a, sequence: s}\n",
      [](config&, stream_config& s) { s.envelope.sequence = "s"; }, "streams[0].envelope.sequence",
-     "is no source of a field"},
+     "is not a source of a field"},
     {"attribute_of_json", "    envelope: {event_id: /id, aggregate: \"attribute:a\", sequence: /s}\n",
      [](config&, stream_config& s) { s.envelope.aggregate = "attribute:a"; }, "streams[0].envelope.aggregate",
-     "is no source of a field"},
+     "is not a source of a field"},
     {"pointer_of_cloudevents", "    envelope: {format: cloudevents, aggregate: /a}\n",
      [](config&, stream_config& s) {
        s.envelope = {};
        s.envelope.format = envelope_format::cloudevents;
        s.envelope.aggregate = "/a";
      },
-     "streams[0].envelope.aggregate", "is no source of a field"},
+     "streams[0].envelope.aggregate", "is not a source of a field"},
     {"reducer_from_no_pointer", ALL "    reducer: {kind: replace, from: v}\n",
      [](config&, stream_config& s) { s.reducer.from = "v"; }, "streams[0].reducer.from",
-     "is no JSON Pointer"},
+     "is not a JSON Pointer"},
     {"no_events_may_wait", ALL "    waiting: {events: 0}\n",
      [](config&, stream_config& s) { s.waiting.events = 0; }, "streams[0].waiting.events",
      "0 is out of range"},
@@ -251,10 +251,10 @@ constexpr rule k_outputs[] = {
      "is missing"},
     {"emit_by_no_key", ALL "    emit: [{topic: out, key: customer}]\n",
      [](config&, stream_config& s) { s.emit = {{.topic = "out", .key = "customer"}}; },
-     "streams[0].emit[0].key", "names no key"},
+     "streams[0].emit[0].key", "is not a key"},
     {"emit_of_no_payload", ALL "    emit: [{topic: out, payload: v}]\n",
      [](config&, stream_config& s) { s.emit = {{.topic = "out", .payload = "v"}}; },
-     "streams[0].emit[0].payload", "is no JSON Pointer"},
+     "streams[0].emit[0].payload", "is not a JSON Pointer"},
     {"emit_by_a_type_that_events_have_not", ALL "    emit: [{topic: out, types: [paid]}]\n",
      [](config&, stream_config& s) { s.emit = {{.types = {"paid"}, .topic = "out"}}; },
      "streams[0].envelope.type", "is missing"},
@@ -295,7 +295,7 @@ constexpr rule k_outputs[] = {
        s.outputs = {"sink:old"};
        c.sinks = {{.name = "old", .kind = sink_config::kind_of::discard, .http = {}}};
      },
-     "streams[0].outputs[0]", "old throws away what it gets", "sinks: [{name: old, discard: true}]\n"},
+     "streams[0].outputs[0]", "old discards its messages", "sinks: [{name: old, discard: true}]\n"},
 };
 
 constexpr rule k_names[] = {

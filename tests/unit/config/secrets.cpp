@@ -87,7 +87,7 @@ TEST_F(config_secret, that_cannot_be_read_is_an_error_at_its_place) {
                         "/nowhere/x: No such file or directory; write the secret into that file"));
   EXPECT_THAT(errors_of("{file: " + directory_.string() + "}"), HasSubstr("Is a directory"));
   EXPECT_THAT(errors_of("{file: /dev/null}"), HasSubstr("/dev/null is not a regular file"));
-  EXPECT_THAT(errors_of("{file: " + file("\n") + "}"), HasSubstr("is empty; it has to hold the secret"));
+  EXPECT_THAT(errors_of("{file: " + file("\n") + "}"), HasSubstr("is empty; it must hold the secret"));
   EXPECT_THAT(errors_of("{file: " + file(std::string{"a\0b", 3}) + "}"), HasSubstr("holds a zero byte"));
   EXPECT_THAT(errors_of("{file: " + file(std::string(70'000, 'x')) + "}"), HasSubstr("larger than 64 KiB"));
   EXPECT_THAT(errors_of("{env: RATCHET_TEST_SECRET}"),
@@ -99,10 +99,10 @@ TEST_F(config_secret, that_cannot_be_read_is_an_error_at_its_place) {
 
 TEST_F(config_secret, has_one_source) {
   for (const char* source : {"{}", "{file: a, env: b}", "{fil: a}", "{open-sesame-4711}"}) {
-    EXPECT_THAT(errors_of(source), HasSubstr("names no single source of its value")) << source;
+    EXPECT_THAT(errors_of(source), HasSubstr("does not name exactly one source of its value")) << source;
     EXPECT_THAT(errors_of(source), Not(HasSubstr(k_secret)));
   }
-  EXPECT_THAT(errors_of("{file: [a]}"), HasSubstr("sasl.password.file: is a list; it wants text"));
+  EXPECT_THAT(errors_of("{file: [a]}"), HasSubstr("sasl.password.file: is a list; it must be text"));
   EXPECT_THAT(errors_of("{env: ''}"), HasSubstr("sasl.password.env: is empty"));
 }
 

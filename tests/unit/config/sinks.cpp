@@ -129,20 +129,20 @@ TEST(config_of_sinks, bounds_what_goes_into_a_request_line_or_a_header) {
   };
   const std::string fits(64'000, 'x');
   EXPECT_EQ(refusal_of("url: \"http://h\", headers: {X-A: " + fits + "}"), "");
-  const std::string too_long = "is longer than a header may be, which takes 64000 bytes";
+  const std::string too_long = "is longer than a header, which has at most 64000 bytes";
   EXPECT_THAT(refusal_of("url: \"http://h\", headers: {X-A: " + fits + "x}"), HasSubstr(too_long));
   EXPECT_EQ(refusal_of("url: \"http://h/" + std::string(7'991, 'x') + "\""), "");
   EXPECT_THAT(refusal_of("url: \"http://h/" + std::string(7'992, 'x') + "\""),
-              HasSubstr("is not an address of HTTP"));
+              HasSubstr("is not an HTTP URL"));
 }
 
 constexpr const char* k_audit = "sinks: [{name: audit, callback: true}]\n";
 
 const refusal k_refusals[] = {
-    {"no_kind", "sinks: [{name: a}]\n", "", "sinks[0]", "does not say what it is"},
+    {"no_kind", "sinks: [{name: a}]\n", "", "sinks[0]", "has no kind"},
     {"two_kinds", "sinks: [{name: a, callback: true, discard: true}]\n", "", "sinks[0]",
-     "is more than one thing"},
-    {"false_flag", "sinks: [{name: a, callback: false}]\n", "", "sinks[0].callback", "wants true"},
+     "has more than one kind"},
+    {"false_flag", "sinks: [{name: a, callback: false}]\n", "", "sinks[0].callback", "must be `true`"},
     {"no_name", "sinks: [{callback: true}]\n", "", "sinks[0].name", "is missing"},
     {"bad_name", "sinks: [{name: \"a:b\", callback: true}]\n", "", "sinks[0].name", "is not a sink's name"},
     {"reserved_name", "sinks: [{name: topics, callback: true}]\n", "", "sinks[0].name",
@@ -151,7 +151,7 @@ const refusal k_refusals[] = {
      "has the name of another"},
     {"no_url", "sinks: [{name: a, http: {}}]\n", "", "sinks[0].http.url", "is missing"},
     {"bad_url", "sinks: [{name: a, http: {url: \"https://u:p@h/\"}}]\n", "", "sinks[0].http.url",
-     "is not an address of HTTP"},
+     "is not an HTTP URL"},
     {"method", "sinks: [{name: a, http: {url: \"http://h\", method: GET}}]\n", "", "sinks[0].http.method",
      "POST"},
     {"timeout", "sinks: [{name: a, http: {url: \"http://h\", timeout: 1h}}]\n", "", "sinks[0].http.timeout",
@@ -171,14 +171,14 @@ const refusal k_refusals[] = {
     {"empty_output", k_audit, "    outputs: [\"sink:\"]\n", "streams[0].outputs[0]", "names no sink"},
     {"unknown_emit", k_audit, "    emit: {sink: other}\n", "streams[0].emit.sink", "is not among `sinks`"},
     {"emit_to_both", k_audit, "    emit: {sink: audit, topic: t}\n", "streams[0].emit.topic",
-     "stands beside `sink`"},
+     "cannot be combined with `sink`"},
     {"emit_to_nothing", k_audit, "    emit: {key: none}\n", "streams[0].emit.topic", "is missing"},
     {"topic_that_is_a_sink", k_audit, "    emit: {topic: \"sink:audit\"}\n", "streams[0].emit.topic",
      "is not a topic's name"},
     {"letters_to_a_sink", k_audit, "    dead_letter: {topic: \"sink:audit\"}\n",
      "streams[0].dead_letter.topic", "is not a topic's name"},
     {"discarded", "sinks: [{name: a, discard: true}]\n", "    emit: {sink: a}\n", "streams[0].emit.sink",
-     "throws away"},
+     "discards its messages"},
 };
 INSTANTIATE_TEST_SUITE_P(all, config_of_sinks_is_refused, ::testing::ValuesIn(k_refusals),
                          [](const auto& of) { return std::string{of.param.name}; });

@@ -30,7 +30,7 @@ TEST(config_of_transactions, needs_neither_topics_nor_an_envelope) {
       parsed("    order: arrival\n    outputs: [out]\n", "kafka: {brokers: [localhost:9092], group: g}\n");
   ASSERT_TRUE(c.has_value()) << to_text(c.error());
   EXPECT_EQ(describe(c.value().streams[0]),
-            "payments: fed by the transactions of a program alone; their keys remembered for 24h; lets the "
+            "payments: fed by the transactions of a program only; their keys remembered for 24h; lets the "
             "code of a program publish to out");
   EXPECT_THAT(findings("    order: arrival\n    outputs: [out]\n"), HasSubstr("kafka: is missing"));
   EXPECT_EQ(c.value().streams[0].dedup.ids, id_kind::opaque) << "the keys of transactions";

@@ -207,9 +207,8 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
               Contains(HasSubstr("an event whose record is more than 24h older than the stream")));
   s.dedup.ids = id_kind::monotonic;
   EXPECT_THAT(describe(s), HasSubstr("ids /id (monotonic), the last one of each partition remembered;"));
-  EXPECT_THAT(limits_of(s),
-              Contains("an id that is no higher than one that its partition had before, of the same "
-                       "source, counts as a repeat, also of another aggregate"));
+  EXPECT_THAT(limits_of(s), Contains("an id counts as a repeat, also of another aggregate, if its partition "
+                                     "had an equal or higher one of the same source before"));
   EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("24h"))));
 }
 
@@ -220,16 +219,16 @@ TEST(config_description, of_strict_order_says_what_becomes_of_a_gap) {
   s.reducer.timeout = milliseconds{5000};
   EXPECT_THAT(describe(s), HasSubstr("; every event in turn by /s, from 1;"));
   EXPECT_THAT(describe(s), HasSubstr("; keeps the whole value, and fails on purpose"));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("wait for it until an operator decides")));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("noticed only within 24h")));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("what it did in more than 5s is dropped")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("wait until an operator decides")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("only within 24h")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("its result after more than 5s is dropped")));
   s.first = first_number::zero;
   s.gap.policy = gap_policy::stop;
   s.topics = {"t"};
   s.start = start_position::latest;
   EXPECT_THAT(describe(s), HasSubstr("from 0;"));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("stops the whole stream")));
-  EXPECT_THAT(limits_of(s), Contains(HasSubstr("first events lie before the first start")));
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("first events are older than the first start")));
   s.first = first_number::any;
   s.gap = {gap_policy::skip, milliseconds{90'000}};
   EXPECT_THAT(describe(s), HasSubstr("from the lowest that comes;"));

@@ -98,13 +98,13 @@ TEST(config_of_versions, decides_about_ties) {
 }
 
 TEST(config_of_versions, is_told_in_words) {
-  EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")), Contains(HasSubstr("say ties: later")));
+  EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")), Contains(HasSubstr("set ties: later")));
   EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}")),
-              Contains(HasSubstr("say after_delete: restart")));
+              Contains(HasSubstr("set after_delete: restart")));
   EXPECT_THAT(limits_of(stream("{format: cloudevents}")),
               Contains(HasSubstr("numbers of two sources are compared")));
   EXPECT_THAT(limits_of(stream("{format: cloudevents}")), Contains(HasSubstr("\"10\" is below \"9\"")));
-  EXPECT_THAT(limits_of(stream("{aggregate: key}")), Contains(HasSubstr("by its offset")));
+  EXPECT_THAT(limits_of(stream("{aggregate: key}")), Contains(HasSubstr("with the highest offset wins")));
   EXPECT_THAT(limits_of(stream("{aggregate: /id, event_id: /e}", "order: arrival\n    too_old: park")),
               Contains(HasSubstr("older than the stream waits")));
 }

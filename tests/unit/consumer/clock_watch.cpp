@@ -62,8 +62,7 @@ TEST(a_clock_watch, tells_of_a_clock_that_is_before_every_record_that_comes) {
   const task_list tasks = make_tasks(streams);
   clock_watch watch{tasks};
   watch.look_at(records_at({50, 70}), at_hour(0));
-  EXPECT_THAT(watch.fault(at_hour(0)).value_or(""),
-              HasSubstr("every record that comes is at least 2d later"));
+  EXPECT_THAT(watch.fault(at_hour(0)).value_or(""), HasSubstr("every new record is at least 2d later"));
   EXPECT_EQ(watch.fault(at_hour(50)), std::nullopt) << "the clock was set";
   watch.look_at(records_at({50, 0}), at_hour(0));
   EXPECT_EQ(watch.fault(at_hour(0)), std::nullopt) << "one of now: the others are their producers' fault";
@@ -79,7 +78,7 @@ TEST(session_clock, that_is_years_behind_is_told_and_neither_the_state_nor_the_f
   std::string reason;
   w.source.script = {[&] { w.clock.advance(2s); }, [&] { reason = w.board.snapshot().ready_reason; }};
   ASSERT_EQ(w.run().end, session_end::drained);
-  EXPECT_THAT(reason, AllOf(HasSubstr("every record that comes is at least"), HasSubstr("set the clock")));
+  EXPECT_THAT(reason, AllOf(HasSubstr("every new record is at least"), HasSubstr("set the clock")));
   EXPECT_EQ(w.counted().consumed, 2U);
   EXPECT_EQ(w.counted().rejected(), 0U);
 }

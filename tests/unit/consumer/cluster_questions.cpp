@@ -104,7 +104,7 @@ TEST_F(questions, without_an_answer_are_asked_by_a_new_client_where_that_may_hel
   const session_result denied = asked.resume_failed(make_error_code(errc::source_unavailable));
   ASSERT_EQ(denied.end, session_end::refused);
   ASSERT_TRUE(denied.why);
-  EXPECT_THAT(denied.why->message, HasSubstr("where to resume cannot be found out: "));
+  EXPECT_THAT(denied.why->message, HasSubstr("cannot find out where to resume: "));
 }
 
 }  // namespace

@@ -89,13 +89,13 @@ TEST(a_clock_that_is_wrong_and_right_in_turn, is_told_of_once) {
   }
   w.source.script.emplace_back([&w] {
     EXPECT_FALSE(w.board.snapshot().ready);
-    EXPECT_EQ(w.logged("this machine's clock says"), 1U);
-    EXPECT_EQ(w.logged("the clock is past what the state has seen again"), 0U);
+    EXPECT_EQ(w.logged("this machine's clock is at"), 1U);
+    EXPECT_EQ(w.logged("the clock is no longer behind the times that the state has seen"), 0U);
     w.clock.advance(std::chrono::hours{3});
   });
   for (int i = 0; i < 4; ++i) w.source.script.emplace_back([&w] { w.clock.advance(seconds{10}); });
   ASSERT_EQ(w.run().end, session_end::drained);
-  EXPECT_EQ(w.logged("the clock is past what the state has seen again"), 1U);
+  EXPECT_EQ(w.logged("the clock is no longer behind the times that the state has seen"), 1U);
 }
 
 }  // namespace

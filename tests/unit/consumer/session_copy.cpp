@@ -91,7 +91,7 @@ TEST(session_copy, just_starts_where_the_group_has_no_claim) {
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.counted().consumed, 5U);
   EXPECT_FALSE(w.store.copy());
-  EXPECT_TRUE(w.has_audit("copy_started", "nobody had claimed"));
+  EXPECT_TRUE(w.has_audit("copy_started", "no store had claimed"));
 }
 
 TEST(session_copy, stays_a_copy_where_power_fails_before_the_takeover_is_durable) {

@@ -75,7 +75,7 @@ TEST(session_group, is_joined_once_the_killed_member_is_gone) {
     w.source.others = {k_somebody};
     w.source.script = {[&] { w.source.others.clear(); }};
     ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
-    EXPECT_EQ(w.logged("waiting up to 47 s for them to go"), 1U) << w.logged();
+    EXPECT_EQ(w.logged("waiting up to 47 s for them to leave"), 1U) << w.logged();
     EXPECT_EQ(w.source.logs[k_p0].committed, 6);
     EXPECT_EQ(parse_metadata(w.source.logs[k_p0].metadata)->store_uuid, k_own_uuid);
   }

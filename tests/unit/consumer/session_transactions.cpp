@@ -219,7 +219,7 @@ TEST_F(session_without_topics, joins_no_group_and_is_ready) {
 }
 
 TEST_F(session_without_topics, says_that_an_option_of_the_start_had_nothing_to_do) {
-  const std::string told = "had nothing to do: it says where topics are read on, and no stream has any";
+  const std::string told = "had nothing to do: it chooses where to resume reading, and no stream has topics";
   session_options options;
   options.until_end = true;
   EXPECT_EQ(w.run(options).end, session_end::caught_up);

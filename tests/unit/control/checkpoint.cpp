@@ -189,7 +189,7 @@ TEST_F(running_checkpoint, holds_an_exact_prefix_while_the_owner_goes_on) {
 TEST_F(running_checkpoint, is_refused_without_troubling_the_owner_where_the_target_is_taken) {
   serve();  // nobody serves: the owner is not asked
   const std::string refused = ask(to_words(checkpoint_request{directory_, false}));
-  EXPECT_NE(refused.find("is there already, and is not an empty directory"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("exists already, and is not an empty directory"), std::string::npos) << refused;
   EXPECT_EQ(ask({"checkpoint", "text", "relative/path"}),
             "error: the running instance does not understand the request");
 }

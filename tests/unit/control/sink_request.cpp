@@ -106,7 +106,7 @@ TEST_F(sinks_request, answers_in_json_too) {
 TEST_F(sinks_request, skips_nothing_that_nobody_said_yes_to) {
   ASSERT_TRUE(ask({.verb = sink_verb::skip, .sink = "receipts", .message = 0}));
   EXPECT_THAT(answer_, HasSubstr("would be skipped: 422"));
-  EXPECT_THAT(answer_, HasSubstr("1 message; nothing was changed: say --yes to do it"));
+  EXPECT_THAT(answer_, HasSubstr("1 message; nothing was changed: add --yes to do it"));
   EXPECT_EQ(w_.store.outboxes().of("receipts").rows(), 2U) << "that and what waits behind it";
   EXPECT_TRUE(w_.store.audits().empty());
 }

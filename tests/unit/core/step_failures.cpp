@@ -156,11 +156,11 @@ TEST(stopping, says_how_it_failed) {
       {"stop and say why", make_error_code(errc::reducer_failed), "no ledger"},
       {"stop without a word", make_error_code(errc::reducer_failed), "the reducer gave no reason"},
       {"publish", make_error_code(errc::output_undeclared),
-       "it published to `t`, and its traits say has_effects = false"},
+       "it published to `t`, but its traits have has_effects = false"},
       {"put", make_error_code(errc::table_undeclared),
-       "it wrote to the table `t`, and its traits say has_effects = false"},
+       "it wrote to the table `t`, but its traits have has_effects = false"},
       {"erase", make_error_code(errc::table_undeclared),
-       "it wrote to the table `t`, and its traits say has_effects = false"},
+       "it wrote to the table `t`, but its traits have has_effects = false"},
   };
   for (const ending_row& row : rows) {
     SCOPED_TRACE(row.payload);

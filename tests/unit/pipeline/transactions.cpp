@@ -366,7 +366,7 @@ TEST_F(transactions_beside_a_topic, alone_may_reply) {
   ASSERT_EQ(way->stopped().size(), 1U);
   const partition_stop& stop = way->stopped().begin()->second;
   EXPECT_EQ(stop.cause, make_error_code(errc::output_undeclared));
-  EXPECT_THAT(describe(stop), HasSubstr("it called fx.reply, and nobody asked"));
+  EXPECT_THAT(describe(stop), HasSubstr("it called fx.reply outside of a transaction"));
   EXPECT_EQ(stored("p1"), "nothing");
 }
 

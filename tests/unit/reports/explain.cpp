@@ -163,7 +163,7 @@ TEST_F(explain, an_event_tells_every_aggregate_for_which_it_was_handled) {
   expect_in(R"("reason":"conflict")", got.text);
   expect_in(R"("is_last":true)", ask(ask_for("", to_text(k_last))).text);
   const answered text = ask(ask_for("", to_text(k_last), false));
-  expect_in("  aggregate       p1, of which it is the event handled last\n", text.text);
+  expect_in("  aggregate       p1: this event was handled last\n", text.text);
   expect_in("  window          inside: applied, or superseded", text.text);
 }
 

@@ -150,12 +150,12 @@ TEST_F(rejected_listing, leaves_nothing_to_decide) {
   filter.rejected = true;
   problem p = decide(filter);
   EXPECT_EQ(p.code, make_error_code(errc::usage));
-  EXPECT_EQ(p.message, "rejected records do not wait, so that there is nothing to discard");
+  EXPECT_EQ(p.message, "rejected records do not wait: there is nothing to discard");
   p = decide({.aggregate = "p2"});
   EXPECT_EQ(p.code, make_error_code(errc::not_found));
   EXPECT_EQ(p.message,
-            "no event that waits fits, but 1 rejected record does, and those cannot be decided about");
-  EXPECT_EQ(decide({.aggregate = "p2", .state = waiting_state::dead}).message, "no event that waits fits");
+            "no waiting event fits, but 1 rejected record does, and rejected records take no decision");
+  EXPECT_EQ(decide({.aggregate = "p2", .state = waiting_state::dead}).message, "no waiting event fits");
 }
 
 TEST(a_position_word, is_taken_back_as_it_is_printed) {

@@ -311,7 +311,7 @@ TEST(status_text, says_where_times_are_of_another_unit) {
   EXPECT_THAT(status_text(report),
               HasSubstr("  times to come              2   record times that windows and gaps"));
   of.state.partitions[{"t", partition_id{0}}].highest_time = timestamp{std::chrono::seconds{1714557}};
-  EXPECT_THAT(status_text(report), HasSubstr("the records' times are of 1970-01-20: are they seconds?"));
+  EXPECT_THAT(status_text(report), HasSubstr("the records' times are of 1970-01-20: if they are seconds"));
 }
 
 TEST(status_text, lists_rejected_records_on_one_line_each_and_cuts_long_ones) {

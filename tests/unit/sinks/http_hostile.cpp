@@ -121,7 +121,7 @@ std::vector<attack> attacks() {
       {"another_protocol",
        {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"},
        how::again,
-       "a protocol that nobody asked for"},
+       "it switches to another protocol"},
       {"closes_at_once", {.closes = true}, how::again, "no answer: "},
       {"closes_in_the_header", {.first = ok + "x: ", .closes = true}, how::again, "no answer: "},
       {"closes_in_the_body", {.first = ok + "Content-Length: 9\r\n\r\nx", .closes = true}, how::done, ""},

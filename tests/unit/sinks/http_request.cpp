@@ -107,7 +107,7 @@ TEST(a_request, is_refused_where_its_content_type_is_none) {
   EXPECT_EQ(verdict(form(), row_with("content-type", smuggled)),
             "its content type `" +
                 std::string{"text/plain..Content-Length: 0....POST /admin/refund HTTP/1.1..Host: x.."} +
-                "` is no media type, as application/json is");
+                "` is not a media type, as in application/json");
   output_row tombstone = row_with("content-type", smuggled);
   tombstone.value.reset();
   std::string why;
@@ -121,11 +121,11 @@ TEST(a_request, is_refused_where_the_configs_headers_are_none) {
     return verdict(f, output_row{});
   };
   EXPECT_EQ(with("X-Tenant", "caf\xc3\xa9 \t1"), "written");
-  EXPECT_THAT(with("X-Tenant", "a\r\nX: y"), HasSubstr("holds a control character"));
-  EXPECT_THAT(with("X Tenant", "a"), HasSubstr("has a name that is none"));
-  EXPECT_THAT(with("X:\r\n", "a"), HasSubstr("`X:..` has a name that is none"));
-  EXPECT_THAT(with("", "a"), HasSubstr("has a name that is none"));
-  EXPECT_THAT(with(std::string(k_far_too_long, 'x'), "a"), HasSubstr("has a name that is none"));
+  EXPECT_THAT(with("X-Tenant", "a\r\nX: y"), HasSubstr("has a control character"));
+  EXPECT_THAT(with("X Tenant", "a"), HasSubstr("has an invalid name"));
+  EXPECT_THAT(with("X:\r\n", "a"), HasSubstr("`X:..` has an invalid name"));
+  EXPECT_THAT(with("", "a"), HasSubstr("has an invalid name"));
+  EXPECT_THAT(with(std::string(k_far_too_long, 'x'), "a"), HasSubstr("has an invalid name"));
   EXPECT_THAT(with("Authorization", std::string(k_far_too_long, 'x')), HasSubstr("has 70000 bytes"));
 }
 

@@ -185,8 +185,8 @@ TEST_F(store_checkpoint, is_refused_a_name_that_is_taken_or_cannot_be) {
   EXPECT_EQ(refused(copy()), "");
   EXPECT_EQ(refused(copy() / ""), "") << "a slash at the end";
   std::ofstream{copy() / "file"} << "x";
-  EXPECT_NE(refused(copy()).find("is there already"), std::string::npos);
-  EXPECT_NE(refused(copy() / "file").find("is there already"), std::string::npos);
+  EXPECT_NE(refused(copy()).find("exists already"), std::string::npos);
+  EXPECT_NE(refused(copy() / "file").find("exists already"), std::string::npos);
   EXPECT_NE(refused(copy() / "none" / "copy").find("there is no directory"), std::string::npos);
   EXPECT_NE(refused(path() / "copy").find("lies inside the state directory"), std::string::npos);
   EXPECT_EQ(refused(path().string() + "-copy"), "") << "beside, and its name begins alike";

@@ -90,7 +90,7 @@ TEST_F(a_state_directory, with_a_file_that_is_none_is_refused_by_its_name) {
     const auto expect_refused = [&](const char* kind) {
       const problem p = refusal(options());
       EXPECT_EQ(p.code, make_error_code(errc::state_damaged)) << name;
-      EXPECT_THAT(p.message, HasSubstr(name + " is " + kind + " and no regular file. No file was changed"));
+      EXPECT_THAT(p.message, HasSubstr(name + " is " + kind + ", not a regular file; no file was changed"));
       EXPECT_EQ(open_store_read_only(path()).error().code, make_error_code(errc::state_damaged)) << name;
       EXPECT_EQ(must(verify_store(path())).size(), 1U) << name;
       std::filesystem::remove(file);
@@ -251,7 +251,7 @@ TEST_F(a_state_directory, serves_one_process_at_a_time_and_says_which) {
   for (const problem& p : {refusal(options()), open_store_read_only(path()).error()}) {
     EXPECT_EQ(p.code, make_error_code(errc::state_busy));
     EXPECT_THAT(p.message, HasSubstr(path().string()));
-    EXPECT_THAT(p.hint, HasSubstr("stop the other one"));
+    EXPECT_THAT(p.hint, HasSubstr("stop the other process"));
   }
   first.reset();
   EXPECT_TRUE(open());

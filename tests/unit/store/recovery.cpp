@@ -106,7 +106,7 @@ class what_recovery_would_give : public fixture {
     const auto opened = open_store(options());
     if (opened) return "";
     EXPECT_EQ(opened.error().code, make_error_code(errc::state_damaged));
-    EXPECT_THAT(opened.error().message, HasSubstr("No file was changed"));
+    EXPECT_THAT(opened.error().message, HasSubstr("no file was changed"));
     return opened.error().message;
   }
   /// Writes behind the store's back.

@@ -155,9 +155,9 @@ TEST_F(stored_table, keeps_its_encoding_and_its_place) {
     return to_text(opened.error());
   };
   EXPECT_THAT(refused(with({{"t", "u64"}})),
-              HasSubstr("payments.table.t: the state was made with \"text\", the config says \"u64\""));
+              HasSubstr("payments.table.t: the state was made with \"text\", the config has \"u64\""));
   EXPECT_THAT(refused(with({})),
-              HasSubstr("payments.table.t: the state was made with \"text\", the config says (absent)"));
+              HasSubstr("payments.table.t: the state was made with \"text\", the config has (absent)"));
   EXPECT_THAT(refused(with({{"t", "text"}, {"renamed", "bytes"}})), HasSubstr("opened"));
   store_options more = with({{"t", "text"}, {"renamed", "bytes"}, {"x", "u64"}});
   more.streams[0].lines[0].second = "strict";
@@ -221,7 +221,7 @@ TEST_F(stored_table, is_checked) {
   must(s->sync());
   s.reset();
   EXPECT_THAT(must(verify_store(path())),
-              ElementsAre(HasSubstr("its key is none of its table"), HasSubstr("cannot be decoded"),
+              ElementsAre(HasSubstr("its key does not fit its table"), HasSubstr("cannot be decoded"),
                           HasSubstr("of a table that its stream does not have"),
                           HasSubstr("of a stream that is not known")));
 }

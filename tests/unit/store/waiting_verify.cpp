@@ -140,8 +140,8 @@ TEST_F(verify_of_what_waits, finds_index_entries_of_nothing) {
                  put(id_key(id_of_number(99)), layout::encode_sequence(seq(99)))(db);
                  put("\x06", "")(db);
                }),
-      ElementsAre(HasSubstr("its backlog does not say this time"),
-                  HasSubstr("its backlog does not say this time"), HasSubstr("no event waits under this id"),
+      ElementsAre(HasSubstr("its backlog does not have this time"),
+                  HasSubstr("its backlog does not have this time"), HasSubstr("no event waits under this id"),
                   HasSubstr("an unknown key")));
 }
 
@@ -154,7 +154,7 @@ TEST_F(verify_of_what_waits, finds_a_row_that_does_not_say_that_it_waits) {
   waiting_change change = sound();
   change.spoil_row = [](aggregate_row& row) { row.waits = false; };
   EXPECT_THAT(findings(change),
-              ElementsAre(HasSubstr("the row of its aggregate does not say that it waits")));
+              ElementsAre(HasSubstr("the row of its aggregate does not show that it waits")));
 }
 
 TEST_F(verify_of_what_waits, finds_a_row_that_waits_for_nothing) {
@@ -207,7 +207,7 @@ TEST_F(verify_of_what_waits, finds_the_age_of_a_gap_below_nothing) {
 TEST_F(verify_of_what_waits, finds_skipped_numbers_out_of_order) {
   waiting_change change = sound();
   change.edit = [](backlog& b) { b.skipped = {{seq(1), seq(2)}, {seq(2), seq(3)}}; };
-  EXPECT_THAT(findings(change), ElementsAre(HasSubstr("what was skipped is not in order")));
+  EXPECT_THAT(findings(change), ElementsAre(HasSubstr("skipped numbers are not in order")));
 }
 
 /// As sound(), but the first event is accepted.

@@ -21,7 +21,7 @@ TEST(likely_kind, is_told_by_the_first_bytes) {
   EXPECT_EQ(kind_of_bytes("\xFF\xFE\0\0{"s).what, "UTF-32");
   EXPECT_EQ(kind_of_bytes("<?xml").what, "XML");
   EXPECT_EQ(kind_of_bytes("{'id': 1}").what, "what Python prints of a dict, with single quotes");
-  EXPECT_EQ(kind_of_bytes("hello").what, "text that is no JSON");
+  EXPECT_EQ(kind_of_bytes("hello").what, "text that is not JSON");
   EXPECT_EQ(kind_of_bytes("\x0A\x03"
                           "abc")
                 .what,
