@@ -176,8 +176,9 @@ void passed_over_lines::tell(const step_part& part) {
           begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
               to_rfc3339(passed.of.time) + ", but the records around it are of about " +
               to_rfc3339(passed.believed) +
-              ": one of the clocks is wrong; the time moves neither window nor gaps; `ratchet status` counts "
-              "such times, and this line is not repeated");
+              ": a clock is wrong, or the partition was quiet for longer than dedup.max_skew; the time moves "
+              "window and gaps once later records confirm it; `ratchet status` counts such times, and this line "
+              "is not repeated");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

@@ -130,8 +130,8 @@ class stream_rules_check {
         std::any_of(envelope_.aggregate_more.begin(), envelope_.aggregate_more.end(), is_key) ||
         std::any_of(envelope_.event_id_more.begin(), envelope_.event_id_more.end(), is_key);
     if (!is_read) {
-      add("envelope.key", "does nothing, as no field is taken from the key",
-          "name a field that is, as in aggregate: key; or leave it out");
+      add("envelope.key", "does nothing: no field comes from the key",
+          "take a field from it, as in aggregate: key; or leave it out");
     }
   }
   void check_fields() {

@@ -79,7 +79,7 @@ constexpr rule k_orders[] = {
     {"a_key_that_no_field_is_taken_from",
      "    envelope: {event_id: /id, aggregate: /a, sequence: /s, key: uuid}\n",
      [](config&, stream_config& s) { s.envelope.key = key_kind::uuid; }, "streams[0].envelope.key",
-     "does nothing, as no field is taken from the key"},
+     "does nothing: no field comes from the key"},
     {"latest_without_a_sequence", "    envelope: {event_id: /id, aggregate: /a}\n",
      [](config&, stream_config& s) { s.envelope.sequence.clear(); }, "streams[0].envelope.sequence",
      "is missing"},
