@@ -152,7 +152,7 @@ TEST(values_on_disk, hold_a_waiting_event) {
   unknown[1] = 3;
   EXPECT_EQ(decode_waiting_event(seq(7), unknown).error(), make_error_code(errc::state_damaged)) << "state";
   unknown = value;
-  unknown[2] = 31;
+  unknown[2] = 63;
   EXPECT_FALSE(decode_waiting_event(seq(7), unknown)) << "flag";
   EXPECT_FALSE(decode_waiting_head(seq(7), unknown));
 }
