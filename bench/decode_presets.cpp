@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "decode/decoder.hpp"
@@ -31,10 +32,13 @@ enum class shape : std::uint8_t {
   several_fields,
   number_key,
   cdc_of_mysql,
-  unwrapped
+  unwrapped,
+  list,
+  lines,
+  batch
 };
 
-constexpr std::array<const char*, 13> k_names{"json",
+constexpr std::array<const char*, 16> k_names{"json",
                                               "cloudevents structured",
                                               "cloudevents binary",
                                               "debezium-outbox",
@@ -46,7 +50,10 @@ constexpr std::array<const char*, 13> k_names{"json",
                                               "json, aggregate and id of several fields",
                                               "json, the key a number of 8 bytes",
                                               "debezium-cdc of MySQL",
-                                              "debezium-cdc, unwrapped"};
+                                              "debezium-cdc, unwrapped",
+                                              "json, 16 events in an array",
+                                              "json, 16 events on lines",
+                                              "cloudevents, 16 events in a batch"};
 
 constexpr std::size_t k_bytes = 420;
 
@@ -106,6 +113,8 @@ sample make(shape s, const facts& f) {
         out.key += static_cast<char>(std::uint64_t{f.payment} >> (shift - 8) & 0xFFU);
       [[fallthrough]];
     case shape::json:
+    case shape::list:
+    case shape::lines:
       out.value += filled(
           print(
               R"({"id":"%s","type":"payment.paid","occurred_at":"%s","sequence":%u,"payment":{"id":"p%08u","note":")",
@@ -113,6 +122,7 @@ sample make(shape s, const facts& f) {
           "\"}}", 0);
       break;
     case shape::structured:
+    case shape::batch:
       out.headers = {{"content-type", "application/cloudevents+json"}};
       out.value = filled(
           print(
@@ -200,8 +210,15 @@ decode_rules rules_of(shape s) {
       rules.envelope.aggregate = "key";
       rules.envelope.key = key_kind::i64;
       break;
+    case shape::list:
+    case shape::lines:
+      rules = rules_of(shape::json);
+      rules.envelope.each =
+          s == shape::list ? each_config{each_kind::array, "/records"} : each_config{each_kind::lines, {}};
+      break;
     case shape::structured:
     case shape::binary:
+    case shape::batch:
       rules.envelope.format = envelope_format::cloudevents;
       break;
     case shape::outbox:
@@ -239,9 +256,31 @@ std::vector<sample> make_samples(shape s) {
   return samples;
 }
 
+/// Several of the samples in one.
+std::vector<sample> in_records(shape s, std::vector<sample> events) {
+  constexpr std::size_t k_events = 16;
+  const bool lines = s == shape::lines;
+  std::vector<sample> records;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (i % k_events == 0) {
+      records.push_back({events[i].key, s == shape::list ? R"({"records":[)" : lines ? "" : "[", {}});
+      if (s == shape::batch)
+        records.back().headers.emplace_back("content-type", "application/cloudevents-batch+json");
+    } else {
+      records.back().value += lines ? "\n" : ",";
+    }
+    records.back().value += events[i].value;
+    if (i % k_events == k_events - 1) records.back().value += s == shape::list ? "]}" : lines ? "\n" : "]";
+  }
+  return records;
+}
+
 void bm_decode(benchmark::State& state) {
   const auto s = static_cast<shape>(state.range(0));
-  const std::vector<sample> samples = make_samples(s);
+  const bool are_several = s == shape::list || s == shape::lines || s == shape::batch;
+  const shape one = s == shape::batch ? shape::structured : are_several ? shape::json : s;
+  std::vector<sample> samples = make_samples(one);
+  if (are_several) samples = in_records(s, std::move(samples));
   const topic_partition where{"payment-status", partition_id{0}};
   std::vector<std::vector<header>> headers(samples.size());
   std::vector<record> records(samples.size());
@@ -268,7 +307,7 @@ void bm_decode(benchmark::State& state) {
     if (event.kind != decoded_kind::event) state.SkipWithError("an event was not decoded");
   }
   state.SetLabel(k_names[static_cast<std::size_t>(s)]);
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(records.size()));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(batch.events.size()));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
 }
 BENCHMARK(bm_decode)->ArgName("format")->DenseRange(0, static_cast<int>(k_names.size()) - 1);

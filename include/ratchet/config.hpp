@@ -138,7 +138,7 @@ struct envelope_config {
   /// `debezium-cdc`: what the connector writes in place of a column that did not change and is not in the
   /// log; what is stored of the column stays. Empty: nothing is looked for.
   std::string unavailable{"__debezium_unavailable_value"};
-  /// Of `json` alone. Pointers go into the event, not into the whole value.
+  /// Of `json` alone. Pointers go into the event; record:/pointer goes into the whole value.
   each_config each{};
 };
 

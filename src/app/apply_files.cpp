@@ -81,6 +81,9 @@ class applying {
   void add_line(file_batch&, const input_line&);
   void add_kcat_line(file_batch&, const input_line&);
   [[nodiscard]] const topic_partition* intern(const std::string& topic, partition_id);
+  using malformed_details = std::vector<malformed_detail>;
+  [[nodiscard]] std::vector<malformed_details> faults_of(const file_batch&);
+  void enter_faults(decoded_part&, const malformed_details&) const;
   [[nodiscard]] std::optional<problem> handle(std::unique_ptr<file_batch>);
   void note_positions(const file_batch&);
   void tell_beginning(const record&);
@@ -209,25 +212,51 @@ problem applying::write_failed(std::error_code code) const {
           {}};
 }
 
+/// By stream, what is wrong with each of its lines; none at all where nothing is.
+std::vector<applying::malformed_details> applying::faults_of(const file_batch& lines) {
+  std::vector<malformed_details> faults(input_.parts.size());
+  const bool any = std::any_of(lines.faults.begin(), lines.faults.end(),
+                               [](const malformed_detail& f) { return f.reason != malformed_reason::none; });
+  for (std::size_t i = 0; any && i < lines.records_.size(); ++i)
+    faults[stage_->stream_of(lines.records_[i].where)].push_back(lines.faults[i]);
+  return faults;
+}
+
+/// A line that is none in the right form is one event that says so, whatever was read from it.
+void applying::enter_faults(decoded_part& part, const malformed_details& faults) const {
+  if (faults.empty()) return;
+  std::vector<decoded_event>& events = part.decoded.events;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const record& from = whole_of(*events[i].from);
+    const malformed_detail& fault = faults[static_cast<std::size_t>(&from - part.records.data())];
+    if (fault.reason == malformed_reason::none) {
+      events[kept++] = events[i];
+    } else if (events[i].from->index == 0) {
+      decoded_event& e = events[kept++];
+      e = decoded_event{};
+      e.from = &from;
+      e.record_time = from.time;
+      e.malformed = fault;
+    }
+  }
+  if (kept == events.size()) return;
+  events.resize(kept);
+  const stream_definition& s = *engine_.streams()[part.stream];
+  part.plan = plan_step(s.rules, s.reduce.traits(), events);
+}
+
 std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   has_handled_ = true;
   const file_batch& lines = *batch;
   stage_->run(std::move(batch), input_);
-  // The records of a part keep the batch's order, so that each fault finds its event by counting.
-  std::vector<std::size_t> next(input_.parts.size());
-  for (std::size_t i = 0; i < lines.records_.size(); ++i) {
-    decoded_part& part = input_.parts[stage_->stream_of(lines.records_[i].where)];
-    decoded_event& e = part.decoded.events[next[part.stream]++];
-    if (lines.faults[i].reason == malformed_reason::none) continue;
-    const record* from = e.from;
-    e = decoded_event{};
-    e.from = from;
-    e.record_time = from->time;
-    e.malformed = lines.faults[i];
-  }
   note_positions(lines);
-  if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
-  note_fields(input_, engine_.tasks(), engine_.board(), engine_.log());
+  const std::vector<malformed_details> faults = faults_of(lines);
+  do {
+    for (decoded_part& part : input_.parts) enter_faults(part, faults[part.stream]);
+    if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
+    note_fields(input_, engine_.tasks(), engine_.board(), engine_.log());
+  } while (!pipeline_.has_left() && stage_->go_on(input_));
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (engine_.settings().state.sync == sync_mode::every_step) {
     if (const auto synced = engine_.state().sync(); !synced) return write_failed(synced.error());

@@ -13,9 +13,9 @@ namespace ratchet::cli {
 
 namespace {
 
-[[nodiscard]] std::string position_text(const topic_partition& where, std::int64_t offset) {
-  if (where.topic.empty()) return "line:" + std::to_string(offset);
-  return to_string(where) + "@" + std::to_string(offset);
+[[nodiscard]] std::string position_text(const topic_partition& where, event_place place) {
+  if (where.topic.empty()) return "line:" + to_text(place);
+  return to_string(where) + "@" + to_text(place);
 }
 
 [[nodiscard]] sequence_spelling numbers_of(const stream_definition& s) {
@@ -44,14 +44,15 @@ namespace {
 
 /// Begins an object.
 void add_position(json_writer& out, const stream_definition& s, const topic_partition& where,
-                  std::int64_t offset) {
+                  event_place place) {
   out.begin_object().key("stream").string(s.config.name);
   if (where.topic.empty()) {
-    out.key("line").number(offset);
-    return;
+    out.key("line").number(place.offset);
+  } else {
+    out.key("topic").string(where.topic).key("partition").number(static_cast<std::int32_t>(where.partition));
+    out.key("offset").number(place.offset);
   }
-  out.key("topic").string(where.topic);
-  out.key("partition").number(static_cast<std::int32_t>(where.partition)).key("offset").number(offset);
+  if (place.index != 0) out.key("index").number(place.index);
 }
 
 void add_reason(json_writer& out, wait_reason reason, const std::string& error) {
@@ -62,7 +63,7 @@ void add_reason(json_writer& out, wait_reason reason, const std::string& error) 
 [[nodiscard]] std::string json_line(const stream_definition& s, const decoded_event& e, decision d,
                                     const event_wait* waits) {
   json_writer out;
-  add_position(out, s, *e.from->where, e.from->offset);
+  add_position(out, s, *e.from->where, e.from->place());
   out.key("aggregate");
   e.aggregate.empty() ? out.null() : out.string(e.aggregate);
   out.key("sequence");
@@ -93,7 +94,7 @@ std::string explain_line(const stream_definition& s, const decoded_event& e, dec
                          const event_wait* waits, output_format output) {
   if (output == output_format::json) return json_line(s, e, d, waits);
   const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
-  return text_line({position_text(*e.from->where, e.from->offset), std::string{aggregate},
+  return text_line({position_text(*e.from->where, e.from->place()), std::string{aggregate},
                     e.has_sequence ? sequence_text(s, e.sequence) : "-", name_of(d.verdict),
                     reason_text(e, d, waits)});
 }
@@ -104,12 +105,12 @@ std::string explain_line(const stream_definition& s, std::string_view aggregate,
   const bool has_number = s.rules.gate.order != order::arrival;
   const bool failed = fate.end == waiting_end::dead;
   if (output == output_format::text) {
-    return text_line({position_text(fate.where, fate.offset), std::string{aggregate},
+    return text_line({position_text(fate.where, {fate.offset, fate.index}), std::string{aggregate},
                       has_number ? sequence_text(s, fate.sequence) : "-", name_of(fate.end),
                       failed ? reason_text(wait_reason::reducer, fate.error) : "-"});
   }
   json_writer out;
-  add_position(out, s, fate.where, fate.offset);
+  add_position(out, s, fate.where, {fate.offset, fate.index});
   out.key("aggregate").string(aggregate).key("sequence");
   has_number ? write_sequence(out, numbers_of(s), fate.sequence) : out.null();
   out.key("verdict").string(name_of(fate.end));

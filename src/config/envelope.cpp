@@ -14,9 +14,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr known_key k_envelope_keys[] = {{"format"}, {"event_id"}, {"aggregate"}, {"sequence"},
-                                         {"epoch"},  {"previous"}, {"type"},      {"time"},
-                                         {"key"},    {"delete"},   {"position"},  {"unavailable"}};
+constexpr known_key k_envelope_keys[] = {
+    {"format"}, {"event_id"}, {"aggregate"}, {"sequence"}, {"epoch"},       {"previous"}, {"type"},
+    {"time"},   {"key"},      {"delete"},    {"position"}, {"unavailable"}, {"each"}};
 constexpr known_key k_delete_keys[] = {{"types"}, {"field"}, {"is"}};
 constexpr known_key k_time_keys[] = {{"from"}, {"unit"}};
 constexpr known_key k_sequence_keys[] = {{"from"}, {"as"}, {"bits"}, {"base"}, {"first"}};
@@ -121,6 +121,27 @@ class envelope_reader {
     if (out_.unavailable == "off") out_.unavailable.clear();
   }
 
+  void each() const {
+    const auto value = map_.get("each");
+    if (!value) return;
+    if (out_.format == envelope_format::cloudevents)
+      return value->error("is given by format: cloudevents",
+                          "leave it out: a batch is several events by itself");
+    if (out_.format != envelope_format::json)
+      return value->error(std::string{"does not go with format: "} + name_of(out_.format), "leave it out");
+    std::string word;
+    if (!value->text(word)) return;
+    const bool is_pointer = word.starts_with('/');
+    if (is_pointer || word == "array") {
+      out_.each = {each_kind::array, is_pointer ? word : std::string{}};
+    } else if (word == "lines") {
+      out_.each = {each_kind::lines, {}};
+    } else {
+      value->error("`" + word + "` is not known here",
+                   "a pointer to an array as in /records; array where the value is one; or lines, of NDJSON");
+    }
+  }
+
   /// A field that the format knows by itself.
   void fixed(std::string_view key) const {
     if (const auto value = map_.get(key)) {
@@ -195,8 +216,10 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   const envelope_reader read{map, by, out};
   if (has_log_positions(out.format)) {
     for (const known_key& key : k_envelope_keys) {
-      if (key.name != "format" && key.name != "position" && key.name != "unavailable") read.fixed(key.name);
+      const bool is_read = key.name == "format" || key.name == "position" || key.name == "unavailable";
+      if (!is_read && key.name != "each") read.fixed(key.name);
     }
+    read.each();
     read.position();
     read.unavailable();
     out = with_defaults(out);
@@ -204,6 +227,7 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   }
   read.position();
   read.unavailable();
+  read.each();
   const bool cloudevents = out.format == envelope_format::cloudevents;
   // One that is written has it, also where a stream of transactions could do without.
   if (out.format == envelope_format::json) {

@@ -55,6 +55,8 @@ streams:
       time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970; {from: /created, unit: s} for numbers of
                                   # seconds, us or ns; what has no offset is UTC
       # key: auto                 # what keys are, where a field is taken from them: text, json, i32, i64 or uuid
+      # each: /records            # where a record holds several events, their array; array: the value is one; lines:
+                                  # NDJSON. Pointers go into the event then, and record:/pointer into the whole value
       # delete: {types: [payment.removed]}   # events that delete, beside null values; or {field: /__deleted, is: "true"}
     # order: latest               # latest: events carry full state, the newest sequence wins
                                   # strict: every event in turn, n+1 after n; what comes early waits
@@ -291,7 +293,8 @@ std::string payload_of(const stream_config& stream) {
   switch (stream.envelope.format) {
     case envelope_format::json:
     case envelope_format::debezium_outbox:
-      return from.empty() ? "the whole value" : from;
+      if (!from.empty()) return from;
+      return stream.envelope.each.kind == each_kind::none ? "the whole value" : "the whole event";
     case envelope_format::cloudevents:
       return from.empty() ? "the data" : from + " of the data";
     case envelope_format::debezium_cdc:
@@ -318,6 +321,8 @@ std::string describe(const stream_config& stream) {
   if (stream.envelope.format != envelope_format::json) {
     text += std::string{" as "} + name_of(stream.envelope.format);
   }
+  const std::string_view each = word_of(stream.envelope.each);
+  if (!each.empty()) text += ", each record several events (" + std::string{each} + ")";
   text += "; aggregates by " + parts_of(stream.envelope.aggregate, stream.envelope.aggregate_more);
   text += order_of(stream);
   if (stream.dedup.ids == id_kind::none) {
@@ -385,9 +390,17 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     }
   }
   if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {
-    limits.push_back("it reads " + element +
-                     " of an array: a record whose array has more elements is rejected (longer_array), "
-                     "because the others would be lost");
+    const std::string array = element.substr(0, element.rfind('/'));
+    limits.push_back(
+        "it reads " + element +
+        " of an array: a record whose array has more elements is rejected (longer_array), because the "
+        "others would be lost; each: " +
+        (array.empty() ? "array" : array) + " takes all of them");
+  }
+  if (stream.envelope.each.kind != each_kind::none) {
+    limits.emplace_back(
+        "the events of one record are handled one after another: one that is rejected or waits leaves the "
+        "others as they are, and a stop may come between two of them");
   }
   if (stream.poison == 0) {
     limits.emplace_back(

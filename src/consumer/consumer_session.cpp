@@ -180,11 +180,13 @@ turn_result<> consumer_session::resume_waiting() {
 
 turn_result<> consumer_session::handle(decoded_input& input) {
   const time_point begin = around_.clock.steady();
-  RATCHET_TRY(stored(pipeline_.handle(input)));
+  do {
+    RATCHET_TRY(stored(pipeline_.handle(input)));
+    note_fields(input, around_.tasks, around_.board, around_.log);
+  } while (!pipeline_.has_left() && worker_.go_on(input));
   const time_point end = around_.clock.steady();
   if (!times_.first_step) times_.first_step = end;
   around_.meter.step(end - begin, input.batch->records().size());
-  note_fields(input, around_.tasks, around_.board, around_.log);
   note_moves();
   note_new_stops();
   if (around_.settings.state.sync == sync_mode::every_step) {

@@ -17,8 +17,8 @@ enum class decoded_kind : std::uint8_t {
   ignored,  ///< the envelope, `types` or `ignore` says that it means nothing
 };
 
-/// Why a record is malformed; the first fault in the order of reading. The name is shown to people and
-/// counted by.
+/// Why a record, or one event of it, is malformed; the first fault in the order of reading. The name is shown
+/// to people and counted by.
 enum class malformed_reason : std::uint8_t {
   none,
   empty_value,   ///< a value of no bytes
@@ -56,6 +56,7 @@ enum class malformed_reason : std::uint8_t {
   key_binary,          ///< a key that is no text, and of which the config does not say what it is
   key_invalid,         ///< a key that is not what `envelope.key` says
   longer_array,        ///< the config reads one element of an array that has more
+  too_many_events,     ///< a record holds more of them than are taken of one
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;
@@ -64,7 +65,7 @@ enum class malformed_reason : std::uint8_t {
 struct malformed_detail {
   malformed_reason reason{malformed_reason::none};
   std::string_view pointer;  ///< the field's JSON Pointer, `key` or `header:NAME`; borrowed from the config
-  std::uint64_t byte_offset{0};  ///< in the record's value
+  std::uint64_t byte_offset{0};  ///< in the record's value; of one of several events, in the event
 };
 
 /// Whether the record's value is none that its format knows, rather than one in which something is amiss. A
@@ -102,8 +103,8 @@ struct field_counts {
   friend bool operator==(const field_counts&, const field_counts&) = default;
 };
 
-/// A record after decoding. Views are borrowed from the record's batch, or from the decoder's arena for this
-/// batch.
+/// A record after decoding, or one of the events that it holds. Views are borrowed from the record's batch,
+/// or from the decoder's arena for this batch.
 struct decoded_event {
   const record* from{nullptr};
   decoded_kind kind{decoded_kind::malformed};

@@ -29,8 +29,13 @@ struct rejected_place {
 /// The records themselves are the store's. Thread-safety: one owner thread.
 class kept_rejected {
  public:
-  /// Where a record was read; of plain files a hash of its content in place of an offset.
-  using position = std::pair<topic_partition, std::int64_t>;
+  /// Where it was read; of plain files a hash of its content in place of an offset.
+  struct position {
+    topic_partition where;
+    std::int64_t offset{0};
+    std::uint32_t index{0};  ///< which of its record's events it is
+    friend auto operator<=>(const position&, const position&) = default;
+  };
 
   /// A record that is read and rejected again takes its new place.
   void add(const position&, rejected_place, timestamp at);

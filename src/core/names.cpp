@@ -134,6 +134,8 @@ const char* name_of(malformed_reason value) noexcept {
       return "key_invalid";
     case malformed_reason::longer_array:
       return "longer_array";
+    case malformed_reason::too_many_events:
+      return "too_many_events";
   }
   return "?";
 }

@@ -27,6 +27,7 @@ constexpr int k_superseding_passes = 8;
   partition_stop stop;
   stop.where = *e.from->where;
   stop.offset = e.from->offset;
+  stop.index = e.from->index;
   stop.code = make_error_code(errc::waiting_full);
   stop.aggregate = std::string{e.aggregate};
   stop.what =
@@ -38,13 +39,13 @@ constexpr int k_superseding_passes = 8;
 /// kept, a stop would halt the partition in front of good records.
 void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts,
                    std::vector<partition_stop>& stops) {
-  const auto is_gone = [&](const topic_partition& where, std::int64_t offset) {
+  const auto is_gone = [&](const topic_partition& where, event_place place) {
     return std::none_of(events.begin(), events.end(), [&](const decoded_event& e) {
-      return *e.from->where == where && e.from->offset == offset;
+      return *e.from->where == where && e.from->place() == place;
     });
   };
-  std::erase_if(cuts, [&](const cut& c) { return is_gone(*c.where, c.offset); });
-  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, s.offset); });
+  std::erase_if(cuts, [&](const cut& c) { return is_gone(*c.where, c.from); });
+  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, {s.offset, s.index}); });
 }
 
 /// The events up to the first whose aggregate was not looked up.
@@ -79,8 +80,9 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
       stream_change change = attempt.take(before);
       // A partition stops at its first failure only.
       std::erase_if(stops, [&](const partition_stop& s) {
-        return std::any_of(cuts.begin(), cuts.end(),
-                           [&](const cut& c) { return *c.where == s.where && c.offset < s.offset; });
+        return std::any_of(cuts.begin(), cuts.end(), [&](const cut& c) {
+          return *c.where == s.where && c.from < event_place{s.offset, s.index};
+        });
       });
       change.stops.insert(change.stops.end(), std::make_move_iterator(stops.begin()),
                           std::make_move_iterator(stops.end()));
@@ -97,10 +99,11 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
       continue;
     }
     if (!failure->stop) failure->stop = full(rules, events.front());
+    const event_place from{failure->stop->offset, failure->stop->index};
     const auto at = std::find_if(events.begin(), events.end(), [&](const decoded_event& e) {
-      return *e.from->where == failure->stop->where && e.from->offset == failure->stop->offset;
+      return *e.from->where == failure->stop->where && e.from->place() == from;
     });
-    cuts.push_back({at->from->where, failure->stop->offset});
+    cuts.push_back({at->from->where, from});
     stops.push_back(std::move(*failure->stop));
   }
 }

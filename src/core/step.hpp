@@ -142,8 +142,9 @@ struct partition_stop {
   malformed_detail malformed;  ///< of the record that reached the poison limit
   /// The first bytes of the first such record that the step was given; none: it was null.
   std::optional<std::string> first_value{};
-  std::string aggregate;  ///< of the event that failed
-  std::string what;       ///< the text of an exception, or what it asked for amiss
+  std::string aggregate;   ///< of the event that failed
+  std::string what;        ///< the text of an exception, or what it asked for amiss
+  std::uint32_t index{0};  ///< the events of the record at `offset` that come before this one were handled
 };
 
 struct aggregate_change {
@@ -163,6 +164,7 @@ struct published_outputs {
   std::int64_t offset{0};
   std::optional<timestamp> record_time;
   std::vector<owned_output> outputs;
+  std::uint32_t index{0};  ///< which of its record's events it is
 };
 
 /// What came of one waiting event; in an aggregate that is held the others are told of by its audit row.
@@ -173,7 +175,8 @@ struct waiting_fate {
   waiting_end end{waiting_end::released};
   topic_partition where;  ///< of its own record
   std::int64_t offset{0};
-  std::string error;  ///< of its last attempt, where it is dead
+  std::string error;       ///< of its last attempt, where it is dead
+  std::uint32_t index{0};  ///< which of its record's events it is
 };
 
 /// Why an event of the batch waits, as its record came; for people.

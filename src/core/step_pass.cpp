@@ -68,7 +68,7 @@ partition_in_step& pass::partition_of(const decoded_event& e, std::span<const cu
   partition_state* state = known == change_.after.partitions.end() ? nullptr : &known->second;
   partition_in_step p{.where = where, .state = state, .cut_at = {}};
   for (const cut& c : cuts) {
-    if (*c.where == *where) p.cut_at = p.cut_at ? std::min(*p.cut_at, c.offset) : c.offset;
+    if (*c.where == *where) p.cut_at = p.cut_at ? std::min(*p.cut_at, c.from) : c.from;
   }
   partitions_.push_back(p);
   return partitions_.back();
@@ -117,7 +117,7 @@ void pass::decide_all(std::span<const cut> cuts) {
     const decoded_event& e = events_[i];
     floors_[i] = change_.after.floor;
     if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e, cuts);
-    if (partition->cut_at && e.from->offset >= *partition->cut_at) partition->stopped = true;
+    if (partition->cut_at && e.from->place() >= *partition->cut_at) partition->stopped = true;
     if (!partition->stopped) handle(i, *partition);
     if (!gaps_grow_old || has_no_time(rules_, change_.after.floor)) continue;
     if (had_time && *stream_time() - rules_.gap.timeout < *oldest_gap) continue;
@@ -131,7 +131,7 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   const decoded_event& e = events_[index];
   decision& d = change_.decisions[index];
   const bool has_position = !partition.where->topic.empty();
-  if (has_position && partition.state != nullptr && e.from->offset < partition.state->next_offset) {
+  if (has_position && partition.state != nullptr && e.from->place() < partition.state->next()) {
     d = {verdict::duplicate, reject_reason::none};
     return;
   }
@@ -139,7 +139,9 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   if (is_undecoded && poisons(index, partition)) return;
   partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
-    where.malformed_run = is_undecoded ? where.malformed_run + 1 : 0;
+    // A record counts once, whatever it holds.
+    const std::uint32_t one = e.from->index == 0 ? 1 : 0;
+    where.malformed_run = is_undecoded ? where.malformed_run + one : 0;
     d = {verdict::rejected, reject_reason::malformed};
   } else {
     where.malformed_run = 0;  // it could be read, whatever comes of it
@@ -152,7 +154,13 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
       d = is_too_many ? decision{verdict::rejected, reject_reason::malformed} : decide_event(index);
     }
   }
-  if (has_position) where.next_offset = e.from->offset + 1;
+  if (has_position && e.from->more) {
+    // The record is not behind us yet: its time is that of all its events, and moves the floor with the last.
+    where.next_offset = e.from->offset;
+    where.next_index = e.from->index + 1;
+    return;
+  }
+  if (has_position) where.move_to(e.from->offset + 1);
   move_floor(e, where);
 }
 
@@ -171,7 +179,7 @@ void pass::move_floor(const decoded_event& e, partition_state& where) {
 bool pass::poisons(std::uint32_t index, partition_in_step& partition) {
   const decoded_event& e = events_[index];
   const std::uint32_t run = partition.state == nullptr ? 0 : partition.state->malformed_run;
-  if (rules_.poison_limit == 0 || run + 1 < rules_.poison_limit) return false;
+  if (rules_.poison_limit == 0 || run + 1 < rules_.poison_limit || e.from->index != 0) return false;
   partition.stopped = true;
   partition_stop stop = stop_at(e, make_error_code(errc::poisoned));
   stop.malformed = e.malformed;
@@ -186,7 +194,7 @@ std::optional<std::string> pass::first_value_of_run(std::uint32_t index, std::ui
   const topic_partition* where = events_[index].from->where;
   const record* first = events_[index].from;
   for (std::uint32_t i = index; i > 0 && before > 0; --i) {
-    if (events_[i - 1].from->where != where) continue;
+    if (events_[i - 1].from->where != where || events_[i - 1].from->index != 0) continue;
     first = events_[i - 1].from;
     --before;
   }
@@ -295,6 +303,7 @@ partition_stop pass::stop_at(const decoded_event& e, std::error_code code) const
   partition_stop stop;
   stop.where = *e.from->where;
   stop.offset = e.from->offset;
+  stop.index = e.from->index;
   stop.code = code;
   stop.aggregate = std::string{e.aggregate};
   return stop;
@@ -349,7 +358,8 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
                    .payload = e.payload,
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
-                   .offset = e.from->offset};
+                   .offset = e.from->offset,
+                   .index = e.from->index};
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
     if (!ended.outputs.empty()) {
@@ -401,7 +411,7 @@ stream_change pass::take(const stream_state& before) {
   for (const auto& [where, partition] : change_.after.partitions) {
     const auto was = before.partitions.find(where);
     if (was == before.partitions.end() || was->second != partition) change_.touched.push_back(where);
-    RATCHET_ASSERT(was == before.partitions.end() || partition.next_offset >= was->second.next_offset);
+    RATCHET_ASSERT(was == before.partitions.end() || partition.next() >= was->second.next());
     RATCHET_ASSERT(was == before.partitions.end() || partition.highest_time >= was->second.highest_time);
   }
   RATCHET_ASSERT(change_.after.partitions.size() >= before.partitions.size());

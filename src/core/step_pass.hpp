@@ -15,17 +15,17 @@
 
 namespace ratchet {
 
-/// Where a partition's records end for this step, because one of them failed.
+/// Where a partition's events end for this step, because one of them failed.
 struct cut {
   const topic_partition* where{nullptr};
-  std::int64_t offset{0};
+  event_place from;
 };
 
 /// A partition during one pass over the batch.
 struct partition_in_step {
   const topic_partition* where{nullptr};
   partition_state* state{nullptr};  ///< null until a record of a partition that is new was handled
-  std::optional<std::int64_t> cut_at;
+  std::optional<event_place> cut_at;
   bool stopped{false};
 };
 

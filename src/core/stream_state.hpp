@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/record.hpp"
 #include "ratchet/snapshot_bytes.hpp"
 #include "ratchet/types.hpp"
 
@@ -34,7 +35,7 @@ struct stream_slot {
   friend constexpr auto operator<=>(const stream_slot&, const stream_slot&) = default;
 };
 
-/// Counters by verdict and by reason. A record is counted once; see `consumed()`.
+/// Counters by verdict and by reason. An event is counted once; see `consumed`.
 struct counters {
   std::uint64_t applied{0};
   std::uint64_t superseded{0};
@@ -52,7 +53,8 @@ struct counters {
   std::uint64_t waiting_parked{0};
   std::uint64_t waiting_retrying{0};
   std::uint64_t waiting_dead{0};
-  /// Records taken in: counted on its own, so that the ledger can be checked against the sum of the rest.
+  /// Events taken in, as many as records where each holds one: counted on its own, so that the ledger can be
+  /// checked against the sum of the rest.
   std::uint64_t consumed{0};
   /// Ids whose own time was further ahead of their record than the allowed skew. Not a part of the ledger.
   std::uint64_t ids_ahead{0};
@@ -69,12 +71,12 @@ struct counters {
     return rejected_malformed + rejected_conflict + rejected_too_old + rejected_late + rejected_id_reused +
            rejected_below_first;
   }
-  /// The ledger: every record is in exactly one of these. Equal to `consumed` at any moment.
+  /// The ledger: every event is in exactly one of these. Equal to `consumed` at any moment.
   [[nodiscard]] constexpr std::uint64_t accounted() const noexcept {
     return applied + superseded + duplicate + stale + rejected() + ignored + skipped + discarded +
            waiting_parked + waiting_retrying + waiting_dead;
   }
-  /// Counts one record by what became of it. `unhandled` counts nothing.
+  /// Counts one event by what became of it. `unhandled` counts nothing.
   void count(decision) noexcept;
   /// These counters less `before`, member by member: what one run did.
   [[nodiscard]] counters since(const counters& before) const noexcept;
@@ -106,6 +108,8 @@ struct time_leap {
 struct partition_state {
   /// Without a position it is there to hold the floor back alone, as its events are still to come.
   std::int64_t next_offset{0};
+  /// So many events of the record there were handled: a step may end within a record that holds several.
+  std::uint32_t next_index{0};
   /// The highest record time that is believed, see believe_time(); at most the clock plus the allowed skew of
   /// when its record was handled.
   std::optional<timestamp> highest_time;
@@ -123,6 +127,12 @@ struct partition_state {
   std::map<std::string, sequence, std::less<>> last_ids;
 
   [[nodiscard]] constexpr bool has_position() const noexcept { return next_offset >= 0; }
+  [[nodiscard]] constexpr event_place next() const noexcept { return {next_offset, next_index}; }
+  /// Nothing of the record at this offset was handled.
+  constexpr void move_to(std::int64_t offset) noexcept {
+    next_offset = offset;
+    next_index = 0;
+  }
   friend bool operator==(const partition_state&, const partition_state&) = default;
 };
 
@@ -174,6 +184,9 @@ struct rejected_row {
   std::optional<std::string> key;
   std::optional<std::string> value;
   bool truncated{false};  ///< the value was longer than what is kept
+  /// Which of its record's events it is; 0 in plain files. Key and value: of a record that holds several, the
+  /// value is the event.
+  std::uint32_t index{0};
   friend bool operator==(const rejected_row&, const rejected_row&) = default;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/record.hpp"
 #include "core/sequence_range.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/types.hpp"
@@ -23,7 +24,7 @@ enum class waiting_state : std::uint8_t {
   dead,      ///< nobody but an operator moves it
 };
 
-/// A record's own bytes.
+/// A record's own bytes. Of one that holds several events, those of a record that holds this event alone.
 struct kept_record {
   topic_partition where;  ///< topic empty: a plain file
   std::int64_t offset{0};
@@ -31,8 +32,12 @@ struct kept_record {
   std::optional<std::string> key;
   std::optional<std::string> value;
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+  std::uint32_t index{0};  ///< which of its record's events it is
   friend bool operator==(const kept_record&, const kept_record&) = default;
 };
+[[nodiscard]] inline event_place place_of(const kept_record& r) noexcept {
+  return {r.offset, r.index};
+}
 
 /// What the gate needs to know of a waiting event.
 struct waiting_head {

@@ -30,9 +30,10 @@ constexpr const char* k_too_old =
   out.first_seen = now;
   out.record.where = *from.where;
   out.record.offset = from.offset;
+  out.record.index = from.index;
   out.record.time = e.record_time;
   if (from.key) out.record.key = std::string{*from.key};
-  if (from.value) out.record.value = std::string{*from.value};
+  out.record.value = value_alone(from);
   for (const header& h : from.headers) {
     out.record.headers.emplace_back(h.name, h.value ? std::optional{std::string{*h.value}} : std::nullopt);
   }
@@ -40,7 +41,8 @@ constexpr const char* k_too_old =
   const bool inside = begin != nullptr && e.payload.data() >= begin &&
                       e.payload.data() + e.payload.size() <= begin + from.value->size();
   if (inside) {
-    out.payload_begin = static_cast<std::uint64_t>(e.payload.data() - begin);
+    const std::size_t before = from.part_of != nullptr ? from.part_of->before.size() : 0;
+    out.payload_begin = before + static_cast<std::uint64_t>(e.payload.data() - begin);
     out.payload_size = e.payload.size();
   } else if (!out.tombstone) {
     out.own_payload = std::string{e.payload};
@@ -93,7 +95,8 @@ published_outputs outputs_of(std::uint32_t aggregate, const event& e, std::optio
           {std::string{e.topic}, e.partition},
           e.offset,
           record_time,
-          std::move(outputs)};
+          std::move(outputs),
+          e.index};
 }
 
 waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
@@ -413,7 +416,7 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   } else {
     ++(around_.counts.*becomes);
   }
-  tell(event.head, end_of(becomes), std::move(event.record.where), event.record.offset);
+  tell(event.head, end_of(becomes), std::move(event.record.where), place_of(event.record));
   if (e.stored) removed_.push_back(event.head);
   if (was_accepted) --accepted_events_;
   if (was_accepted && at == accepted_.begin()) ++lowest_gone_;
@@ -423,8 +426,9 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
 }
 
 void waiting_machine::tell(const waiting_head& head, waiting_end end, topic_partition where,
-                           std::int64_t offset, std::string error) {
-  fates_.push_back({0, at_, head.sequence, end, std::move(where), offset, std::move(error)});
+                           event_place place, std::string error) {
+  fates_.push_back(
+      {0, at_, head.sequence, end, std::move(where), place.offset, std::move(error), place.index});
 }
 
 }  // namespace ratchet

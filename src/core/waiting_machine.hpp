@@ -194,8 +194,7 @@ class waiting_machine {
   void enter_id(const waiting_head&);
   void forget_id(const waiting_head&);
   [[nodiscard]] wait_reason reason_of(sequence) const;
-  void tell(const waiting_head&, waiting_end, topic_partition where, std::int64_t offset,
-            std::string error = {});
+  void tell(const waiting_head&, waiting_end, topic_partition where, event_place, std::string error = {});
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
   void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);

@@ -58,7 +58,8 @@ void waiting_machine::run_incoming(const incoming_event& in) {
                    .payload = e.payload,
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
-                   .offset = e.from->offset};
+                   .offset = e.from->offset,
+                   .index = e.from->index};
   reducer_call ended = call(view, e.record_time, e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
@@ -99,6 +100,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .topic = waiting.record.where.topic,
                    .partition = waiting.record.where.partition,
                    .offset = waiting.record.offset,
+                   .index = waiting.record.index,
                    .attempt = waiting.attempts + 1};
   const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
   if (ended.how == ending::done) {
@@ -117,12 +119,14 @@ bool waiting_machine::run_entry(entries::iterator at) {
   set_state(e, again ? waiting_state::retrying : waiting_state::dead);
   note_failure(waiting, ended);
   around_.room.bytes += waiting.bytes();
-  if (!again)
-    tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.offset, waiting.error);
+  if (!again) {
+    tell(waiting.head, waiting_end::dead, waiting.record.where, place_of(waiting.record), waiting.error);
+  }
   if (ended.how == ending::stop) {
     partition_stop failure;
     failure.where = waiting.record.where;
     failure.offset = waiting.record.offset;
+    failure.index = waiting.record.index;
     failure.code = make_error_code(errc::reducer_failed);
     failure.aggregate = std::string{aggregate_};
     stops_.push_back(stop_of(std::move(failure), ended));

@@ -6,6 +6,7 @@
 #include "decode/base64_text.hpp"
 #include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
+#include "decode/registry_frame.hpp"
 
 namespace ratchet {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::string_view k_version{"1.0"};
 constexpr std::string_view k_absent_data{"null"};
 
-enum class travels : std::uint8_t { structured, binary, otherwise };
+enum class travels : std::uint8_t { structured, unsaid, binary, batch, otherwise };
 
 /// In any letter case, as the other headers; its length alone tells it from most of them.
 bool is_version(std::string_view name) noexcept {
@@ -28,11 +29,23 @@ travels mode_of(const record& r) noexcept {
     if (is_content_type(h) && h.value) {
       const cloudevents_type type = cloudevents_type_of(*h.value);
       if (type == cloudevents_type::json) return travels::structured;
+      if (type == cloudevents_type::batch) return travels::batch;
       if (type == cloudevents_type::other) return travels::otherwise;
     }
     has_version = has_version || is_version(h.name);
   }
-  return has_version ? travels::binary : travels::structured;
+  return has_version ? travels::binary : travels::unsaid;
+}
+
+/// No event in JSON is an array, but the data of one in binary mode may be.
+bool holds_several(const record& r) noexcept {
+  std::string_view body = *r.value;
+  if (!body.empty() && static_cast<unsigned char>(body.front()) <= k_highest_frame_byte)
+    body.remove_prefix(json_behind_frame(body).value_or(0));
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || body[first] != '[') return false;
+  const travels mode = mode_of(r);
+  return mode == travels::batch || mode == travels::unsaid;
 }
 
 }  // namespace
@@ -42,12 +55,15 @@ cloudevents_reader::cloudevents_reader(const decode_rules& rules)
       structured_fields_{rules, event_mode::structured},
       binary_fields_{rules, event_mode::binary},
       structured_{rules, structured_fields_},
-      binary_{rules, binary_fields_} {}
+      binary_{rules, binary_fields_},
+      splitter_{rules, &holds_several} {}
 
 void cloudevents_reader::read(const record& r, decoded_event& event, text_arena& texts) {
+  if (r.part_of != nullptr) return structured_.read(r, event, texts);
   const travels mode = mode_of(r);
   if (mode == travels::binary) return binary_.read(r, event, texts);
-  if (mode == travels::otherwise) return refuse(r, malformed_reason::event_format, event);
+  if (mode == travels::otherwise || mode == travels::batch)
+    return refuse(r, malformed_reason::event_format, event);
   // Only binary mode can tell whose tombstone it is.
   if (!r.value) return refuse(r, malformed_reason::null_value, event);
   structured_.read(r, event, texts);

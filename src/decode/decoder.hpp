@@ -36,7 +36,7 @@ struct decode_rules {
 /// The largest value that `apply` takes, 64 MiB. A source need not hold more than one byte beyond it.
 constexpr std::uint64_t k_apply_value_bytes = std::uint64_t{64} << 20;
 
-/// The events of one batch, and the memory that some of their views point into.
+/// The events of one batch, and the memory that some of their views and records point into.
 /// Borrows from the batch that was decoded and, for the pointers in malformed_detail, from the decoder: must
 /// not outlive them.
 class decoded_batch {
@@ -46,7 +46,7 @@ class decoded_batch {
   decoded_batch(decoded_batch&&) noexcept;
   decoded_batch& operator=(decoded_batch&&) noexcept;
 
-  /// One per record, in the same order.
+  /// One per record, in the same order; of a record that holds several, each of them, in theirs.
   std::vector<decoded_event> events;
 
  private:
@@ -71,8 +71,10 @@ class decoder {
   decoder(decoder&&) noexcept;
   decoder& operator=(decoder&&) noexcept;
 
-  /// `out` is cleared first; passing the same object again reuses its memory.
-  void decode(std::span<const record> records, decoded_batch& out);
+  /// `out` is cleared first; passing the same object again reuses its memory. Takes no further record once
+  /// `out` has so many events, and returns how many it took: all of them, where each is one event.
+  std::size_t decode(std::span<const record> records, decoded_batch& out,
+                     std::size_t most_events = std::numeric_limits<std::size_t>::max());
 
  private:
   struct implementation;

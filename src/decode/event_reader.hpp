@@ -7,6 +7,8 @@
 
 namespace ratchet {
 
+class record_splitter;
+
 /// Turns one record at a time into an event, by the rules of one format.
 /// Thread-safety: none.
 class event_reader {
@@ -19,6 +21,9 @@ class event_reader {
   /// Fills `event`, whatever was in it. Views in it point into the record, into `texts`, or
   /// (malformed.pointer) into the reader.
   virtual void read(const record&, decoded_event& event, text_arena& texts) = 0;
+
+  /// What takes records apart that hold several events, before they are read; null where none does.
+  [[nodiscard]] virtual record_splitter* splitter() noexcept { return nullptr; }
 };
 
 }  // namespace ratchet

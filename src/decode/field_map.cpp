@@ -28,6 +28,7 @@ field_map::field_map(const decode_rules& rules) {
   element = read(element_read(from, rules.payload_from));
   deleted = read(from.deletes.field);
   payload = read(rules.payload_from);
+  list = outside.add(parse_json_pointer(from.each.pointer).value());
 }
 
 field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent{true} {
@@ -72,7 +73,7 @@ field field_map::read(const std::string& text) {
   if (text.empty()) return {};
   field f{true, parse_field_source(text).value(), json::k_no_node};
   if (f.in_value()) {
-    f.node = tree.add(f.source.tokens);
+    f.node = (f.is_outside() ? outside : tree).add(f.source.tokens);
     any_in_value = true;
   }
   return f;

@@ -17,7 +17,11 @@ struct field {
   json::node_index node{json::k_no_node};  ///< of a pointer
 
   [[nodiscard]] bool in_value() const noexcept {
-    return mapped && source.from == field_source::place::pointer;
+    return mapped && (source.from == field_source::place::pointer || is_outside());
+  }
+  /// In the value, beside the list that the event is of: its node is one of field_map::outside.
+  [[nodiscard]] bool is_outside() const noexcept {
+    return mapped && source.from == field_source::place::record;
   }
 };
 
@@ -46,11 +50,13 @@ struct field_map {
   field type;
   field time;
   field payload;
-  std::vector<field> event_id_more;   ///< further parts of the id
-  std::vector<field> aggregate_more;  ///< and of the aggregate
-  field element;                      ///< see element_read()
-  field deleted;                      ///< what says that an event deletes; see delete_config
-  bool any_in_value{false};           ///< some field is read from the value: then it must be JSON
+  std::vector<field> event_id_more;     ///< further parts of the id
+  std::vector<field> aggregate_more;    ///< and of the aggregate
+  field element;                        ///< see element_read()
+  field deleted;                        ///< what says that an event deletes; see delete_config
+  json::pointer_tree outside;           ///< of records that hold several events, what stands around them
+  json::node_index list{json::k_root};  ///< and their list, in `outside`
+  bool any_in_value{false};             ///< some field is read from the value: then it must be JSON
   sequence_kind versions{sequence_kind::integer};
   enum class own : std::uint8_t { none, place, time } of_record{own::none};  ///< the sequence
 

@@ -36,30 +36,16 @@ bool field_reader::check_size() {
 }
 
 bool field_reader::walk_value() {
-  if (static_cast<unsigned char>(body_.front()) <= k_highest_frame_byte && !take_off_frame()) return false;
+  if (static_cast<unsigned char>(body_.front()) <= k_highest_frame_byte && record_->part_of == nullptr) {
+    const malformed_reason framed = take_off_frame(body_);
+    if (framed != malformed_reason::none) return fail(framed, {}, 0);
+  }
   const json::fault fault = walker_.walk(body_);
   if (fault.reason != malformed_reason::none) {
     return fail(fault.reason, {}, offset_of(body_.data()) + fault.offset);
   }
   const json::found& root = walker_.at(json::k_root);
   return root.what != json::kind::null || fail(malformed_reason::null_value, {}, offset_of(root.begin));
-}
-
-/// What a schema registry's serializers put before JSON says nothing that is needed. What is no JSON has a
-/// name, so that people know what they have.
-bool field_reader::take_off_frame() {
-  const auto header = json_behind_frame(body_);
-  const bool may_be_json =
-      header && (body_[*header] == '{' || body_[*header] == '[' ||
-                 json::check_json(body_.substr(*header)).reason == malformed_reason::none);
-  if (may_be_json) {
-    body_.remove_prefix(*header);
-    return true;
-  }
-  const auto framed = read_frame(body_);
-  if (!framed) return true;  // the walk says what is wrong
-  return fail(framed->kind == framed_kind::protobuf ? malformed_reason::protobuf : malformed_reason::avro, {},
-              0);
 }
 
 bool field_reader::check_utf8(const field& f, const field_value& value) {
@@ -150,6 +136,8 @@ bool field_reader::fetch(const field& f, field_value& value) {
       return fetch_from_value(f, value);
     case field_source::place::header:
       return fetch_header(f, value);
+    case field_source::place::record:
+      return fetch_from_outside(f, value);
     case field_source::place::key:
       break;
   }
@@ -203,45 +191,63 @@ bool field_reader::fetch_header(const field& f, field_value& value) {
   return true;
 }
 
-bool field_reader::fetch_from_value(const field& f, field_value& value) {
-  if (!record_->value) return true;
-  if (!no_duplicate(f)) return false;
-  const json::found& here = walker_.at(f.node);
+/// As a part of both its callers: most fields are read by the first one.
+[[gnu::always_inline]] inline bool field_reader::fetch_from(document in, const field& f, field_value& value) {
+  if (in.walked.any_duplicate() && !fail_where_twice(in, f)) return false;
+  const json::found& here = in.walked.at(f.node);
   if (here.what == json::kind::none) {
     // What is missing has no place: name the innermost value on its path that is there.
-    json::node_index node = tree_->parent(f.node);
-    while (node != json::k_root && walker_.at(node).what == json::kind::none) node = tree_->parent(node);
-    value.offset = offset_of(walker_.at(node).begin);
+    json::node_index node = in.tree.parent(f.node);
+    while (node != json::k_root && in.walked.at(node).what == json::kind::none) node = in.tree.parent(node);
+    value.offset = static_cast<std::uint64_t>(in.walked.at(node).begin - in.begin);
     return true;
   }
-  value.offset = offset_of(here.begin);
+  value.offset = static_cast<std::uint64_t>(here.begin - in.begin);
   if (here.what == json::kind::null) return true;
   value.what = here.what;
   value.text = {here.begin, static_cast<std::size_t>(here.end - here.begin)};
   if (here.what != json::kind::string) return true;
   value.text = value.text.substr(1, value.text.size() - 2);
-  return !here.escaped || unescape(f, value);
+  return !here.escaped || unescape(in.begin, f, value);
 }
 
-bool field_reader::unescape(const field& f, field_value& value) {
+bool field_reader::fetch_from_value(const field& f, field_value& value) {
+  if (!record_->value) return true;
+  return fetch_from({walker_, *tree_, record_->value->data()}, f, value);
+}
+
+/// From what stands beside the list that the event is of.
+bool field_reader::fetch_from_outside(const field& f, field_value& value) {
+  if (!record_->value) return true;
+  return fetch_from({*outside_, *outside_tree_, whole_of(*record_).value->data()}, f, value);
+}
+
+bool field_reader::unescape(const char* begin, const field& f, field_value& value) {
   char* const room = texts_->room(value.text.size());
   const json::unescaped plain = json::unescape(value.text, room);
   if (plain.lone_surrogate != nullptr) {
-    return fail(malformed_reason::lone_surrogate, f.source.text, offset_of(plain.lone_surrogate));
+    return fail(malformed_reason::lone_surrogate, f.source.text,
+                static_cast<std::uint64_t>(plain.lone_surrogate - begin));
   }
   texts_->keep(room, plain.size);
   value.text = {room, plain.size};
   return true;
 }
 
-/// Whether every key on the field's path occurs once. If not, the outermost second one is the fault.
+/// Whether every key on the field's path occurs once.
 bool field_reader::no_duplicate(const field& f) {
   if (!walker_.any_duplicate()) return true;
+  return fail_where_twice({walker_, *tree_, record_->value->data()}, f);
+}
+
+/// True: every key on the field's path occurs once. If not, the outermost second one is the fault.
+bool field_reader::fail_where_twice(document in, const field& f) {
   const char* second = nullptr;
-  for (json::node_index node = f.node; node != json::k_no_node; node = tree_->parent(node)) {
-    if (walker_.at(node).duplicate != nullptr) second = walker_.at(node).duplicate;
+  for (json::node_index node = f.node; node != json::k_no_node; node = in.tree.parent(node)) {
+    if (in.walked.at(node).duplicate != nullptr) second = in.walked.at(node).duplicate;
   }
-  return second == nullptr || fail(malformed_reason::duplicate_field, f.source.text, offset_of(second));
+  return second == nullptr || fail(malformed_reason::duplicate_field, f.source.text,
+                                   static_cast<std::uint64_t>(second - in.begin));
 }
 
 std::string_view field_reader::key_body() const noexcept {

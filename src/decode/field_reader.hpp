@@ -24,6 +24,13 @@ class field_reader : public event_reader {
 
   void read(const record&, decoded_event& event, text_arena& texts) final;
 
+  /// Where fields are read from that stand beside the list of several events: the walk of the record whose
+  /// events are read. Both borrowed.
+  void read_beside(const json::walker& outside, const json::pointer_tree& tree) noexcept {
+    outside_ = &outside;
+    outside_tree_ = &tree;
+  }
+
  protected:
   /// What a field holds before its meaning is looked at.
   struct field_value {
@@ -50,6 +57,7 @@ class field_reader : public event_reader {
   bool fetch(const field&, field_value&);
   bool fetch_required(const field&, field_value&);
   bool fetch_from_value(const field&, field_value&);
+  bool fetch_from_outside(const field&, field_value&);
   bool fetch_key(const field&, field_value&);
   /// The key without the frame, where JSON stands behind it. It must be there.
   [[nodiscard]] std::string_view key_body() const noexcept;
@@ -82,12 +90,21 @@ class field_reader : public event_reader {
   }
 
  private:
-  bool unescape(const field&, field_value&);
-  bool take_off_frame();
+  /// A value that was walked, its pointers, and where its bytes begin.
+  struct document {
+    const json::walker& walked;
+    const json::pointer_tree& tree;
+    const char* begin;
+  };
+  bool fetch_from(document, const field&, field_value&);
+  bool unescape(const char* begin, const field&, field_value&);
+  bool fail_where_twice(document, const field&);
 
   const decode_rules* rules_;
   json::walker walker_;
   const json::pointer_tree* tree_;
+  const json::walker* outside_{nullptr};
+  const json::pointer_tree* outside_tree_{nullptr};
   // of the record that is being read
   const record* record_{nullptr};
   std::string_view body_;

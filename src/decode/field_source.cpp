@@ -5,6 +5,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view k_header{"header:"};
+constexpr std::string_view k_record{"record:"};
 
 }  // namespace
 
@@ -36,6 +37,10 @@ result<field_source> parse_field_source(std::string_view text) {
     source.from = field_source::place::header;
     source.header = text.substr(k_header.size());
     return source;
+  }
+  if (text.starts_with(k_record)) {
+    source.from = field_source::place::record;
+    text.remove_prefix(k_record.size());
   }
   if (!text.starts_with('/')) return errc::config_invalid;
   RATCHET_TRY(auto tokens, parse_json_pointer(text));

@@ -68,6 +68,18 @@ fault walker::walk(std::string_view text) {
   return {too_deep_ ? malformed_reason::too_deep : malformed_reason::invalid_json, stopped};
 }
 
+fault walker::walk_to(node_index list, std::string_view text, std::size_t most,
+                      std::vector<std::string_view>& elements) {
+  list_ = list;
+  elements_ = &elements;
+  most_elements_ = most;
+  too_many_ = false;
+  fault found = walk(text);
+  if (too_many_) found.reason = malformed_reason::too_many_events;
+  list_ = k_no_list;
+  return found;
+}
+
 // The place in the text is handed from function to function, as it stays in a register then: through a member
 // every byte would wait for a store. nullptr is a fault, and stopped_ says where.
 
@@ -187,6 +199,7 @@ const char* walker::open(const char* p, node_index node) {
   }
   const bool is_object = *p == '{';
   note(node, is_object ? kind::object : kind::array, p, nullptr, false);
+  if (node == list_ && !is_object) return read_elements(p);
   stack_[depth_++] = {node, is_object, 0};
   ++p;
   skip_space(p, end_);
@@ -207,6 +220,61 @@ inline const char* walker::close_or_comma(const char* p) {
     --depth_;
   }
   return p;
+}
+
+/// Notes where the elements of the list begin and end, and goes on behind it.
+const char* walker::read_elements(const char* p) {
+  ++p;
+  skip_space(p, end_);
+  bool is_first = true;
+  while (p == end_ || *p != ']' || !is_first) {
+    if (p == end_) return stop(p);
+    if (elements_->size() == most_elements_) {
+      too_many_ = true;
+      return stop(p);
+    }
+    const char* const begin = p;
+    p = pass_over(p);
+    if (p == nullptr) return nullptr;
+    elements_->emplace_back(begin, static_cast<std::size_t>(p - begin));
+    is_first = false;
+    skip_space(p, end_);
+    if (p == end_) return stop(p);
+    if (*p == ']') break;
+    if (*p != ',') return stop(p);
+    ++p;
+    skip_space(p, end_);
+  }
+  ++p;
+  found_[list_].end = p;
+  return close_or_comma(p);
+}
+
+/// Moves behind a value, of which nothing is looked at but strings and brackets.
+const char* walker::pass_over(const char* p) {
+  if (*p != '{' && *p != '[') {
+    string_traits traits;
+    if (*p == '"') return scan_string(begin_, p, end_, traits) ? p : stop(p);
+    if (!is_digit(*p) && *p != '-' && *p != 't' && *p != 'f' && *p != 'n') return stop(p);
+    while (p != end_ && *p != ',' && *p != ']' && *p != '}' && !is_space(*p)) ++p;
+    return p;
+  }
+  std::size_t depth = 0;
+  while (skip_to_mark(p, end_)) {
+    if (*p == '"') {
+      string_traits traits;
+      if (!scan_string(begin_, p, end_, traits)) return stop(p);
+      continue;
+    }
+    const bool opens = (*p | 0x20) == '{';
+    ++p;
+    if (opens) {
+      ++depth;
+    } else if (--depth == 0) {
+      return p;
+    }
+  }
+  return stop(p);
 }
 
 fault check_json(std::string_view text) {

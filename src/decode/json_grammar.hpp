@@ -16,7 +16,8 @@ namespace ratchet::json {
 /// How deep arrays and objects may lie in each other; the root counts as 1.
 constexpr std::size_t k_max_depth = 1000;
 
-/// The first fault of a document. Reasons: none, invalid_json, invalid_utf8, byte_order_mark, too_deep.
+/// The first fault of a document. Reasons: none, invalid_json, invalid_utf8, byte_order_mark, too_deep;
+/// too_many_events of walk_to() alone.
 /// `offset` is that of the first byte that no valid document can have there, or the document's size where it
 /// ends too early; for invalid_utf8, where the ill-formed sequence begins; for too_deep, the bracket.
 struct fault {
@@ -38,12 +39,19 @@ class walker {
 
   /// Afterwards at(node) says what stood there; it means nothing if there was a fault. Borrows `text`.
   [[nodiscard]] fault walk(std::string_view text);
+  /// The same, but that of an array at `list` only the ends of its elements are looked for: each is added to
+  /// `elements`, from its first byte to its last, and still to be checked. A document is well-formed if this
+  /// finds no fault and each element is well-formed by itself. A fault need not be the document's first one:
+  /// an element before it may have another. More elements than `most` are one: too_many_events.
+  [[nodiscard]] fault walk_to(node_index list, std::string_view text, std::size_t most,
+                              std::vector<std::string_view>& elements);
 
   [[nodiscard]] const found& at(node_index node) const noexcept { return found_[node]; }
   /// Whether any key on a named path occurred twice; the nodes say which.
   [[nodiscard]] bool any_duplicate() const noexcept { return any_duplicate_; }
 
  private:
+  static constexpr node_index k_no_list = k_no_node - 1;
   struct frame {
     node_index node;
     bool is_object;
@@ -58,6 +66,8 @@ class walker {
   const char* read_literal(const char* p, node_index node);
   const char* open(const char* p, node_index node);
   const char* close_or_comma(const char* p);
+  const char* read_elements(const char* p);
+  const char* pass_over(const char* p);
   node_index enter(node_index node, const char* key) noexcept;
   node_index match_escaped(node_index parent, std::string_view key);
   void note(node_index node, kind what, const char* begin, const char* end, bool escaped) noexcept;
@@ -70,6 +80,10 @@ class walker {
   unsigned high_{0};
   bool any_duplicate_{false};
   bool too_deep_{false};
+  node_index list_{k_no_list};  // whose elements are not read
+  std::vector<std::string_view>* elements_{nullptr};
+  std::size_t most_elements_{0};
+  bool too_many_{false};
   std::size_t depth_{0};
   std::size_t keys_{0};  // read so far
   static constexpr std::size_t k_guesses = 64;

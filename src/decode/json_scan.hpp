@@ -143,6 +143,32 @@ struct string_traits {
   }
 }
 
+/// Moves p to the next quote or bracket of any kind; false: there is none, and p is at the end.
+[[gnu::always_inline]] inline bool skip_to_mark(const char*& p, const char* end) noexcept {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i lower = _mm_set1_epi8(0x20);  // with it both kinds of brackets are braces
+  const __m128i opens = _mm_set1_epi8('{');
+  const __m128i closes = _mm_set1_epi8('}');
+  while (end - p >= 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i braces = _mm_or_si128(x, lower);
+    const __m128i either = _mm_or_si128(_mm_cmpeq_epi8(braces, opens), _mm_cmpeq_epi8(braces, closes));
+    const auto mask =
+        static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(either, _mm_cmpeq_epi8(x, quote))));
+    if (mask != 0) {
+      p += std::countr_zero(mask);
+      return true;
+    }
+    p += 16;
+  }
+#endif
+  for (; p != end; ++p) {
+    if (*p == '"' || (*p | 0x20) == '{' || (*p | 0x20) == '}') return true;
+  }
+  return false;
+}
+
 /// Moves p behind the digits that stand there, 16 at a time: their number is hard to foresee for a branch.
 [[gnu::always_inline]] inline void skip_digits(const char*& p, const char* end) noexcept {
 #if defined(__SSE2__)

@@ -42,6 +42,7 @@ cloudevents_type cloudevents_type_of(std::string_view type) noexcept {
   type = without_parameters(type);
   if (!equal_ignoring_case(type.substr(0, k_prefix.size()), k_prefix)) return cloudevents_type::none;
   type.remove_prefix(k_prefix.size());
+  if (equal_ignoring_case(type, "-batch+json")) return cloudevents_type::batch;
   return type.empty() || equal_ignoring_case(type, "+json") ? cloudevents_type::json
                                                             : cloudevents_type::other;
 }

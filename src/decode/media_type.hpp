@@ -22,7 +22,8 @@ namespace ratchet {
 enum class cloudevents_type : std::uint8_t {
   none,
   json,   ///< one event in JSON: application/cloudevents+json, or without a suffix
-  other,  ///< a batch, or another event format
+  batch,  ///< events in JSON: application/cloudevents-batch+json
+  other,  ///< another event format
 };
 [[nodiscard]] cloudevents_type cloudevents_type_of(std::string_view) noexcept;
 

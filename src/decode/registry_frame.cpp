@@ -2,6 +2,7 @@
 #include "decode/registry_frame.hpp"
 
 #include "decode/event_id_text.hpp"
+#include "decode/json_grammar.hpp"
 
 namespace ratchet {
 namespace {
@@ -106,6 +107,20 @@ std::optional<framed_value> read_frame(std::string_view bytes) {
   if (header == k_glue ? is_message(body, 0) : is_protobuf(body)) found.kind = framed_kind::protobuf;
   if (body.front() == '{' || body.front() == '[') found.kind = framed_kind::json;
   return found;
+}
+
+malformed_reason take_off_frame(std::string_view& bytes) {
+  const auto header = json_behind_frame(bytes);
+  const bool may_be_json =
+      header && (bytes[*header] == '{' || bytes[*header] == '[' ||
+                 json::check_json(bytes.substr(*header)).reason == malformed_reason::none);
+  if (may_be_json) {
+    bytes.remove_prefix(*header);
+    return malformed_reason::none;
+  }
+  const auto framed = read_frame(bytes);
+  if (!framed) return malformed_reason::none;  // whoever reads it says what is wrong
+  return framed->kind == framed_kind::protobuf ? malformed_reason::protobuf : malformed_reason::avro;
 }
 
 }  // namespace ratchet

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/decoded_event.hpp"
+
 namespace ratchet {
 
 /// What stands behind the frame that the serializers of a schema registry write.
@@ -29,5 +31,9 @@ constexpr unsigned char k_highest_frame_byte = 3;
 /// What the frame says, and what most likely stands behind it; none where the bytes have no frame. Avro and
 /// Protobuf do not say which of them they are: what can be read as Protobuf to its end is that.
 [[nodiscard]] std::optional<framed_value> read_frame(std::string_view bytes);
+
+/// Takes off what a schema registry's serializers put before JSON: it says nothing that is needed. Returns
+/// none, also where there is no frame; avro or protobuf, most likely, where something else stands behind it.
+[[nodiscard]] malformed_reason take_off_frame(std::string_view& bytes);
 
 }  // namespace ratchet

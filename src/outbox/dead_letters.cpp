@@ -33,7 +33,7 @@ std::string as_long(std::int64_t number) {
 /// A record that was not handled, wherever it is kept.
 struct failed_record {
   const topic_partition* where;
-  std::int64_t offset;
+  event_place place;
   std::optional<timestamp> time;
   std::string_view aggregate;
   std::string exception;  ///< as the name of a class
@@ -43,8 +43,8 @@ struct failed_record {
 /// What a letter's reader takes for our word. Of two headers with one name some take the first, others the
 /// last.
 bool is_our_word(std::string_view header) {
-  constexpr std::string_view k_ours[] = {"ratchet-id", "ratchet-stream", "ratchet-aggregate",
-                                         "ratchet-attempts", "ratchet-value-left-out"};
+  constexpr std::string_view k_ours[] = {"ratchet-id",       "ratchet-stream",         "ratchet-aggregate",
+                                         "ratchet-attempts", "ratchet-value-left-out", "ratchet-index"};
   return header.starts_with("kafka_dlt-") ||
          std::find(std::begin(k_ours), std::end(k_ours), header) != std::end(k_ours);
 }
@@ -60,7 +60,8 @@ void add_headers(output_row& row, const stream_definition& stream, const failed_
   if (!failed.where->topic.empty()) {
     add("kafka_dlt-original-topic", failed.where->topic);
     add("kafka_dlt-original-partition", as_int(static_cast<std::int32_t>(failed.where->partition)));
-    add("kafka_dlt-original-offset", as_long(failed.offset));
+    add("kafka_dlt-original-offset", as_long(failed.place.offset));
+    if (failed.place.index != 0) add("ratchet-index", std::to_string(failed.place.index));
   }
   if (failed.time) {
     add("kafka_dlt-original-timestamp", as_long(failed.time->time_since_epoch().count()));
@@ -155,6 +156,7 @@ std::string answer_to(const stream_definition& stream, const decoded_event& e, c
   json.key("topic").string(from.where->topic);
   json.key("partition").number(static_cast<std::int32_t>(from.where->partition));
   json.key("offset").number(from.offset);
+  if (from.index != 0) json.key("index").number(from.index);
   json.end_object().end_object();
   return json.take();
 }
@@ -175,16 +177,17 @@ void tell_of_rejected(const stream_definition& stream, const decoded_event& e, c
                      .sequence = {},
                      .where = from.where,
                      .offset = rejected.offset,
+                     .index = rejected.index,
                      .time = e.record_time,
                      .purpose = "dead_letter"};
   // By its position: two rejected records of one id or sequence are two facts.
   if (!config.dead_letter.empty()) {
     output_row row = begin_row(stream, output_kind::dead_letter, cause, config.dead_letter);
     row.key = rejected.key;
-    row.value = rejected.value;
+    row.value = value_alone(from);
     for (const header& h : from.headers) row.headers.emplace_back(h.name, h.value);
     add_headers(row, stream,
-                {from.where, from.offset, from.time, cause.aggregate,
+                {from.where, from.place(), from.time, cause.aggregate,
                  std::string{"ratchet.rejected."} + name_of(rejected.reason), detail_of(rejected)});
     out.push_back(std::move(row));
   }
@@ -209,7 +212,7 @@ std::string purpose_of(const stream_definition& stream, const waiting_event& eve
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
-  text += " of " + to_string(from.where) + "@" + std::to_string(from.offset);
+  text += " of " + to_string(from.where) + "@" + to_text(place_of(from));
   return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 
@@ -225,13 +228,14 @@ void tell_of_dead(const stream_definition& stream, std::string_view aggregate, c
                            .sequence = {},
                            .where = &from.where,
                            .offset = from.offset,
+                           .index = from.index,
                            .time = from.time,
                            .purpose = purpose};
   output_row row = begin_row(stream, output_kind::dead_letter, cause, stream.config.dead_letter);
   row.key = from.key;
   row.value = from.value;
   row.headers = from.headers;
-  add_headers(row, stream, {&from.where, from.offset, from.time, aggregate, "ratchet.dead", event.error});
+  add_headers(row, stream, {&from.where, place_of(from), from.time, aggregate, "ratchet.dead", event.error});
   row.headers.emplace_back("ratchet-attempts", std::to_string(event.attempts));
   out.push_back(std::move(row));
 }

@@ -20,7 +20,7 @@ void add_text(layout::byte_writer& to, std::string_view text) {
 }
 
 std::string bytes_of(const output_cause& cause) {
-  enum : std::uint8_t { by_id = 1, by_sequence = 2, by_position = 3 };
+  enum : std::uint8_t { by_id = 1, by_sequence = 2, by_position = 3, by_place_in_record = 4 };
   std::string bytes;
   constexpr std::size_t k_rest = 64;  // lengths, and what is of one length
   bytes.reserve(k_rest + cause.group.size() + cause.stream.size() + cause.aggregate.size() +
@@ -38,12 +38,13 @@ std::string bytes_of(const output_cause& cause) {
     out.u64(cause.sequence->epoch);
     out.u64(cause.sequence->number);
   } else {
-    out.u8(by_position);
+    out.u8(cause.index == 0 ? by_position : by_place_in_record);
     if (cause.where != nullptr) {
       add_text(out, cause.where->topic);
       out.u64(static_cast<std::uint32_t>(cause.where->partition));
     }
     out.u64(static_cast<std::uint64_t>(cause.offset));
+    if (cause.index != 0) out.u32(cause.index);
   }
   add_text(out, cause.purpose);
   return bytes;

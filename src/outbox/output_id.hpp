@@ -19,6 +19,7 @@ struct output_cause {
   std::optional<ratchet::sequence> sequence;  ///< looked at where it has no id
   const topic_partition* where{nullptr};      ///< looked at where it has neither
   std::int64_t offset{0};
+  std::uint32_t index{0};         ///< with `where`: which of its record's events it is
   std::optional<timestamp> time;  ///< of its record; looked at where no id has one
   std::string_view purpose;       ///< tells the messages of one cause apart
 };

@@ -58,6 +58,7 @@ void add_published(const output_origin& from, const step_plan& plan,
                           .sequence = from.gate.ties_by_offset ? std::nullopt : std::optional{by.sequence},
                           .where = &by.where,
                           .offset = by.offset,
+                          .index = by.index,
                           .time = by.record_time,
                           .purpose = purpose});
       row.time = by.record_time;

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode_worker.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "pipeline/field_counts.hpp"
@@ -36,14 +38,33 @@ void decode_stage::run(std::unique_ptr<record_batch> batch, decoded_input& out) 
   for (const record& r : out.batch->records()) out.parts[stream_of(r.where)].records.push_back(r);
   for (std::size_t i = 0; i < out.parts.size(); ++i) {
     out.parts[i].stream = i;
-    decoders_[i].decode(out.parts[i].records, out.parts[i].decoded);
-    out.parts[i].fields = count_fields(out.parts[i].decoded.events);
-    const stream_definition& s = *(*streams_)[i];
-    out.parts[i].plan = plan_step(s.rules, s.reduce.traits(), out.parts[i].decoded.events);
+    out.parts[i].taken = 0;
+    decode(out.parts[i]);
   }
 }
 
-decode_worker::decode_worker(const stream_list& streams, decode_on where) : stage_{streams} {
+bool decode_stage::go_on(decoded_input& input) {
+  if (!input.has_more()) return false;
+  for (decoded_part& part : input.parts) decode(part);
+  return true;
+}
+
+void decode_stage::decode(decoded_part& part) {
+  part.begun = part.taken;
+  const auto left = std::span<const record>{part.records}.subspan(part.begun);
+  part.taken += decoders_[part.stream].decode(left, part.decoded, k_events_at_once);
+  part.fields = count_fields(part.decoded.events);
+  const stream_definition& s = *(*streams_)[part.stream];
+  part.plan = plan_step(s.rules, s.reduce.traits(), part.decoded.events);
+}
+
+bool decoded_input::has_more() const noexcept {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const decoded_part& part) { return part.taken < part.records.size(); });
+}
+
+decode_worker::decode_worker(const stream_list& streams, decode_on where)
+    : streams_{streams}, stage_{streams} {
   if (where == decode_on::own_thread) thread_ = std::thread{[this] { run(); }};
 }
 
@@ -77,6 +98,12 @@ decoded_input& decode_worker::take() {
   if (!decoded) stage_.run(std::move(oldest.batch ? oldest.batch : oldest.input.batch), oldest.input);
   ++taken_;
   return oldest.input;
+}
+
+bool decode_worker::go_on(decoded_input& input) {
+  if (!input.has_more()) return false;
+  if (!rest_) rest_.emplace(streams_);  // the other one may be at work
+  return rest_->go_on(input);
 }
 
 void decode_worker::run() {

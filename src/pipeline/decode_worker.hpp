@@ -23,6 +23,8 @@ namespace ratchet {
 struct decoded_part {
   std::size_t stream{0};        ///< index into the stream list
   std::vector<record> records;  ///< in the order of arrival
+  std::size_t begun{0};         ///< the first of them that `decoded` is of
+  std::size_t taken{0};         ///< so many of them are decoded; those before `begun` were handled
   decoded_batch decoded;
   step_plan plan;
   field_counts fields;
@@ -32,7 +34,14 @@ struct decoded_part {
 struct decoded_input {
   std::unique_ptr<record_batch> batch;
   std::vector<decoded_part> parts;  ///< one per stream, empty ones too
+
+  /// Records are left that are to be decoded once these events are handled: see decode_stage::go_on().
+  [[nodiscard]] bool has_more() const noexcept;
 };
+
+/// A stream's records are decoded until there are so many events, so that memory does not grow with what is
+/// in records that hold several.
+constexpr std::size_t k_events_at_once = 20'000;
 
 /// Sorts a batch's records by stream, decodes them and plans the step. One thread at a time; of the streams
 /// it reads what does not change.
@@ -40,6 +49,9 @@ class decode_stage {
  public:
   explicit decode_stage(const stream_list&);
   void run(std::unique_ptr<record_batch>, decoded_input& out);
+  /// Puts the next events of the batch in the place of those before, which were handled. False: there are
+  /// none.
+  bool go_on(decoded_input&);
 
   /// Records without a topic (plain files) belong to this stream.
   void set_plain_stream(std::size_t stream) noexcept { plain_stream_ = stream; }
@@ -47,6 +59,8 @@ class decode_stage {
   [[nodiscard]] std::size_t stream_of(const topic_partition*);
 
  private:
+  void decode(decoded_part&);
+
   std::map<std::string, std::size_t, std::less<>> stream_by_topic_;
   const stream_list* streams_;
   std::vector<decoder> decoders_;
@@ -83,6 +97,8 @@ class decode_worker {
   void submit(std::unique_ptr<record_batch>);
   /// Waits for the oldest batch under way. Only while busy. Valid until the next take().
   [[nodiscard]] decoded_input& take();
+  /// As decode_stage::go_on(), with what take() gave last.
+  bool go_on(decoded_input&);
 
  private:
   void run();
@@ -95,7 +111,9 @@ class decode_worker {
   };
   [[nodiscard]] work& work_of(std::uint64_t number) noexcept { return works_[number % works_.size()]; }
 
+  const stream_list& streams_;
   decode_stage stage_;
+  std::optional<decode_stage> rest_;  ///< the owner's, for batches that are decoded in several parts
   std::array<work, k_most_batches + 1> works_;
   std::uint64_t submitted_{0};  ///< how many so far; the owner's
   std::uint64_t taken_{0};      ///< likewise

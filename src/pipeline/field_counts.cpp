@@ -11,9 +11,9 @@ void tell_of_missing(const partition_task& task, const log_ptr& log) {
   for (const live_field& field : fields_of(task.stream.config, task.fields).fields) {
     if (field.found > 0) continue;
     tell_of(log, log_kind::field_never_found, {.stream = task.stream.config.name},
-            "stream " + task.stream.config.name + ": none of the first " + std::to_string(task.fields.events) +
-                " events has `" + field.name + "`, which envelope." + field.name + " takes from " +
-                field.from +
+            "stream " + task.stream.config.name + ": none of the first " +
+                std::to_string(task.fields.events) + " events has `" + field.name + "`, which envelope." +
+                field.name + " takes from " + field.from +
                 "; if that is a mistake, correct it soon: a later change needs a rebuild of the state");
   }
 }

@@ -26,11 +26,12 @@ namespace {
 void note_last_hashes(std::span<const decoded_event> events, stream_change& change) {
   std::vector<const topic_partition*> seen;
   for (std::size_t i = events.size(); i-- > 0;) {
-    const record& r = *events[i].from;
+    const record& r = whole_of(*events[i].from);
     if (change.decisions[i].verdict == verdict::unhandled || r.where->topic.empty()) continue;
     if (std::find(seen.begin(), seen.end(), r.where) != seen.end()) continue;
     partition_state& partition = change.after.partitions.at(*r.where);
-    if (partition.next_offset != r.offset + 1) continue;  // files may repeat older ones behind it
+    // Files may repeat older ones behind it, and a step may end within a record.
+    if (partition.next() != event_place{r.offset + 1, 0}) continue;
     seen.push_back(r.where);
     partition.last_record = {r.offset, record_hash(r.key, r.value)};
   }
@@ -109,6 +110,7 @@ void pipeline::stop_partition(partition_stop stop) {
 }
 
 result<void> pipeline::handle(const decoded_input& input) {
+  note_events_a_record(input);
   std::vector<work> works;
   works.reserve(input.parts.size());
   for (const decoded_part& part : input.parts) {
@@ -126,6 +128,7 @@ result<void> pipeline::handle(const decoded_input& input) {
     std::erase_if(works, [](const work& w) { return w.events.empty(); });
     if (!works.empty() && !may_go_on()) break;
   }
+  if (input.has_more() && !left_) (void)may_go_on();
   return success();
 }
 
@@ -324,7 +327,7 @@ result<void> pipeline::move_to(const topic_partition& where, std::int64_t offset
   stream_state after = task->state;
   partition_state& partition = after.partitions[where];
   if (offset <= partition.next_offset) return success();
-  partition.next_offset = offset;
+  partition.move_to(offset);
   return write_states({{task, std::move(after)}}, {});
 }
 
@@ -428,7 +431,7 @@ result<void> pipeline::enter_positions(std::span<const position> positions,
     stream_state& after = changed.try_emplace(task, task->state).first->second;
     partition_state& partition = after.partitions[p.where];
     if (partition.next_offset == p.offset) continue;
-    partition.next_offset = p.offset;
+    partition.move_to(p.offset);
     partition.last_record.reset();
     partition.malformed_run = 0;
   }

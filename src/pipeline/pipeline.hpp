@@ -177,6 +177,7 @@ class pipeline {
     return what == look_for::all || what == look_for::too_late;
   }
   [[nodiscard]] bool may_go_on();
+  void note_events_a_record(const decoded_input&);
   /// A step may have had `given` events, and came to `done` of them.
   static void note_time(partition_task&, std::size_t given, std::size_t done, std::chrono::nanoseconds took);
   /// Whether a step that begins now has had its time, whenever it is asked.
@@ -215,7 +216,8 @@ class pipeline {
   take_outputs take_outputs_;
   look_at_step look_at_step_;
   std::function<bool()> go_on_;
-  bool left_{false};  ///< go_on_ has said so
+  bool left_{false};                ///< go_on_ has said so
+  std::size_t events_a_record_{1};  ///< of the last batch, and of the stream that has the most
   partition_task* plain_task_{nullptr};
   explain_waited explain_fate_;
 };

@@ -12,7 +12,16 @@ std::size_t pipeline::records_in_time() const {
   constexpr std::size_t k_steps = 4;
   std::size_t fewest = std::numeric_limits<std::size_t>::max() / k_steps;
   for (const auto& s : tasks_) fewest = std::min(fewest, s->events_in_time);
-  return fewest * k_steps;
+  return std::max<std::size_t>(fewest * k_steps / events_a_record_, 1);
+}
+
+void pipeline::note_events_a_record(const decoded_input& input) {
+  std::size_t most = 0;
+  for (const decoded_part& part : input.parts) {
+    if (part.taken > part.begun)
+      most = std::max(most, part.decoded.events.size() / (part.taken - part.begun));
+  }
+  if (most > 0) events_a_record_ = most;
 }
 
 /// A step that took too long shows how many events it may have; one that was quick, though it had as many as

@@ -368,6 +368,7 @@ result<void> pipeline::stop_for_gap(partition_task& task) {
     partition_stop stop;
     stop.where = where;
     stop.offset = std::max<std::int64_t>(partition.next_offset, 0);
+    stop.index = partition.next_index;
     stop.code = make_error_code(errc::gap_too_old);
     stop.aggregate = due.names.front();
     stop_partition(std::move(stop));

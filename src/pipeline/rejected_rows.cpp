@@ -20,6 +20,7 @@ rejected_row make_rejected_row(const stream_rules& rules, const decoded_event& e
   rejected_row row;
   row.where = *r.where;
   row.offset = row_key(r);
+  if (!row.where.topic.empty()) row.index = r.index;
   row.at = now;
   row.reason = d.reason;
   row.record_time = e.record_time;

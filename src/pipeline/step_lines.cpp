@@ -51,9 +51,9 @@ std::optional<log_kind> kind_of(const audit_row& row) {
   return at == k_kinds.end() ? log_kind::audited : at->second;
 }
 
-std::string place_of(const topic_partition& where, std::int64_t offset) {
+std::string text_of(const topic_partition& where, event_place place) {
   return where.topic.empty() ? std::string{"a record without a position"}
-                             : to_string(where) + " at offset " + std::to_string(offset);
+                             : to_string(where) + " at offset " + to_text(place);
 }
 
 /// A record of a plain file has no place that a program could go to.
@@ -129,8 +129,8 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
   const auto answer = take(log_kind::event_rejected, stream, now);
   if (answer == log_burst::answer::none) return;
   const bool malformed = row.reason == reject_reason::malformed;
-  std::string text =
-      begin_of(stream) + place_of(row.where, row.offset) + " was rejected: " + name_of(row.reason);
+  std::string text = begin_of(stream) + text_of(row.where, {row.offset, row.index}) +
+                     " was rejected: " + name_of(row.reason);
   if (malformed) text += ", " + fault_text(row);
   if (answer == log_burst::answer::first && malformed) {
     const std::string hint = hint_on_fault(row.detail, row.value);
@@ -149,8 +149,8 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   if (answer == log_burst::answer::none) return;
   const kept_record& from = event.record;
   std::string text = begin_of(stream) + "event " + number_text(stream, event.head.sequence) +
-                     " of aggregate `" + std::string{aggregate} + "`, " + place_of(from.where, from.offset) +
-                     ", is dead";
+                     " of aggregate `" + std::string{aggregate} + "`, " +
+                     text_of(from.where, place_of(from)) + ", is dead";
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_dead, stream);
@@ -172,13 +172,14 @@ void passed_over_lines::tell(const step_part& part) {
   if (part.change == nullptr || !part.change->passed_over || !told_.insert(part.stream).second) return;
   const passed_over_time& passed = *part.change->passed_over;
   const std::string_view stream = name_of_stream(streams_, part.stream);
-  tell_of(log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
-          begin_of(stream) + place_of(passed.where, passed.of.offset) + " has the time " +
-              to_rfc3339(passed.of.time) + ", but the records around it are of about " +
-              to_rfc3339(passed.believed) +
-              ": a clock is wrong, or the partition was quiet for longer than dedup.max_skew; the time moves "
-              "window and gaps once later records confirm it; `ratchet status` counts such times, and this line "
-              "is not repeated");
+  tell_of(
+      log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
+      begin_of(stream) + text_of(passed.where, {passed.of.offset, 0}) + " has the time " +
+          to_rfc3339(passed.of.time) + ", but the records around it are of about " +
+          to_rfc3339(passed.believed) +
+          ": a clock is wrong, or the partition was quiet for longer than dedup.max_skew; the time moves "
+          "window and gaps once later records confirm it; `ratchet status` counts such times, and this line "
+          "is not repeated");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

@@ -1,8 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "reports/rejected_list.hpp"
 
+#include <algorithm>
 #include <charconv>
 
+#include "core/record.hpp"
 #include "decode/time_text.hpp"
 #include "reports/id_spelling.hpp"
 #include "reports/line_pages.hpp"
@@ -50,7 +52,7 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
   is_malformed(row) ? json.string(fault_text(row)) : json.null();
   json.key("attempts").number(0U).key("due").null();
   json.key("time").time(time_of(row)).key("first_seen").time(row.at).key("position");
-  write_position(json, row.where, row.offset);
+  write_position(json, row.where, {row.offset, row.index});
   json.end_object();
   return json.take();
 }
@@ -64,13 +66,13 @@ std::string text_of(const id_spelling& ids, const rejected_row& row) {
   if (row.id) out += "  event " + ids.text(*row.id);
   return out + "  " +
          (row.where.topic.empty() ? "content " + content_hash_text(row)
-                                  : position_word({row.where, row.offset}));
+                                  : position_word({row.where, row.offset, row.index}));
 }
 
 }  // namespace
 
 std::string position_word(const kept_rejected::position& position) {
-  return to_string(position.first) + "@" + std::to_string(position.second);
+  return to_string(position.where) + "@" + to_text(event_place{position.offset, position.index});
 }
 
 std::optional<kept_rejected::position> position_of(std::string_view text) {
@@ -84,10 +86,15 @@ std::optional<kept_rejected::position> position_of(std::string_view text) {
   };
   std::int32_t partition = 0;
   std::int64_t offset = 0;
-  if (!read(text.substr(slash + 1, at - slash - 1), partition) || !read(text.substr(at + 1), offset)) {
+  std::uint32_t index = 0;
+  const std::size_t dot = std::min(text.find('.', at), text.size());
+  if (!read(text.substr(slash + 1, at - slash - 1), partition) ||
+      !read(text.substr(at + 1, dot - at - 1), offset)) {
     return std::nullopt;
   }
-  return kept_rejected::position{{std::string{text.substr(0, slash)}, partition_id{partition}}, offset};
+  if (dot < text.size() && (!read(text.substr(dot + 1), index) || index == 0)) return std::nullopt;
+  return kept_rejected::position{
+      {std::string{text.substr(0, slash)}, partition_id{partition}}, offset, index};
 }
 
 result<waiting_listed> list_rejected(const store_view& view, const named_stream& stream,
@@ -98,7 +105,7 @@ result<waiting_listed> list_rejected(const store_view& view, const named_stream&
     if (!fits(filter, row)) return pages.pass_over();
     if (pages.is_full()) return false;
     return pages.add(json ? json_of(stream, ids, row) : text_of(ids, row),
-                     position_word({row.where, row.offset}));
+                     position_word({row.where, row.offset, row.index}));
   }));
   return pages.end();
 }

@@ -23,7 +23,8 @@
 /// and where. `first_seen` is when it was rejected. The bytes: `ratchet status --rejected`.
 namespace ratchet {
 
-/// TOPIC/PARTITION@OFFSET, or /0@HASH of a plain file's; position_of() takes it back.
+/// TOPIC/PARTITION@OFFSET, with .INDEX behind it of an event that is not its record's first; or /0@HASH of a
+/// plain file's; position_of() takes it back.
 [[nodiscard]] std::string position_word(const kept_rejected::position&);
 [[nodiscard]] std::optional<kept_rejected::position> position_of(std::string_view text);
 

@@ -19,7 +19,8 @@
 ///      BOOL}
 ///
 /// with `key_base64` or `value_base64` where the bytes are not UTF-8. One from a plain file has no position
-/// but a `content_hash`, which the others do not have. `detail`, `pointer` and `byte_offset` are of records
+/// but a `content_hash`, which the others do not have. One that is not the first event of its record has an
+/// `index` behind the offset. `detail`, `pointer` and `byte_offset` are of records
 /// that cannot be decoded, `aggregate` of all others. An audit row is
 ///
 ///     {"step": N, "time": TIME, "kind": K, "stream": S | null, "topic": T | null, "partition": N | null,

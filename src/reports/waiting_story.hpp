@@ -24,6 +24,7 @@
 ///      TIME, "position": {"topic": T, "partition": N, "offset": N} | null}    null: it came from a plain
 ///      file
 ///
+/// A position has an `index` behind the offset where it is not the first event of its record.
 /// Q is a number, or [epoch, number]; in `arrival` order the number that the event was given. `time` is the
 /// event's own, else its record's. `due` is of a retrying one.
 namespace ratchet {
@@ -91,7 +92,7 @@ void write_missing(json_writer&, const std::optional<sequence_range>&);
 void write_waiting_members(json_writer&, std::string_view stream, const id_spelling&,
                            std::string_view aggregate, const waiting_event&, const wait_story&);
 /// The value of the key "position": null for a plain file's.
-void write_position(json_writer&, const topic_partition&, std::int64_t offset);
+void write_position(json_writer&, const topic_partition&, event_place);
 /// What one line for people tells; whoever prints it does so by append_line().
 [[nodiscard]] std::string waiting_line(const id_spelling&, std::string_view aggregate, const waiting_event&,
                                        const wait_story&);

@@ -47,10 +47,12 @@ config_share share_of(const std::string& stream, const decode_rules& rules,
         ++out.ignored;
         break;
       case decoded_kind::malformed: {
+        ++out.rejected;
         std::string what = name_of(e.malformed.reason);
         if (!e.malformed.pointer.empty()) what += " " + std::string{e.malformed.pointer};
         config_share::fault& f = out.faults[what];
-        if (f.records++ == 0) f.first = place_of(sniffed[i]);
+        if (f.records++ == 0)
+          f.first = place_of(sniffed[static_cast<std::size_t>(&whole_of(*e.from) - records.data())]);
         break;
       }
     }

@@ -14,8 +14,8 @@ namespace ratchet::sniff {
 /// What one stream's envelope makes of the records.
 struct config_share {
   struct fault {
-    std::size_t records{0};
-    std::string first;  ///< where the first of them is
+    std::size_t records{0};  ///< or events, of records that hold several
+    std::string first;       ///< where the first of them is
   };
   std::string stream;
   std::size_t records{0};
@@ -24,7 +24,9 @@ struct config_share {
   std::size_t ignored{0};
   std::map<std::string, fault> faults;  ///< by what is wrong, and where in the record
 
-  [[nodiscard]] std::size_t rejected() const noexcept { return records - events - deletions - ignored; }
+  std::size_t rejected{0};
+
+  [[nodiscard]] std::size_t all() const noexcept { return events + deletions + ignored + rejected; }
 };
 
 /// Decodes the records as the stream would. Pure.

@@ -34,7 +34,8 @@ struct candidate {
 
 struct likely {
   sniff::look look{look::plain};
-  std::size_t looking_so{0};                      ///< records
+  each_config each;           ///< of records that hold several events each: everything else is of these
+  std::size_t looking_so{0};  ///< records
   std::map<std::string, std::size_t> connectors;  ///< Debezium's
   std::map<std::string, std::size_t> operations;  ///< of row changes
   std::size_t unavailable{0};                     ///< rows with Debezium's placeholder in them

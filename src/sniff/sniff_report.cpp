@@ -11,6 +11,7 @@
 #include "decode/time_text.hpp"
 #include "sniff/columns.hpp"
 #include "sniff/likely.hpp"
+#include "sniff/several_events.hpp"
 #include "sniff/suggested_config.hpp"
 #include "sniff/value_form.hpp"
 #include "text/counted.hpp"
@@ -82,8 +83,12 @@ class reporter {
       : request_{request},
         records_{records},
         shares_{shares},
-        columns_{columns_of(records)},
-        found_{guess(records, columns_)} {}
+        several_{find_several(records)},
+        events_{several_ ? std::span<const sniffed_record>{several_->events} : records},
+        columns_{columns_of(events_)},
+        found_{guess(events_, columns_)} {
+    if (several_) found_.each = several_->each;
+  }
 
   std::string run() {
     tell_size();
@@ -200,7 +205,9 @@ class reporter {
         break;
     }
     comment("  look like " + text + " (" + std::to_string(found_.looking_so) + " of " +
-            std::to_string(records_.size()) + ")");
+            std::to_string(events_.size()) + ")");
+    if (several_)
+      comment("            " + std::to_string(events_.size()) + " events, of records that hold several");
     if (!found_.connectors.empty()) comment("            connectors: " + list_of(found_.connectors));
     if (!found_.operations.empty()) comment("            operations: " + list_of(found_.operations));
     if (found_.unavailable > 0) {
@@ -220,7 +227,7 @@ class reporter {
       if (told++ == k_most_fields) return comment("  and more");
       const std::string example = example_of(c);
       std::string text = "  " + padded(c.source, k_name_width) + " " + kind_of(c);
-      if (c.cells.size() != records_.size()) text += "; in " + std::to_string(c.cells.size());
+      if (c.cells.size() != events_.size()) text += "; in " + std::to_string(c.cells.size());
       comment(example.empty() ? text : text + "; " + example);
     }
   }
@@ -272,7 +279,7 @@ class reporter {
 
   void tell_times() {
     std::vector<timestamp> of_records;
-    for (const sniffed_record& r : records_) {
+    for (const sniffed_record& r : events_) {
       if (r.time) of_records.push_back(*r.time);
     }
     std::vector<timestamp> of_events;
@@ -303,9 +310,9 @@ class reporter {
                        counted(share.records, "record") + " " + counted(share.events, "event") + ", " +
                        counted(share.deletions, "deletion");
     if (share.ignored > 0) text += ", ignore " + std::to_string(share.ignored);
-    const std::size_t rejected = share.rejected();
+    const std::size_t rejected = share.rejected;
     if (rejected == 0) return comment(text + ", and reject none");
-    const std::size_t percent = (rejected * 100 + share.records - 1) / share.records;
+    const std::size_t percent = (rejected * 100 + share.all() - 1) / share.all();
     comment(text + ", and reject " + std::to_string(rejected) + " (" + std::to_string(percent) + " %):");
     for (const auto& [what, fault] : share.faults) {
       comment("  " + padded(std::to_string(fault.records), 6) + what + ", first at " + fault.first);
@@ -337,7 +344,7 @@ class reporter {
     if (has(byte_form::utf16)) all.push_back("the text is UTF-16: iconv -f UTF-16 -t UTF-8 " + file);
     if (request_.lines_that_are_arrays > 0)
       all.push_back("a line that is an array holds several events: jq -c '.[]' " + file);
-    else if (has(byte_form::json_array) || has(byte_form::json_lines))
+    else if (!several_ && (has(byte_form::json_array) || has(byte_form::json_lines)))
       all.emplace_back("some records hold several events each");
     if (request_.lines_that_are_no_json * 2 > records_.size() && has(byte_form::text))
       all.push_back("most lines are not JSON by themselves; if a value spans several lines: jq -c . " + file);
@@ -358,6 +365,8 @@ class reporter {
   const sniff_request& request_;
   std::span<const sniffed_record> records_;
   std::span<const config_share> shares_;
+  std::optional<several_events> several_;
+  std::span<const sniffed_record> events_;  ///< the records, where each is one
   std::vector<column> columns_;
   likely found_;
   std::string out_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "text/config_words.hpp"
 #include "text/json_writer.hpp"
 
 namespace ratchet::sniff {
@@ -190,6 +191,7 @@ class writer {
     else
       advise("no field identifies the aggregate of an event: correct `aggregate: key`");
     line("    envelope:");
+    if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));
     line("      aggregate: " + scalar(aggregate));
     if (has_id) line("      event_id: " + scalar(found_.ids.front().source));
     if (!has_id && !has_sequence) {

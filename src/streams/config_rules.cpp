@@ -21,6 +21,7 @@ using paths = std::initializer_list<std::string_view>;
 
 constexpr std::size_t k_most = 200;
 constexpr std::string_view k_sinks = "sinks";
+constexpr std::string_view k_outside{"record:"};
 constexpr const char* k_least_is_1 = "it is 1 at least";
 
 /// What is claimed by one alone, and where that is.
@@ -33,8 +34,12 @@ struct claimed {
   std::map<std::string_view, const stream_config*> readers;  ///< of topics
 };
 
-/// What is wrong with a field's source in the format; nullptr where nothing is.
-const char* fault_of_source(envelope_format format, const std::string& text) {
+/// What is wrong with a field's source in the envelope; nullptr where nothing is.
+const char* fault_of_source(const envelope_config& e, const std::string& text) {
+  const envelope_format format = e.format;
+  const bool has_outside = e.each.kind == each_kind::array && !e.each.pointer.empty();
+  if (text.starts_with(k_outside) && !has_outside)
+    return "record:/pointer goes with each: /pointer, and leads to what stands beside that list";
   if (format != envelope_format::cloudevents) {
     return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
                                           : fault_of_field_source(text);
@@ -142,13 +147,14 @@ class stream_rules_check {
         {"envelope.previous", &envelope_.previous}, {"envelope.sequence.first", &envelope_.sequence_first}};
     for (const auto& [key, source] : fields) {
       const bool is_known = source->empty() || (source == &envelope_.sequence && is_of_record(*source));
-      const char* fault = is_known ? nullptr : fault_of_source(envelope_.format, *source);
+      const char* fault = is_known ? nullptr : fault_of_source(envelope_, *source);
       if (fault != nullptr) add(key, "is not a source of a field", fault);
     }
+    check_each();
     check_parts("envelope.event_id", envelope_.event_id_more);
     check_parts("envelope.aggregate", envelope_.aggregate_more);
     const std::string& deleted = envelope_.deletes.field;
-    const char* wrong = deleted.empty() ? nullptr : fault_of_source(envelope_.format, deleted);
+    const char* wrong = deleted.empty() ? nullptr : fault_of_source(envelope_, deleted);
     if (wrong != nullptr) add("envelope.delete.field", "is not a source of a field", wrong);
     if (!envelope_.event_id_more.empty() && stream_.dedup.ids != id_kind::opaque &&
         stream_.dedup.ids != id_kind::none) {
@@ -164,6 +170,18 @@ class stream_rules_check {
     if (!envelope_.epoch.empty() && envelope_.sequence_bits > k_one_half) {
       add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
     }
+  }
+  void check_each() {
+    const each_config& each = envelope_.each;
+    if (each.kind != each_kind::none && envelope_.format != envelope_format::json) {
+      add("envelope.each", std::string{"does not go with format: "} + name_of(envelope_.format),
+          "leave it out", {"envelope.format"});
+    }
+    const bool is_array = each.kind == each_kind::array;
+    const char* fault = each.pointer.empty() ? nullptr : fault_of_pointer(each.pointer);
+    if (fault != nullptr) add("envelope.each", "is no JSON Pointer", fault);
+    if (!is_array && !each.pointer.empty())
+      add("envelope.each", "has a pointer, and is no array", "a pointer leads to an array");
   }
   /// Versions that are no plain numbers.
   void check_versions() {
@@ -240,7 +258,7 @@ class stream_rules_check {
   }
   void check_parts(const char* key, const std::vector<std::string>& more) {
     for (std::size_t i = 0; i < more.size(); ++i) {
-      const char* fault = fault_of_source(envelope_.format, more[i]);
+      const char* fault = fault_of_source(envelope_, more[i]);
       if (fault != nullptr)
         add(std::string{key} + "[" + std::to_string(i + 1) + "]", "is not a source of a field", fault);
     }

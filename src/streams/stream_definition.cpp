@@ -26,8 +26,10 @@ namespace {
 [[nodiscard]] bool later_wins(const stream_config& s) {
   if (has_log_positions(s.envelope.format)) return true;
   if (s.order != order::latest || s.ties == ties::reject) return false;
-  const bool is_time =
-      s.envelope.sequence == "timestamp" || kind_of_sequences(s.envelope, s.order) == sequence_kind::time;
+  // The events of one record have one place, and one time.
+  const bool is_time = s.envelope.sequence == "timestamp" ||
+                       (s.envelope.sequence == "offset" && s.envelope.each.kind != each_kind::none) ||
+                       kind_of_sequences(s.envelope, s.order) == sequence_kind::time;
   return s.ties == ties::later || is_time;
 }
 

@@ -73,6 +73,7 @@ stream_meaning meaning_of(const stream_config& stream, std::string_view reducer_
   add_list(lines, "envelope.delete.types", e.deletes.types, 0);
   if (!e.deletes.field.empty()) lines.emplace_back("envelope.delete.field", e.deletes.field);
   add_list(lines, "envelope.delete.is", e.deletes.is, 0);
+  if (e.each.kind != each_kind::none) lines.emplace_back("envelope.each", word_of(e.each));
   if (e.position != change_order::log) lines.emplace_back("envelope.position", "partition");
   meaning.topics = stream.topics;
   for (const table_config& t : stream.tables)

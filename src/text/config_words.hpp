@@ -21,5 +21,11 @@ inline constexpr std::string_view k_key_words[] = {"auto", "text", "json", "i32"
 [[nodiscard]] constexpr std::string_view word_of(key_kind kind) noexcept {
   return k_key_words[static_cast<std::size_t>(kind)];
 }
+/// Empty: a record is one event.
+[[nodiscard]] constexpr std::string_view word_of(const each_config& each) noexcept {
+  if (each.kind == each_kind::none) return {};
+  if (each.kind == each_kind::lines) return "lines";
+  return each.pointer.empty() ? std::string_view{"array"} : std::string_view{each.pointer};
+}
 
 }  // namespace ratchet

@@ -5,6 +5,7 @@
 
 #include "core/decoded_event.hpp"
 #include "core/hex.hpp"
+#include "decode/record_splitter.hpp"
 #include "decode/registry_frame.hpp"
 #include "text/likely_kind.hpp"
 
@@ -65,9 +66,12 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "{tombstones: true}`";
   }
   if (is(malformed_reason::longer_array)) {
-    return "the config reads one element of an array that has more, so that the others would be lost: send "
-           "one "
-           "event a record, or unpack the array first";
+    return "the config reads one element of an array that has more, so that the others would be lost: say "
+           "`each: /POINTER` with the array's pointer, and name the fields within an element";
+  }
+  if (is(malformed_reason::too_many_events)) {
+    return "a record may hold " + std::to_string(k_most_events_of_record) +
+           " events: let the producer send more records with fewer events each";
   }
   const bool is_whole = is(malformed_reason::invalid_json) || is(malformed_reason::invalid_utf8) ||
                         is(malformed_reason::byte_order_mark);

@@ -39,6 +39,19 @@ TEST(output_id_golden, is_a_uuid_v7_of_its_cause) {
   EXPECT_EQ(to_text(output_id(c)), "00000000-0000-7745-b55c-ee7a29c43a73");
 }
 
+TEST(output_id, tells_the_events_of_one_record_apart) {
+  output_cause c = cause();
+  c.id.reset();
+  c.sequence.reset();
+  c.index = 1;
+  const event_id second = output_id(c);
+  c.index = 2;
+  EXPECT_NE(output_id(c), second);
+  c.index = 0;
+  EXPECT_EQ(to_text(output_id(c)), "018bcfe5-6801-7745-b55c-ee7a29c43a73")
+      << "the first, as that of a record that is one event";
+}
+
 TEST(output_id, differs_where_its_cause_does) {
   const event_id known = output_id(cause());
   EXPECT_EQ(output_id(cause()), known);

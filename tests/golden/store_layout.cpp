@@ -125,6 +125,18 @@ TEST(values_on_disk, are_these_bytes) {
   EXPECT_EQ(decode_partition(behind_markers).value(), partition);
   partition = {};
   partition.next_offset = 17;
+  partition.next_index = 0x0A0B0C0D;  // a step ended within the record there
+  const std::string within = encode_partition(partition);
+  EXPECT_EQ(hex(within),
+            "01"
+            "40"
+            "0000000000000011"
+            "00000000"
+            "0a0b0c0d");
+  EXPECT_EQ(decode_partition(within).value(), partition);
+  EXPECT_FALSE(decode_partition(within.substr(0, within.size() - 4) + std::string(4, '\0')));
+  partition = {};
+  partition.next_offset = 17;
   partition.highest_time = k_time;
   partition.leaps = {{k_time, 5}, {k_time, 16}};
   const std::string with_leaps = encode_partition(partition);
@@ -357,11 +369,12 @@ TEST(values_on_disk, hold_a_rejected_record) {
                 "00010000");
   EXPECT_EQ(value.size(), 99 + k_rejected_value_bytes);
   const auto read =
-      decode_rejected(parse_rejected_key(rejected_key(k_stream, k_place, -2)).value(), value).value();
+      decode_rejected(parse_rejected_key(rejected_key(k_stream, {k_place, -2, 3})).value(), value).value();
   EXPECT_EQ(read.first, (rejected_place{4, 5}));
   EXPECT_TRUE(read.second.truncated);
   EXPECT_EQ(read.second.value->size(), k_rejected_value_bytes);
   EXPECT_EQ(read.second.where, k_place);
+  EXPECT_EQ(read.second.index, 3U);
   EXPECT_EQ(read.second.key, "k");
   EXPECT_EQ(read.second.at, k_time);
   EXPECT_EQ(read.second.sequence, seq(8, 9));

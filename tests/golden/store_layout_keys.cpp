@@ -28,10 +28,16 @@ TEST(keys_on_disk, are_these_bytes) {
             "30"
             "0000000000000002"
             "000000000000abcd");
-  EXPECT_EQ(hex(rejected_key(k_stream, k_place, -2)),
+  EXPECT_EQ(hex(rejected_key(k_stream, {k_place, -2})),
             "40"
             "01020304" +
                 k_place_hex + "fffffffffffffffe");
+  EXPECT_EQ(hex(rejected_key(k_stream, {k_place, -2, 0x0A0B0C0D})),
+            "40"
+            "01020304" +
+                k_place_hex +
+                "fffffffffffffffe"
+                "0a0b0c0d");
   EXPECT_EQ(hex(audit_key(7, 1)),
             "50"
             "0000000000000007"
@@ -67,9 +73,13 @@ TEST(keys_on_disk, are_these_bytes) {
 
 TEST(keys_on_disk, are_read_back) {
   EXPECT_EQ(parse_partition_key(partition_key(k_stream, k_place)).value().where, k_place);
-  const auto rejected = parse_rejected_key(rejected_key(k_stream, k_place, -2)).value();
+  const auto rejected = parse_rejected_key(rejected_key(k_stream, {k_place, -2})).value();
   EXPECT_EQ(rejected.where, k_place);
   EXPECT_EQ(rejected.offset, -2);
+  EXPECT_EQ(rejected.index, 0U);
+  EXPECT_EQ(parse_rejected_key(rejected_key(k_stream, {k_place, -2, 7})).value().index, 7U);
+  EXPECT_FALSE(parse_rejected_key(rejected_key(k_stream, {k_place, -2}) + std::string(4, '\0')))
+      << "the first of a record has no index";
   EXPECT_EQ(parse_incarnation_key(incarnation_key({2, 3})).value(), (incarnation{2, 3}));
   EXPECT_EQ(parse_stream_key(stream_key("pay")).value(), "pay");
   EXPECT_EQ(parse_audit_key(audit_key(7, 1)).value(), (rejected_place{7, 1}));

@@ -78,7 +78,7 @@ inline facts state_of(const world& w) {
   out["floor"] = w.state.floor ? std::to_string(w.state.floor->time_since_epoch().count()) : "none";
   for (const auto& [where, p] : w.state.partitions) {
     out["partition " + std::to_string(static_cast<int>(where.partition))] =
-        std::to_string(p.next_offset) + " " +
+        std::to_string(p.next_offset) + "." + std::to_string(p.next_index) + " " +
         (p.highest_time ? std::to_string(p.highest_time->time_since_epoch().count()) : "none") + " " +
         std::to_string(p.malformed_run);
   }
@@ -111,8 +111,8 @@ inline facts state_of(const oracle& o) {
   }
   out["floor"] = o.floor ? std::to_string(*o.floor) : "none";
   for (const auto& [n, p] : o.partitions) {
-    out["partition " + std::to_string(n)] = std::to_string(p.next) + " " +
-                                            (p.highest ? std::to_string(*p.highest) : "none") + " " +
+    out["partition " + std::to_string(n)] = std::to_string(p.next) + "." + std::to_string(p.next_index) +
+                                            " " + (p.highest ? std::to_string(*p.highest) : "none") + " " +
                                             std::to_string(p.malformed);
   }
   return out;

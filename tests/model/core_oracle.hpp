@@ -61,6 +61,7 @@ class oracle {
   };
   struct partition {
     std::int64_t next{0};
+    std::uint32_t next_index{0};
     std::optional<std::int64_t> highest;
     plain_times times{};
     std::uint32_t malformed{0};
@@ -71,7 +72,8 @@ class oracle {
   void feed(const spec& e) {
     if (stopped.contains(e.partition)) return;
     const auto known = partitions.find(e.partition);
-    if (known != partitions.end() && e.offset < known->second.next) {
+    const std::pair here{e.offset, e.index};
+    if (known != partitions.end() && here < std::pair{known->second.next, known->second.next_index}) {
       ++counts["duplicate"];
       return;
     }
@@ -84,9 +86,12 @@ class oracle {
     const std::string what = handle(e);
     if (what != "waits") ++counts[what];
     partition& p = partitions[e.partition];
-    p.malformed = what == "malformed" ? p.malformed + 1 : 0;
-    p.next = e.offset + 1;
-    if (e.time && rules_.checks_times) {
+    p.malformed = what == "malformed" ? p.malformed + (e.index == 0 ? 1U : 0U) : 0;
+    p.next = e.more ? e.offset : e.offset + 1;
+    p.next_index = e.more ? e.index + 1 : 0;
+    if (e.more) {
+      // The record has come when its last event has.
+    } else if (e.time && rules_.checks_times) {
       p.times.take(*e.time, rules_.now, rules_.skew);
       p.highest = p.times.highest;
     } else if (e.time) {
@@ -130,7 +135,7 @@ class oracle {
   [[nodiscard]] bool must_stop(const spec& e) {
     if (e.kind == decoded_kind::malformed) {
       const std::uint32_t before = partitions.contains(e.partition) ? partitions[e.partition].malformed : 0;
-      return rules_.poison != 0 && before + 1 >= rules_.poison;
+      return rules_.poison != 0 && e.index == 0 && before + 1 >= rules_.poison;
     }
     return e.kind == decoded_kind::event && e.payload.starts_with("!") && judge(e) == "let through";
   }

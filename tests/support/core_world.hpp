@@ -71,6 +71,8 @@ struct spec {
   std::optional<std::uint64_t> begins_at{};
   malformed_reason fault{malformed_reason::invalid_json};  ///< of a malformed one
   bool keeps_columns{false};
+  std::uint32_t index{0};  ///< in a record that holds several events
+  bool more{false};
   friend bool operator==(const spec&, const spec&) = default;
 };
 
@@ -95,6 +97,8 @@ class batch {
     record& r = records_.emplace_back();
     r.where = &*where;
     r.offset = s.offset;
+    r.index = s.index;
+    r.more = s.more;
     if (s.time) r.time = at_ms(*s.time);
     decoded_event e;
     e.from = &r;

@@ -75,11 +75,12 @@ std::string incarnation_key(const incarnation& i) {
   return key;
 }
 
-std::string rejected_key(stream_id stream, const topic_partition& where, std::int64_t offset) {
+std::string rejected_key(stream_id stream, const kept_rejected::position& at) {
   std::string key = prefix_of(kind::rejected, stream);
   byte_writer out{key};
-  put_place(out, where);
-  out.i64(offset);
+  put_place(out, at.where);
+  out.i64(at.offset);
+  if (at.index != 0) out.u32(at.index);
   return key;
 }
 
@@ -233,6 +234,10 @@ result<parsed_rejected_key> parse_rejected_key(std::string_view key) {
   out.stream = stream_id{in.u32()};
   out.where = read_place(in);
   out.offset = in.i64();
+  if (!in.done()) {
+    out.index = in.u32();
+    in.expect(out.index != 0);
+  }
   if (!in.done()) return damaged();
   return out;
 }

@@ -52,10 +52,12 @@
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
 ///                                                          next offset (-1, -2: not read yet), optional
 ///                                                          i64 highest time, u32 malformed run, optional
-///                                                          XXH3-128 of the last record
+///                                                          XXH3-128 of the last record; flag 64: u32 how
+///                                                          many events of the record at the next offset were
+///                                                          handled, not 0
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
-///                   i64 offset                             8 truncated, 16 sequence, 32 id, 64 time), u64
+///                   i64 offset, where not 0 u32 index      8 truncated, 16 sequence, 32 id, 64 time), u64
 ///                                                          step, u32 ordinal in the step, i64 time when it
 ///                                                          was rejected, u8 reason, u64 byte offset,
 ///                                                          optional i64 record time, optional u64 epoch and
@@ -99,7 +101,8 @@
 ///                                                          value; u64 where the payload begins in the value,
 ///                                                          u64 its size, optional bytes payload, optional
 ///                                                          i64 what the opaque id is filed under, where
-///                                                          neither the record's time nor since says so
+///                                                          neither the record's time nor since says so;
+///                                                          flag 4096: u32 index in the record, not 0
 ///   backlog         02 u32 stream, u32 slot, aggregate     format, u8 flags (1 held, 2 ready, 4 wake, 8 gap,
 ///                                                          16 adopted, 32 accepted, 64 accepted has an id,
 ///                                                          128 reopened), u64 parked, u64 retrying, u64
@@ -264,7 +267,7 @@ class id_run {
 [[nodiscard]] std::string stream_state_key(stream_id);
 [[nodiscard]] std::string partition_key(stream_id, const topic_partition&);
 [[nodiscard]] std::string incarnation_key(const incarnation&);
-[[nodiscard]] std::string rejected_key(stream_id, const topic_partition&, std::int64_t offset);
+[[nodiscard]] std::string rejected_key(stream_id, const kept_rejected::position&);
 [[nodiscard]] std::string audit_key(std::uint64_t step, std::uint32_t ordinal);
 /// All keys of this kind (and stream) in `default` start so.
 [[nodiscard]] std::string prefix_of(kind);
@@ -318,6 +321,7 @@ struct parsed_rejected_key {
   stream_id stream{0};
   topic_partition where;
   std::int64_t offset{0};
+  std::uint32_t index{0};
 };
 // Errors of everything below: state_damaged.
 [[nodiscard]] result<parsed_aggregate_key> parse_aggregate_key(std::string_view);

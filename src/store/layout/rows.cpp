@@ -26,7 +26,7 @@ constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
-                   k_partition_hash_offset = 16, k_partition_leaps = 32;
+                   k_partition_hash_offset = 16, k_partition_leaps = 32, k_partition_index = 64;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
                    k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
@@ -171,7 +171,7 @@ std::string encode_partition(const partition_state& p) {
   out.u8((p.highest_time ? k_partition_time : 0U) | (p.idle ? k_partition_idle : 0U) |
          (p.last_record ? k_partition_hash : 0U) | (p.last_ids.empty() ? 0U : k_partition_ids) |
          (p.last_record && !is_right_below ? k_partition_hash_offset : 0U) |
-         (p.leaps.empty() ? 0U : k_partition_leaps));
+         (p.leaps.empty() ? 0U : k_partition_leaps) | (p.next_index != 0 ? k_partition_index : 0U));
   out.i64(p.next_offset);
   if (p.highest_time) out.time(*p.highest_time);
   out.u32(p.malformed_run);
@@ -182,6 +182,7 @@ std::string encode_partition(const partition_state& p) {
     out.time(leap.time);
     out.i64(leap.offset);
   }
+  if (p.next_index != 0) out.u32(p.next_index);
   if (p.last_ids.empty()) return value;
   out.u32(static_cast<std::uint32_t>(p.last_ids.size()));
   for (const auto& [source, number] : p.last_ids) {
@@ -197,7 +198,7 @@ result<partition_state> decode_partition(std::string_view value) {
   partition_state out;
   const unsigned flags = in.u8();
   constexpr unsigned k_known = k_partition_time | k_partition_idle | k_partition_hash | k_partition_ids |
-                               k_partition_hash_offset | k_partition_leaps;
+                               k_partition_hash_offset | k_partition_leaps | k_partition_index;
   in.expect((flags & ~k_known) == 0);
   out.next_offset = in.i64();
   if ((flags & k_partition_time) != 0) out.highest_time = in.time();
@@ -215,6 +216,10 @@ result<partition_state> decode_partition(std::string_view value) {
     const timestamp time = in.time();
     in.expect(out.leaps.empty() || out.leaps.back().time <= time);
     out.leaps.push_back({time, in.i64()});
+  }
+  if ((flags & k_partition_index) != 0) {
+    out.next_index = in.u32();
+    in.expect(out.next_index != 0);
   }
   std::uint32_t sources = (flags & k_partition_ids) != 0 ? in.u32() : 0;
   in.expect((flags & k_partition_ids) == 0 || sources > 0);
@@ -290,6 +295,7 @@ result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rej
   rejected_row row;
   row.where = key.where;
   row.offset = key.offset;
+  row.index = key.index;
   const unsigned flags = in.u8();
   in.expect((flags & ~(k_rejected_time | k_rejected_key | k_rejected_value | k_rejected_truncated |
                        k_rejected_sequence | k_rejected_id | k_rejected_event_time)) == 0);

@@ -45,7 +45,7 @@ sequence read_sequence(byte_reader& in) {
 // Flags of an event.
 constexpr unsigned k_id = 1, k_since = 2, k_tombstone = 4, k_time = 8, k_last_attempt = 16, k_due = 32;
 constexpr unsigned k_record_time = 64, k_key = 128, k_value = 256, k_own_payload = 512;
-constexpr unsigned k_id_time = 1024, k_begins_at = 2048, k_event_flags = 4095;
+constexpr unsigned k_id_time = 1024, k_begins_at = 2048, k_index = 4096, k_event_flags = 8191;
 // Flags of a backlog.
 constexpr unsigned k_held = 1, k_ready = 2, k_wake = 4, k_gap = 8, k_adopted = 16;
 constexpr unsigned k_accepted = 32, k_accepted_id = 64, k_reopened = 128;
@@ -61,7 +61,8 @@ unsigned flags_of(const waiting_event& e) {
          (e.time ? k_time : 0U) | (e.last_attempt ? k_last_attempt : 0U) | (e.due ? k_due : 0U) |
          (e.record.time ? k_record_time : 0U) | (e.record.key ? k_key : 0U) |
          (e.record.value ? k_value : 0U) | (e.own_payload ? k_own_payload : 0U) |
-         (e.id_time ? k_id_time : 0U) | (e.head.begins_at ? k_begins_at : 0U);
+         (e.id_time ? k_id_time : 0U) | (e.head.begins_at ? k_begins_at : 0U) |
+         (e.record.index != 0 ? k_index : 0U);
 }
 
 /// The head, and the flags of all members.
@@ -232,6 +233,7 @@ std::string encode_waiting_event(const waiting_event& e) {
   out.u64(e.payload_size);
   if (e.own_payload) out.bytes(*e.own_payload);
   if (e.id_time) out.time(*e.id_time);
+  if (e.record.index != 0) out.u32(e.record.index);
   return value;
 }
 
@@ -268,6 +270,10 @@ result<waiting_event> decode_waiting_event(sequence s, std::string_view value) {
     in.expect(e.payload_begin <= size && e.payload_size <= size - e.payload_begin);
   }
   if ((flags & k_id_time) != 0) e.id_time = in.time();
+  if ((flags & k_index) != 0) {
+    e.record.index = in.u32();
+    in.expect(e.record.index != 0);
+  }
   if (!in.done()) return damaged();
   return e;
 }

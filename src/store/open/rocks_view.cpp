@@ -145,7 +145,7 @@ result<void> rocks_view::each_rejected(stream_id stream, const std::optional<kep
                                        const std::function<bool(const rejected_row&)>& visit) const {
   std::string from;
   if (after) {
-    from = layout::rejected_key(stream, after->first, after->second);
+    from = layout::rejected_key(stream, *after);
     from.push_back('\0');  // what comes behind it
   }
   return db_->for_each(

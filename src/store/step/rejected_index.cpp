@@ -25,7 +25,7 @@ result<void> rejected_index::load(const database& db, std::span<const stream_id>
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
                               RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
                               const rejected_row& row = decoded.second;
-                              kept.add({row.where, row.offset}, decoded.first, row.at);
+                              kept.add({row.where, row.offset, row.index}, decoded.first, row.at);
                               return true;
                             }));
   }
@@ -41,12 +41,12 @@ void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle
   const std::size_t first = added.size() > limits.records ? added.size() - limits.records : 0;
   for (std::size_t i = first; i < added.size(); ++i) {
     const rejected_place place{step, static_cast<std::uint32_t>(i)};
-    put(batch, family, layout::rejected_key(stream, added[i].where, added[i].offset),
-        layout::encode_rejected(added[i], place));
-    kept.add({added[i].where, added[i].offset}, place, added[i].at);
+    const kept_rejected::position where{added[i].where, added[i].offset, added[i].index};
+    put(batch, family, layout::rejected_key(stream, where), layout::encode_rejected(added[i], place));
+    kept.add(where, place, added[i].at);
   }
-  for (const auto& [where, offset] : kept.trim(limits)) {
-    erase(batch, family, layout::rejected_key(stream, where, offset));
+  for (const kept_rejected::position& where : kept.trim(limits)) {
+    erase(batch, family, layout::rejected_key(stream, where));
   }
 }
 
@@ -59,8 +59,8 @@ void rejected_index::clear(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHand
                            stream_id stream) {
   const auto known = streams_.find(stream);
   if (known == streams_.end()) return;
-  for (const auto& [where, offset] : known->second.newest(known->second.size())) {
-    erase(batch, family, layout::rejected_key(stream, where, offset));
+  for (const kept_rejected::position& where : known->second.newest(known->second.size())) {
+    erase(batch, family, layout::rejected_key(stream, where));
   }
   streams_.erase(known);
 }

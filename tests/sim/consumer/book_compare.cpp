@@ -245,7 +245,7 @@ void compare_answers(const stream_rows& found, const plain_oracle& wanted) {
 void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
   must_equal(found.rejected.size(), wanted.rejected().size(), "rejected rows");
   for (const auto& [key, row] : found.rejected) {
-    const auto at = wanted.rejected().find({static_cast<std::uint32_t>(key.first.partition), key.second});
+    const auto at = wanted.rejected().find({static_cast<std::uint32_t>(key.where.partition), key.offset});
     must_be(at != wanted.rejected().end() && at->second == fate_of({verdict::rejected, row.reason}),
             "a rejected row that the oracle does not have");
   }

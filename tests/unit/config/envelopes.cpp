@@ -11,6 +11,7 @@
 #include "decode/envelope_preset.hpp"
 #include "ratchet/config.hpp"
 #include "streams/stream_definition.hpp"
+#include "streams/stream_meaning.hpp"
 
 namespace ratchet {
 
@@ -212,6 +213,75 @@ TEST(config_of_envelopes, changefeeds_of_ydb_have_types) {
   text += "kafka: {brokers: [\"localhost:9092\"], group: g}\n";
   const auto c = parse_config(text, "f.yaml");
   EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error()));
+}
+
+TEST(config_of_envelopes, a_record_may_hold_several_events) {
+  const std::string fields = "aggregate: /a, sequence: /s, event_id: /i";
+  stream_config s = stream("{each: /records, " + fields + "}");
+  EXPECT_EQ(s.envelope.each.kind, each_kind::array);
+  EXPECT_EQ(s.envelope.each.pointer, "/records");
+  EXPECT_EQ(describe(s),
+            "payments: fed by ratchet apply, each record several events (/records); aggregates by /a; the "
+            "newest by /s "
+            "wins; ids /i (uuidv7) remembered for 24h; keeps the whole event");
+  EXPECT_THAT(limits_of(s), Contains(HasSubstr("a stop may come between two of them")));
+  s = stream("{each: array, " + fields + "}");
+  EXPECT_EQ(s.envelope.each.kind, each_kind::array);
+  EXPECT_EQ(s.envelope.each.pointer, "");
+  s = stream("{each: lines, " + fields + "}");
+  EXPECT_EQ(s.envelope.each.kind, each_kind::lines);
+  s = stream("{" + fields + "}");
+  EXPECT_EQ(s.envelope.each.kind, each_kind::none);
+  s = stream("{each: /records, aggregate: record:/account, sequence: /s, event_id: [/i, record:/b]}",
+             "dedup: {ids: opaque}");
+  EXPECT_EQ(s.envelope.aggregate, "record:/account");
+  EXPECT_EQ(stream("{each: array, aggregate: key}", "dedup: off").envelope.sequence, "offset");
+}
+
+TEST(config_of_envelopes, several_events_in_a_record_are_refused_where_they_mean_nothing) {
+  const auto refused = [](const std::string& envelope, const std::string& rest = "dedup: off") {
+    auto c = parsed(envelope, rest);
+    if (c) return std::string{"nothing"};
+    const diagnostic& d = c.error().diagnostics.at(0);
+    return d.path.substr(d.path.find('.') + 1) + " " + d.message;
+  };
+  const std::string fields = ", aggregate: /a, sequence: /s}";
+  EXPECT_EQ(refused("{each: ndjson" + fields), "envelope.each `ndjson` is not known here");
+  EXPECT_EQ(refused("{each: \"\"" + fields), "envelope.each `` is not known here");
+  EXPECT_EQ(refused("{each: /a~x" + fields), "envelope.each is no JSON Pointer");
+  EXPECT_EQ(refused("{each: lines, format: cloudevents}"), "envelope.each is given by format: cloudevents");
+  EXPECT_EQ(refused("{each: lines, format: debezium-cdc}", "order: latest"),
+            "envelope.each does not go with format: debezium-cdc");
+  EXPECT_EQ(refused("{each: /a, format: ydb-changefeed}", "order: latest"),
+            "envelope.each does not go with format: ydb-changefeed");
+  EXPECT_EQ(refused("{each: array, format: debezium-outbox}", "order: arrival"),
+            "envelope.each does not go with format: debezium-outbox");
+  for (const char* each : {"", "each: array, ", "each: lines, "}) {
+    EXPECT_EQ(refused(std::string{"{"} + each + "aggregate: record:/a, sequence: /s}"),
+              "envelope.aggregate is no source of a field")
+        << each;
+  }
+  EXPECT_EQ(refused("{format: cloudevents, aggregate: record:/a}"),
+            "envelope.aggregate is no source of a field");
+  EXPECT_EQ(refused("{each: /r, aggregate: \"record:a\", sequence: /s}"),
+            "envelope.aggregate is no source of a field");
+}
+
+TEST(config_of_envelopes, an_element_that_is_read_alone_can_be_all_of_them) {
+  const auto limits = limits_of(stream("{aggregate: /records/0/id, sequence: /records/0/v}", "dedup: off"));
+  EXPECT_THAT(limits, Contains(HasSubstr("each: /records takes all of them")));
+  EXPECT_THAT(limits_of(stream("{aggregate: /0/id, sequence: /0/v}", "dedup: off")),
+              Contains(HasSubstr("each: array takes all of them")));
+}
+
+TEST(config_of_envelopes, a_change_of_what_a_record_holds_is_another_stream) {
+  const auto lines_of = [](const std::string& each) {
+    const stream_config s = stream("{" + each + "aggregate: /a, sequence: /s}", "dedup: off");
+    return meaning_of(s, "replace", 1).lines;
+  };
+  EXPECT_NE(lines_of(""), lines_of("each: /records, "));
+  EXPECT_NE(lines_of("each: array, "), lines_of("each: /records, "));
+  EXPECT_NE(lines_of("each: array, "), lines_of("each: lines, "));
 }
 
 TEST(config_of_envelopes, patches_do_not_go_with_row_changes) {

@@ -85,6 +85,25 @@ TEST(dead_letters, of_two_deaths_of_one_event_are_two_where_they_say_two_things)
   EXPECT_NE(letter_of(order::latest, once), letter_of(order::latest, again));
 }
 
+TEST(dead_letters, of_two_events_of_one_record_are_two_and_say_which) {
+  waiting_event second = dead({}, 1, 5);
+  second.record.index = 1;
+  for (const order o : {order::latest, order::strict, order::arrival})
+    EXPECT_NE(letter_of(o, dead({}, 1, 5)), letter_of(o, second));
+  const auto says = [](const output_row& row, const std::string& name) {
+    for (const auto& [header, value] : row.headers) {
+      if (header == name) return value.value_or("null");
+    }
+    return std::string{"nothing"};
+  };
+  EXPECT_EQ(says(row_of(order::latest, second), "ratchet-index"), "1");
+  EXPECT_EQ(says(row_of(order::latest, dead({}, 1, 5)), "ratchet-index"), "nothing");
+  second.record.index = 0;
+  second.record.headers = {{"ratchet-index", "7"}};
+  EXPECT_EQ(says(row_of(order::latest, second), "ratchet-index"), "nothing")
+      << "a record cannot say it for us";
+}
+
 TEST(dead_letters, have_the_time_of_their_events_id) {
   EXPECT_EQ(letter_of(order::latest, dead(k_id, 1, 5)).time(), k_id.time());
 }

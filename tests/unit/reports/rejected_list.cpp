@@ -159,12 +159,13 @@ TEST_F(rejected_listing, leaves_nothing_to_decide) {
 }
 
 TEST(a_position_word, is_taken_back_as_it_is_printed) {
-  for (const char* word : {"t/0@0", "/0@4611686018427387904", "a.b/12@9", "a/b@c/1@2"}) {
+  for (const char* word : {"t/0@0", "/0@4611686018427387904", "a.b/12@9", "a/b@c/1@2", "t/0@17.3"}) {
     const auto position = position_of(word);
     ASSERT_TRUE(position) << word;
     EXPECT_EQ(position_word(*position), word);
   }
-  for (const char* bad : {"", "t", "t/0", "t@1", "t/x@1", "t/0@", "t/0@-1", "t/-1@0", "t/0@1 ", "p1/7"})
+  for (const char* bad : {"", "t", "t/0", "t@1", "t/x@1", "t/0@", "t/0@-1", "t/-1@0", "t/0@1 ", "p1/7",
+                          "t/0@1.", "t/0@1.0", "t/0@1.x", "t/0@1.2.3"})
     EXPECT_FALSE(position_of(bad)) << bad;
 }
 

@@ -268,7 +268,7 @@ TEST(sniff, says_what_a_config_would_reject) {
   const config_share share = share_of("payments", rules, records);
   EXPECT_EQ(share.records, 120U);
   EXPECT_EQ(share.events, 1U);
-  EXPECT_EQ(share.rejected(), 119U);
+  EXPECT_EQ(share.rejected, 119U);
   ASSERT_EQ(share.faults.size(), 1U);
   const std::string text = report(records, "orders.v1", {share});
   EXPECT_THAT(text, HasSubstr("and reject 119 (100 %):"));
@@ -288,6 +288,65 @@ TEST(value_form, goes_by_the_bytes) {
   EXPECT_EQ(form(std::string{"{\0\"\0a\0\"\0:\0001\0", 12}), byte_form::utf16);
   EXPECT_EQ(form("\xff\xfe{"), byte_form::utf16);
   EXPECT_EQ(form(std::string(16, '\x90')), byte_form::bytes_16);
+}
+
+std::string in_list(const std::vector<sniffed_record>& events, std::size_t from, const char* separator) {
+  std::string text;
+  for (std::size_t i = from; i < from + 5; ++i)
+    text += (i == from ? "" : separator) + events.at(i).value.value_or("null");
+  return text;
+}
+
+TEST(sniffing, finds_several_events_in_a_record) {
+  const std::vector<sniffed_record> events = payments();
+  std::vector<sniffed_record> arrays;
+  std::vector<sniffed_record> members;
+  std::vector<sniffed_record> lines;
+  for (std::size_t i = 0; i < events.size(); i += 5) {
+    arrays.push_back(record_of("k", "[" + in_list(events, i, ",") + "]"));
+    members.push_back(record_of("k", "{\"records\":[" + in_list(events, i, ",") + "],\"host\":\"h\"}"));
+    lines.push_back(record_of("k", in_list(events, i, "\n")));
+  }
+  const auto each_of = [](std::vector<sniffed_record> records) {
+    const std::string text = report(numbered(std::move(records)));
+    EXPECT_THAT(text, HasSubstr("24 records looked at"));
+    EXPECT_THAT(text, HasSubstr("120 events, of records that hold several"));
+    EXPECT_THAT(text, Not(HasSubstr("some records hold several")));
+    const stream_config s = stream_in(text);
+    EXPECT_EQ(s.envelope.sequence, "/sequence") << text;
+    EXPECT_EQ(s.envelope.event_id, "/id");
+    return s.envelope.each;
+  };
+  EXPECT_EQ(each_of(arrays).kind, each_kind::array);
+  EXPECT_EQ(each_of(arrays).pointer, "");
+  EXPECT_EQ(each_of(members).pointer, "/records");
+  EXPECT_EQ(each_of(lines).kind, each_kind::lines);
+}
+
+TEST(sniffing, takes_the_parts_of_one_event_for_no_events) {
+  const auto each_of = [](const std::string& value) {
+    return stream_in(report(numbered({record_of("k", value), record_of("k", value)}))).envelope.each.kind;
+  };
+  EXPECT_EQ(each_of(R"({"id":"o","version":1,"items":[{"sku":1},{"sku":2}]})"), each_kind::none);
+  EXPECT_EQ(each_of(R"({"events":[1,2,3]})"), each_kind::none);
+  EXPECT_EQ(each_of(R"({"only":[{"id":"a"},{"id":"b"}]})"), each_kind::array) << "there is nothing else";
+}
+
+TEST(sniffing, judges_a_config_by_the_events_of_records) {
+  decode_rules rules;
+  rules.order = order::latest;
+  rules.ids = id_kind::none;
+  rules.envelope.aggregate = "/a";
+  rules.envelope.sequence = "/s";
+  rules.envelope.each = {each_kind::array, {}};
+  const auto records =
+      numbered({record_of("k", R"([{"a":"x","s":1},{"a":"y","s":1}])"), record_of("k", R"([{"a":"x"},7])")});
+  const config_share share = share_of("s", rules, records);
+  EXPECT_EQ(share.records, 2U);
+  EXPECT_EQ(share.events, 2U);
+  EXPECT_EQ(share.rejected, 2U);
+  ASSERT_FALSE(share.faults.empty());
+  EXPECT_EQ(share.faults.begin()->second.first, "orders.v1[2]@41");
 }
 
 }  // namespace

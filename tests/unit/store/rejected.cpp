@@ -66,6 +66,43 @@ TEST_F(kept_records, go_when_they_are_too_old_over_a_restart_too) {
   EXPECT_EQ(in_order(*open()), offsets{3});
 }
 
+TEST_F(kept_records, of_one_record_are_told_apart_by_their_place_in_it) {
+  const auto places = [](const store& s, std::optional<kept_rejected::position> after = {}) {
+    std::vector<event_place> seen;
+    const auto view = must(s.view());
+    EXPECT_TRUE(view->each_rejected(s.id_of("payments"), after, [&](const rejected_row& row) {
+      seen.push_back({row.offset, row.index});
+      return true;
+    }));
+    return seen;
+  };
+  using all = std::vector<event_place>;
+  {
+    auto s = open();
+    write(*s, s->id_of("payments"), {}, [&](step_batch& batch, stream_change&) {
+      for (const auto& [offset, index] : all{{1, 0}, {1, 1}, {1, 300}, {2, 0}}) {
+        rejected_row r;
+        r.where = {"t", partition_id{0}};
+        r.offset = offset;
+        r.index = index;
+        r.at = k_noon;
+        batch.parts[0].rejected.push_back(r);
+      }
+    });
+    must(s->sync());
+  }
+  auto s = open();
+  EXPECT_EQ(places(*s), (all{{1, 0}, {1, 1}, {1, 300}, {2, 0}}));
+  const topic_partition where{"t", partition_id{0}};
+  EXPECT_EQ(places(*s, kept_rejected::position{where, 1, 0}), (all{{1, 1}, {1, 300}, {2, 0}}));
+  EXPECT_EQ(places(*s, kept_rejected::position{where, 1, 1}), (all{{1, 300}, {2, 0}}));
+  EXPECT_EQ(places(*s, kept_rejected::position{where, 1, 300}), (all{{2, 0}}));
+  reject(*s, {}, k_noon + 1h, {.records = 2});
+  EXPECT_EQ(places(*s).size(), 4U) << "a step that rejects nothing, and no age";
+  reject(*s, {{0, 3}}, k_noon + 1h, {.records = 2});
+  EXPECT_EQ(places(*s), (all{{2, 0}, {3, 0}}));
+}
+
 TEST_F(kept_records, are_as_many_as_the_step_says) {
   auto s = open();
   reject(*s, {{0, 1}, {0, 2}, {0, 3}, {0, 4}}, k_noon, {.records = 2});

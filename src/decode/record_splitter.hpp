@@ -1,0 +1,80 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/decoded_event.hpp"
+#include "core/record.hpp"
+#include "decode/decoder.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/pointer_tree.hpp"
+
+namespace ratchet {
+
+/// So many events are taken of one record at most. In a record of 1 MiB, the most that Kafka takes where
+/// nobody raised its limit, they would have to be shorter than 21 bytes each.
+constexpr std::size_t k_most_events_of_record = 50'000;
+
+/// Finds the events of records that hold several: the elements of an array, or lines.
+/// Thread-safety: none. What it returns is valid until the next split().
+class record_splitter {
+ public:
+  /// The list is at the node `list` of `outside`, which also has what is read beside it. Both borrowed.
+  record_splitter(const decode_rules&, const json::pointer_tree& outside, json::node_index list);
+  /// Takes those records apart that are for it; the list is the whole value then.
+  record_splitter(const decode_rules&, bool (*holds_several)(const record&));
+  record_splitter(const record_splitter&) = delete;
+  record_splitter& operator=(const record_splitter&) = delete;
+
+  enum class holds : std::uint8_t {
+    one,      ///< it is an event by itself, or a null value
+    several,  ///< one at least
+    nothing,  ///< an empty list
+    fault,    ///< it is malformed as a whole
+  };
+  [[nodiscard]] holds split(const record&);
+  /// The quick look: split() would say that it holds one.
+  [[nodiscard]] bool is_surely_one(const record& r) const noexcept {
+    return holds_several_ != nullptr && r.value && !r.value->empty() && r.value->front() == '{';
+  }
+
+  /// Of a record that holds several. Elements of an array are not checked yet, beyond where they end.
+  [[nodiscard]] std::span<const std::string_view> events() const noexcept { return events_; }
+  [[nodiscard]] std::string_view before() const noexcept { return before_; }
+  [[nodiscard]] std::string_view behind() const noexcept { return behind_; }
+  /// One of the elements is no JSON: whether the record is malformed for that. Lines stand each for itself.
+  [[nodiscard]] bool breaks_all();
+
+  [[nodiscard]] const malformed_detail& fault() const noexcept { return fault_; }
+  /// What stands beside the list.
+  [[nodiscard]] const json::walker& outside() const noexcept { return outside_; }
+
+ private:
+  holds split_lines();
+  holds split_array();
+  holds find_list();
+  void note_outside(const json::found& list);
+  holds refuse(malformed_reason, std::string_view pointer, const char* at) noexcept;
+
+  const decode_rules* rules_;
+  bool (*holds_several_)(const record&){nullptr};
+  const json::pointer_tree* tree_;
+  json::node_index list_;
+  json::walker outside_;
+  std::string shortest_before_;  ///< where what stands beside the list is long
+  std::string shortest_behind_;
+  // of the record that was split
+  std::string_view value_;
+  std::string_view body_;  ///< without a schema registry's frame
+  std::vector<std::string_view> events_;
+  std::string_view before_;
+  std::string_view behind_;
+  malformed_detail fault_;
+};
+
+}  // namespace ratchet
