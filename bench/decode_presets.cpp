@@ -213,8 +213,8 @@ decode_rules rules_of(shape s) {
     case shape::list:
     case shape::lines:
       rules = rules_of(shape::json);
-      rules.envelope.each = s == shape::list ? each_config{each_kind::array, "/records"}
-                                             : each_config{each_kind::lines, {}};
+      rules.envelope.each =
+          s == shape::list ? each_config{each_kind::array, "/records"} : each_config{each_kind::lines, {}};
       break;
     case shape::structured:
     case shape::binary:

@@ -213,7 +213,7 @@ class pipeline {
   take_outputs take_outputs_;
   look_at_step look_at_step_;
   std::function<bool()> go_on_;
-  bool left_{false};  ///< go_on_ has said so
+  bool left_{false};                ///< go_on_ has said so
   std::size_t events_a_record_{1};  ///< of the last batch, and of the stream that has the most
   stream_runtime* plain_stream_{nullptr};
   explain_waited explain_fate_;

@@ -18,7 +18,8 @@ std::size_t pipeline::records_in_time() const {
 void pipeline::note_events_a_record(const decoded_input& input) {
   std::size_t most = 0;
   for (const decoded_part& part : input.parts) {
-    if (part.taken > part.begun) most = std::max(most, part.decoded.events.size() / (part.taken - part.begun));
+    if (part.taken > part.begun)
+      most = std::max(most, part.decoded.events.size() / (part.taken - part.begun));
   }
   if (most > 0) events_a_record_ = most;
 }

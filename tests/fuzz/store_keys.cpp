@@ -143,7 +143,9 @@ struct partition_key {
 
 struct rejected_key {
   explicit rejected_key(fuzz_input& in) : at{in}, offset{in.i64()}, index{in.u32()} {}
-  [[nodiscard]] std::string bytes() const { return layout::rejected_key(at.stream, {at.where, offset, index}); }
+  [[nodiscard]] std::string bytes() const {
+    return layout::rejected_key(at.stream, {at.where, offset, index});
+  }
   [[nodiscard]] auto members() const {
     return std::tuple_cat(at.members(), std::tuple{static_cast<std::uint64_t>(offset), index});
   }
@@ -391,8 +393,8 @@ void check_any(std::string_view bytes) {
   if (const auto k = layout::parse_incarnation_key(key))
     RATCHET_FUZZ_CHECK(layout::incarnation_key(k.value()) == key);
   if (const auto k = layout::parse_rejected_key(key)) {
-    RATCHET_FUZZ_CHECK(layout::rejected_key(k.value().stream,
-                                            {k.value().where, k.value().offset, k.value().index}) == key);
+    RATCHET_FUZZ_CHECK(
+        layout::rejected_key(k.value().stream, {k.value().where, k.value().offset, k.value().index}) == key);
   }
   if (const auto k = layout::parse_audit_key(key)) {
     RATCHET_FUZZ_CHECK(layout::audit_key(k.value().step, k.value().ordinal) == key);

@@ -96,9 +96,11 @@ TEST(values_on_disk, hold_a_waiting_event) {
   const std::string of_a_record = encode_waiting_event(e);
   e.record.index = 0x0A0B0C0D;  // of one that holds several
   const std::string of_several = encode_waiting_event(e);
-  EXPECT_EQ(hex(of_several), hex(of_a_record.substr(0, 2)) + "1000" + hex(of_a_record.substr(4)) + "0a0b0c0d");
+  EXPECT_EQ(hex(of_several),
+            hex(of_a_record.substr(0, 2)) + "1000" + hex(of_a_record.substr(4)) + "0a0b0c0d");
   EXPECT_EQ(decode_waiting_event(seq(7), of_several).value(), e);
-  EXPECT_FALSE(decode_waiting_event(seq(7), of_several.substr(0, of_several.size() - 4) + std::string(4, '\0')));
+  EXPECT_FALSE(
+      decode_waiting_event(seq(7), of_several.substr(0, of_several.size() - 4) + std::string(4, '\0')));
   e.record.index = 0;
   e.head = {seq(7), waiting_state::dead, k_id, k_hash, k_time};
   e.tombstone = true;

@@ -111,8 +111,8 @@ inline facts state_of(const oracle& o) {
   }
   out["floor"] = o.floor ? std::to_string(*o.floor) : "none";
   for (const auto& [n, p] : o.partitions) {
-    out["partition " + std::to_string(n)] = std::to_string(p.next) + "." + std::to_string(p.next_index) + " " +
-                                            (p.highest ? std::to_string(*p.highest) : "none") + " " +
+    out["partition " + std::to_string(n)] = std::to_string(p.next) + "." + std::to_string(p.next_index) +
+                                            " " + (p.highest ? std::to_string(*p.highest) : "none") + " " +
                                             std::to_string(p.malformed);
   }
   return out;

@@ -85,7 +85,8 @@ class runner {
     if (d.verdict == verdict::unhandled) return;
     if (d.verdict == verdict::superseded) d.verdict = verdict::applied;
     const std::string reason = d.reason == reject_reason::none ? "" : std::string{" "} + name_of(d.reason);
-    said_[std::to_string(e.partition) + "@" + to_text(event_place{e.offset, e.index})] += name_of(d.verdict) + reason + ";";
+    said_[std::to_string(e.partition) + "@" + to_text(event_place{e.offset, e.index})] +=
+        name_of(d.verdict) + reason + ";";
   }
 
   void crash() {
@@ -398,7 +399,8 @@ TEST_P(step_model, is_the_same_state_when_records_are_delivered_again) {
 TEST_P(step_model, is_the_oracles_state_where_records_hold_several_events) {
   const setting& s = GetParam();
   EXPECT_TRUE(rc::check("several events in a record", [&s] {
-    const auto history = in_records(history_for(s, some_history(), true), some_ints(0, 4, "more in a record"));
+    const auto history =
+        in_records(history_for(s, some_history(), true), some_ints(0, 4, "more in a record"));
     const oracle want = told(s, history);
     const world got = runner{fresh(s), history}.run({some_ints(1, 12, "cuts"), {}, {}, some_turns(s)});
     RC_ASSERT(state_of(got) == state_of(want));

@@ -86,8 +86,8 @@ TEST_F(several_events, come_of_values_of_lines) {
 
 TEST_F(several_events, are_none_in_a_line_that_is_no_record) {
   stream().envelope.each = {each_kind::array, {}};
-  expect_applied({file("in", record_line(0, "[" + of("a", 1) + "]") + "[" + of("x", 1) + "," + of("y", 1) + "]\n" +
-                                 record_line(1, "[" + of("b", 1) + "," + of("c", 1) + "]"))},
+  expect_applied({file("in", record_line(0, "[" + of("a", 1) + "]") + "[" + of("x", 1) + "," + of("y", 1) +
+                                 "]\n" + record_line(1, "[" + of("b", 1) + "," + of("c", 1) + "]"))},
                  true);
   EXPECT_EQ(read("a"), "1");
   EXPECT_EQ(read("c"), "1");
@@ -121,11 +121,12 @@ TEST_F(several_events, that_wait_come_back_from_disk_with_their_place) {
   reopen();
   std::vector<std::uint32_t> indexes;
   const auto view = opened().state().view();
-  ASSERT_TRUE(view.value()->waiting(opened().streams()[0]->id, {}, [&](std::string_view, const waiting_event& e) {
-    indexes.push_back(e.record.index);
-    EXPECT_EQ(e.record.value, list_of({of("a", static_cast<int>(e.head.sequence.number))}));
-    return true;
-  }));
+  ASSERT_TRUE(
+      view.value()->waiting(opened().streams()[0]->id, {}, [&](std::string_view, const waiting_event& e) {
+        indexes.push_back(e.record.index);
+        EXPECT_EQ(e.record.value, list_of({of("a", static_cast<int>(e.head.sequence.number))}));
+        return true;
+      }));
   EXPECT_EQ(indexes, (std::vector<std::uint32_t>{0, 1}));
   expect_applied({file("more", record_line(1, list_of({of("a", 1)})))}, true);
   EXPECT_EQ(read("a"), "3");

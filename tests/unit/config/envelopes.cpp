@@ -222,7 +222,8 @@ TEST(config_of_envelopes, a_record_may_hold_several_events) {
   EXPECT_EQ(s.envelope.each.kind, each_kind::array);
   EXPECT_EQ(s.envelope.each.pointer, "/records");
   EXPECT_EQ(describe(s),
-            "payments: fed by ratchet apply, each record several events (/records); aggregates by /a; the newest by /s "
+            "payments: fed by ratchet apply, each record several events (/records); aggregates by /a; the "
+            "newest by /s "
             "wins; ids /i (uuidv7) remembered for 24h; keeps the whole event");
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("a stop may come between two of them")));
   s = stream("{each: array, " + fields + "}");
@@ -261,13 +262,14 @@ TEST(config_of_envelopes, several_events_in_a_record_are_refused_where_they_mean
               "envelope.aggregate is no source of a field")
         << each;
   }
-  EXPECT_EQ(refused("{format: cloudevents, aggregate: record:/a}"), "envelope.aggregate is no source of a field");
-  EXPECT_EQ(refused("{each: /r, aggregate: \"record:a\", sequence: /s}"), "envelope.aggregate is no source of a field");
+  EXPECT_EQ(refused("{format: cloudevents, aggregate: record:/a}"),
+            "envelope.aggregate is no source of a field");
+  EXPECT_EQ(refused("{each: /r, aggregate: \"record:a\", sequence: /s}"),
+            "envelope.aggregate is no source of a field");
 }
 
 TEST(config_of_envelopes, an_element_that_is_read_alone_can_be_all_of_them) {
-  const auto limits = limits_of(
-      stream("{aggregate: /records/0/id, sequence: /records/0/v}", "dedup: off"));
+  const auto limits = limits_of(stream("{aggregate: /records/0/id, sequence: /records/0/v}", "dedup: off"));
   EXPECT_THAT(limits, Contains(HasSubstr("each: /records takes all of them")));
   EXPECT_THAT(limits_of(stream("{aggregate: /0/id, sequence: /0/v}", "dedup: off")),
               Contains(HasSubstr("each: array takes all of them")));

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// Records that hold several events: their position, where a step ends within one, and what is a record's alone.
+// Records that hold several events: their position, where a step ends within one, and what is a record's
+// alone.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -26,7 +27,8 @@ std::vector<spec> record_of(std::initializer_list<const char*> payloads, std::in
   std::vector<spec> out;
   for (const char* payload : payloads) {
     const auto i = static_cast<std::uint32_t>(out.size());
-    out.push_back({.sequence = seq(first + i), .payload = payload, .offset = offset, .index = i, .more = true});
+    out.push_back(
+        {.sequence = seq(first + i), .payload = payload, .offset = offset, .index = i, .more = true});
   }
   out.back().more = false;
   return out;
@@ -149,7 +151,8 @@ TEST(several_events, count_once_for_poison) {
   one_good[2] = {.payload = "x", .offset = 2, .index = 2, .more = true};
   w.rules.poison_limit = 0;
   w.step(one_good);
-  EXPECT_EQ(w.partition(0).malformed_run, 0U) << "one of them could be read; the last one is of the same record";
+  EXPECT_EQ(w.partition(0).malformed_run, 0U)
+      << "one of them could be read; the last one is of the same record";
 }
 
 TEST(several_events, wait_under_their_own_place) {
@@ -168,7 +171,8 @@ TEST(several_events, that_wait_are_kept_as_a_record_that_holds_one_of_them) {
   record whole;
   whole.where = &where;
   whole.value = value;
-  const record_of_several several{&whole, std::string_view{value}.substr(0, 9), std::string_view{value}.substr(16)};
+  const record_of_several several{&whole, std::string_view{value}.substr(0, 9),
+                                  std::string_view{value}.substr(16)};
   record part = whole;
   part.value = std::string_view{value}.substr(13, 3);
   part.index = 1;

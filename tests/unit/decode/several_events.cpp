@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// Records that hold several events: arrays inside of a value, arrays that are it, lines, and CloudEvents' batches.
+// Records that hold several events: arrays inside of a value, arrays that are it, lines, and CloudEvents'
+// batches.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -108,7 +109,8 @@ TEST(several_events, are_each_kept_as_a_record_that_holds_it_alone) {
   const decoded_all all{list_rules(), k_two};
   ASSERT_EQ(all.events().size(), 2U);
   EXPECT_EQ(value_alone(*all.events()[1].from), R"({"records":[{"a":"y","s":2}],"n":2})");
-  const std::string much = R"({"records":[{"a":"x","s":1},{"a":"y","s":2}],"n":")" + std::string(20'000, 'z') + "\"}";
+  const std::string much =
+      R"({"records":[{"a":"x","s":1},{"a":"y","s":2}],"n":")" + std::string(20'000, 'z') + "\"}";
   const decoded_all with_much{list_rules(), much};
   ASSERT_EQ(with_much.events().size(), 2U);
   EXPECT_EQ(value_alone(*with_much.events()[1].from), R"({"records":[{"a":"y","s":2}]})")
@@ -120,7 +122,8 @@ TEST(several_events, are_each_kept_as_a_record_that_holds_it_alone) {
   ASSERT_EQ(whole.events().size(), 1U);
   EXPECT_EQ(value_alone(*whole.events()[0].from), "{");
   decode_rules odd = list_rules(each_kind::array, "/a~1\"\n/b");
-  const decoded_all named{odd, "{\"a/\\\"\\n\":{\"b\":[{\"a\":\"x\",\"s\":1}]},\"n\":\"" + std::string(20'000, 'z') + "\"}"};
+  const decoded_all named{
+      odd, "{\"a/\\\"\\n\":{\"b\":[{\"a\":\"x\",\"s\":1}]},\"n\":\"" + std::string(20'000, 'z') + "\"}"};
   ASSERT_EQ(named.words(), "x/1");
   EXPECT_EQ(value_alone(*named.events()[0].from), "{\"a/\\\"\\u000a\":{\"b\":[{\"a\":\"x\",\"s\":1}]}}");
 }
@@ -187,9 +190,10 @@ TEST(several_events, are_none_where_any_byte_of_their_record_is_no_json) {
 }
 
 TEST(several_events, are_rejected_one_by_one) {
-  EXPECT_EQ(words(list_rules(), R"({"records":[{"a":"x","s":1},{"a":"y"},7,null,[],"t",{"a":"z","s":3}]})"),
-            "x/1, missing_field /s@0, missing_field /a@0, null_value @0, missing_field /a@0, missing_field /a@0, "
-            "z/3");
+  EXPECT_EQ(
+      words(list_rules(), R"({"records":[{"a":"x","s":1},{"a":"y"},7,null,[],"t",{"a":"z","s":3}]})"),
+      "x/1, missing_field /s@0, missing_field /a@0, null_value @0, missing_field /a@0, missing_field /a@0, "
+      "z/3");
 }
 
 TEST(several_events, have_fields_that_stand_beside_their_list) {
@@ -236,7 +240,8 @@ TEST(several_events, are_none_of_the_streams_where_the_type_of_the_record_says_s
 TEST(several_events, lie_behind_the_frame_of_a_schema_registry) {
   const std::string frame{"\0\0\0\0\7", 5};
   EXPECT_EQ(words(list_rules(), frame + k_two), "x/1, y/2");
-  EXPECT_EQ(words(list_rules(each_kind::lines, {}), frame + "{\"a\":\"x\",\"s\":1}\n{\"a\":\"y\",\"s\":2}"), "x/1, y/2");
+  EXPECT_EQ(words(list_rules(each_kind::lines, {}), frame + "{\"a\":\"x\",\"s\":1}\n{\"a\":\"y\",\"s\":2}"),
+            "x/1, y/2");
   EXPECT_EQ(words(list_rules(), frame + R"({"n":1})"), "missing_field /records@5");
   EXPECT_EQ(words(list_rules(), frame + "\x02\x01"), "avro @0");
   const decoded_all all{list_rules(), frame + k_two};
@@ -258,7 +263,8 @@ TEST(several_events, of_one_record_are_bounded) {
     for (std::size_t i = 1; i < count; ++i) text += ",1";
     return text + "]}";
   };
-  EXPECT_EQ((decoded_all{list_rules(), ones(k_most_events_of_record)}.events().size()), k_most_events_of_record);
+  EXPECT_EQ((decoded_all{list_rules(), ones(k_most_events_of_record)}.events().size()),
+            k_most_events_of_record);
   EXPECT_EQ(words(list_rules(), ones(k_most_events_of_record + 1)), "too_many_events /records@100012");
   std::string lines;
   for (std::size_t i = 0; i < k_most_events_of_record; ++i) lines += "1\n";
@@ -301,11 +307,12 @@ TEST(several_events, are_a_batch_of_cloudevents) {
   EXPECT_EQ(of_type("application/cloudevents-batch+json", "[]"), "ignored");
   EXPECT_EQ(of_type("application/cloudevents-batch+json", "[{}]"), "missing_field /specversion@0");
   EXPECT_EQ(of_type("application/cloudevents-batch+json", "[{]"), "invalid_json @2");
-  EXPECT_EQ(of_type("application/cloudevents-batch+json", cloud_event("x", 1)), "event_format header:content-type@0");
+  EXPECT_EQ(of_type("application/cloudevents-batch+json", cloud_event("x", 1)),
+            "event_format header:content-type@0");
   EXPECT_EQ(of_type("application/cloudevents-batch+avro", batch), "event_format header:content-type@0");
   EXPECT_EQ(of_type("application/cloudevents+json", batch), "missing_field /specversion@0");
   EXPECT_EQ(words(rules, batch), "x/1, y/2") << "no event is an array: a line of a file";
-  const headers binary{{"ce_specversion", "1.0"}, {"ce_type", "t"}, {"ce_source", "s"}, {"ce_id", "i"},
+  const headers binary{{"ce_specversion", "1.0"}, {"ce_type", "t"},    {"ce_source", "s"}, {"ce_id", "i"},
                        {"ce_subject", "z"},       {"ce_sequence", "3"}};
   EXPECT_EQ((decoded_all{rules, {{{}, "[1,2]", binary, {}}}}.words()), "z/3") << "the data of one event";
   const decoded_all all{rules, {{{}, batch, {{"content-type", "application/cloudevents-batch+json"}}, {}}}};

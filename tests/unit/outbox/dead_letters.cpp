@@ -100,7 +100,8 @@ TEST(dead_letters, of_two_events_of_one_record_are_two_and_say_which) {
   EXPECT_EQ(says(row_of(order::latest, dead({}, 1, 5)), "ratchet-index"), "nothing");
   second.record.index = 0;
   second.record.headers = {{"ratchet-index", "7"}};
-  EXPECT_EQ(says(row_of(order::latest, second), "ratchet-index"), "nothing") << "a record cannot say it for us";
+  EXPECT_EQ(says(row_of(order::latest, second), "ratchet-index"), "nothing")
+      << "a record cannot say it for us";
 }
 
 TEST(dead_letters, have_the_time_of_their_events_id) {

@@ -119,7 +119,8 @@ TEST_F(several_events, are_the_same_wherever_steps_end_and_the_program_dies) {
       }
       const auto begun = static_cast<std::size_t>(partition().next_offset);
       pipeline p{streams_, *store_, clock_};
-      take(p, batch({values.begin() + static_cast<std::ptrdiff_t>(begun), values.end()}, partition().next_offset));
+      take(p, batch({values.begin() + static_cast<std::ptrdiff_t>(begun), values.end()},
+                    partition().next_offset));
       if (want_a.empty()) {
         want_a = snapshot("a");
         want_b = snapshot("b");
@@ -245,7 +246,9 @@ TEST_F(several_events, publish_under_ids_of_their_own) {
   pipeline p{streams_, *store_, clock_};
   std::vector<output_row> sent;
   p.on_outputs([&](std::vector<output_row>&& rows) { sent = std::move(rows); });
-  take(p, batch({list_of({R"({"p":"a","n":1,"v":1})", R"({"p":"a","n":1,"v":2})", R"({"p":"a","n":1,"v":3})"})}));
+  take(
+      p,
+      batch({list_of({R"({"p":"a","n":1,"v":1})", R"({"p":"a","n":1,"v":2})", R"({"p":"a","n":1,"v":3})"})}));
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_NE(sent[0].id, sent[1].id);
   EXPECT_NE(sent[1].id, sent[2].id);

@@ -164,7 +164,8 @@ TEST(a_position_word, is_taken_back_as_it_is_printed) {
     ASSERT_TRUE(position) << word;
     EXPECT_EQ(position_word(*position), word);
   }
-  for (const char* bad : {"", "t", "t/0", "t@1", "t/x@1", "t/0@", "t/0@-1", "t/-1@0", "t/0@1 ", "p1/7", "t/0@1.", "t/0@1.0", "t/0@1.x", "t/0@1.2.3"})
+  for (const char* bad : {"", "t", "t/0", "t@1", "t/x@1", "t/0@", "t/0@-1", "t/-1@0", "t/0@1 ", "p1/7",
+                          "t/0@1.", "t/0@1.0", "t/0@1.x", "t/0@1.2.3"})
     EXPECT_FALSE(position_of(bad)) << bad;
 }
 

@@ -285,7 +285,8 @@ TEST(sniffing, judges_a_config_by_the_events_of_records) {
   rules.envelope.aggregate = "/a";
   rules.envelope.sequence = "/s";
   rules.envelope.each = {each_kind::array, {}};
-  const auto records = numbered({record_of("k", R"([{"a":"x","s":1},{"a":"y","s":1}])"), record_of("k", R"([{"a":"x"},7])")});
+  const auto records =
+      numbered({record_of("k", R"([{"a":"x","s":1},{"a":"y","s":1}])"), record_of("k", R"([{"a":"x"},7])")});
   const config_share share = share_of("s", rules, records);
   EXPECT_EQ(share.records, 2U);
   EXPECT_EQ(share.events, 2U);
