@@ -104,6 +104,40 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
   expect_in("aggregate       p0odd", told.output);
 }
 
+TEST(envelopes, several_events_in_a_record_are_each_handled_once) {
+  main_job job;
+  job.write_config(
+      "    envelope: {each: /records, aggregate: /p, sequence: /n}\n    order: strict\n    dedup: off\n"
+      "    reducer: {kind: merge_patch, from: /v}\n");
+  topic_feed feed{job};
+  std::map<int, std::vector<std::string>> lists;  // by partition
+  const auto send = [&](int partition) {
+    std::string text;
+    for (const std::string& e : lists[partition]) text += (text.empty() ? "" : ",") + e;
+    feed.send(partition, std::nullopt, R"({"records":[)" + text + "]}");
+    lists[partition].clear();
+  };
+  std::size_t next = 0;
+  for (const auto& [a, n] : shuffled_events()) {
+    const std::string number = std::to_string(n);
+    std::vector<std::string>& list = lists[partition_of(a)];
+    list.push_back(R"({"p":"p)" + std::to_string(a) + R"(","n":)" + number + R"(,"v":{"e)" + number +
+                   R"(":1,"last":)" + number + "}}");
+    if (list.size() > next++ % 7) send(partition_of(a));
+  }
+  for (int partition = 0; partition < static_cast<int>(main_job::k_partitions); ++partition) send(partition);
+  feed.flush();
+  read_under_a_kill(job);
+  const auto found = job.run({"status", "--output", "json"}).json();
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.applied"), k_aggregates * k_events);
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
+  EXPECT_EQ(found.get<int>("streams.payments.waiting.parked"), 0);
+  for (const char* aggregate : {"p0", "p7", "p19"}) {
+    expect_in("\"last\":" + std::to_string(k_events), job.run({"get", "payments", aggregate}).output);
+    expect_in("\"e17\":1", job.run({"get", "payments", aggregate}).output);
+  }
+}
+
 TEST(envelopes, row_changes_of_postgresql_end_as_the_table_whatever_is_sent_again) {
   main_job job;
   job.write_config("    envelope: {format: debezium-cdc}\n    order: latest\n    reducer: {kind: replace}\n");

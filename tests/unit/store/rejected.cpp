@@ -116,10 +116,8 @@ TEST_F(kept_records, are_walked_through_by_position_page_by_page) {
   reject(*s, {{1, 4}, {0, 300}, {0, 2}, {10, 1}}, k_noon, {});
   EXPECT_EQ(in_order(*s), (offsets{2, 300, 4, 1}));
   EXPECT_EQ(in_order(*s, {}, 2), (offsets{2, 300}));
-  EXPECT_EQ(in_order(*s, std::pair{topic_partition{"t", partition_id{0}}, std::int64_t{300}}),
-            (offsets{4, 1}));
-  EXPECT_EQ(in_order(*s, std::pair{topic_partition{"t", partition_id{0}}, std::int64_t{3}}),
-            (offsets{300, 4, 1}))
+  EXPECT_EQ(in_order(*s, kept_rejected::position{{"t", partition_id{0}}, 300}), (offsets{4, 1}));
+  EXPECT_EQ(in_order(*s, kept_rejected::position{{"t", partition_id{0}}, 3}), (offsets{300, 4, 1}))
       << "it need not be there";
 }
 
