@@ -216,7 +216,10 @@ void consumer_session::note_moves() {
     const partition_state* state = pipeline_.find(where);
     if (state != nullptr && state->next_offset != noted) moved.push_back({where, state->next_offset});
   }
-  for (const position& p : moved) partitions_.note(p);
+  for (const position& p : moved) {
+    partitions_.note(p);
+    goals_.reach(p.where, p.offset);
+  }
   commits_.moved(around_.to.last_step(), moved);
 }
 
@@ -287,6 +290,7 @@ turn_result<> consumer_session::on_timers() {
   if (!partitions_.assigned().empty()) commits_.turn(now);
   tell_of_waiting(now);
   tell_log_ends(now);
+  RATCHET_TRY(look_at_transactions(now));
   ask_brokers(now);
   reporter_.turn(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
@@ -342,7 +346,7 @@ turn_result<> consumer_session::leave_out_idle(time_point now) {
     return state != nullptr && state->next_offset == end && !partitions_.is_stopped(where);
   });
   for (const topic_partition& where : ends_.quiet(now)) {
-    if (!pipeline_.find(where)->idle) idle.push_back(where);
+    if (!pipeline_.find(where)->idle && !goes_on(where)) idle.push_back(where);
   }
   if (idle.empty()) return go_on();
   return stored(pipeline_.leave_out_of_floor(idle));
