@@ -21,7 +21,7 @@ struct event {
   std::string_view topic{};         ///< where it was read; empty for plain files
   partition_id partition{0};
   std::int64_t offset{0};
-  std::uint32_t index{0};   ///< which one of its record's events it is, from 0: see envelope_config::each
+  std::uint32_t index{0};    ///< which one of its record's events it is, from 0: see envelope_config::each
   std::uint32_t attempt{1};  ///< 1 at first; counts up each time that it is tried again
 };
 

@@ -171,9 +171,10 @@ void add_run(CLI::App& root, command_line& line) {
       "End when every partition has reached the end it had at the start, and what waited is sent; print the "
       "counters");
   command
-      ->add_option("--resume", a->resume,
-                   "What to do where offsets and state do not fit: store, kafka, rebuild or takeover")
-      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover"}));
+      ->add_option(
+          "--resume", a->resume,
+          "What to do where offsets and state do not fit: store, kafka, rebuild, takeover or cluster")
+      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover", "cluster"}));
   add_why_option(*command, a->why);
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);

@@ -53,8 +53,8 @@ consumer_session::consumer_session(surroundings around, session_options options)
                  delivery_, flow_, around_.transactions, around_.errands}},
       reporter_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
                  around_.meter, around_.log, durability_, flow_}},
-      questions_{{around_.settings, around_.to, around_.from, around_.clock, topics_,
-                  [this] { return stop_requested(); },
+      questions_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, topics_,
+                  options_.resume.option, [this] { return stop_requested(); },
                   [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
       ownership_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.log,
                   pipeline_, commits_, partitions_, questions_, options_.resume, options_.random,
@@ -100,6 +100,7 @@ session_result consumer_session::run() {
 turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
   RATCHET_TRY(questions_.find_cluster());
+  ownership_.meet_other_cluster(questions_.other_cluster());
   brokers_.note_answer();
   auto all = questions_.look_up(topics_);
   if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);

@@ -37,6 +37,11 @@ std::string reason_of(const resume_decision& d, const resume_facts& f) {
       return "the group had the offset " + committed + ", and the state knew nothing of the partition";
     case resume_row::started_over:
       return "nothing of it was applied before: the stream begins with it anew";
+    case resume_row::other_cluster:
+      if (f.option == resume_option::store) return "the log is the same one on the other cluster";
+      return f.option == resume_option::kafka && f.committed
+                 ? "the group's offset on the other cluster"
+                 : "the log of the other cluster is read from its start";
     case resume_row::other_store:
       return "another store's mark was on the group's offset " + committed;
     case resume_row::copied_directory:
@@ -122,6 +127,15 @@ audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
   row.text =
       name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
                                   : ", became a store of its own: nobody had claimed the group for it");
+  return row;
+}
+
+audit_row audit_of_other_cluster(const std::string& before, const std::string& now_read, resume_option option,
+                                 timestamp now) {
+  audit_row row = row_of("cluster_changed", now);
+  row.text = "read from the cluster " + before + " so far, from the cluster " + now_read + " from now on; ";
+  row.text += option == resume_option::store ? "offsets are the same there"
+                                             : "the offsets of the cluster before are forgotten";
   return row;
 }
 
