@@ -22,6 +22,7 @@ enum class resume_option : std::uint8_t {
   kafka,     ///< go on from the group's offset or the log's start; what lies before it is not handled
   rebuild,   ///< move the directory to `<path>.old-<time>`, and handle the whole log again
   takeover,  ///< this copy goes on; the other one is stopped for good, and is refused from now on
+  cluster,   ///< go on with another cluster, which has the records at other offsets: each log from its start
 };
 
 /// What was found.
@@ -36,6 +37,7 @@ enum class question_kind : std::uint8_t {
   store_lost,        ///< the group has an offset, the directory knows nothing of it. Nothing is read.
   changed_meaning,   ///< the state was made with other settings, or by another reducer. It is not opened.
   damaged_state,     ///< a checksum or the layout is wrong, or steps are missing. It is not opened.
+  other_cluster,     ///< the state was read from another cluster. Nothing is read.
 };
 
 /// One of the answers to a question, and what would follow.

@@ -170,8 +170,8 @@ void add_run(CLI::App& root, command_line& line) {
                     "are sent; print the counters");
   command
       ->add_option("--resume", a->resume,
-                   "What to do if offsets and state do not fit: store, kafka, rebuild or takeover")
-      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover"}));
+                   "What to do if offsets and state do not fit: store, kafka, rebuild, takeover or cluster")
+      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover", "cluster"}));
   add_why_option(*command, a->why);
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);

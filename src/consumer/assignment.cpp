@@ -9,6 +9,7 @@
 #include "decode/record_hash.hpp"
 #include "pipeline/audit_rows.hpp"
 #include "ports/source_condition.hpp"
+#include "streams/known_repeats.hpp"
 #include "text/partition_name.hpp"
 
 namespace ratchet {
@@ -41,11 +42,16 @@ constexpr milliseconds k_hurried_timeout{500};
   f.log_end = std::numeric_limits<std::int64_t>::max();
   f.option = wish.option;
   f.rebuilt = wish.option == resume_option::rebuild && !wish.replaced_uuid.empty();
+  f.other_cluster = !wish.other_cluster.empty();
   if (const partition_task* task = p.task_of(c.where.topic)) {
     const auto known = task->state.partitions.find(c.where);
     f.store_is_new = known == task->state.partitions.end() ? !task->state.has_positions()
                                                            : known->second.next_offset == k_from_log_end;
     f.start = task->stream.config.start.value_or(start_position::earliest);
+    if (f.other_cluster) {
+      f.store_is_new = false;  // a topic may have another name there
+      f.knows_repeats = why_repeats_are_not_known(task->stream).empty();
+    }
   }
   return f;
 }

@@ -32,6 +32,8 @@ struct resume_wish {
   std::string replaced_uuid;  ///< of the store that was put aside for a rebuild: who held its claims is us
   decider who{};              ///< said it
   bool was_used{false};       ///< it has put a directory aside already
+  /// The brokers' cluster, where the state was read from another one; the option says how to go on with it.
+  std::string other_cluster{};
 };
 
 /// What was decided for the partitions of an assignment, before anything is written or claimed.

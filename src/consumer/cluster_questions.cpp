@@ -11,6 +11,7 @@
 
 #include "consumer/store_failure.hpp"
 #include "ports/source_condition.hpp"
+#include "streams/known_repeats.hpp"
 
 namespace ratchet {
 
@@ -37,6 +38,31 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 [[nodiscard]] bool refuse_all(const std::set<std::string>& refusing, const kafka_config& kafka) {
   return std::all_of(kafka.brokers.begin(), kafka.brokers.end(),
                      [&](const std::string& broker) { return refusing.contains(broker); });
+}
+
+/// Of the streams that read topics: what stands against reading those anew; empty: nothing.
+[[nodiscard]] std::string why_not_read_again(const stream_list& streams) {
+  std::string all;
+  for (const auto& s : streams) {
+    const std::string why = s->config.topics.empty() ? std::string{} : why_repeats_are_not_known(*s);
+    if (!why.empty()) all += (all.empty() ? "" : "; ") + ("stream `" + s->config.name + "`: " + why);
+  }
+  return all;
+}
+
+[[nodiscard]] std::string what_another_cluster_asks(const std::string& harm) {
+  std::string text =
+      "by mistake: point `kafka.brokers` at the cluster it came from, or name another `state.path`; where "
+      "the "
+      "topics were copied to this cluster, with other offsets: ";
+  text += harm.empty()
+              ? "start with `--resume cluster`, which reads each log from its start, and tells what "
+                "was handled by its id or sequence"
+              : "`--resume cluster` is no answer, as records that were handled would be handled again (" +
+                    harm + "), but `--resume kafka` goes on at the offsets that the group has there";
+  return text +
+         "; where the records have the very same offsets: `--resume store`; where the topics were made anew: "
+         "`--resume rebuild`. docs/reference/resume.md says under `Another cluster` when each is safe";
 }
 
 /// A line to type, for all of them.
@@ -82,14 +108,32 @@ turn_result<> cluster_questions::find_cluster() {
     return go_on();
   }
   if (known == cluster.value()) return go_on();
-  return session_result{
-      session_end::refused,
-      problem{
-          make_error_code(errc::state_foreign),
-          "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
-              ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + cluster.value(),
-          "point `kafka.brokers` at the cluster it came from, or name another `state.path` for this cluster",
-          {}}};
+  return meet_other_cluster(known, cluster.value());
+}
+
+turn_result<> cluster_questions::meet_other_cluster(const std::string& known, const std::string& found) {
+  const std::string harm = why_not_read_again(around_.streams);
+  const resume_option option = around_.option;
+  const bool is_answer = option == resume_option::store || option == resume_option::kafka ||
+                         option == resume_option::rebuild ||
+                         (option == resume_option::cluster && harm.empty());
+  if (is_answer) {
+    other_cluster_ = found;
+    return go_on();
+  }
+  problem p{make_error_code(errc::state_foreign),
+            "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
+                ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + found,
+            what_another_cluster_asks(harm),
+            {}};
+  question& asked = p.questions.emplace_back();
+  asked.kind = question_kind::other_cluster;
+  asked.message = p.message;
+  asked.hint = p.hint;
+  for (const resume_option choice : {resume_option::store, resume_option::kafka, resume_option::rebuild})
+    asked.choices.push_back({choice});
+  if (harm.empty()) asked.choices.push_back({resume_option::cluster});
+  return session_result{session_end::refused, std::move(p)};
 }
 
 result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const std::string> topics) {

@@ -13,6 +13,8 @@
 #include "ports/source.hpp"
 #include "ports/store.hpp"
 #include "ratchet/config.hpp"
+#include "ratchet/resume.hpp"
+#include "streams/stream_definition.hpp"
 
 namespace ratchet {
 
@@ -23,18 +25,23 @@ class cluster_questions {
  public:
   struct surroundings {
     const config& settings;
+    const stream_list& streams;
     store& to;
     source& from;
     const clock_port& clock;
-    const std::vector<std::string>& topics;    ///< that are read
-    std::function<bool()> stop_requested;      ///< then it ends as drained
-    std::function<turn_result<>()> meanwhile;  ///< called between two attempts to reach the brokers
+    const std::vector<std::string>& topics;     ///< that are read
+    resume_option option{resume_option::none};  ///< holds for the first assignment
+    std::function<bool()> stop_requested;       ///< then it ends as drained
+    std::function<turn_result<>()> meanwhile;   ///< called between two attempts to reach the brokers
   };
   explicit cluster_questions(surroundings around) : around_{std::move(around)} {}
 
   /// Waits for the brokers as long as the config says. An empty store is theirs from now on; another one must
-  /// have been read from them. Ends: drained, where it is told to stop; refused; store_lost.
+  /// have been read from them, or the option must say how it goes on with these. Ends: drained, where it is
+  /// told to stop; refused; store_lost.
   [[nodiscard]] turn_result<> find_cluster();
+  /// The brokers' cluster, where the state was read from another one; empty: it was not.
+  [[nodiscard]] const std::string& other_cluster() const noexcept { return other_cluster_; }
 
   /// The partitions of these topics, in order. Topics that brokers may not have heard of yet are asked for
   /// again. Errors: of the source.
@@ -52,7 +59,10 @@ class cluster_questions {
   [[nodiscard]] session_result resume_failed(std::error_code);
 
  private:
+  [[nodiscard]] turn_result<> meet_other_cluster(const std::string& known, const std::string& found);
+
   surroundings around_;
+  std::string other_cluster_;
 };
 
 }  // namespace ratchet

@@ -62,7 +62,7 @@ turn_result<> consumer_session::hold_all(const resolved_assignment& r,
 std::vector<topic_partition> consumer_session::not_at_their_end(const resolved_assignment& r) const {
   std::set<topic_partition> ended;
   for (const position& p : r.start) {
-    if (r.logs.at(p.where).end <= p.offset) ended.insert(p.where);
+    if (r.logs.at(p.where).last() <= p.offset) ended.insert(p.where);
   }
   std::vector<topic_partition> others;
   std::set_difference(partitions_.all().begin(), partitions_.all().end(), ended.begin(), ended.end(),
@@ -96,7 +96,7 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
     stop_partition(where, why);
   }
   ask(r);
-  for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.end);
+  for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.last());
   tell_of_held();
   show_assignment();
   tell_resumed(r, first);
@@ -114,6 +114,7 @@ void consumer_session::forget_assignment() {
   pipeline_.forget_stops();
   partitions_.forget();
   ends_.forget();
+  forget_transactions();
   troubles_.forget();
   unassigned_since_.reset();
   commits_.unassigned();
@@ -138,7 +139,7 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
     tell_of(around_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
             {.stream = stream_name(p.where), .where = &p.where, .offset = p.offset},
             "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
-    if (options_.until_end) goals_.set(p.where, r.logs.at(p.where).end);
+    if (options_.until_end) goals_.set(p.where, r.logs.at(p.where).last());
   }
 }
 
@@ -183,6 +184,7 @@ turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   commits_.unassigned();
   partitions_.give_back();
   ends_.give_back();
+  forget_transactions();
   tell_of_held();
   tell_what_is_held({});
   unassigned_since_ = around_.clock.steady();
@@ -199,7 +201,8 @@ turn_result<> consumer_session::on_end_of_partition(const notice::end_of_partiti
   // Transaction markers take offsets but are never delivered: without this the lag would never be 0.
   RATCHET_TRY(stored(pipeline_.move_to(e.where, e.offset)));
   note_moves();
-  around_.board.set_log_end(stream_name(e.where), e.where, e.offset);
+  const std::int64_t last = std::max(e.offset, around_.from.known_end(e.where).value_or(0));
+  around_.board.set_log_end(stream_name(e.where), e.where, last);
   ends_.reach(e.where, e.offset, around_.clock.steady());
   goals_.reach(e.where, e.offset);
   return go_on();

@@ -53,8 +53,8 @@ consumer_session::consumer_session(surroundings around, session_options options)
                  delivery_, flow_, around_.transactions, around_.errands}},
       reporter_{{around_.settings, around_.streams, around_.tasks, around_.to, around_.from, around_.clock,
                  around_.board, around_.meter, around_.log, durability_, flow_}},
-      questions_{{around_.settings, around_.to, around_.from, around_.clock, topics_,
-                  [this] { return stop_requested(); },
+      questions_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, topics_,
+                  options_.resume.option, [this] { return stop_requested(); },
                   [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
       ownership_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.log,
                   pipeline_, commits_, partitions_, questions_, options_.resume, options_.random,
@@ -100,6 +100,7 @@ session_result consumer_session::run() {
 turn_result<> consumer_session::connect() {
   if (topics_.empty()) return start_alone();
   RATCHET_TRY(questions_.find_cluster());
+  ownership_.meet_other_cluster(questions_.other_cluster());
   brokers_.note_answer();
   auto all = questions_.look_up(topics_);
   if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);
@@ -218,7 +219,10 @@ void consumer_session::note_moves() {
     const partition_state* state = pipeline_.find(where);
     if (state != nullptr && state->next_offset != noted) moved.push_back({where, state->next_offset});
   }
-  for (const position& p : moved) partitions_.note(p);
+  for (const position& p : moved) {
+    partitions_.note(p);
+    goals_.reach(p.where, p.offset);
+  }
   commits_.moved(around_.to.last_step(), moved);
 }
 
@@ -289,6 +293,7 @@ turn_result<> consumer_session::on_timers() {
   if (!partitions_.assigned().empty()) commits_.turn(now);
   tell_of_waiting(now);
   tell_log_ends(now);
+  RATCHET_TRY(look_at_transactions(now));
   ask_brokers(now);
   reporter_.turn(now);
   if (unassigned_since_ && now - *unassigned_since_ >= k_unassigned_limit) {
@@ -344,7 +349,7 @@ turn_result<> consumer_session::leave_out_idle(time_point now) {
     return state != nullptr && state->next_offset == end && !partitions_.is_stopped(where);
   });
   for (const topic_partition& where : ends_.quiet(now)) {
-    if (!pipeline_.find(where)->idle) idle.push_back(where);
+    if (!pipeline_.find(where)->idle && !goes_on(where)) idle.push_back(where);
   }
   if (idle.empty()) return go_on();
   return stored(pipeline_.leave_out_of_floor(idle));

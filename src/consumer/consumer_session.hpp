@@ -23,6 +23,7 @@
 #include "consumer/flow_control.hpp"
 #include "consumer/group_ownership.hpp"
 #include "consumer/offset_commits.hpp"
+#include "consumer/open_transactions.hpp"
 #include "consumer/outbox_delivery.hpp"
 #include "consumer/owner_requests.hpp"
 #include "consumer/partition_ends.hpp"
@@ -168,6 +169,18 @@ class consumer_session {
   void on_unreadable(const notice::unreadable&);
   void on_bounds_told(const notice::bounds_told&);
 
+  // What is read up to an open transaction.
+  /// Its log is known to have more than was read, whatever end it was told.
+  [[nodiscard]] bool goes_on(const topic_partition&) const;
+  /// It is read to the end that it was told, of a log that goes on.
+  [[nodiscard]] bool stands_still(const topic_partition&, time_point now) const;
+  void look_what_stands_still(time_point now);
+  void forget_transactions();
+  void note_open_transaction(const notice::bounds_told&);
+  /// Says so, and has them hold the window's floor back; `until_end` gives them up in the end.
+  [[nodiscard]] turn_result<> look_at_transactions(time_point now);
+  void tell_of_transaction(const topic_partition&, open_transaction&, time_point now);
+
   // What is held and not read.
   /// It is asked about until its brokers answer; nothing else waits for that.
   void hold(const topic_partition&, const std::string& why);
@@ -209,7 +222,9 @@ class consumer_session {
   std::vector<std::string> told_to_do_;  ///< with stops; each is said once
   std::set<stream_id> paused_streams_;   ///< as flow control said last
   partition_ends ends_;
-  end_goals goals_;  ///< until_end
+  open_transactions transactions_;
+  std::vector<topic_partition> stand_still_;  ///< the brokers are to be asked why
+  end_goals goals_;                           ///< until_end
   fetch_troubles troubles_;
   std::optional<time_point> unassigned_since_;
   std::optional<time_point> told_of_waiting_;  ///< since when it has waited then
@@ -218,6 +233,7 @@ class consumer_session {
   time_point last_idle_check_;
   std::optional<time_point> last_log_ends_;
   log_pace held_lines_;
+  log_pace transaction_lines_;
   log_pace topic_troubles_;
   flow_times times_;
   delivered_trace trace_;

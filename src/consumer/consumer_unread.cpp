@@ -123,12 +123,14 @@ void consumer_session::tell_log_ends(time_point now) {
     if (asked && *end < *asked) continue;
     around_.board.set_log_end(stream_name(where), where, *end);
   }
+  look_what_stands_still(now);
 }
 
 void consumer_session::ask_brokers(time_point now) {
   std::vector<topic_partition> known;
-  brokers_.turn(now, !partitions_.held().empty(), [&] {
+  brokers_.turn(now, !partitions_.held().empty() || !stand_still_.empty(), [&] {
     broker_contact::questions ask;
+    ask.anyhow = stand_still_;
     for (const auto& [where, unused] : partitions_.held()) ask.anyhow.push_back(where);
     ask.anyhow.insert(ask.anyhow.end(), partitions_.stopped().begin(), partitions_.stopped().end());
     for (const auto& [where, unused] : partitions_.assigned()) {
@@ -152,9 +154,12 @@ void consumer_session::on_bounds_told(const notice::bounds_told& told) {
                         partitions_.is_assigned(told.where);
   if (!is_given) return;  // given back since
   partitions_.note_answer(told.where);
-  if (is_fetched(told.where)) return;  // fetches tell it
-  ends_.note_asked(told.where, told.found.end);
-  around_.board.set_log_end(stream_name(told.where), told.where, told.found.end);
+  if (is_fetched(told.where)) {  // fetches tell its end
+    note_open_transaction(told);
+    return;
+  }
+  ends_.note_asked(told.where, told.found.last());
+  around_.board.set_log_end(stream_name(told.where), told.where, told.found.last());
 }
 
 }  // namespace ratchet

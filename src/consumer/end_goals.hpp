@@ -20,6 +20,10 @@ class end_goals {
     const auto at = goals_.find(where);
     if (at != goals_.end() && next_offset >= at->second.end) at->second.reached = true;
   }
+  [[nodiscard]] bool has_reached(const topic_partition& where) const {
+    const auto at = goals_.find(where);
+    return at != goals_.end() && at->second.reached;
+  }
   /// Whether every goal was reached, but for those of partitions of which `is_excused` says true.
   template <class F>
   [[nodiscard]] bool all_reached(const F& is_excused) const {

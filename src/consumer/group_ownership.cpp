@@ -120,6 +120,14 @@ result<std::optional<problem>> group_ownership::must_leave(const std::vector<top
   const std::optional<problem> stays;
   const std::vector<topic_partition>& all = around_.partitions.all();
   if (given.size() == all.size()) return stays;
+  // The positions of all partitions go with the first step: none may be another's to read.
+  if (moves()) {
+    return std::optional{problem{make_error_code(errc::group_taken),
+                                 "another member is in group `" + around_.settings.kafka.group +
+                                     "`, while the state goes on with another cluster",
+                                 "stop it, and start this instance again",
+                                 {}}};
+  }
   RATCHET_TRY(const auto committed, around_.from.committed(all, k_query_timeout));
   if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
   const topic_partition& lowest = all.front();
@@ -153,6 +161,15 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   resolved_assignment& r = resolved.value();
   // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
   if (r.refused && !has_taken_) return session_result{session_end::refused, std::move(*r.refused)};
+  // With one foot on each cluster nobody could say any more which offset is whose.
+  if (moves() && !r.stops.empty()) {
+    problem why = std::move(r.stops.front());
+    why.hint =
+        "offsets are not the same on this cluster: start with `--resume cluster` or `--resume kafka`; "
+        "docs/reference/resume.md says under `Another cluster` when each is safe";
+    for (question& asked : why.questions) asked.hint = why.hint;
+    return session_result{session_end::refused, std::move(why)};
+  }
   if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
   return std::optional{std::move(r)};
 }
@@ -164,8 +181,11 @@ turn_result<bool> group_ownership::take(resolved_assignment& r,
   }
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
   store_change change = change_of_store(r);
+  const auto known = moves() && around_.wish.option != resume_option::store
+                         ? pipeline::known_positions::are_forgotten
+                         : pipeline::known_positions::stay;
   auto entered =
-      around_.steps.enter_positions(r.start, not_at_their_end, std::move(r.audits), std::move(change));
+      around_.steps.enter_positions(r.start, not_at_their_end, std::move(r.audits), std::move(change), known);
   if (entered) entered = around_.to.sync();
   if (!entered) return store_failure(around_.to, around_.settings, entered.error());
   r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
@@ -186,6 +206,12 @@ store_change group_ownership::change_of_store(resolved_assignment& r) const {
       change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
     }
     change.taken_over = r.taken_over;
+  }
+  if (moves()) {
+    change.cluster_id = around_.wish.other_cluster;
+    r.audits.push_back(audit_of_other_cluster(around_.to.cluster_id(), around_.wish.other_cluster,
+                                              around_.wish.option, around_.clock.now()));
+    r.audits.back().text += decided_by(around_.wish.who);
   }
   const auto copy = around_.to.copy();
   if (!copy || (!r.takeover && r.start.empty())) return change;

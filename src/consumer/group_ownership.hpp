@@ -7,7 +7,9 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "consumer/assignment.hpp"
@@ -47,6 +49,8 @@ class group_ownership {
   };
   explicit group_ownership(surroundings around) : around_{std::move(around)} {}
 
+  /// The state was read from another cluster than this one, which it goes on with as the option says.
+  void meet_other_cluster(std::string id) { around_.wish.other_cluster = std::move(id); }
   /// Looks whether the group may be joined, so that an incumbent sees no rebalance; waits until members are
   /// gone whose claims are to be gone over. Ends: refused, drained, client_lost.
   [[nodiscard]] turn_result<> check_before_joining();
@@ -83,6 +87,8 @@ class group_ownership {
   [[nodiscard]] turn_result<> wait_until_alone(const committed_offset& overridden);
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>& given);
   [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
+  /// It is the first assignment of a state that was read from another cluster.
+  [[nodiscard]] bool moves() const noexcept { return !has_taken_ && !around_.wish.other_cluster.empty(); }
   [[nodiscard]] turn_result<bool> claim_failed(std::error_code, bool more);
   [[nodiscard]] turn_result<> meets_a_copy(std::size_t claimed);
 

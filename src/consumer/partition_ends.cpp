@@ -27,6 +27,13 @@ void partition_ends::keep(const std::function<bool(const topic_partition&, std::
                 [&](const auto& entry) { return !is_there(entry.first, entry.second.next_offset); });
 }
 
+std::optional<partition_ends::time_point> partition_ends::since(const topic_partition& where,
+                                                                std::int64_t next_offset) const {
+  const auto known = reached_.find(where);
+  if (known == reached_.end() || known->second.next_offset != next_offset) return std::nullopt;
+  return known->second.since;
+}
+
 std::vector<topic_partition> partition_ends::quiet(time_point now) const {
   std::vector<topic_partition> quiet;
   for (const auto& [where, known] : reached_) {

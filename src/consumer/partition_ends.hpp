@@ -29,6 +29,8 @@ class partition_ends {
   void leave(const topic_partition& where) { reached_.erase(where); }
   /// Keeps those alone for which this is true; it is given the end that was told.
   void keep(const std::function<bool(const topic_partition&, std::int64_t next_offset)>&);
+  /// Since when all below the offset is read, and nothing more came; none where that is not its end.
+  [[nodiscard]] std::optional<time_point> since(const topic_partition&, std::int64_t next_offset) const;
   /// Those that have had nothing to read for so long that they need not hold the floor back.
   [[nodiscard]] std::vector<topic_partition> quiet(time_point now) const;
 

@@ -25,10 +25,23 @@ std::string found_copy(const resume_facts& f, const std::string& metadata) {
          metadata + "), which may still be in use";
 }
 
+std::string found_other_cluster(const resume_facts& f) {
+  if (f.option == resume_option::store)
+    return "the record that was handled last is not in the log any more, so that nothing shows that offsets "
+           "are the same on this cluster";
+  const std::string what = "the state's offset " + number(f.stored) + " is another cluster's";
+  if (f.option != resume_option::kafka) return what;
+  return what +
+         ", the group has none on this one, and from the log's start records that were handled would be "
+         "handled again";
+}
+
 std::string found(resume_row row, const resume_facts& f, const std::string& metadata) {
   const std::string stored = number(f.stored);
   const std::string committed = number(f.committed);
   switch (row) {
+    case resume_row::other_cluster:
+      return found_other_cluster(f);
     case resume_row::copied_directory:
       return found_copy(f, metadata);
     case resume_row::other_store:
@@ -64,6 +77,12 @@ std::string found(resume_row row, const resume_facts& f, const std::string& meta
 
 std::string what_to_type(resume_row row, const resume_facts& f) {
   switch (row) {
+    case resume_row::other_cluster:
+      return f.option == resume_option::store
+                 ? "where the records have other offsets on this cluster, answer `--resume cluster` or "
+                   "`--resume kafka`; docs/reference/resume.md says under `Another cluster` when each is safe"
+                 : "set the group's offset there, or let the mirror translate it; "
+                   "docs/reference/resume.md says under `Another cluster` how";
     case resume_row::copied_directory:
       return f.copy
                  ? "make sure that the other one is stopped for good, then start with `--resume takeover`: "

@@ -103,6 +103,32 @@ constexpr resume_decision resolve_with_store(const resume_facts& f) noexcept {
   return resume_at(*f.committed > stored ? resume_row::power_loss : resume_row::behind_or_absent, stored);
 }
 
+/// S is another cluster's offset. Whoever holds the group there, another store's claim stands.
+constexpr resume_decision resolve_other_cluster(const resume_facts& found) noexcept {
+  constexpr resume_row row = resume_row::other_cluster;
+  resume_facts f = found;
+  if (f.option == resume_option::rebuild) return audited(end_with(row, resume_action::rebuild));
+  const bool is_at_start =
+      f.option == resume_option::cluster || (f.option == resume_option::kafka && !f.committed);
+  const bool is_answer =
+      is_at_start ? f.knows_repeats : f.option == resume_option::store || f.option == resume_option::kafka;
+  if (!is_answer) return end_with(row, resume_action::refuse);
+  if (f.committed && f.owner == commit_owner::other_store)
+    return end_with(resume_row::other_store, resume_action::refuse);
+  if (is_at_start) return audited(resume_at(row, f.log_start));
+  if (f.option == resume_option::kafka) {
+    const std::int64_t offset = std::clamp(*f.committed, f.log_start, f.log_end);
+    return skipping(audited(resume_at(row, offset)), f.log_start, offset);
+  }
+  // The very offsets: what was handled last must lie where it lay.
+  if (f.last == resume_facts::last_record::absent || f.last == resume_facts::last_record::unknown)
+    return end_with(row, resume_action::refuse);
+  resume_decision d = f.stored ? resolve_with_store(f) : resolve_without_store(f);
+  if (d.action != resume_action::resume) return d;
+  d.row = row;
+  return audited(d);
+}
+
 template <class Number>
 [[nodiscard]] bool parse_whole(std::string_view text, int base, Number& out) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
@@ -126,10 +152,16 @@ resume_decision resolve_resume(const resume_facts& found) noexcept {
   if (facts.copy && facts.owner == commit_owner::ours) facts.owner = commit_owner::ours_unknown;
   bool new_identity = false;
   if (facts.committed && facts.owner == commit_owner::ours_unknown) {
-    if (facts.option != resume_option::takeover) {
+    // Beside another cluster's records the mark was brought by a mirror, or is that of a copy which is gone.
+    if (facts.option != resume_option::takeover && !facts.other_cluster) {
       return rebuild_or(facts, resume_row::copied_directory, resume_action::refuse);
     }
     new_identity = true;  // from here on the commit counts as ours
+  }
+  if (facts.other_cluster) {
+    resume_decision d = resolve_other_cluster(facts);
+    d.new_identity = new_identity && d.action == resume_action::resume;
+    return d;
   }
   resume_decision d = facts.stored ? resolve_with_store(facts) : resolve_without_store(facts);
   d.new_identity = new_identity;
@@ -142,6 +174,8 @@ resume_decision resolve_resume(const resume_facts& found) noexcept {
 
 const char* name_of(resume_row row) noexcept {
   switch (row) {
+    case resume_row::other_cluster:
+      return "other_cluster";
     case resume_row::copied_directory:
       return "copied_directory";
     case resume_row::other_store:
@@ -174,6 +208,8 @@ const char* name_of(resume_row row) noexcept {
 
 std::optional<question_kind> question_of(resume_row row) noexcept {
   switch (row) {
+    case resume_row::other_cluster:
+      return question_kind::other_cluster;
     case resume_row::copied_directory:
       return question_kind::copied_directory;
     case resume_row::other_store:
@@ -202,8 +238,8 @@ std::optional<question_kind> question_of(resume_row row) noexcept {
 
 std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row, bool log_known) {
   std::vector<resume_choice> choices;
-  for (const resume_option option :
-       {resume_option::store, resume_option::kafka, resume_option::rebuild, resume_option::takeover}) {
+  for (const resume_option option : {resume_option::store, resume_option::kafka, resume_option::rebuild,
+                                     resume_option::takeover, resume_option::cluster}) {
     resume_facts facts = found;
     facts.option = option;
     facts.rebuilt = false;
@@ -218,7 +254,8 @@ std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row,
     choice.option = option;
     if (ends || d.action == resume_action::rebuild) continue;
     // Where the state says nothing, it is the log that begins, and the group's offset that is gone on from.
-    const bool from_log = !facts.stored && option != resume_option::kafka;
+    const bool from_log = facts.other_cluster ? option != resume_option::store
+                                              : !facts.stored && option != resume_option::kafka;
     if (from_log && !log_known) continue;
     choice.offset = d.offset;
     choice.lost_from = d.lost_from;
@@ -239,8 +276,9 @@ const char* name_of(question_kind kind) noexcept {
 }
 
 std::optional<resume_option> resume_option_of(std::string_view text) noexcept {
-  for (const resume_option option : {resume_option::none, resume_option::store, resume_option::kafka,
-                                     resume_option::rebuild, resume_option::takeover}) {
+  for (const resume_option option :
+       {resume_option::none, resume_option::store, resume_option::kafka, resume_option::rebuild,
+        resume_option::takeover, resume_option::cluster}) {
     if (text == name_of(option)) return option;
   }
   return std::nullopt;
@@ -258,6 +296,8 @@ const char* name_of(resume_option option) noexcept {
       return "rebuild";
     case resume_option::takeover:
       return "takeover";
+    case resume_option::cluster:
+      return "cluster";
   }
   return "?";
 }

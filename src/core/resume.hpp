@@ -77,10 +77,15 @@ struct resume_facts {
   /// `rebuild` has just made this store in place of another one, and it has claimed nothing yet: what is
   /// committed is what that answers, and answers but once.
   bool rebuilt{false};
+  /// S is of another cluster's log: a number that says nothing here, unless the logs are the same ones.
+  bool other_cluster{false};
+  /// Records that were handled there may be read again: the stream tells each by its id or its sequence.
+  bool knows_repeats{true};
 };
 
 /// The rows of the table, in the order in which they are tried.
 enum class resume_row : std::uint8_t {
+  other_cluster,     ///< S is another cluster's
   copied_directory,  ///< ours_unknown, or ours where the store is a checkpoint
   other_store,       ///< S present, another store's mark on C
   below_log_start,   ///< S < log start

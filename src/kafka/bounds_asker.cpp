@@ -17,37 +17,57 @@ constexpr std::chrono::milliseconds k_patience{1'000};
 
 /// What the owner and the thread of a round share; the last of them frees it.
 struct bounds_asker::round {
+  struct kafka_clients {
+    std::shared_ptr<kafka_client> committed;
+    std::shared_ptr<kafka_client> uncommitted;
+  };
   std::mutex mutex;
   std::vector<notice::bounds_told> answers;
   std::atomic<bool> is_under_way{false};
   std::atomic<bool> stopped{false};
 
-  void ask(const std::shared_ptr<kafka_client>& client, const std::vector<topic_partition>& of) {
-    for (const topic_partition& where : of) {
+  void ask(const kafka_clients& of, const std::vector<question>& questions) {
+    // Error reports that were queued meanwhile are dropped: nobody polls this client.
+    if (of.uncommitted != nullptr) rd_kafka_poll(of.uncommitted->get(), 0);
+    for (const question& q : questions) {
       if (stopped) break;
-      const auto found = query_bounds(client, where, k_patience);
+      const auto found = ask(of, q);
       const std::scoped_lock lock{mutex};
       if (found) {
-        answers.push_back({where, found.value(), {}});
+        answers.push_back({q.where, found.value(), {}});
       } else {
-        answers.push_back({where, {}, found.error()});
+        answers.push_back({q.where, {}, found.error()});
       }
     }
+  }
+
+ private:
+  /// The higher end first: see log_bounds::high.
+  [[nodiscard]] static result<log_bounds> ask(const kafka_clients& of, const question& q) {
+    std::int64_t high = q.high.value_or(0);
+    if (!q.high && of.uncommitted != nullptr) {
+      RATCHET_TRY(const log_bounds all, query_bounds(of.uncommitted, q.where, k_patience));
+      high = all.end;
+    }
+    RATCHET_TRY(log_bounds found, query_bounds(of.committed, q.where, k_patience));
+    found.high = high;
+    return found;
   }
 };
 
 bounds_asker::bounds_asker() : round_{std::make_shared<round>()} {}
 
-void bounds_asker::ask(std::shared_ptr<kafka_client> client, std::span<const topic_partition> of) {
-  if (of.empty() || round_->is_under_way.exchange(true)) return;
+void bounds_asker::ask(std::shared_ptr<kafka_client> client, std::shared_ptr<kafka_client> uncommitted,
+                       std::vector<question> questions) {
+  if (questions.empty() || round_->is_under_way.exchange(true)) return;
   try {
-    std::thread{[shared = round_, client = std::move(client),
-                 wanted = std::vector<topic_partition>(of.begin(), of.end())]() mutable {
+    std::thread{[shared = round_, of = round::kafka_clients{std::move(client), std::move(uncommitted)},
+                 wanted = std::move(questions)]() mutable {
       try {
-        shared->ask(client, wanted);
+        shared->ask(of, wanted);
       } catch (...) {  // NOLINT: no memory; whoever wants to know asks again
       }
-      client.reset();
+      of = {};
       shared->is_under_way = false;
     }}.detach();
   } catch (const std::system_error&) {

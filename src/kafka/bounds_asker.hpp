@@ -1,8 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "kafka/client.hpp"
@@ -20,8 +21,13 @@ class bounds_asker {
   bounds_asker(const bounds_asker&) = delete;
   bounds_asker& operator=(const bounds_asker&) = delete;
 
-  /// Passed over while the round before is under way: whoever wants to know asks again.
-  void ask(std::shared_ptr<kafka_client>, std::span<const topic_partition>);
+  struct question {
+    topic_partition where;
+    std::optional<std::int64_t> high;  ///< log_bounds::high, where fetches tell it; none: it is asked for
+  };
+  /// `uncommitted` sees what open transactions hold back; null: nothing is known of that. Passed over while
+  /// the round before is under way: whoever wants to know asks again.
+  void ask(std::shared_ptr<kafka_client>, std::shared_ptr<kafka_client> uncommitted, std::vector<question>);
   /// The answers since the last call.
   [[nodiscard]] std::vector<notice::bounds_told> take();
   /// The round under way ends with the question that it is at; nobody waits for it.

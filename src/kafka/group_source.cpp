@@ -141,11 +141,12 @@ void group_source::close(std::chrono::milliseconds deadline) noexcept {
   asker_.stop();
   run_bounded(
       [client = std::move(client), reader = std::shared_ptr<record_probe>{std::move(reader_)},
-       owes_answer]() mutable {
+       uncommitted = std::move(uncommitted_), owes_answer]() mutable {
         // Nobody answers the notice any more.
         if (owes_answer) rd_kafka_assign(client->get(), nullptr);
         rd_kafka_consumer_close(client->get());
         reader.reset();
+        uncommitted.reset();
         client.reset();
       },
       deadline);

@@ -64,6 +64,7 @@ class group_source final : public source {
   [[nodiscard]] std::error_code failed(int code) const;
   /// The same of a question about the group, whose offsets are there whether or not a topic is.
   [[nodiscard]] std::error_code group_failed(int code) const;
+  [[nodiscard]] result<record_probe*> own_reader();
   [[nodiscard]] result<partition_list> commit_list(std::span<const commit_request>) const;
   [[nodiscard]] result<int> partition_count(const std::string& topic,
                                             std::chrono::milliseconds timeout) const;
@@ -78,7 +79,9 @@ class group_source final : public source {
   std::shared_ptr<source_events> events_;
   std::shared_ptr<kafka_client> client_;  ///< null once closed
   std::shared_ptr<partition_table> table_{std::make_shared<partition_table>()};
-  std::unique_ptr<record_probe> reader_;  ///< made for the first read_at(), dropped at assign()
+  std::unique_ptr<record_probe> reader_;  ///< made for the first bounds() or read_at(), dropped at assign()
+  std::shared_ptr<kafka_client>
+      uncommitted_;  ///< for questions about what is not fetched; made for the first
   bounds_asker asker_;
   bool joined_{false};
 

@@ -140,11 +140,38 @@ result<std::vector<group_member>> group_source::members(std::chrono::millisecond
 
 result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
-  return query_bounds(client_, where, timeout);
+  RATCHET_TRY(record_probe* const reader, own_reader());
+  // In this order: what ends below an end that was there before is held back, and did not come in between.
+  RATCHET_TRY(const std::int64_t high, reader->high_end(where, timeout));
+  RATCHET_TRY(log_bounds found, query_bounds(client_, where, timeout));
+  found.high = high;
+  return found;
+}
+
+result<record_probe*> group_source::own_reader() {
+  if (reader_ == nullptr) {
+    auto made = record_probe::make(config_, options_.log);
+    if (!made) return made.error().code;
+    reader_ = std::move(made).value();
+  }
+  return reader_.get();
 }
 
 void group_source::ask_bounds(std::span<const topic_partition> of) {
-  if (client_ != nullptr) asker_.ask(client_, of);
+  if (client_ == nullptr) return;
+  std::vector<bounds_asker::question> questions;
+  bool all_are_fetched = true;
+  for (const topic_partition& where : of) {
+    const bool is_fetched =
+        next_.contains(table_->intern(where.topic, where.partition)) && !paused_.contains(where);
+    questions.push_back({where, is_fetched ? std::optional{known_end(where).value_or(0)} : std::nullopt});
+    all_are_fetched = all_are_fetched && is_fetched;
+  }
+  if (!all_are_fetched && uncommitted_ == nullptr) {
+    // Without a log: what is amiss is told by the other client already.
+    if (auto made = make_uncommitted_client(config_, {})) uncommitted_ = std::move(made).value();
+  }
+  asker_.ask(client_, uncommitted_, std::move(questions));
 }
 
 std::optional<std::int64_t> group_source::known_end(const topic_partition& where) const {
@@ -161,12 +188,8 @@ std::optional<std::int64_t> group_source::known_end(const topic_partition& where
 result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
                                                           std::chrono::milliseconds timeout) {
   RATCHET_TRY(usable());
-  if (reader_ == nullptr) {
-    auto made = record_probe::make(config_, options_.log);
-    if (!made) return made.error().code;
-    reader_ = std::move(made).value();
-  }
-  return reader_->read_at(where, offset, timeout);
+  RATCHET_TRY(record_probe* const reader, own_reader());
+  return reader->read_at(where, offset, timeout);
 }
 
 /// Metadata is kept to printable ASCII of a size that every broker takes.

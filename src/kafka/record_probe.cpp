@@ -26,14 +26,24 @@ std::chrono::milliseconds until(std::chrono::steady_clock::time_point deadline) 
 
 }  // namespace
 
-reported<std::unique_ptr<record_probe>> record_probe::make(const kafka_config& config, kafka_log log) {
+reported<std::shared_ptr<kafka_client>> make_uncommitted_client(const kafka_config& config, kafka_log log) {
   kafka_properties settings = groupless_settings(config);
+  settings["isolation.level"] = "read_uncommitted";
   settings["queued.min.messages"] = "1";  // one record is wanted, not a prefetch
   settings["fetch.wait.max.ms"] = "10";
   auto callbacks = std::make_shared<client_callbacks>();
   callbacks->set_log(std::move(log));
-  RATCHET_TRY(auto&& client, kafka_client::make(RD_KAFKA_CONSUMER, settings, std::move(callbacks)));
+  return kafka_client::make(RD_KAFKA_CONSUMER, settings, std::move(callbacks));
+}
+
+reported<std::unique_ptr<record_probe>> record_probe::make(const kafka_config& config, kafka_log log) {
+  RATCHET_TRY(auto&& client, make_uncommitted_client(config, std::move(log)));
   return std::unique_ptr<record_probe>{new record_probe{std::move(client)}};
+}
+
+result<std::int64_t> record_probe::high_end(const topic_partition& where, std::chrono::milliseconds timeout) {
+  RATCHET_TRY(const log_bounds found, query_bounds(client_, where, timeout));
+  return found.end;
 }
 
 result<std::optional<owned_record>> record_probe::read_at(const topic_partition& where, std::int64_t offset,

@@ -36,6 +36,11 @@ std::string reason_of(const resume_decision& d, const resume_facts& f) {
       return "the group had the offset " + committed + ", and the state had no offset of the partition";
     case resume_row::started_over:
       return "no record of it was applied before: the stream starts over with it";
+    case resume_row::other_cluster:
+      if (f.option == resume_option::store) return "the log is the same one on the other cluster";
+      return f.option == resume_option::kafka && f.committed
+                 ? "the group's offset on the other cluster"
+                 : "the log of the other cluster is read from its start";
     case resume_row::other_store:
       return "another store's mark was on the group's offset " + committed;
     case resume_row::copied_directory:
@@ -120,6 +125,15 @@ audit_row audit_of_copy(const copy_mark& mark, bool taken_over, timestamp now) {
   audit_row row = row_of(taken_over ? "copy_taken_over" : "copy_started", now);
   row.text = name_of(mark) + (taken_over ? ", took over from the store that it was taken of"
                                          : ", became a store of its own: no store had claimed the group");
+  return row;
+}
+
+audit_row audit_of_other_cluster(const std::string& before, const std::string& now_read, resume_option option,
+                                 timestamp now) {
+  audit_row row = row_of("cluster_changed", now);
+  row.text = "read from the cluster " + before + " so far, from the cluster " + now_read + " from now on; ";
+  row.text += option == resume_option::store ? "offsets are the same there"
+                                             : "the offsets of the cluster before are forgotten";
   return row;
 }
 

@@ -32,6 +32,10 @@ namespace ratchet {
 /// "copy_opened": the first opening of a checkpoint for writing.
 [[nodiscard]] audit_row audit_of_first_opening(const copy_mark&, std::uint64_t outbox_epoch, timestamp now);
 
+/// "cluster_changed": the state goes on with another cluster, as the option says.
+[[nodiscard]] audit_row audit_of_other_cluster(const std::string& before, const std::string& now_read,
+                                               resume_option, timestamp now);
+
 /// "copy_started": a checkpoint became a store of its own, since nobody had claimed the group for it.
 /// "copy_taken_over": since it was told to.
 [[nodiscard]] audit_row audit_of_copy(const copy_mark&, bool taken_over, timestamp now);

@@ -399,6 +399,17 @@ void hold_back(stream_state& state, const topic_partition& where, std::int64_t b
   at->second.idle = false;
 }
 
+/// How far a partition's times have come says nothing of its offsets, and stays.
+void forget_positions(stream_state& state) {
+  for (auto& [where, partition] : state.partitions) {
+    if (where == k_transactions || where.topic.empty()) continue;
+    partition.next_offset = k_from_log_start;
+    partition.last_record.reset();
+    partition.leaps.clear();
+    partition.malformed_run = 0;
+  }
+}
+
 /// Where none counted, one that counts again gives the stream a time: in this very step, and not in whichever
 /// comes next.
 void recompute_floors(std::map<partition_task*, stream_state>& changed) {
@@ -423,8 +434,11 @@ result<void> pipeline::hold_floor_back(std::span<const topic_partition> partitio
 
 result<void> pipeline::enter_positions(std::span<const position> positions,
                                        std::span<const topic_partition> unread, std::vector<audit_row> audits,
-                                       store_change of_store) {
+                                       store_change of_store, known_positions known) {
   std::map<partition_task*, stream_state> changed;
+  if (known == known_positions::are_forgotten) {
+    for (const auto& s : tasks_) forget_positions(changed.try_emplace(s.get(), s->state).first->second);
+  }
   for (const position& p : positions) {
     partition_task* task = task_of(p.where.topic);
     if (task == nullptr) continue;

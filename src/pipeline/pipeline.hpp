@@ -86,10 +86,12 @@ class pipeline {
   [[nodiscard]] result<void> hold_floor_back(std::span<const topic_partition>);
   /// Enters the positions found at assignment (a partition's state is made where there is none), with audit
   /// rows and what changes of the store as a whole, in one step. `unread` hold the floor back from there on,
-  /// as above; of a new stream the others begin where its config says, too.
+  /// as above; of a new stream the others begin where its config says, too. `are_forgotten`: the positions
+  /// that were known are of another cluster's logs, and go.
+  enum class known_positions : std::uint8_t { stay, are_forgotten };
   [[nodiscard]] result<void> enter_positions(std::span<const position>,
                                              std::span<const topic_partition> unread, std::vector<audit_row>,
-                                             store_change = {});
+                                             store_change = {}, known_positions = known_positions::stay);
 
   /// Takes rows that were delivered out of the outbox, in a step of its own. Errors: as handle().
   [[nodiscard]] result<void> trim_outbox(outbox_change, std::vector<audit_row>);

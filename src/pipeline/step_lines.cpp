@@ -39,11 +39,12 @@ std::string command_for(log_kind kind, std::string_view stream) {
 std::optional<log_kind> kind_of(const audit_row& row) {
   using entry = std::pair<std::string_view, log_kind>;
   constexpr std::array k_kinds{
-      entry{"gap_skipped", log_kind::gap_skipped},       entry{"aggregate_held", log_kind::aggregate_held},
-      entry{"first_adopted", log_kind::aggregate_begun}, entry{"waiting_replayed", log_kind::decided},
-      entry{"waiting_skipped", log_kind::decided},       entry{"waiting_discarded", log_kind::decided},
-      entry{"output_skipped", log_kind::decided},        entry{"topic_left", log_kind::topic_left},
-      entry{"copy_started", log_kind::copy_opened},      entry{"copy_taken_over", log_kind::copy_opened},
+      entry{"gap_skipped", log_kind::gap_skipped},         entry{"aggregate_held", log_kind::aggregate_held},
+      entry{"first_adopted", log_kind::aggregate_begun},   entry{"waiting_replayed", log_kind::decided},
+      entry{"waiting_skipped", log_kind::decided},         entry{"waiting_discarded", log_kind::decided},
+      entry{"output_skipped", log_kind::decided},          entry{"topic_left", log_kind::topic_left},
+      entry{"copy_started", log_kind::copy_opened},        entry{"copy_taken_over", log_kind::copy_opened},
+      entry{"cluster_changed", log_kind::cluster_changed},
   };
   if (row.kind.starts_with("resume_") || row.kind == "output_given_up") return std::nullopt;
   const auto* const at =

@@ -56,7 +56,12 @@ struct group_member {
 
 struct log_bounds {
   std::int64_t start{0};
-  std::int64_t end{0};
+  std::int64_t end{0};  ///< behind the last record that is given out: no transaction before it is open
+  /// Behind the last record of all, as the brokers said before they said `end`: where it is higher, an open
+  /// transaction that began at `end` holds back what lies between. Lower: not known to be higher.
+  std::int64_t high{0};
+  /// Up to where there are records, given out or not.
+  [[nodiscard]] std::int64_t last() const noexcept { return end < high ? high : end; }
 };
 
 /// What brokers can hold against a client. None of it is mended by trying again: somebody has to act.
@@ -87,7 +92,7 @@ struct revoked {
 struct end_of_partition {
   topic_partition where;
   std::int64_t offset{0};
-};  ///< everything below `offset` was delivered
+};  ///< everything below `offset` was delivered; it is the end, or where an open transaction begins
 struct out_of_range {
   topic_partition where;
   std::string text;
@@ -183,8 +188,8 @@ class source {
   [[nodiscard]] virtual result<void> commit_and_wait(std::span<const commit_request>,
                                                      std::chrono::milliseconds timeout) = 0;
 
-  /// The offset behind the last record of the partition's log, as the brokers last said without being asked;
-  /// none where they have not yet. Asks nobody and does not wait.
+  /// The offset behind the last record of the partition's log, be it of an open transaction, as the brokers
+  /// last said without being asked; none where they have not yet. Asks nobody and does not wait.
   [[nodiscard]] virtual std::optional<std::int64_t> known_end(const topic_partition&) const {
     return std::nullopt;
   }

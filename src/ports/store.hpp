@@ -49,9 +49,10 @@ struct step_part {
 struct store_change {
   /// The outbox epoch becomes this, or one more than it is, whichever is higher.
   std::optional<std::uint64_t> outbox_epoch{};
-  bool note_copy_opened{false};           ///< copy_mark::opened
-  bool lift_copy_mark{false};             ///< from now on this is a store of its own
-  std::vector<incarnation> taken_over{};  ///< of another copy: they count as this store's own from now on
+  bool note_copy_opened{false};             ///< copy_mark::opened
+  bool lift_copy_mark{false};               ///< from now on this is a store of its own
+  std::vector<incarnation> taken_over{};    ///< of another copy: they count as this store's own from now on
+  std::optional<std::string> cluster_id{};  ///< from now on it reads from this one
   friend bool operator==(const store_change&, const store_change&) = default;
 };
 

@@ -46,6 +46,8 @@ constexpr std::array k_rules{
     log_rule{log_kind::topic_left, "topic_left", k_info, "such a topic no longer holds the window back"},
     log_rule{log_kind::copy_opened, "copy_opened", k_warn,
              "a checkpoint is opened for writing, or takes over"},
+    log_rule{log_kind::cluster_changed, "cluster_changed", k_warn,
+             "the state goes on with another cluster, as `--resume` says"},
     log_rule{log_kind::sink_discarded, "sink_discarded", k_warn,
              "messages were discarded: their sink has `discard: true`"},
 
@@ -79,6 +81,8 @@ constexpr std::array k_rules{
     log_rule{log_kind::partition_held, "partition_held", k_warn, "the brokers do not answer for a partition"},
     log_rule{log_kind::partition_read_again, "partition_read_again", k_warn,
              "an offset was out of range, although the log has it"},
+    log_rule{log_kind::transaction_open, "transaction_open", k_warn,
+             "a transaction that does not end holds records back"},
     log_rule{log_kind::topic_unreadable, "topic_unreadable", k_warn, "the brokers do not know a topic"},
     log_rule{log_kind::pause_failed, "pause_failed", k_warn, "the client did not pause or resume partitions"},
     log_rule{log_kind::commit_failed, "commit_failed", k_warn, "offsets were not committed; nothing is lost"},

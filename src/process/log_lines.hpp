@@ -35,6 +35,7 @@ enum class log_kind : std::uint8_t {
   topic_unread,
   topic_left,
   copy_opened,
+  cluster_changed,
   sink_discarded,
   // Kafka.
   client,
@@ -57,6 +58,7 @@ enum class log_kind : std::uint8_t {
   partition_stopped,
   partition_held,
   partition_read_again,
+  transaction_open,
   topic_unreadable,
   pause_failed,
   commit_failed,

@@ -72,6 +72,7 @@ void write_partition(json_writer& json, const partition_report& p) {
   optional_number(json.key("committed"), p.live ? p.live->committed : std::nullopt);
   optional_number(json.key("lag"), p.lag);
   if (p.live) json.key("assigned").boolean(p.live->assigned);
+  if (p.live && p.live->held_back) json.key("transaction_open_at").number(*p.live->held_back);
   if (p.live && p.live->stopped) json.key("stopped").string(*p.live->stopped);
   json.end_object();
 }

@@ -159,6 +159,9 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
       add_new(to_do, *p.live->stopped);
     } else if (p.live && !p.live->assigned) {
       line += "   not assigned";
+    } else if (p.live && p.live->held_back) {
+      line += "   waits for the transaction that began at offset " + std::to_string(*p.live->held_back) +
+              " to end";
     }
     append_line(out, line);
   }

@@ -277,6 +277,7 @@ class rocks_store final : public store {
     if (change.outbox_epoch) after.outbox_epoch = std::max(*change.outbox_epoch, known_.outbox_epoch + 1);
     if (after.copy) after.copy->opened |= change.note_copy_opened;
     if (change.lift_copy_mark) after.copy.reset();
+    if (change.cluster_id) after.identity->cluster_id = *change.cluster_id;
     after.incarnations.insert(after.incarnations.end(), change.taken_over.begin(), change.taken_over.end());
     std::stable_sort(after.incarnations.begin(), after.incarnations.end(),
                      [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
@@ -294,6 +295,10 @@ class rocks_store final : public store {
       batch.Delete(family, layout::copy_mark_key()).PermitUncheckedError();
     } else if (after.copy != known_.copy) {
       batch.Put(family, layout::copy_mark_key(), layout::encode_copy_mark(*after.copy))
+          .PermitUncheckedError();
+    }
+    if (change.cluster_id) {
+      batch.Put(family, layout::identity_key(), layout::encode_identity(*after.identity))
           .PermitUncheckedError();
     }
     for (const incarnation& i : change.taken_over) {

@@ -50,6 +50,7 @@ void live_board::set_assigned(std::string_view stream, std::span<const topic_par
     if (partition.assigned) continue;
     partition.stopped.reset();
     partition.asked.reset();
+    partition.held_back.reset();
   }
 }
 
@@ -77,6 +78,12 @@ std::string joined(const std::vector<std::string>& to_do) {
   std::string text;
   for (const std::string& one : to_do) text += (text.empty() ? "" : "; ") + one;
   return text;
+}
+
+void live_board::set_held_back(std::string_view stream, const topic_partition& where,
+                               std::optional<std::int64_t> offset) {
+  const std::scoped_lock lock{mutex_};
+  at(stream, where).held_back = offset;
 }
 
 void live_board::set_stopped(std::string_view stream, const topic_partition& where, std::string_view reason) {

@@ -19,9 +19,11 @@ namespace ratchet {
 struct live_partition {
   bool assigned{false};
   std::optional<std::int64_t> committed;  ///< the group's offset in Kafka, as last confirmed
-  std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen
+  std::optional<std::int64_t> log_end;    ///< the offset after the last record, as last seen; see log_bounds
   std::optional<std::string> stopped;     ///< why, with nothing foreign that begins a line; "\n"; what to do
   std::optional<question> asked{};        ///< where it is stopped until somebody decides
+  /// All below this offset was read, and an open transaction that began at it holds back what follows.
+  std::optional<std::int64_t> held_back{};
   friend bool operator==(const live_partition&, const live_partition&) = default;
 };
 
@@ -95,6 +97,7 @@ class live_board {
   void set_assigned(std::string_view stream, std::span<const topic_partition>);
   void set_committed(std::string_view stream, const topic_partition&, std::int64_t offset);
   void set_log_end(std::string_view stream, const topic_partition&, std::int64_t offset);
+  void set_held_back(std::string_view stream, const topic_partition&, std::optional<std::int64_t> offset);
   void set_stopped(std::string_view stream, const topic_partition&, std::string_view reason);
   /// Beside set_stopped(), and gone with it: what somebody must decide. Ignored where it names no partition.
   void ask(const question&);

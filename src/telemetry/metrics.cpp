@@ -168,7 +168,14 @@ void add_partitions(exposition& out, const metrics_input& in) {
   for (const partition_view& p : all) {
     if (p.live.assigned && p.live.log_end) out.add(p.named, as_double(*p.live.log_end));
   }
-  out.gauge("ratchet_partition_lag", "Records of the partition that are not handled yet.");
+  out.gauge(
+      "ratchet_partition_transaction_offset",
+      "Where all before it is read, and an open transaction holds back what follows: its first offset.");
+  for (const partition_view& p : all) {
+    if (p.live.assigned && p.live.held_back) out.add(p.named, as_double(*p.live.held_back));
+  }
+  out.gauge("ratchet_partition_lag",
+            "Records of the partition that are not handled yet, those of open transactions with them.");
   for (const partition_view& p : all) {
     if (!p.live.assigned || !p.live.log_end || !p.next_offset) continue;  // whoever holds it knows
     out.add(p.named, as_double(std::max<std::int64_t>(0, *p.live.log_end - *p.next_offset)));

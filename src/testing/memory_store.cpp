@@ -320,6 +320,7 @@ result<void> memory_store::write(const step_batch& batch) {
   }
   if (written_.copy) written_.copy->opened |= change.note_copy_opened;
   if (change.lift_copy_mark) written_.copy.reset();
+  if (change.cluster_id) written_.cluster_id = *change.cluster_id;
   written_.incarnations.insert(written_.incarnations.end(), change.taken_over.begin(),
                                change.taken_over.end());
   std::stable_sort(written_.incarnations.begin(), written_.incarnations.end(),

@@ -77,6 +77,10 @@ struct fake_log {
   std::deque<fake_record> records;
   std::int64_t start{0};
   std::int64_t end{0};  ///< may lie behind the last record: transaction markers
+  /// An open transaction holds back what lies from here on.
+  std::optional<std::int64_t> open_at;
+  /// Up to where records are given out.
+  [[nodiscard]] std::int64_t stable_end() const { return std::min(end, open_at.value_or(end)); }
   std::optional<std::int64_t> committed;
   std::string metadata;
 };
@@ -146,6 +150,12 @@ class fake_source final : public source {
     ++log.end;
     told_end_.erase(where);
   }
+  /// Commits or aborts what is open: markers take an offset.
+  void end_transaction(const topic_partition& where) {
+    logs[where].open_at.reset();
+    ++logs[where].end;
+    told_end_.erase(where);
+  }
   void say(source_notice n) {
     if (std::holds_alternative<notice::assigned>(n)) owed_ = owed::assign;
     if (std::holds_alternative<notice::revoked>(n)) owed_ = owed::unassign;
@@ -203,7 +213,7 @@ class fake_source final : public source {
     if (const auto failing = unanswered.find(where); failing != unanswered.end()) return failing->second;
     const auto known = logs.find(where);
     if (known == logs.end()) return make_error_code(errc::topic_missing);
-    return log_bounds{known->second.start, known->second.end};
+    return log_bounds{known->second.start, known->second.stable_end(), known->second.end};
   }
   result<std::optional<owned_record>> read_at(const topic_partition& where, std::int64_t offset,
                                               std::chrono::milliseconds) override {
@@ -356,10 +366,10 @@ class fake_source final : public source {
         const fake_log& log = logs[where];
         const auto found = std::find_if(log.records.begin(), log.records.end(),
                                         [&, from = next](const fake_record& r) { return r.offset >= from; });
-        if (found == log.records.end()) {
-          next = log.end;
+        if (found == log.records.end() || found->offset >= log.stable_end()) {
+          next = std::max(next, log.stable_end());
           if (tells_ends && told_end_.insert(where).second)
-            notices_.emplace_back(notice::end_of_partition{where, log.end});
+            notices_.emplace_back(notice::end_of_partition{where, log.stable_end()});
           continue;
         }
         if (batch != nullptr && batch->records().size() >= most) return batch;

@@ -14,11 +14,16 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
                            const cluster& c) {
   std::vector<std::uint32_t> left_out;
   bool counts_more = false;
+  const bool forgets = forgets_positions(audits);
+  if (forgets) {
+    s.operations.push_back({.what = operation::kind::forget, .stream = stream});
+    (void)perform(s.operations.back());
+  }
   for (const auto& [where, after] : change.after.partitions) {
     const auto partition = static_cast<std::uint32_t>(where.partition);
     const auto was = before.state.partitions.find(where);
     const bool was_known = was != before.state.partitions.end();
-    const bool is_new = !was_known || !was->second.has_position();
+    const bool is_new = !was_known || !was->second.has_position() || forgets;
     if (after.has_position() && (is_new || was->second.next_offset != after.next_offset)) {
       const bool elsewhere = check_jump(stream, c.logs[c.index_of(where)],
                                         is_new ? std::nullopt : std::optional{was->second.next_offset},

@@ -1,8 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/consumer/step_book.hpp"
 
@@ -22,6 +24,13 @@ inline void must_equal(std::uint64_t found, std::uint64_t wanted, const char* wh
     throw broken(std::string{what} + ": " + std::to_string(found) + ", but the oracle has " +
                  std::to_string(wanted));
   }
+}
+
+/// The step says that the positions before it are of another cluster.
+[[nodiscard]] inline bool forgets_positions(const std::vector<audit_row>& audits) {
+  return std::any_of(audits.begin(), audits.end(), [](const audit_row& row) {
+    return row.kind == "cluster_changed" && row.text.find("are forgotten") != std::string::npos;
+  });
 }
 
 }  // namespace ratchet::sim

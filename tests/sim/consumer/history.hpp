@@ -85,8 +85,10 @@ enum class fault_kind : std::uint8_t {
   clock_jump,         ///< the wall clock is set
   slow_reducers,      ///< each call of them takes long
   decision,           ///< no fault: an operator decides about some of what waits
+  transaction,        ///< one is open for a while, and holds back what follows in its partition
+  cluster_moved,      ///< a mirror takes the cluster's place, mostly with other offsets
 };
-inline constexpr std::size_t k_fault_kinds = 30;
+inline constexpr std::size_t k_fault_kinds = 32;
 [[nodiscard]] const char* name_of(fault_kind) noexcept;
 
 struct fault {

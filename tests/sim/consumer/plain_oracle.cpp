@@ -267,6 +267,13 @@ void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset, bool elsew
   if (elsewhere) partitions_[which].last.reset();
 }
 
+void plain_oracle::forget_positions() {
+  for (partition& p : partitions_) {
+    p.last.reset();
+    p.times.pending.clear();
+  }
+}
+
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
   // One by one, the furthest last: what is read to the end has come to the time of its newest record.
   std::vector<std::uint32_t> in_order{those.begin(), those.end()};

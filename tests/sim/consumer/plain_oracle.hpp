@@ -200,6 +200,8 @@ class plain_oracle {
   /// The partition goes on at `offset`: at a start, or past what holds no records. `elsewhere`: what was
   /// handled last tells nothing of the records there.
   void go_on_at(std::uint32_t which, std::int64_t offset, bool elsewhere);
+  /// All offsets are of another cluster's logs. The times of their records stay.
+  void forget_positions();
   /// A timer left these partitions out of the floor, together.
   void leave_out(std::span<const std::uint32_t> those);
   /// This one is not read to its end, or nobody knows.

@@ -153,7 +153,7 @@ result<std::string> simulated_source::cluster_id(std::chrono::milliseconds timeo
     world_.pass_turn(timeout);
     return unavailable();
   }
-  return std::string{"cluster-1"};
+  return cluster_.id();
 }
 
 result<std::vector<topic_partition>> simulated_source::partitions(std::span<const std::string> topics,
@@ -185,7 +185,7 @@ result<std::vector<group_member>> simulated_source::members(std::chrono::millise
 result<log_bounds> simulated_source::bounds(const topic_partition& where, std::chrono::milliseconds) {
   if (!answered() || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
   const partition_log& log = cluster_.logs[cluster_.index_of(where)];
-  return log_bounds{log.start, log.end};
+  return log.bounds();
 }
 
 result<std::optional<owned_record>> simulated_source::read_at(const topic_partition& where,
@@ -295,7 +295,7 @@ result<polled> simulated_source::poll(std::size_t max_records, std::chrono::mill
     const std::size_t i = cluster_.index_of(where);
     const partition_log& log = cluster_.logs[i];
     const bool is_told = !cluster_.leaderless.contains(i);
-    out.notices.emplace_back(is_told ? notice::bounds_told{where, {log.start, log.end}, {}}
+    out.notices.emplace_back(is_told ? notice::bounds_told{where, log.bounds(), {}}
                                      : notice::bounds_told{where, {}, unavailable()});
   }
   return out;
@@ -316,14 +316,15 @@ bool simulated_source::deliverable(std::size_t i, std::vector<source_notice>& no
   }
   const auto at = std::find_if(log.from(*r.next), log.entries.end(),
                                [](const log_entry& e) { return e.what != nullptr; });
-  if (at != log.entries.end()) {
+  if (at != log.entries.end() && at->offset < log.stable_end()) {
     r.next = at->offset;
     r.told_end = false;
     return true;
   }
-  if (!r.told_end || *r.next != log.end) notices.emplace_back(notice::end_of_partition{log.where, log.end});
+  const std::int64_t end = std::max(*r.next, log.stable_end());
+  if (!r.told_end || *r.next != end) notices.emplace_back(notice::end_of_partition{log.where, end});
   r.told_end = true;
-  r.next = log.end;
+  r.next = end;
   return false;
 }
 

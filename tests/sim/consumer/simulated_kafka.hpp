@@ -32,6 +32,10 @@ struct partition_log {
   std::optional<std::int64_t> committed;
   std::string metadata;
   std::uint32_t made{0};  ///< how often the topic was made
+  /// A transaction is open, and nothing from here on is given out.
+  std::optional<std::int64_t> open_at;
+  [[nodiscard]] std::int64_t stable_end() const { return open_at.value_or(end); }
+  [[nodiscard]] log_bounds bounds() const { return {start, stable_end(), end}; }
 
   void append(const message* what) { entries.push_back({end++, what}); }
   /// The first entry at or above `offset`.
@@ -50,7 +54,10 @@ struct cluster {
   void take_late_commits();
   void pass_turn();
 
+  [[nodiscard]] std::string id() const { return "cluster-" + std::to_string(number); }
+
   std::vector<partition_log> logs;
+  std::uint32_t number{1};               ///< of the cluster itself
   std::uint64_t generation{1};           ///< a commit of an older one is refused
   std::vector<group_member> others;      ///< who is listed beside this instance
   std::set<std::size_t> held_by_others;  ///< partitions that the next assignment leaves out

@@ -72,6 +72,7 @@ void simulated_disk::write(const step_batch& batch) {
   before.audits = now_.audits.size();
   before.incarnations = now_.incarnations;
   before.outbox_epoch = now_.outbox_epoch;
+  before.cluster_id = now_.cluster_id;
   before.outbox = now_.outbox;
   for (const step_part& part : batch.parts) {
     note_before(part, before);
@@ -83,6 +84,7 @@ void simulated_disk::write(const step_batch& batch) {
   now_.incarnations.insert(now_.incarnations.end(), change.taken_over.begin(), change.taken_over.end());
   std::stable_sort(now_.incarnations.begin(), now_.incarnations.end(),
                    [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
+  if (change.cluster_id) now_.cluster_id = *change.cluster_id;
   now_.outbox.enter(batch.outbox);
   now_.step = batch.step;
 }
@@ -103,6 +105,7 @@ void simulated_disk::take_back() {
   now_.audits.resize(before.audits);
   now_.incarnations = std::move(before.incarnations);
   now_.outbox_epoch = before.outbox_epoch;
+  now_.cluster_id = std::move(before.cluster_id);
   now_.outbox = std::move(before.outbox);
   now_.step = before.step - 1;
   unsynced_.pop_back();

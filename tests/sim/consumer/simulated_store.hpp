@@ -82,6 +82,7 @@ class simulated_disk {
     std::size_t audits;
     std::vector<incarnation> incarnations;
     std::uint64_t outbox_epoch;
+    std::string cluster_id;
     memory_store::outbox_contents outbox;
   };
   void note_before(const step_part&, undo&) const;

@@ -45,8 +45,9 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   EXPECT_THAT((std::array{calls.done, calls.repeated, calls.timed_out, calls.cut_off}), Each(Gt(100U)));
   for (const errc why : {errc::aggregate_blocked, errc::reducer_failed, errc::key_reused})
     EXPECT_TRUE(calls.refused.contains(make_error_code(why).message())) << make_error_code(why).message();
-  for (const char* kind : {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead",
-                           "resume_equal_foreign", "resume_store_lost", "resume_takeover"}) {
+  for (const char* kind :
+       {"resume_below_log_start", "resume_rewound", "resume_skipped_ahead", "resume_equal_foreign",
+        "resume_store_lost", "resume_takeover", "resume_other_cluster", "cluster_changed"}) {
     EXPECT_TRUE(found.met.audits.contains(kind)) << kind;
   }
 }

@@ -81,7 +81,8 @@ class step_book {
       bind,
       resume,
       obey,
-      transact
+      transact,
+      forget
     } what{kind::take};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
@@ -140,7 +141,8 @@ class step_book {
   /// True: it was set there, and did not come there record by record.
   [[nodiscard]] bool check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
                                 std::int64_t to, const std::vector<audit_row>&) const;
-  void check_part(const step_part&, const stream_rows& before) const;
+  /// `forgets`: positions, as they are of another cluster.
+  void check_part(const step_part&, const stream_rows& before, bool forgets) const;
   /// Of a record its ticket.
   std::size_t perform(operation&);
 

@@ -357,7 +357,7 @@ bool world::follow(next_move move, const session_result& ended) {
 /// Somebody reads what was said, and types one of the answers that it names.
 void world::choose_option(const std::string& told) {
   constexpr std::array k_options{resume_option::store, resume_option::kafka, resume_option::rebuild,
-                                 resume_option::takeover};
+                                 resume_option::takeover, resume_option::cluster};
   std::vector<resume_option> named;
   for (const resume_option o : k_options) {
     if (told.find(std::string{"--resume "} + name_of(o)) != std::string::npos) named.push_back(o);

@@ -116,6 +116,8 @@ class world final : public world_port, public kafka_judge, public store_judge {
   void apply_to_brokers(const fault&);
   void apply_while_down(const fault&);
   void make_topic_anew(const fault&);
+  void move_cluster(const fault&);
+  void end_transactions();
   void end_spells(bool all);
   void begin_spell(const fault&);
   void heal();

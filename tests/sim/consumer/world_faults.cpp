@@ -68,6 +68,7 @@ void world::apply(const fault& f) {
     case fault_kind::other_store:
     case fault_kind::directory_lost:
     case fault_kind::directory_restore:
+    case fault_kind::cluster_moved:
       stop_process(f);
       break;
     case fault_kind::directory_backup:
@@ -173,8 +174,12 @@ void world::apply_to_brokers(const fault& f) {
     case fault_kind::commit_late:
       cluster_.late_commits = 1;
       break;
+    case fault_kind::transaction:
+      if (!log.open_at) log.open_at = log.end;
+      begin_spell(f);
+      break;
     case fault_kind::retention: {
-      const std::int64_t span = log.end - log.start;
+      const std::int64_t span = log.stable_end() - log.start;
       log.expire_below(log.start + span * static_cast<std::int64_t>(f.amount % 100) / 100);
       break;
     }
@@ -210,6 +215,7 @@ void world::make_topic_anew(const fault& f) {
     log.entries.clear();
     log.expired.clear();
     log.start = log.end = 0;
+    log.open_at.reset();
     ++log.made;
     if (f.amount % 2 == 0) log.committed.reset();
     std::vector<const message*> of_partition;
@@ -224,6 +230,30 @@ void world::make_topic_anew(const fault& f) {
       log.append(of_partition[i % of_partition.size()]);
   }
   if (source_) source_->topic_gone(stream);
+}
+
+/// The records of each log, behind offsets of its own; or, of a cluster whose disks were copied, the very
+/// logs. A mirror may translate the group's offsets, and then leaves their metadata as it is or out.
+void world::move_cluster(const fault& f) {
+  ++cluster_.number;
+  cluster_.on_their_way.clear();
+  cluster_.others.clear();
+  if (f.choice % 4 == 0) return;
+  for (partition_log& log : cluster_.logs) {
+    const std::deque<log_entry> before = std::exchange(log.entries, {});
+    const auto committed = std::exchange(log.committed, std::nullopt);
+    log.expired.clear();
+    log.open_at.reset();
+    log.start = log.end = f.amount / 8 % 50;
+    ++log.made;
+    for (const log_entry& entry : before) {
+      if (committed && entry.offset >= *committed && !log.committed) log.committed = log.end;
+      if (entry.what != nullptr) log.append(entry.what);
+    }
+    if (committed && !log.committed) log.committed = log.end;
+    if (f.choice / 4 % 3 == 0) log.committed.reset();
+    if (f.choice / 4 % 3 != 1) log.metadata.clear();
+  }
 }
 
 /// What can only be done, or only be found, while no process runs.
@@ -254,6 +284,9 @@ void world::apply_while_down(const fault& f) {
     case fault_kind::directory_lost:
       new_directory();
       break;
+    case fault_kind::cluster_moved:
+      move_cluster(f);
+      break;
     case fault_kind::directory_restore:
       if (!backup_) break;
       disk_->restore(backup_->contents);
@@ -283,6 +316,13 @@ void world::begin_spell(const fault& f) {
     running_.on_call = [this, f] { clock_.take(std::chrono::milliseconds{1 + f.choice % 1'500}); };
 }
 
+/// Each with a marker, behind which what was held back is given out.
+void world::end_transactions() {
+  for (partition_log& log : cluster_.logs) {
+    if (std::exchange(log.open_at, std::nullopt)) log.append(nullptr);
+  }
+}
+
 void world::end_spells(bool all) {
   const auto over = [&](const spell& s) { return all || s.until <= turn_; };
   for (const spell& s : spells_) {
@@ -295,6 +335,7 @@ void world::end_spells(bool all) {
     if (s.kind == fault_kind::disk_low) space_.low = false;
     if (s.kind == fault_kind::disk_full) disk_faults_.full = false;
     if (s.kind == fault_kind::slow_reducers) running_.on_call = nullptr;
+    if (s.kind == fault_kind::transaction) end_transactions();
     if (s.kind == fault_kind::other_store || s.kind == fault_kind::kill) cluster_.others.clear();
     if (s.kind == fault_kind::foreign_member) {
       cluster_.held_by_others.clear();
@@ -323,6 +364,7 @@ bool world::at_rest() const {
   // What a sync that still fails could take back would have to be done again.
   if (!book_.is_settled() || disk_->durable() != disk_->now().step) return false;
   if (!mail_.is_all_that_is_left(disk_->now().outbox.lanes) || !callers_.know_all()) return false;
+  if (disk_->now().cluster_id != cluster_.id()) return false;  // somebody has to be asked
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
     if (book_.is_stopped_by_gap(log.stream)) return true;  // for good: nobody sends what is missing
     const auto& known = disk_->now().streams[log.stream].state.partitions;
@@ -355,7 +397,7 @@ void world::look_for_rest() {
   stopped_since_ = store_ && (is_to_mend || has_stopped_partitions()) ? stopped_since_ + 1 : 0;
   if (stopped_since_ > 10) {
     stopped_since_ = 0;
-    choose_option("--resume store, --resume kafka, --resume rebuild or --resume takeover");
+    choose_option("--resume store, --resume kafka, --resume rebuild, --resume takeover or --resume cluster");
     stop_ = true;
   }
   if (turn_ - healed_at_ > k_turns_to_rest) {

@@ -238,6 +238,56 @@ TEST_F(questions, of_a_group_that_another_directory_holds_are_asked_of_each_part
   EXPECT_EQ(consumed(), 3U);
 }
 
+TEST_F(questions, of_another_cluster_are_about_the_whole_directory) {
+  has_handled(3);
+  source_.cluster = "cluster-2";
+  source_.logs.clear();
+  source_.logs[k_p0].start = source_.logs[k_p0].end = 40;
+  produce(k_p0, 1, 5);
+  ASSERT_FALSE(open());
+  const question asked = only(run());
+  EXPECT_EQ(asked.kind, question_kind::other_cluster);
+  EXPECT_FALSE(asked.where);
+  EXPECT_EQ(engine_->questions(), std::vector{asked});
+  EXPECT_THAT(asked.choices, ElementsAre(choice(resume_option::store), choice(resume_option::kafka),
+                                         choice(resume_option::rebuild), choice(resume_option::cluster)));
+  ASSERT_FALSE(run({resume_option::cluster, "alice", "moved"}));
+  EXPECT_THAT(engine_->questions(), SizeIs(0));
+  EXPECT_EQ(engine_->streams()[0]->state.counters.applied + engine_->streams()[0]->state.counters.superseded,
+            5U);
+  EXPECT_TRUE(has_audit("cluster_changed", "decided by alice: moved"));
+  ASSERT_FALSE(open());
+  EXPECT_FALSE(run()) << "from now on it is its own";
+}
+
+TEST_F(questions, of_another_cluster_where_the_topics_were_made_anew_are_answered_by_a_rebuild) {
+  has_handled(3);
+  source_.cluster = "cluster-2";
+  source_.logs.clear();
+  produce(k_p0, 1, 2);
+  ASSERT_FALSE(open());
+  ASSERT_FALSE(run(resume_option::rebuild));
+  EXPECT_EQ(put_aside(), 1U);
+  EXPECT_EQ(consumed(), 2U);
+  EXPECT_EQ(engine_->state().cluster_id(), "cluster-2");
+}
+
+TEST_F(questions, of_another_cluster_are_asked_of_a_restored_checkpoint_too_and_answered_alike) {
+  has_handled(3);
+  engine_.reset();
+  ASSERT_TRUE(checkpoint_directory(settings_.state.path, root_ / "copy", clock_.now()));
+  settings_.state.path = root_ / "copy";
+  source_.cluster = "cluster-2";  // to which a mirror has brought the records, and the group's offsets
+  ASSERT_FALSE(open());
+  EXPECT_EQ(only(run()).kind, question_kind::other_cluster);
+  ASSERT_FALSE(run(resume_option::cluster));
+  EXPECT_TRUE(has_audit("copy_taken_over"));
+  EXPECT_EQ(engine_->streams()[0]->state.counters.applied + engine_->streams()[0]->state.counters.superseded,
+            3U);
+  ASSERT_FALSE(open());
+  EXPECT_FALSE(run());
+}
+
 TEST_F(questions, of_a_restored_checkpoint_are_answered_by_takeover) {
   has_handled(3);
   engine_.reset();

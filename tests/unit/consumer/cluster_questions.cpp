@@ -17,7 +17,8 @@ struct questions : ::testing::Test {
   std::vector<std::string> topics{"t"};
   bool stop{false};
   int waited{0};
-  cluster_questions asked{{w.settings, w.store, w.source, w.clock, topics, [this] { return stop; },
+  cluster_questions asked{{w.settings, w.streams(), w.store, w.source, w.clock, topics, resume_option::none,
+                           [this] { return stop; },
                            [this]() -> turn_result<> {
                              ++waited;
                              return go_on();

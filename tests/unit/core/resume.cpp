@@ -275,8 +275,9 @@ TEST(resume_questions, are_asked_by_no_row_that_goes_on) {
        {row::equal_foreign, row::behind_or_absent, row::power_loss, row::started_over, row::fresh}) {
     EXPECT_FALSE(question_of(r)) << name_of(r);
   }
-  for (const resume_row r : {row::copied_directory, row::other_store, row::below_log_start, row::past_log_end,
-                             row::other_record, row::rewound, row::skipped_ahead, row::store_lost}) {
+  for (const resume_row r :
+       {row::copied_directory, row::other_store, row::below_log_start, row::past_log_end, row::other_record,
+        row::rewound, row::skipped_ahead, row::store_lost, row::other_cluster}) {
     ASSERT_TRUE(question_of(r));
     EXPECT_STREQ(name_of(*question_of(r)), name_of(r));
   }

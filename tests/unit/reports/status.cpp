@@ -301,6 +301,22 @@ TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {
             "  t/1                   40              -              -\n");
 }
 
+TEST(status, says_where_a_partition_waits_for_a_transaction_to_end) {
+  stream_report stream = some_stream();
+  live_partition live;
+  live.assigned = true;
+  live.log_end = 70;
+  live.held_back = 60;
+  stream.live[{"t", partition_id{0}}] = live;
+  const status_report report = report_with(stream, report_source::instance);
+  EXPECT_THAT(status_text(report),
+              HasSubstr("   waits for the transaction that began at offset 60 to end\n"));
+  EXPECT_THAT(status_json(report), HasSubstr(R"("transaction_open_at":60)"));
+  stream.live[{"t", partition_id{0}}].held_back.reset();
+  EXPECT_THAT(status_json(report_with(stream, report_source::instance)),
+              Not(HasSubstr("transaction_open_at")));
+}
+
 TEST(status_text, says_where_times_are_of_another_unit) {
   status_report report;
   stream_report& of = report.streams.emplace_back();

@@ -168,6 +168,25 @@ TEST_F(a_state_directory, with_a_changed_meaning_is_refused_and_every_changed_li
   EXPECT_EQ(open()->last_step(), 1U);
 }
 
+TEST_F(a_state_directory, goes_on_with_another_cluster_by_the_step_that_says_so) {
+  for (const bool at_once : {true, false}) {
+    store_options o = options();
+    o.adopts_at_once = at_once;
+    std::string uuid;
+    {
+      auto s = must(open_store(o));
+      uuid = s->uuid();
+      ASSERT_TRUE(s->set_cluster_id("cluster-1"));
+      write(*s, s->id_of("payments"), {},
+            [](step_batch& batch, stream_change&) { batch.change.cluster_id = "cluster-2"; });
+      EXPECT_EQ(s->cluster_id(), "cluster-2");
+    }
+    auto s = must(open_store(o));
+    EXPECT_EQ(s->cluster_id(), "cluster-2");
+    EXPECT_EQ(s->uuid(), uuid) << "all else of what it is stays";
+  }
+}
+
 TEST_F(a_state_directory, whose_stream_holds_nothing_takes_a_changed_meaning_and_starts_over) {
   stream_id id{0};
   std::string uuid;

@@ -145,6 +145,19 @@ TEST(metrics, tell_of_each_partition_what_is_known_of_it) {
   EXPECT_FALSE(all.contains("ratchet_partition_committed_offset" + other));
 }
 
+TEST(metrics, tell_where_an_open_transaction_holds_a_partition_back) {
+  metrics_input in = full_input();
+  const std::string name = "ratchet_partition_transaction_offset{";
+  EXPECT_EQ(metrics_text(in).find(name), std::string::npos);
+  live_partition& live = in.live.streams["payments"].begin()->second;
+  live.assigned = true;
+  live.held_back = 100;
+  const std::string text = metrics_text(in);
+  const std::size_t at = text.find(name);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(text.substr(text.find("} ", at) + 2, 4), "100\n");
+}
+
 TEST(metrics, leave_the_lag_of_a_partition_to_the_instance_that_holds_it) {
   metrics_input in = full_input();
   in.live.streams["payments"].begin()->second.assigned = false;
