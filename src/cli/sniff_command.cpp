@@ -91,6 +91,17 @@ struct sniff_arguments {
   return out;
 }
 
+/// Whether the suggested config takes the records that it was made from.
+[[nodiscard]] std::string trial_of(const std::string& text,
+                                   const std::vector<sniff::sniffed_record>& records) {
+  const auto suggested = parse_config(text, "suggested");
+  if (!suggested || suggested.value().streams.empty() || records.empty()) return {};
+  const stream_definition stream{suggested.value().streams.front(), reducer{replace_reducer{}}};
+  decode_rules rules = stream.decode;
+  rules.time_stands_for_record = records.front().where.topic.empty();
+  return sniff::words_of_trial(sniff::share_of(stream.config.name, rules, records));
+}
+
 [[nodiscard]] reported<std::string> look(const sniff_arguments& a) {
   config c;
   const bool has_config = !a.config.file.empty();
@@ -120,7 +131,8 @@ struct sniff_arguments {
   request.brokers = a.brokers.empty() ? c.kafka.brokers : a.brokers;
   request.lines_that_are_no_json = sample.not_json;
   request.lines_that_are_arrays = sample.arrays;
-  return sniff::report_on(request, sample.records, shares);
+  const std::string text = sniff::report_on(request, sample.records, shares);
+  return text + trial_of(text, sample.records);
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
   if (may_begin_again && stream.after_delete == after_delete::restart) {
     out.emplace_back(
         "after a delete, number 0 or 1 starts the aggregate over, also a late one from before the delete "
-        "that no event id reveals");
+        "that no event id reveals; a repeat from the earlier life with a higher number wins, too");
   } else if (may_begin_again) {
     out.emplace_back(
         "an aggregate that is deleted and created again must continue its numbers: lower numbers are stale; "
@@ -199,6 +199,9 @@ void add_limits_of_debezium(const stream_config& stream, std::vector<std::string
         "set position: partition");
   } else {
     out.emplace_back("while a connector repeats earlier changes, rows go back, and forward again");
+    out.emplace_back(
+        "a tombstone deletes nothing: for rows that ExtractNewRecordState unwraps, let the connector set "
+        "delete.tombstone.handling.mode: rewrite");
   }
   if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
   out.push_back("a column that comes as " + stream.envelope.unavailable +
@@ -242,7 +245,17 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
                     " of the records' time stops the whole stream until an operator decides");
       break;
   }
-  if (stream.first == first_number::any) {
+  if (!stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty()) {
+    out.push_back("an event covers the numbers from " +
+                  (stream.envelope.previous.empty() ? stream.envelope.sequence_first
+                                                    : "behind " + stream.envelope.previous) +
+                  " to its sequence; one without that field has one number");
+  }
+  const bool says_where_it_begins =
+      !stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty();
+  if (stream.first == first_number::any && says_where_it_begins) {
+    out.emplace_back("the first event of an aggregate is applied at once, whatever its numbers");
+  } else if (stream.first == first_number::any) {
     out.push_back("the first event of an aggregate is applied " + timeout +
                   " after it came: lower numbers might follow");
   } else if (!stream.topics.empty() && stream.start == start_position::latest) {

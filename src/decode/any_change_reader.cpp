@@ -53,6 +53,8 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
     statement = field_at(tree, root + "/ddl");
     position = {tree, root + "/source/"};
   } else {
+    status = field_at(tree, root + "/status");
+    event_count = field_at(tree, root + "/event_count");
     row_operation = field_at(tree, root + "/__op");
     row_deleted = field_at(tree, root + "/__deleted");
     row_payload = field_at(tree, root + payload_from);
@@ -130,6 +132,7 @@ bool any_change_reader::read_change(const change_fields& fields) {
 /// A row without its envelope; what orders it is there where ExtractNewRecordState was told to add it.
 bool any_change_reader::read_row(const change_fields& fields) {
   if (is_there(fields.time) && is_key_of_heartbeat()) return ignore();
+  if (is_transaction_metadata(fields)) return ignore();
   field_value operation;
   if (!fetch(fields.row_operation, operation)) return false;
   const bool has_operation = operation.what == json::kind::string;
@@ -168,6 +171,13 @@ bool any_change_reader::read_row(const change_fields& fields) {
   if (!set_payload(fields.row_payload)) return false;
   look_for_unavailable(op);
   return true;
+}
+
+/// What a connector writes of the begin and the end of a transaction (provide.transaction.metadata).
+bool any_change_reader::is_transaction_metadata(const change_fields& fields) {
+  field_value status;
+  if (!is_there(fields.event_count) || !fetch(fields.status, status)) return false;
+  return status.text == "BEGIN" || status.text == "END";
 }
 
 bool any_change_reader::guess_connector(const position_fields& fields, connector& out) const noexcept {

@@ -31,7 +31,9 @@ constexpr timestamp k_no_uuid_yet{std::chrono::sys_days{std::chrono::year{2100} 
 
 /// The order in which faults are looked for: first the value as a whole, then field by field.
 bool record_reader::read_all() {
-  return read_value() && (chooses_ ? choose() : read_fields());
+  if (!chooses_) return read_value() && read_fields();
+  // A type in a header is known before the value, which of others' events may be anything.
+  return fields_->type.in_value() ? read_value() && choose() : choose();
 }
 
 bool record_reader::read_fields() {
@@ -53,7 +55,7 @@ bool record_reader::choose() {
     if (is_text && !type.outside) event().type = type.text;
     return ignore();
   }
-  if (read_fields()) return true;
+  if ((fields_->type.in_value() || read_value()) && read_fields()) return true;
   if (from().value || types_.empty()) return false;
   event().malformed = {};  // a null value of which nothing can be read is none of the types
   return ignore();

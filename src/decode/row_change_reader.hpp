@@ -130,6 +130,8 @@ class any_change_reader final : public keyed_change_reader {
     field row_deleted;
     field row_payload;
     field time;                           ///< of a heartbeat
+    field status;                         ///< of a transaction that begins or ends
+    field event_count;                    ///< of it
     position_fields row_position;         ///< add.fields: lsn
     position_fields row_source_position;  ///< add.fields: source.lsn
     position_fields row_mixed_position;   ///< add.fields: lsn,source.sequence
@@ -140,6 +142,7 @@ class any_change_reader final : public keyed_change_reader {
   bool read_change(const change_fields&);
   bool read_row(const change_fields&);
   bool read_connector(const position_fields&, connector& out);
+  [[nodiscard]] bool is_transaction_metadata(const change_fields&);
   [[nodiscard]] bool guess_connector(const position_fields&, connector& out) const noexcept;
   bool read_position(const position_fields&, connector, std::string_view operation);
   bool read_postgres(const position_fields&, bool is_read);

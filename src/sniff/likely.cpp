@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "decode/sequence_text.hpp"
@@ -279,7 +280,7 @@ class guesser {
       int score = is_key ? 20 : 0;
       if (comes_again) score += 12;
       if (is_event_id) score -= 15;
-      if (c.distinct <= 1 && c.names > 10) score -= 30;  // the same in all
+      if (c.distinct <= 1 && c.names > 10) continue;  // what is the same in all names none of them
       if (is_one_of(name, {"correlationid", "traceid", "spanid", "tenantid", "sessionid", "schemaid"}))
         score -= 12;
       score -= 2 * static_cast<int>(depth_of(c.source));
@@ -327,6 +328,8 @@ class guesser {
     const growth& best = grown.at(out_.sequences.front().source);
     out_.counts_by_one = best.pairs > 0 && best.by_one == best.pairs;
     out_.grows = best.pairs > 0 && best.up == best.pairs;
+    const column& numbers = columns_[out_.sequences.front().column];
+    out_.counts_in_digits = numbers.integers == numbers.cells.size();
   }
   static growth growth_of(const column& c, const column& by) {
     growth out;
@@ -373,6 +376,13 @@ class guesser {
       all.push_back({score, {c.source, std::to_string(c.distinct) + " different", i}});
     }
     out_.types = take(all);
+    if (out_.types.empty()) return;
+    std::set<std::string> seen;
+    for (const cell& here : columns_[out_.types.front().column].cells) {
+      const std::string word = bare_name("." + here.text);
+      if (ends_as(word, {"delete", "deleted", "remove", "removed"}) && seen.insert(here.text).second)
+        out_.deleting.push_back(here.text);
+    }
   }
 
   std::span<const sniffed_record> records_;

@@ -48,7 +48,9 @@ struct likely {
   /// A field of the payload that some records have and some have not: each may be a change, and not all of a
   /// state. Empty: none.
   std::string now_and_then;
-  std::size_t now_and_then_in{0};  ///< records
+  std::size_t now_and_then_in{0};     ///< records
+  bool counts_in_digits{false};       ///< the likeliest sequence is digits in all records
+  std::vector<std::string> deleting;  ///< types that say so
 };
 
 /// Pure. The columns must be those of the records.

@@ -384,4 +384,21 @@ std::string report_on(const sniff_request& request, std::span<const sniffed_reco
   return reporter{request, records, shares}.run();
 }
 
+std::string words_of_trial(const config_share& share) {
+  if (share.rejected == 0) return {};
+  std::string out;
+  append_line(out, "");
+  append_line(out, "# This config rejects " + std::to_string(share.rejected) + " of these " +
+                       counted(share.all(), "event") + "; correct it first:");
+  for (const auto& [what, fault] : share.faults) {
+    std::string line = "#   " + padded(std::to_string(fault.records), 6) + what + ", first at " + fault.first;
+    if (!is_utf8(line)) {
+      std::replace_if(
+          line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; }, '?');
+    }
+    append_line(out, line);
+  }
+  return out;
+}
+
 }  // namespace ratchet::sniff

@@ -24,4 +24,7 @@ struct sniff_request {
 [[nodiscard]] std::string report_on(const sniff_request&, std::span<const sniffed_record>,
                                     std::span<const config_share>);
 
+/// What its own records say of a suggested config, as comments; empty: it rejects none of them.
+[[nodiscard]] std::string words_of_trial(const config_share&);
+
 }  // namespace ratchet::sniff

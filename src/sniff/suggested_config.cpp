@@ -138,7 +138,14 @@ class writer {
     const bool is_ordered = std::any_of(
         found_.sequences.begin(), found_.sequences.end(),
         [](const candidate& c) { return c.source == "/sequence" || c.source == "header:ce_sequence"; });
-    line("    envelope: {format: cloudevents}");
+    if (is_ordered && found_.counts_in_digits) {
+      line("    envelope: {format: cloudevents, sequence: {from: \"attribute:sequence\", as: integer}}");
+      advise(
+          "the sequences are digits: as: integer compares them as numbers, and not as the text that the "
+          "CloudEvents extension says");
+    } else {
+      line("    envelope: {format: cloudevents}");
+    }
     line(is_ordered ? "    order: latest" : "    order: arrival");
     write_ids();
   }
@@ -194,13 +201,30 @@ class writer {
     if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));
     line("      aggregate: " + scalar(aggregate));
     if (has_id) line("      event_id: " + scalar(found_.ids.front().source));
-    if (!has_id && !has_sequence) {
-      line("      event_id: /id");
-      advise("there were neither ids nor sequences: correct `event_id: /id`, or set a `sequence`");
+    const bool by_offset = !has_id && !has_sequence && !topic_.empty();
+    if (by_offset) {
+      line("      sequence: offset");
+      advise(
+          "there were neither ids nor sequences: of an aggregate the record that comes last counts, unless "
+          "you "
+          "set `event_id` or `sequence`");
+    } else if (!has_id && !has_sequence) {
+      line("      event_id: /the-id-of-the-event");
+      advise("there were neither ids nor sequences: correct `event_id`, or set a `sequence`");
+    }
+    if (!found_.deleting.empty()) {
+      std::string types;
+      for (const std::string& type : found_.deleting) types += (types.empty() ? "" : ", ") + scalar(type);
+      advise("some types look like deletions: if they delete their aggregate, set `delete: {types: [" +
+             types + "]}` in the envelope");
     }
     if (has_sequence) line("      sequence: " + scalar(found_.sequences.front().source));
     if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
     if (!found_.times.empty()) write_time(found_.times.front().source);
+    if (by_offset) {
+      line("    order: latest");
+      return line("    dedup: off");
+    }
     if (!has_sequence) {
       line("    order: arrival");
       line(std::string{"    dedup: {ids: "} + word_of_ids(has_id ? found_.ids_are : id_kind::opaque) + "}");

@@ -8,6 +8,7 @@
 
 #include "core/output.hpp"
 #include "decode/envelope_preset.hpp"
+#include "decode/event_types.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "streams/stream_definition.hpp"
 #include "text/values.hpp"
@@ -116,7 +117,38 @@ class stream_rules_check {
     }
     check_choices();
     check_key();
+    check_patterns();
     check_emits();
+  }
+  /// Texts that no type can ever be, or that leave nothing.
+  void check_patterns() {
+    const std::pair<const char*, const std::vector<std::string>*> lists[] = {
+        {"types", &stream_.types},
+        {"ignore", &stream_.ignore},
+        {"envelope.delete.types", &envelope_.deletes.types}};
+    for (const auto& [key, list] : lists) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        const std::size_t star = (*list)[i].find('*');
+        if (star != std::string::npos && star + 1 != (*list)[i].size()) {
+          add(std::string{key} + "[" + std::to_string(i + 1) + "]", "has a * that is not its end",
+              "a * stands for any text at the end of a type, as in order.*; name the types one by one");
+        }
+      }
+    }
+    if (stream_.types.empty()) return;
+    const event_types handled{stream_.types};
+    const event_types ignored{stream_.ignore};
+    for (const std::string& type : envelope_.deletes.types) {
+      if (type.ends_with('*') || handled.contain(type)) continue;
+      add("envelope.delete.types", "names " + type + ", which `types` leaves out",
+          "add it to `types`: what is not among them is ignored", {"types"});
+    }
+    const bool all_ignored =
+        std::all_of(stream_.types.begin(), stream_.types.end(), [&](const std::string& t) {
+          return ignored.contain(t.ends_with('*') ? std::string_view{t}.substr(0, t.size() - 1)
+                                                  : std::string_view{t});
+        });
+    if (all_ignored) add("ignore", "takes all of `types`", "leave one of the two out", {"types"});
   }
   void check_key() {
     const key_kind key = envelope_.key;

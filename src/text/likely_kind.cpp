@@ -75,6 +75,11 @@ likely_kind kind_of_bytes(std::string_view begin) {
   const std::size_t at = begin.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos)
     return {"nothing but white space", "have the producer send null, or nothing"};
+  const std::size_t last = begin.find_last_not_of(" \t\r\n");
+  if (begin[at] == '{' && begin[last] == ',') {
+    return {"a line of a JSON array, with the comma behind it", "have the producer leave out the comma", true,
+            "sed 's/,[[:space:]]*$//'"};
+  }
   if (begin[at] == '{' || begin[at] == '[') return {};
   if (std::all_of(begin.begin(), begin.end(), is_text)) return {"text that is not JSON", k_json};
   const bool is_binary = std::any_of(begin.begin(), begin.end(), [](char c) {

@@ -18,6 +18,11 @@ constexpr const char* k_times =
     "…, "
     "unit: s}` names another unit, also us and ns";
 
+[[nodiscard]] bool is_json_string(std::string_view value) noexcept {
+  const std::size_t first = value.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && value[first] == '"';
+}
+
 }  // namespace
 
 std::string fault_text(const rejected_row& row) {
@@ -34,14 +39,13 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "text";
   }
   if (is(malformed_reason::sequence_invalid)) {
-    return "not what the config says of `sequence`, digits where it says nothing; `sequence: {from: …, as: "
-           "…}` "
-           "takes decimal, time, lsn, hlc, ulid, uuidv7 and text, too";
+    return "not what the config says of `sequence`: digits if it says nothing; `sequence: {from: …, as: …}` "
+           "takes decimal, time (RFC 3339 with its zone, as in 2026-01-31T12:00:00Z), lsn, hlc, ulid, uuidv7 "
+           "and text, too";
   }
   if (is(malformed_reason::sequence_too_large)) {
-    return "more than there is room for: 64 bits where `sequence` is a plain number, 128 with `sequence: "
-           "{from: …, "
-           "as: integer}`; what does not fit there cannot be ordered by";
+    return "more than there is room for: a plain number has 64 bits, one with `sequence: {from: …, as: "
+           "integer}` 128, and a text the bits of its characters; Ratchet cannot order by a longer one";
   }
   if (is(malformed_reason::id_time_invalid)) {
     return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
@@ -56,7 +60,8 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (is(malformed_reason::key_binary)) {
     return "bytes of a binary serializer: say what they are, as in `envelope: {key: i64}`, also i32, uuid or "
-           "json; `key: text` takes them as they come";
+           "json; `key: text` takes them as they are. A key of Avro or Protobuf (a byte 0 and a schema id in "
+           "front) is not supported: take the aggregate from the value";
   }
   if (is(malformed_reason::key_invalid)) return "not what `envelope.key` says that keys are";
   if (is(malformed_reason::time_invalid)) return k_times;
@@ -64,6 +69,24 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     return "a null value, of which the field cannot be read: take it from the key or a header, or say "
            "`ignore: "
            "{tombstones: true}`";
+  }
+  if (is(malformed_reason::null_value)) {
+    return "the value is the JSON text null, which is not a null value (tombstone): let the producer send no "
+           "value to delete";
+  }
+  if (is(malformed_reason::empty_value)) {
+    return "a value without bytes is neither JSON nor a null value (tombstone): let the producer send a null "
+           "value to delete";
+  }
+  if (is(malformed_reason::range_invalid)) {
+    return "the event would begin behind its own `sequence`: `previous` is the number of the event before "
+           "it, "
+           "and `sequence.first` is its own first number";
+  }
+  const bool lacks_fields = is(malformed_reason::missing_field) || is(malformed_reason::wrong_type);
+  if (lacks_fields && value && is_json_string(*value)) {
+    return "the value is a JSON string in quotes: if JSON text is within it, it was encoded twice; let the "
+           "producer send the inner text";
   }
   if (is(malformed_reason::longer_array)) {
     return "the config reads one element of an array that has more, so that the others would be lost: say "

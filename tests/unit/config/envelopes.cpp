@@ -86,10 +86,10 @@ TEST(config_of_envelopes, fields_may_be_of_several_sources) {
 TEST(config_of_envelopes, say_what_is_ignored_and_what_deletes) {
   const stream_config s =
       stream("{aggregate: key, key: i64, sequence: /s, type: /t, delete: {types: [gone]}}",
-             "dedup: off\n    types: [a, 'b.*']\n    ignore: {types: [c], tombstones: true}");
+             "dedup: off\n    types: [a, 'b.*', gone]\n    ignore: {types: [c], tombstones: true}");
   EXPECT_EQ(s.envelope.key, key_kind::i64);
   EXPECT_EQ(s.envelope.deletes.types, std::vector<std::string>{"gone"});
-  EXPECT_EQ(s.types, (std::vector<std::string>{"a", "b.*"}));
+  EXPECT_EQ(s.types, (std::vector<std::string>{"a", "b.*", "gone"}));
   EXPECT_EQ(s.ignore, std::vector<std::string>{"c"});
   EXPECT_TRUE(s.ignore_tombstones);
   const stream_config other =
@@ -115,6 +115,15 @@ TEST(config_of_envelopes, what_they_choose_by_must_be_there) {
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {types: [a]}}", "dedup: off"),
               HasSubstr("envelope.delete.types uses the type of events"));
   EXPECT_THAT(error(no_type, "dedup: off\n    types: []"), HasSubstr("names no type"));
+  const std::string typed = "{aggregate: /a, sequence: /s, type: /t, delete: {types: [gone]}}";
+  EXPECT_THAT(error(typed, "dedup: off\n    types: [a]"), HasSubstr("names gone, which `types` leaves out"));
+  EXPECT_EQ(error(typed, "dedup: off\n    types: [a, 'g*']"), "");
+  EXPECT_THAT(error(typed, "dedup: off\n    types: [gone, '*.paid']"),
+              HasSubstr("has a * that is not its end"));
+  EXPECT_THAT(error(typed, "dedup: off\n    ignore: ['a.*.b']"), HasSubstr("has a * that is not its end"));
+  EXPECT_THAT(error(typed, "dedup: off\n    types: [gone, 'b.*']\n    ignore: [gone, 'b*']"),
+              HasSubstr("takes all of `types`"));
+  EXPECT_EQ(error(typed, "dedup: off\n    types: [gone, b]\n    ignore: [b]"), "");
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {}}", "dedup: off"), HasSubstr("names neither"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {is: x}}", "dedup: off"),
               HasSubstr("needs `field`"));

@@ -66,6 +66,13 @@ TEST(types, come_from_headers_too) {
   rules.types = {"order.placed"};
   EXPECT_EQ(kind_of(rules, {{}, "{}", {{"type", "heartbeat"}}, {}}), "ignored");
   EXPECT_EQ(kind_of(rules, {{}, "{}", {{"type", "order.placed"}}, {}}), "missing_field /order/id@0");
+  const std::string avro{"\0\0\0\0\x0d\x02a\x02", 8};
+  EXPECT_EQ(kind_of(rules, {{}, avro, {{"type", "heartbeat"}}, {}}), "ignored") << "it is of others";
+  EXPECT_EQ(kind_of(rules, {{}, "x", {{"type", "order.placed"}}, {}}), "invalid_json @0") << "it is ours";
+  rules.types.clear();
+  rules.ignore = {"heartbeat"};
+  EXPECT_EQ(kind_of(rules, {{}, "<x/>", {{"type", "heartbeat"}}, {}}), "ignored");
+  EXPECT_EQ(kind_of(rules, {{}, "<x/>", {}, {}}), "invalid_json @0");
 }
 
 TEST(null_values, are_ignored_where_they_are_none_of_the_types) {

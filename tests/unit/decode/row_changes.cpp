@@ -81,6 +81,23 @@ TEST(debezium_cdc, passes_over_truncations_and_messages) {
   EXPECT_EQ((decoded{k_cdc, row(change("cu"))}.verdict().substr(0, 21)), "operation_unknown /op");
 }
 
+TEST(debezium_cdc, passes_over_the_begin_and_the_end_of_transactions) {
+  for (const change_order by : {change_order::log, change_order::partition}) {
+    for (const char* status : {"BEGIN", "END"}) {
+      const decoded e{row_rules(envelope_format::debezium_cdc, by),
+                      test_record{R"({"id":"556:24023128"})",
+                                  R"({"status":")" + std::string{status} +
+                                      R"(","id":"556:24023128","event_count":null,"ts_ms":1767225600000})",
+                                  {},
+                                  std::nullopt}};
+      EXPECT_EQ(e->kind, decoded_kind::ignored) << status;
+    }
+  }
+  const decoded row{row_rules(envelope_format::debezium_cdc, change_order::partition),
+                    test_record{R"({"id":1})", R"({"status":"BEGIN","id":1})", {}, std::nullopt}};
+  EXPECT_EQ(row.verdict(), "event") << "a table may have such a column";
+}
+
 TEST(debezium_cdc, reads_the_last_commit_out_of_its_pair) {
   const auto sequence = [](const char* text) {
     const decoded e{k_cdc, row(change("r", k_row, text))};

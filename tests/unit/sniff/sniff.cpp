@@ -202,6 +202,54 @@ TEST(sniff, keeps_the_newest_of_whole_states_and_says_what_that_means) {
               HasSubstr("/gift stands in 60 records and not in all: replace keeps the newest record alone"));
 }
 
+TEST(sniff, takes_nothing_for_an_aggregate_that_is_the_same_in_all_records) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(record_of(std::nullopt, R"({"id":0,"row":")" + std::to_string(i % 7) + "\"}"));
+  const std::string text = report(numbered(std::move(records)));
+  EXPECT_EQ(text.find("aggregate: /id"), std::string::npos) << text;
+}
+
+TEST(sniff, lets_the_last_record_count_where_nothing_tells_events_apart) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(record_of(std::nullopt, R"({"id":"c)" + std::to_string(i % 4) + R"(","name":"x"})"));
+  const stream_config s = stream_in(report(numbered(records)));
+  EXPECT_EQ(s.envelope.sequence, "offset");
+  EXPECT_EQ(s.order, order::latest);
+  EXPECT_EQ(s.envelope.event_id, "") << "the id of the object is none of its events";
+  const stream_config of_file = stream_in(report(numbered(std::move(records)), ""));
+  EXPECT_EQ(of_file.envelope.event_id, "/the-id-of-the-event") << "lines of a file have no offsets";
+}
+
+TEST(sniff, compares_digits_of_cloudevents_as_numbers_and_tells_of_deletions) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 120; ++i)
+    records.push_back(record_of(std::nullopt, R"({"specversion":"1.0","id":")" + std::to_string(i) +
+                                                  R"(","source":"/s","type":"t","subject":"s)" +
+                                                  std::to_string(i % 5) + R"(","sequence":")" +
+                                                  std::to_string(i) + R"(","data":{}})"));
+  EXPECT_EQ(stream_in(report(numbered(std::move(records)))).envelope.sequence_as, sequence_kind::integer);
+  std::vector<sniffed_record> typed;
+  for (int i = 0; i < 120; ++i)
+    typed.push_back(record_of("k" + std::to_string(i % 7),
+                              R"({"type":")" + std::string{i % 3 == 0 ? "row-deleted" : "row"} +
+                                  R"(","version":)" + std::to_string(i) + "}"));
+  EXPECT_THAT(report(numbered(std::move(typed))), HasSubstr("delete: {types: [row-deleted]}"));
+}
+
+TEST(sniff, says_what_its_own_config_would_reject) {
+  config_share share;
+  share.stream = "orders";
+  EXPECT_EQ(words_of_trial(share), "");
+  share.events = 40;
+  share.rejected = 20;
+  share.faults["missing_field at /id"] = {20, "orders[0]@3"};
+  EXPECT_EQ(words_of_trial(share),
+            "\n# This config rejects 20 of these 60 events; correct it first:\n"
+            "#   20    missing_field at /id, first at orders[0]@3\n");
+}
+
 TEST(sniff, misses_the_keys_of_row_changes) {
   const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
   EXPECT_THAT(report(numbered({record_of(std::nullopt, change)})), HasSubstr("no record here has a key"));
