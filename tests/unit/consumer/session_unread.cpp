@@ -136,7 +136,7 @@ TEST(unread_partitions, end_a_run_until_the_end_where_they_are_all_there_is) {
 TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_again) {
   session_world w{{payments("payments", "t"), payments("refunds", "u")}};
   w.produce(k_p0, 1, 3);
-  produce(w, at("u", 0), 1, 3);
+  w.produce(at("u", 0), 1, 3);
   w.source.script = {[&] {
                        w.source.unanswered[k_p0] = make_error_code(errc::topic_missing);
                        w.source.say(notice::topic_gone{{"t", partition_id{-1}}, "unknown topic"});
