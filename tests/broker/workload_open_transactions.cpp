@@ -23,7 +23,10 @@ struct held_back {
   [[nodiscard]] std::string of_p0(const std::string& name) {
     const auto now = job.status();
     if (now.empty()) return "no answer";
-    return now.get_child("streams.payments.partitions").front().second.get<std::string>(name, "none");
+    for (const auto& [unused, p] : now.get_child("streams.payments.partitions")) {
+      if (p.get<int>("partition") == 0) return p.get<std::string>(name, "none");
+    }
+    return "no partition";
   }
 
   main_job job;

@@ -50,7 +50,7 @@ TEST(resume_offsets, come_to_no_lag_behind_the_markers_of_transactions) {
   producer.send(job.partition(0), events(30, 4));
   const auto log = job.directory() / "held.log";
   auto held = job.start({"run", "--until-end"}, log);
-  EXPECT_TRUE(eventually([&] { return says(read_whole(log), "resuming " + to_string(job.partition(0))); }));
+  EXPECT_TRUE(eventually([&] { return says(read_whole(log), "resuming " + job.target().topic + "/0"); }));
   EXPECT_FALSE(says(read_whole(log), "/0: no record below")) << "its last one is remembered by its offset";
   EXPECT_TRUE(says(read_whole(log), "/1: the state remembers no record below offset 4"))
       << "none of it was ever handled";
