@@ -243,6 +243,10 @@ TEST(several_events, lie_behind_the_frame_of_a_schema_registry) {
   EXPECT_EQ(words(list_rules(each_kind::lines, {}), frame + "{\"a\":\"x\",\"s\":1}\n{\"a\":\"y\",\"s\":2}"),
             "x/1, y/2");
   EXPECT_EQ(words(list_rules(), frame + R"({"n":1})"), "missing_field /records@5");
+  EXPECT_EQ(
+      words(list_rules(each_kind::lines, {}), "{\"a\":\"x\",\"s\":1}\n" + frame + "{\"a\":\"y\",\"s\":2}"),
+      "x/1, invalid_json @0")
+      << "a record has one, and its events have none";
   EXPECT_EQ(words(list_rules(), frame + "\x02\x01"), "avro @0");
   const decoded_all all{list_rules(), frame + k_two};
   ASSERT_EQ(all.events().size(), 2U);
