@@ -165,10 +165,11 @@ class world {
       RC_ASSERT(plain_log::hash_bytes(each.owner->reader().position().chain) == chain_of_last());
     }
   }
-  /// Of a log that has lost records: who reads it from its start refuses it, or nobody who goes on has
-  /// anything else.
+  /// Of a log that has lost records: the owner has stopped, or who reads the log from its start refuses it,
+  /// or nobody who goes on has anything else.
   void expect_noticed() {
-    if (!now_.refused().empty()) return;
+    if (!now_.refused().empty() || stopped(*owner_)) return;
+    RC_ASSERT(instances_[*owner_].owner->phase() == owner_phase::leading);
     for (std::size_t i = 0; i < k_instances; ++i) {
       const log_position& at = instances_[i].owner->reader().position();
       if (stopped(i) || at.step == 0) continue;
