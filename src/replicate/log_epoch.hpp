@@ -1,0 +1,20 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace ratchet::replicate {
+
+/// Which writer of a log goes on: the highest epoch does. Not the epoch of a sequence. {0, 0} is below every
+/// writer's.
+struct log_epoch {
+  std::uint32_t generation{0};  ///< of the consumer group that gave the slot away
+  std::uint32_t attempt{0};     ///< counts fences where the generation is not above that of the log
+  friend constexpr auto operator<=>(const log_epoch&, const log_epoch&) = default;
+};
+
+/// Returns the lowest epoch above `highest` whose generation is at least `generation`.
+[[nodiscard]] log_epoch next_epoch(log_epoch highest, std::uint32_t generation) noexcept;
+
+}  // namespace ratchet::replicate

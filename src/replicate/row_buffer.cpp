@@ -1,0 +1,96 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "replicate/row_buffer.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/byte_io.hpp"
+
+namespace ratchet::replicate {
+namespace {
+
+constexpr std::size_t k_length_bytes = 4;
+
+void put_text(std::string& out, std::string_view text) {
+  layout::byte_writer{out}.bytes(text);
+}
+
+}  // namespace
+
+void row_buffer::begin_row(std::uint8_t family, row_op op, std::string_view key, std::size_t more) {
+  RATCHET_ASSERT(key.size() <= std::numeric_limits<std::uint32_t>::max() &&
+                 more <= std::numeric_limits<std::uint32_t>::max());
+  bytes_.push_back(static_cast<char>(family));
+  bytes_.push_back(static_cast<char>(op));
+  put_text(bytes_, key);
+  ++count_;
+}
+
+void row_buffer::put(std::uint8_t family, std::string_view key, std::string_view value) {
+  begin_row(family, row_op::put, key, value.size());
+  put_text(bytes_, value);
+}
+
+void row_buffer::erase(std::uint8_t family, std::string_view key) {
+  begin_row(family, row_op::erase, key, 0);
+}
+
+void row_buffer::erase_range(std::uint8_t family, std::string_view begin, std::string_view behind) {
+  RATCHET_ASSERT(begin <= behind);
+  begin_row(family, row_op::erase_range, begin, behind.size());
+  put_text(bytes_, behind);
+}
+
+void row_buffer::clear() {
+  bytes_.clear();
+  count_ = 0;
+}
+
+std::string row_buffer::release() {
+  count_ = 0;
+  return std::exchange(bytes_, {});
+}
+
+bool row_cursor::fail(row_fault fault) noexcept {
+  fault_ = fault;
+  rest_ = {};
+  return false;
+}
+
+bool row_cursor::take_text(std::string_view& to) noexcept {
+  if (rest_.size() < k_length_bytes) return false;
+  std::uint32_t size = 0;
+  for (std::size_t i = 0; i < k_length_bytes; ++i) size = size << 8U | static_cast<unsigned char>(rest_[i]);
+  rest_.remove_prefix(k_length_bytes);
+  if (rest_.size() < size) return false;
+  to = rest_.substr(0, size);
+  rest_.remove_prefix(size);
+  return true;
+}
+
+bool row_cursor::next(row& to) noexcept {
+  if (rest_.empty()) return false;
+  if (rest_.size() < 2) return fail(row_fault::cut_off);
+  to.family = static_cast<std::uint8_t>(rest_[0]);
+  const auto op = static_cast<std::uint8_t>(rest_[1]);
+  rest_.remove_prefix(2);
+  if (op < static_cast<std::uint8_t>(row_op::put) || op > static_cast<std::uint8_t>(row_op::erase_range)) {
+    return fail(row_fault::unknown_op);
+  }
+  to.op = static_cast<row_op>(op);
+  to.value = {};
+  if (!take_text(to.key)) return fail(row_fault::cut_off);
+  if (to.op != row_op::erase && !take_text(to.value)) return fail(row_fault::cut_off);
+  if (to.op == row_op::erase_range && to.value < to.key) return fail(row_fault::wrong_order);
+  return true;
+}
+
+row_fault check_rows(std::string_view bytes) noexcept {
+  row_cursor rows{bytes};
+  for (row each; rows.next(each);) {
+  }
+  return rows.fault();
+}
+
+}  // namespace ratchet::replicate

@@ -1,0 +1,80 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ratchet::replicate {
+
+/// What is done to a key, or to a range of keys. The numbers are part of the format.
+enum class row_op : std::uint8_t {
+  put = 1,
+  erase = 2,
+  erase_range = 3,  ///< from the key, up to what stands in the value's place and without it
+};
+
+/// One change of the state. The log does not look into keys and values, and knows a family only as a number.
+struct row {
+  std::uint8_t family{0};
+  row_op op{row_op::put};
+  std::string_view key;
+  std::string_view value;  ///< put: the value; erase_range: the first key behind the range; erase: empty
+  friend bool operator==(const row&, const row&) = default;
+};
+
+/// The rows of a step, in the order in which they are to be applied, as the bytes that a record carries.
+/// Thread-safety: one thread at a time.
+class row_buffer {
+ public:
+  void put(std::uint8_t family, std::string_view key, std::string_view value);
+  void erase(std::uint8_t family, std::string_view key);
+  /// `behind` must not be below `begin`.
+  void erase_range(std::uint8_t family, std::string_view begin, std::string_view behind);
+
+  /// Valid until the next change.
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  /// Keeps the memory.
+  void clear();
+  /// Gives the bytes away, and is empty then.
+  [[nodiscard]] std::string release();
+
+ private:
+  void begin_row(std::uint8_t family, row_op, std::string_view key, std::size_t more);
+
+  std::string bytes_;
+  std::size_t count_{0};
+};
+
+enum class row_fault : std::uint8_t {
+  none,
+  cut_off,      ///< the bytes end inside of a row
+  unknown_op,   ///< neither put nor erase nor erase_range
+  wrong_order,  ///< a range ends before it begins
+};
+/// A word for people, as `cut_off`.
+[[nodiscard]] const char* name_of(row_fault) noexcept;
+
+/// Walks over the rows of a step. The rows are views of the bytes that it was given.
+class row_cursor {
+ public:
+  explicit row_cursor(std::string_view bytes) : rest_{bytes} {}
+  /// False at the end, and for ever where the bytes are no rows: fault() tells them apart.
+  [[nodiscard]] bool next(row& to) noexcept;
+  [[nodiscard]] row_fault fault() const noexcept { return fault_; }
+
+ private:
+  [[nodiscard]] bool take_text(std::string_view& to) noexcept;
+  [[nodiscard]] bool fail(row_fault) noexcept;
+
+  std::string_view rest_;
+  row_fault fault_{row_fault::none};
+};
+
+/// None where all of the bytes are rows.
+[[nodiscard]] row_fault check_rows(std::string_view bytes) noexcept;
+
+}  // namespace ratchet::replicate
