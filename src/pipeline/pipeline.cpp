@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/retention.hpp"
 #include "core/shown_text.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
@@ -386,7 +387,10 @@ void hold_back(stream_state& state, const topic_partition& where, std::int64_t b
 /// Where none counted, one that counts again gives the stream a time: in this very step, and not in whichever
 /// comes next.
 void recompute_floors(std::map<stream_runtime*, stream_state>& changed) {
-  for (auto& [stream, after] : changed) window_floor{after, stream->rules.window}.recompute();
+  for (auto& [stream, after] : changed) {
+    window_floor{after, stream->rules.window}.recompute();
+    keep_up_retention(stream->rules, after);
+  }
 }
 
 }  // namespace

@@ -150,6 +150,7 @@ stream_runtime::stream_runtime(stream_config c, ratchet::reducer r)
   rules.keeps_columns = keeps_columns(config);
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
+  rules.retention = config.retention;
   rules.checks_times = config.record_times == record_times::checked;
   rules.poison_limit = config.poison;
   rules.gap = config.gap;
@@ -246,6 +247,9 @@ result<void> load_states(const stream_list& streams, store& from) {
     s->next_wake = due.next_wake;
     s->oldest_gap = due.next_gap;
     s->ready.clear();
+    s->forgotten_looked_for.reset();
+    s->forgotten_after.reset();
+    s->looks_for_forgotten = false;
     s->may_have_ready = due.next_wake.has_value();  // or not: a look tells
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
