@@ -72,6 +72,8 @@ struct test_options {
   std::string stream{"test"};
   std::string topic{"test"};
   bool opaque_ids{false};  ///< as `dedup: {ids: opaque}`: ids are kept by their record's time
+  /// An aggregate of which nothing was handled for so long is forgotten.
+  std::optional<std::chrono::milliseconds> retention{};
 };
 
 /// Runs a reducer behind the daemon's own pipeline, over a store in memory: no Kafka, no thread, no clock but

@@ -29,21 +29,11 @@ constexpr known_key k_topic_keys[] = {{"topic"}};
 constexpr known_key k_outbox_keys[] = {{"bytes"}, {"message_bytes"}};
 constexpr known_key k_step_keys[] = {{"records"}};
 constexpr known_key k_stream_keys[] = {
-    {"name"},         {"topics"},
-    {"start"},        {"envelope"},
-    {"order"},        {"first"},
-    {"epoch_change"}, {"gap"},
-    {"waiting"},      {"retry"},
-    {"dedup"},        {"reducer"},
-    {"rejected"},     {"poison"},
-    {"step"},         {"outputs"},
-    {"emit"},         {"tables"},
-    {"handling"},     {"retention", "leave it out; sequences are never forgotten"},
-    {"dead_letter"},  {"rejections"},
-    {"record_times"}, {"ties"},
-    {"after_delete"}, {"too_old"},
-    {"record_times"}, {"types"},
-    {"ignore"},
+    {"name"},         {"topics"},    {"start"},        {"envelope"},   {"order"},        {"first"},
+    {"epoch_change"}, {"gap"},       {"waiting"},      {"retry"},      {"dedup"},        {"reducer"},
+    {"rejected"},     {"poison"},    {"step"},         {"outputs"},    {"emit"},         {"tables"},
+    {"handling"},     {"retention"}, {"dead_letter"},  {"rejections"}, {"record_times"}, {"ties"},
+    {"after_delete"}, {"too_old"},   {"record_times"}, {"types"},      {"ignore"},
 };
 constexpr known_key k_ignore_keys[] = {{"types"}, {"tombstones"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
@@ -281,6 +271,10 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
     read_dedup(*dedup, out.dedup);
   } else if (has_log_positions(out.envelope.format)) {
     out.dedup.ids = id_kind::none;  // their events have none
+  }
+  if (const auto retention = map.get("retention")) {
+    std::chrono::milliseconds kept{0};
+    if (!retention->is_word("off") && retention->duration(kept)) out.retention = kept;
   }
   if (const auto times = map.get("record_times")) {
     constexpr std::string_view k_words[] = {"checked", "trusted"};

@@ -79,6 +79,8 @@ streams:
     # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
     # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with
                                   # arrival, which alone takes ids: monotonic, numbers that grow
+    # retention: off              # as in 90d: an aggregate is forgotten when nothing of it was handled for so long, by
+                                  # the records' time; an older event that comes then is rejected (too_old)
     # record_times: checked       # a record time far ahead of its neighbours' has to be borne out by others;
                                   # trusted: of a topic whose brokers set the times
     reducer:
@@ -229,6 +231,15 @@ void add_limits_of_sequences(const stream_config& stream, std::vector<std::strin
   add_limits_of_versions(stream, out);
 }
 
+void add_limits_of_retention(const stream_config& stream, std::vector<std::string>& out) {
+  if (!stream.retention) return;
+  const std::string forgotten = "an aggregate of which nothing came for " +
+                                format_duration(*stream.retention) + " of the records' time is forgotten: ";
+  out.push_back(forgotten + (stream.order == order::arrival
+                                 ? "an event of it that comes later is applied to an empty state"
+                                 : "an event of it that comes later is its first, or too old"));
+}
+
 void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
   const std::string timeout = format_duration(stream.gap.timeout);
   switch (stream.gap.policy) {
@@ -346,6 +357,8 @@ std::string describe(const stream_config& stream) {
     text += "; ids " + parts_of(stream.envelope.event_id, stream.envelope.event_id_more) + " (" +
             name_of(stream.dedup.ids) + ") remembered for " + format_duration(stream.dedup.window);
   }
+  if (stream.retention)
+    text += "; forgets an aggregate of which nothing came for " + format_duration(*stream.retention);
   const std::string what = payload_of(stream);
   switch (stream.reducer.kind) {
     case reducer_config::kind_of::merge_patch:
@@ -369,6 +382,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   const std::string window = format_duration(stream.dedup.window);
   if (!takes_events(stream)) {
     limits.push_back("a request whose key comes again after " + window + " runs again");
+    add_limits_of_retention(stream, limits);
     add_limit_of_published(stream, limits);
     return limits;
   }
@@ -402,6 +416,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
       limits.push_back("an event whose id is more than " + window + fate_of_old);
     }
   }
+  add_limits_of_retention(stream, limits);
   if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {
     const std::string array = element.substr(0, element.rfind('/'));
     limits.push_back(

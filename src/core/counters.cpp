@@ -27,6 +27,7 @@ constexpr std::uint64_t counters::*k_members[] = {
     &counters::ids_ahead,
     &counters::times_passed_over,
     &counters::waiting_bytes,
+    &counters::forgotten,
 };
 static_assert(sizeof(counters) == sizeof(std::uint64_t) * std::size(k_members));
 

@@ -52,6 +52,8 @@ struct stream_rules {
   bool keeps_columns{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
+  /// An aggregate whose last event is older is forgotten.
+  std::optional<std::chrono::milliseconds> retention{};
   /// A record time that is far ahead of its neighbours' has to be borne out, see believe_time().
   bool checks_times{false};
   /// `gap.policy: stop`: what the stream's time was when it was started. A gap that is older is waited for as

@@ -90,6 +90,7 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
     const auto& row = rows_.aggregates[i];
     if (row) {
       aggregates_[i] = {row->has_last, false, row->last, row->id, row->payload_hash, row->time, k_no_index};
+      aggregates_[i].seen = row->seen;
     }
     if (rules_.deferred || (row && row->waits)) wait_from_here(i);
   }
@@ -148,6 +149,8 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     const bool is_too_many = rules_.monotonic_ids && is_one_source_too_many(e, where);
     if (rules_.monotonic_ids && !is_too_many) note_id_number(index, where);
     if (rules_.opaque_ids) filed_[index] = filed_time(e, change_.after, where, rules_.window);
+    if (forgets_) [[unlikely]]
+      note_age(index, where);
     if (e.kind == decoded_kind::ignored) {
       d = {verdict::ignored, reject_reason::none};
     } else {
@@ -162,6 +165,16 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   }
   if (has_position) where.move_to(e.from->offset + 1);
   move_floor(e, where);
+  if (forgets_) [[unlikely]]
+    forget_more();
+}
+
+void pass::note_age(std::uint32_t index, const partition_state& where) {
+  ages_[index] = age_of(rules_, change_.after, where, events_[index].record_time);
+}
+
+void pass::forget_more() {
+  keep_up_retention(rules_, change_.after);
 }
 
 void pass::move_floor(const decoded_event& e, partition_state& where) {
@@ -262,11 +275,40 @@ decision pass::decide_event(std::uint32_t index) {
   const std::uint32_t at = plan_.aggregate_of[index];
   aggregate_in_step& aggregate = aggregates_[at];
   if (aggregate.waits) return {};  // decided later, with all others of its aggregate
+  if (forgets_) [[unlikely]]
+    return decide_forgetting(index);
   const gate_facts facts = facts_of(index, aggregate);
   const decision d = decide(rules_.gate, facts);
   if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
+  return follow(at, d);
+}
+
+/// Of a stream that has a `retention`, or had one.
+decision pass::decide_forgetting(std::uint32_t index) {
+  const std::uint32_t at = plan_.aggregate_of[index];
+  aggregate_in_step& aggregate = aggregates_[at];
+  const event_age& age = ages_[index];
+  const bool anew = aggregate.exists && is_forgotten(age, aggregate.seen);
+  gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
+  if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
+  const decision d = decide(rules_.gate, facts);
+  if (d.verdict != verdict::applied) return follow(at, d);
+  if (anew) {
+    aggregate.exists = false;
+    aggregate.seen.reset();
+    ++aggregate.forgotten;
+  }
+  admit(index, facts.incoming, aggregate);
+  to_run_.back().begins_anew = anew;
+  // A clock that was ahead once does not let it go the sooner.
+  aggregate.seen = rules_.retention ? std::max(aggregate.seen, age.seen) : std::nullopt;
+  return d;
+}
+
+/// What comes of an event that has to wait, or may, is decided with all others of its aggregate.
+decision pass::follow(std::uint32_t aggregate, decision d) {
   if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
-    wait_from_here(at);
+    wait_from_here(aggregate);
     return {};
   }
   return d;
@@ -323,6 +365,10 @@ std::optional<pass_failure> pass::apply_all() {
       const auto& row = rows_.aggregates[aggregate];
       if (row && !row->deleted) s.assign(row->snapshot);
     }
+    if (to_run.begins_anew) {
+      if (folded_state* folded = folded_state::of(s)) folded->drop();
+      s.erase();
+    }
     if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
     std::optional<partition_stop> stop;
     if (s.value().size() >= folded_state::k_long) {
@@ -340,6 +386,13 @@ std::optional<pass_failure> pass::apply_all() {
   }
   folded_.settle();
   return std::nullopt;
+}
+
+/// Where aggregates are forgotten, their numbers come again: then times tell the ids of what is published
+/// apart, so that a record without one has what stands in for it.
+std::optional<timestamp> pass::time_of_outputs(std::uint32_t index) const {
+  const std::optional<timestamp> of_record = events_[index].record_time;
+  return of_record || !rules_.retention ? of_record : ages_[index].seen;
 }
 
 std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) {
@@ -363,8 +416,8 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
     if (!ended.outputs.empty()) {
-      change_.outputs.push_back(
-          outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));
+      change_.outputs.push_back(outputs_of(plan_.aggregate_of[to_run.index], view,
+                                           time_of_outputs(to_run.index), std::move(ended.outputs)));
     }
     add_changes(change_.tables, plan_.aggregate_of[to_run.index], to_run.index, std::move(ended.tables));
     return std::nullopt;
@@ -390,7 +443,9 @@ void pass::count_all() {
     if (!was_counted) counts.count(d);
   }
   for (const aggregate_in_step& a : aggregates_) {
-    if (!a.waits) counts.ids_ahead += a.ids_ahead;
+    if (a.waits) continue;
+    counts.ids_ahead += a.ids_ahead;
+    counts.forgotten += a.forgotten;
   }
   counts.waiting_bytes = room_.bytes;
 }
@@ -402,9 +457,10 @@ stream_change pass::take(const stream_state& before) {
     if (!a.changed || a.waits) continue;
     const bool exists = states_[i].exists();
     // The ratchet: what was handled last of an aggregate never moves back. In `arrival` nothing has an order.
-    RATCHET_ASSERT(rules_.gate.order == order::arrival || !rows_.aggregates[i] ||
+    RATCHET_ASSERT(rules_.gate.order == order::arrival || !rows_.aggregates[i] || a.forgotten > 0 ||
                    !rows_.aggregates[i]->has_last || rows_.aggregates[i]->last <= a.last);
     aggregate_row row{true, false, a.last, a.id, a.payload_hash, a.time, !exists, {}};
+    row.seen = a.seen;
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
   }

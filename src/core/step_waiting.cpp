@@ -80,6 +80,7 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
                       .number_known = rules_.monotonic_ids && known_[i] != 0,
                       .floor = floors_[i],
                       .stream_time = {}};
+    if (forgets_) in.age = ages_[i];
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
     if (floor) in.stream_time = *floor + rules_.window;
     ++so_far.taken;

@@ -63,6 +63,8 @@ struct counters {
   std::uint64_t times_passed_over{0};
   /// What the waiting events take, as their limit counts it. Not a part of the ledger.
   std::uint64_t waiting_bytes{0};
+  /// Aggregates that were forgotten, and are gone or began anew since. Not a part of the ledger.
+  std::uint64_t forgotten{0};
 
   [[nodiscard]] constexpr std::uint64_t waiting() const noexcept {
     return waiting_parked + waiting_retrying + waiting_dead;
@@ -136,12 +138,24 @@ struct partition_state {
   friend bool operator==(const partition_state&, const partition_state&) = default;
 };
 
+/// Which aggregates of a stream are forgotten, by when their last event was handled; see core/retention.hpp.
+struct retention_state {
+  /// Those that were handled last before this; only grows, also where `retention` becomes longer or goes.
+  /// None: the stream never had a `retention`, or no time.
+  std::optional<timestamp> before;
+  /// Stands in for the time of rows that have none, as they are older than the stream's `retention`: when it
+  /// had one first. None: such rows are kept.
+  std::optional<timestamp> since;
+  friend bool operator==(const retention_state&, const retention_state&) = default;
+};
+
 /// What is remembered of one stream.
 struct stream_state {
   /// The window's floor; only grows. None until every partition has shown a time or was left out.
   std::optional<timestamp> floor;
   ratchet::counters counters;
   std::map<topic_partition, partition_state> partitions;
+  retention_state retention;
 
   /// False: nothing of the stream was read yet.
   [[nodiscard]] bool has_positions() const noexcept {
@@ -164,6 +178,8 @@ struct aggregate_row {
   /// Id and payload hash were not looked up, as no event of the step has the number `last`: they are as
   /// stored.
   bool partial{false};
+  /// When its last event was handled, in the time of the stream; of a stream with a `retention` alone.
+  std::optional<timestamp> seen{};
   friend bool operator==(const aggregate_row&, const aggregate_row&) = default;
 };
 

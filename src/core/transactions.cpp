@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/plan_keys.hpp"
+#include "core/retention.hpp"
 #include "core/typed_command.hpp"
 #include "core/waiting_machine.hpp"
 #include "core/window.hpp"
@@ -38,7 +39,9 @@ class transactions_of_step {
       : rules_{rules}, plan_{plan}, rows_{rows}, now_{now}, in_step_(plan.ids.size()) {
     change_.after = before;
     change_.opaque_ids = rules.opaque_ids;
+    keep_up_retention(rules, change_.after);
     time_ = before.floor ? std::max(now, *before.floor) : now;
+    seen_ = rules.retention ? std::max(stream_time(rules, before), std::optional{time_}) : std::nullopt;
     filed_ = time_;
     // Records, too, move the floor, and may be ahead of the clock: a key is remembered for a window by
     // either.
@@ -133,7 +136,9 @@ class transactions_of_step {
 
   [[nodiscard]] transaction_answer run(std::uint32_t id, aggregate_now& aggregate,
                                        const transaction_request& request) {
-    const sequence number = seq(aggregate.row.has_last ? aggregate.row.last.number + 1 : 1);
+    const bool anew = !aggregate.has_waiting && is_forgotten(change_.after.retention, aggregate.row.seen);
+    const bool has_last = aggregate.row.has_last && !anew;
+    const sequence number = seq(has_last ? aggregate.row.last.number + 1 : 1);
     const event view{.stream = rules_.stream,
                      .aggregate = request.aggregate,
                      .sequence = number,
@@ -145,7 +150,7 @@ class transactions_of_step {
                      .partition = k_transactions.partition,
                      .offset = 0};
     constexpr reducer_traits k_traits{.name = "transaction"};
-    state after = aggregate.snapshot;
+    state after = anew ? state{} : aggregate.snapshot;
     reducer_call ended = call_reducer(reducer{k_traits, called_function{request.function}}, rules_.outputs,
                                       view, after, replies::allowed);
     if (ended.how != ending::done) {
@@ -154,6 +159,10 @@ class transactions_of_step {
     after.keep();  // what a caller lent may go with its call
     aggregate.snapshot = std::move(after);
     aggregate.changed = true;
+    const std::uint32_t index = plan_.ids[id].aggregate;
+    if (anew) begin_anew(index, aggregate);
+    aggregate.row.seen = anew ? seen_ : std::max(aggregate.row.seen, seen_);
+    if (!rules_.retention) aggregate.row.seen.reset();
     aggregate.row.has_last = true;
     aggregate.row.last = number;
     aggregate.row.id = request.id;
@@ -161,7 +170,6 @@ class transactions_of_step {
     aggregate.row.time = time_;
     if (aggregate.of)
       std::erase_if(aggregate.of->reopened, [&](const reopened_id& r) { return r.id == request.id; });
-    const std::uint32_t index = plan_.ids[id].aggregate;
     in_step_[id] = static_cast<std::uint32_t>(change_.ids.size());
     change_.ids.push_back({index, request.id, filed_});
     change_.answers.push_back({number, request.fingerprint, ended.reply});
@@ -172,11 +180,19 @@ class transactions_of_step {
     return {.code = {}, .text = {}, .sequence = number, .reply = std::move(ended.reply)};
   }
 
+  /// The function ran as for a new aggregate.
+  void begin_anew(std::uint32_t index, aggregate_now& aggregate) {
+    if (aggregate.row.has_last) ++change_.after.counters.forgotten;
+    // What may be left of a backlog is of numbers that were skipped.
+    if (find_backlog(rows_, index) != nullptr) aggregate.of = backlog{};
+  }
+
   void move_floor() {
     partition_state& partition = change_.after.partitions.try_emplace(k_transactions).first->second;
     const partition_state was = partition;
     window_floor floor{change_.after, rules_.window};
     floor.handled(partition, time_, now_ + rules_.max_skew);
+    keep_up_retention(rules_, change_.after);
     if (partition != was) change_.touched.push_back(k_transactions);
   }
 
@@ -185,8 +201,9 @@ class transactions_of_step {
   const step_rows& rows_;
   timestamp now_;
   timestamp time_;
-  timestamp filed_;        ///< what its keys are filed under
-  std::uint32_t turn_{0};  ///< which request it is
+  std::optional<timestamp> seen_;  ///< of those that it changes
+  timestamp filed_;                ///< what its keys are filed under
+  std::uint32_t turn_{0};          ///< which request it is
   std::vector<aggregate_now> aggregates_;
   std::vector<std::optional<std::uint32_t>> in_step_;  ///< by id: which of change_.ids is it
   stream_change change_;

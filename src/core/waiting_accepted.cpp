@@ -19,6 +19,7 @@ void waiting_machine::accept(const incoming_event& in) {
   said_.push_back({in.index, {verdict::parked, reject_reason::none}});
   waits_.push_back({in.index, wait_reason::ready, {}});  // whatever its reducer is at: the gate let it in
   accept_entry(at);
+  touch(in.age.seen);
   settle();
 }
 
@@ -41,7 +42,9 @@ void waiting_machine::accept_next() {
       ready_ = true;
       return;
     }
-    if (!may_be_next(entries_.begin()->second.event.head)) return;
+    const waiting_event& next = entries_.begin()->second.event;
+    if (!may_be_next(next.head)) return;
+    touch(std::max(time_here_, next.record.time));
     accept_entry(entries_.begin());
   }
 }
@@ -140,6 +143,7 @@ std::uint64_t waiting_machine::accepted_below(sequence s) const {
 void waiting_machine::skip_accepted(sequence gone) {
   add_range(backlog_.skipped, {gone, gone});
   handled_ = {true, gone, std::nullopt, {}, handled_.time};
+  touch_late();
   if (gone != last_) return;
   id_.reset();
   payload_hash_ = {};

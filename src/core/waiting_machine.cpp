@@ -101,7 +101,8 @@ published_outputs outputs_of(std::uint32_t aggregate, const event& e, std::optio
 
 waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
                                  const aggregate_row* row, const backlog_rows* stored)
-    : around_{around}, aggregate_{aggregate}, row_{row}, stored_{stored} {
+    : around_{around}, aggregate_{aggregate}, row_{row}, stored_{stored}, time_here_{around.stream_time} {
+  if (row != nullptr) seen_ = row->seen;
   if (row != nullptr && row->has_last) {
     has_last_ = true;
     last_ = row->last;
@@ -150,22 +151,27 @@ bool waiting_machine::take(const incoming_event& came) {
   if (stopped_) return false;
   incoming_event in = came;
   at_ = in.index;
+  const bool has_time = in.stream_time && !has_no_time(around_.rules, *in.stream_time - around_.rules.window);
+  time_here_ = has_time ? in.stream_time : std::nullopt;
   if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
   forget_reopened(in.floor);
-  const decision d = decide(around_.rules.gate, facts_of(in));
+  const bool anew = is_gone(in.age);
+  const decision d = decide(around_.rules.gate, facts_of(in, anew));
+  const bool waits_as_dead = d.reason == reject_reason::too_old && around_.rules.parks_too_old;
+  const bool is_taken = d.verdict == verdict::applied || d.verdict == verdict::parked || waits_as_dead;
+  if (anew && is_taken) begin_anew();
   if (d.verdict == verdict::applied) {
     defers_ ? accept(in) : run_incoming(in);
   } else if (d.verdict == verdict::parked) {
     wait(in, waiting_state::parked, nullptr);
-  } else if (d.reason == reject_reason::too_old && around_.rules.parks_too_old) {
+  } else if (waits_as_dead) {
     wait(in, waiting_state::dead, nullptr);
   } else {
     decide_now(in, d);
   }
   // A gap that this event leaves behind may be an old one.
   const gap_config& gap = around_.rules.gap;
-  const bool skips = is_strict() && gap.policy == gap_policy::skip && in.stream_time &&
-                     !has_no_time(around_.rules, *in.stream_time - around_.rules.window);
+  const bool skips = is_strict() && gap.policy == gap_policy::skip && has_time;
   if (skips) skip_gaps(*in.stream_time - gap.timeout);
   return !stopped_ && !around_.room.exceeded;
 }
@@ -177,10 +183,50 @@ sequence waiting_machine::count(const decoded_event& e, bool seen) const {
   return counted_sequence({last_, was_delete}, e, seen);
 }
 
-gate_facts waiting_machine::facts_of(incoming_event& in) {
+/// None of its events waits, and what was handled of it is forgotten.
+bool waiting_machine::is_gone(const event_age& age) const {
+  return backlog_.events() == 0 && is_forgotten(age, seen_);
+}
+
+/// As if nothing had ever come of it; its rows are written over.
+void waiting_machine::begin_anew() {
+  folded_.drop();
+  state_.erase();
+  ran_ = true;
+  moved_ = true;
+  if (has_last_) ++around_.counts.forgotten;
+  has_last_ = false;
+  last_ = {};
+  id_.reset();
+  payload_hash_ = {};
+  time_.reset();
+  seen_.reset();
+  handled_ = {};
+  backlog_ = {};
+  began_anew_ = true;
+}
+
+/// Something of it is handled.
+void waiting_machine::touch(std::optional<timestamp> when) {
+  if (around_.rules.retention) {
+    seen_ = std::max(seen_, when);  // none is below all
+  } else {
+    seen_.reset();
+  }
+}
+
+/// An accepted event counts from when it came, so that what is forgotten does not rest on how far reducers
+/// have come; but what has waited for longer than that is not forgotten at once.
+void waiting_machine::touch_late() {
+  const auto& retention = around_.rules.retention;
+  if (!retention || (seen_ && time_here_ && *seen_ < *time_here_ - *retention)) touch(time_here_);
+}
+
+gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
   const decoded_event& e = *in.event;
   gate_facts facts;
-  if (has_last_) {
+  const bool has_last = has_last_ && !anew;
+  if (has_last) {
     facts.last = last_;
     facts.last_was_skipped = backlog_.was_skipped(last_);
   }
@@ -195,11 +241,13 @@ gate_facts waiting_machine::facts_of(incoming_event& in) {
     facts.same_id_as_last = id_ == e.id;
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
-  in.sequence = count(e, facts.id_seen);
+  const bool is_known = has_last || backlog_.events() > 0;
+  if (!is_known) facts.older_than_retention = is_too_old(around_.rules, e, in.age, facts.id_seen);
+  in.sequence = anew ? e.sequence : count(e, facts.id_seen);
   facts.incoming = in.sequence;
   facts.begins_at = e.begins_at;
   facts.waiting = claimed_by(e, in.sequence);
-  facts.in_skipped_gap = backlog_.was_skipped(in.sequence);
+  facts.in_skipped_gap = !anew && backlog_.was_skipped(in.sequence);
   facts.below_first = backlog_.adopted && in.sequence < *backlog_.adopted;
   facts.blocked = is_blocked(in.sequence);
   return facts;

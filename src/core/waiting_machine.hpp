@@ -11,6 +11,7 @@
 
 #include "core/folded_state.hpp"
 #include "core/reducer_call.hpp"
+#include "core/retention.hpp"
 #include "core/state_bytes.hpp"
 #include "core/step.hpp"
 #include "core/waiting.hpp"
@@ -51,6 +52,7 @@ struct incoming_event {
   bool number_known{false};              ///< of a monotonic id: it came before
   std::optional<timestamp> floor;        ///< before the record
   std::optional<timestamp> stream_time;  ///< behind it
+  event_age age{};
 };
 
 /// Of an event that waits, alone or in an aggregate that is held.
@@ -79,6 +81,7 @@ class waiting_machine {
     waiting_room& room;
     counters& counts;  ///< of events that waited before this step, and of what waits
     work_meter& work;
+    std::optional<timestamp> stream_time{};  ///< in a step without records
   };
 
   waiting_machine(const surroundings&, std::string_view aggregate, const aggregate_row* row,
@@ -143,7 +146,11 @@ class waiting_machine {
   [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
   [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
   [[nodiscard]] bool is_arrival() const noexcept { return around_.rules.gate.order == order::arrival; }
-  [[nodiscard]] gate_facts facts_of(incoming_event&);
+  [[nodiscard]] gate_facts facts_of(incoming_event&, bool anew);
+  [[nodiscard]] bool is_gone(const event_age&) const;
+  void begin_anew();
+  void touch(std::optional<timestamp> when);
+  void touch_late();
   [[nodiscard]] sequence count(const decoded_event&, bool seen) const;
   [[nodiscard]] claim claimed_by(const decoded_event&, sequence);
   [[nodiscard]] bool is_blocked(sequence) const;
@@ -222,8 +229,11 @@ class waiting_machine {
   std::optional<event_id> id_;
   hash128 payload_hash_;
   std::optional<timestamp> time_;
-  bool moved_{false};  ///< L
-  bool ran_{false};    ///< the snapshot is that of state_
+  std::optional<timestamp> seen_;       ///< aggregate_row::seen
+  std::optional<timestamp> time_here_;  ///< stream time, as far as the step has come
+  bool began_anew_{false};              ///< as it was forgotten
+  bool moved_{false};                   ///< L
+  bool ran_{false};                     ///< the snapshot is that of state_
   state state_;
   folded_state folded_{state_};
   std::size_t state_bytes_{0};  ///< moved to and from reducers

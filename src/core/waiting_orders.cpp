@@ -75,6 +75,7 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
           audit_skipped({from, before(begin)}, ": no event came, and the event after them was skipped");
         add_range(backlog_.skipped, {from, order.sequence});
         moved_to(order.sequence, std::nullopt, {}, time_);
+        touch(time_here_);
       }
       settle();
       return waiting_answer::done;
@@ -147,6 +148,7 @@ waiting_answer waiting_machine::skip_to(sequence to) {
   add_range(backlog_.skipped, {first, to});
   audit_skipped({first, to}, k_decided);
   moved_to(to, std::nullopt, {}, time_);
+  touch(time_here_);
   cascade();
   return waiting_answer::done;
 }

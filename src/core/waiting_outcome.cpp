@@ -107,7 +107,8 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   if (waits) change.after = std::move(after);
   change.before = before;
   const bool flag_moved = (row_ != nullptr && row_->waits) != waits;
-  if (moved_ || ran_ || flag_moved) {
+  const bool seen_moved = seen_ != (row_ != nullptr ? row_->seen : std::nullopt);
+  if (moved_ || ran_ || flag_moved || seen_moved) {
     const bool known = row_ != nullptr && row_->has_last;
     aggregate_change row{.aggregate = aggregate, .row = {}, .keeps_snapshot = !ran_ && known};
     row.row.has_last = has_last_;
@@ -116,7 +117,8 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     row.row.id = id_;
     row.row.payload_hash = payload_hash_;
     row.row.time = time_;
-    row.row.partial = !moved_ && row_ != nullptr && row_->partial;
+    row.row.partial = !moved_ && !began_anew_ && row_ != nullptr && row_->partial;
+    row.row.seen = seen_;
     row.row.deleted = ran_ ? !state_.exists() : !known || row_->deleted;
     if (ran_ && state_.exists()) row.row.snapshot = std::move(state_).take();
     out.rows.push_back(std::move(row));

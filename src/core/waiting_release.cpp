@@ -1,5 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Which waiting events are handled, and when: releases, retries, and gaps that are skipped.
+#include <algorithm>
+
 #include "core/sequence_range.hpp"
 #include "core/waiting_machine.hpp"
 
@@ -73,12 +75,16 @@ void waiting_machine::pass_over_gap(const char* why) {
   if (first <= to) {  // else L is the last number of its epoch already
     add_range(backlog_.skipped, {first, to});
     moved_to(to, std::nullopt, {}, time_);
+    touch(time_here_);
     audit_skipped({first, to}, why);
   }
   if (may_be_next(entries_.begin()->second.event.head)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
   const auto at = entries_.begin();
-  if (defers_) return accept_entry(at);
+  if (defers_) {
+    touch(std::max(time_here_, at->second.event.record.time));
+    return accept_entry(at);
+  }
   (void)run_entry(at);
 }
 

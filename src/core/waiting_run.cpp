@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The part of waiting_machine that runs the reducer, and says what follows from its answer.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -60,10 +61,13 @@ void waiting_machine::run_incoming(const incoming_event& in) {
                    .partition = e.from->where->partition,
                    .offset = e.from->offset,
                    .index = e.from->index};
-  reducer_call ended = call(view, e.record_time, e.kind == decoded_kind::tombstone);
+  const auto stands_in = around_.rules.retention ? in.age.seen : std::nullopt;  // see pass::time_of_outputs()
+  reducer_call ended =
+      call(view, e.record_time ? e.record_time : stands_in, e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
+      touch(in.age.seen);
       if (with_id) file(e.id, in.id_time, e.record_time);
       decide_now(in, {verdict::applied, reject_reason::none});
       return settle();
@@ -102,13 +106,17 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .offset = waiting.record.offset,
                    .index = waiting.record.index,
                    .attempt = waiting.attempts + 1};
-  const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
+  const auto stands_in = around_.rules.retention ? waiting.head.since : std::nullopt;
+  const reducer_call ended =
+      call(view, waiting.record.time ? waiting.record.time : stands_in, waiting.tombstone);
   if (ended.how == ending::done) {
     const auto time = waiting.time ? waiting.time : waiting.record.time;
     if (defers_) {
       handled_ = {true, waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time};
+      touch_late();
     } else {
       moved_to(waiting.head.sequence, waiting.head.id, waiting.head.payload_hash, time);
+      touch(std::max(time_here_, waiting.record.time));
     }
     remove(at, &counters::applied);
     return true;

@@ -20,13 +20,15 @@ template <class Act>
   std::size_t state_bytes = 0;
   change.after = before;
   change.opaque_ids = rules.opaque_ids;
+  keep_up_retention(rules, change.after);
+  const auto time = has_no_time(rules, before.floor) ? std::nullopt : stream_time(rules, before);
   waiting_room room = room_of(rules, before.counters);
   std::vector<settled_event> nothing;
   for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {
     const backlog_rows* stored = find_backlog(rows, i);
     if (stored == nullptr) continue;
     const auto& row = rows.aggregates[i];
-    waiting_machine machine{{rules, reduce, now, room, change.after.counters, work},
+    waiting_machine machine{{rules, reduce, now, room, change.after.counters, work, time},
                             plan.aggregates[i],
                             row ? &*row : nullptr,
                             stored};
@@ -80,6 +82,7 @@ stream_state leave_out(const stream_rules& rules, const stream_state& before,
     if (known != after.partitions.end()) known->second.idle = true;
   }
   window_floor{after, rules.window}.recompute();
+  keep_up_retention(rules, after);
   return after;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "core/retention.hpp"
 #include "core/shown_text.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
@@ -413,7 +414,10 @@ void forget_positions(stream_state& state) {
 /// Where none counted, one that counts again gives the stream a time: in this very step, and not in whichever
 /// comes next.
 void recompute_floors(std::map<partition_task*, stream_state>& changed) {
-  for (auto& [task, after] : changed) window_floor{after, task->rules.window}.recompute();
+  for (auto& [task, after] : changed) {
+    window_floor{after, task->rules.window}.recompute();
+    keep_up_retention(task->rules, after);
+  }
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class pipeline {
 
   /// Does what is due of the events that wait: at most one bounded step for each stream, of one that defers
   /// its events steps for a short time; but for gaps, all of which are judged. Lets rejected records go that
-  /// are too old. Errors: as handle().
+  /// are too old, and some aggregates that are forgotten. Errors: as handle().
   [[nodiscard]] result<void> resume_waiting();
   /// What an operator decides about one waiting event of a stream.
   struct decided {
@@ -167,6 +167,8 @@ class pipeline {
   [[nodiscard]] result<void> resume_waiting_of(partition_task&);
   /// Once a minute: in a stream that goes on, each step lets them go.
   [[nodiscard]] result<void> drop_old_rejected(partition_task&);
+  /// Looks at some rows, and takes away those of aggregates that are forgotten.
+  [[nodiscard]] result<void> remove_forgotten(partition_task&);
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
   [[nodiscard]] result<void> settle(partition_task&);
   [[nodiscard]] result<bool> resume_some(partition_task&, look_for);

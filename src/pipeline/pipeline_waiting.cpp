@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/retention.hpp"
 #include "core/success.hpp"
 #include "decode/record_hash.hpp"
 #include "outbox/dead_letters.hpp"
@@ -75,6 +76,7 @@ void pipeline::note_backlogs(partition_task& task, const step_plan& plan, const 
 std::optional<timestamp> pipeline::next_wake() const {
   std::optional<timestamp> next;
   for (const auto& s : tasks_) {
+    if (s->looks_for_forgotten) return timestamp{};  // the rest of the rows is to be looked at
     if (s->next_wake && (!next || *s->next_wake < *next)) next = s->next_wake;
   }
   return next;
@@ -85,8 +87,40 @@ result<void> pipeline::resume_waiting() {
     RATCHET_TRY(resume_waiting_of(*s));
     RATCHET_TRY(call_in_what_is_too_late(*s));
     RATCHET_TRY(drop_old_rejected(*s));
+    RATCHET_TRY(remove_forgotten(*s));
   }
   return success();
+}
+
+/// Nobody sees when a row goes, so that there is no hurry: all rows are looked at each time that a sixteenth
+/// of the retention has passed, a few thousand at a time.
+result<void> pipeline::remove_forgotten(partition_task& task) {
+  constexpr int k_walks = 16;
+  constexpr std::size_t k_rows = 2048;
+  const retention_state& of = task.state.retention;
+  if (!of.before) return success();
+  if (!task.looks_for_forgotten) {
+    const auto every = task.rules.retention.value_or(std::chrono::milliseconds{0}) / k_walks;
+    auto& looked_for = task.forgotten_looked_for;
+    if (looked_for && (*of.before == *looked_for || *of.before - *looked_for < every)) return success();
+    looked_for = of.before;
+    task.looks_for_forgotten = true;
+    task.forgotten_after.reset();
+  }
+  RATCHET_TRY(const forgotten_aggregates found,
+              store_.find_forgotten(task.place(), of, task.forgotten_after, k_rows));
+  task.forgotten_after = found.last;
+  task.looks_for_forgotten = found.last.has_value();
+  if (found.names.empty()) return success();
+  step_plan plan;
+  plan.order = task.rules.gate.order;
+  plan.most_queued = 1;  // what waits is not looked at
+  for (const std::string& name : found.names) plan.add(name);
+  step_rows rows;
+  RATCHET_TRY(store_.lookup(task.place(), plan, rows));
+  stream_change change = ratchet::remove_forgotten(task.rules, task.state, plan, rows);
+  if (change.rows.empty()) return success();
+  return take_change(task, plan, change);
 }
 
 result<void> pipeline::call_in_what_is_too_late(partition_task& task) {

@@ -16,6 +16,7 @@
 #include "core/kept_rejected.hpp"
 #include "core/output.hpp"
 #include "core/resume.hpp"
+#include "core/retention.hpp"
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
 #include "ports/durable_signal.hpp"
@@ -100,6 +101,13 @@ struct due_aggregates {
   std::optional<timestamp> next_gap;   ///< the oldest gap of those that are not named, in stream time
 };
 
+/// Some of the aggregates that are forgotten.
+struct forgotten_aggregates {
+  std::vector<std::string> names;
+  /// Behind this one the walk is to go on; none: it is at its end.
+  std::optional<std::string> last{};
+};
+
 /// Where a walk through the waiting events stands.
 struct waiting_place {
   std::string aggregate;
@@ -116,10 +124,10 @@ class store_view {
   [[nodiscard]] virtual result<store_identity> identity() const = 0;
   [[nodiscard]] virtual result<std::vector<named_stream>> streams() const = 0;
   [[nodiscard]] virtual result<stream_state> load(stream_slot) const = 0;
-  /// Errors: not_found, also where nothing of it was applied yet; state_damaged.
+  /// Errors: not_found, also where nothing of it was applied yet, or it is forgotten; state_damaged.
   [[nodiscard]] virtual result<aggregate_row> get(stream_slot, std::string_view aggregate) const = 0;
   /// Every row in byte order of the aggregate id, deleted ones too, but none of which nothing was applied
-  /// yet, until `visit` returns false.
+  /// yet, or that is forgotten, until `visit` returns false.
   [[nodiscard]] virtual result<void> scan(stream_slot,
                                           const std::function<bool(const scanned_row&)>& visit) const = 0;
   /// Every id, in the order of time where it has one of its own, until `visit` returns false.
@@ -203,6 +211,13 @@ class store {
   /// database.
   [[nodiscard]] virtual result<std::vector<std::string>> due_behind(stream_slot, timestamp until,
                                                                     std::size_t limit) = 0;
+
+  /// Walks through the rows of a stream behind `after`, in any order that stays the same, and names those of
+  /// aggregates that are forgotten, though events of some may wait. Looks at `rows` of them at most.
+  /// Errors: state_damaged; of the database.
+  [[nodiscard]] virtual result<forgotten_aggregates> find_forgotten(stream_slot, const retention_state&,
+                                                                    const std::optional<std::string>& after,
+                                                                    std::size_t rows) = 0;
 
   /// What the lanes of the outbox hold, as of last_step().
   [[nodiscard]] virtual outbox_lanes outboxes() const = 0;

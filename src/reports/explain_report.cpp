@@ -28,7 +28,11 @@ constexpr std::size_t k_most_waiting = 20;
 /// Of each stream no more are kept.
 constexpr std::size_t k_all_rejected = 100'000;
 
-constexpr const char* k_nothing_handled = "  last handled    nothing: no event was applied";
+void append_nothing_handled(std::string& out, const explain_report& report) {
+  append_line(out, report.forgotten_before
+                       ? "  last handled    nothing: no event was applied, or it is forgotten"
+                       : "  last handled    nothing: no event was applied");
+}
 
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -89,6 +93,7 @@ result<explain_report> begin(const store_view& view, const named_stream& stream,
   report.ids = id_spelling::of(stream);
   RATCHET_TRY(const stream_state state, view.load(stream.id));
   report.floor = state.floor;
+  report.forgotten_before = state.retention.before;
   RATCHET_TRY(auto rejected, view.rejected(stream.id, k_all_rejected));
   std::erase_if(rejected, [&](const rejected_row& row) { return !is_of_it(row); });
   report.rejected = std::move(rejected);
@@ -148,6 +153,11 @@ void write_last_handled(json_writer& json, const explain_report& report, const e
 std::string floor_text(const explain_report& report) {
   return report.floor ? "the window reaches back to " + to_rfc3339(*report.floor)
                       : "the window has no floor yet, so every id is remembered";
+}
+
+std::string retention_text(const explain_report& report) {
+  return "an aggregate whose last event was handled before " + to_rfc3339(*report.forgotten_before) +
+         " of stream time is forgotten, and an event of an unknown one that is older is too old";
 }
 
 std::string window_text(const explain_report& report) {
@@ -229,7 +239,7 @@ std::string last_in_window_text(const explain_report& report, const explained_ag
 
 void append_aggregate(std::string& out, const explain_report& report, const explained_aggregate& of) {
   if (!of.row) {
-    append_line(out, k_nothing_handled);
+    append_nothing_handled(out, report);
     return append_backlog(out, report.ids.numbers, of);
   }
   const aggregate_row& row = *of.row;
@@ -264,7 +274,8 @@ namespace {
 /// What is stored of an aggregate, and of what waits of it.
 result<explained_aggregate> explain_one(const store_view& view, const named_stream& stream,
                                         const std::string& aggregate,
-                                        const std::optional<waiting_aggregate>& of, const id_spelling& ids) {
+                                        const std::optional<waiting_aggregate>& of,
+                                        const explain_report& report) {
   explained_aggregate found{aggregate, {}};
   if (of) {
     found.backlog = of->backlog;
@@ -276,7 +287,10 @@ result<explained_aggregate> explain_one(const store_view& view, const named_stre
   } else if (row.error() != make_error_code(errc::not_found)) {
     return row.error();
   }
-  if (!found.row || !found.row->id || has_own_time(ids.kind)) return found;
+  // The numbers that were skipped are forgotten with the rest.
+  if (!found.row && report.forgotten_before && found.backlog && found.backlog->events() == 0)
+    found.backlog.reset();
+  if (!found.row || !found.row->id || has_own_time(report.ids.kind)) return found;
   constexpr std::size_t k_all = std::numeric_limits<std::size_t>::max();
   RATCHET_TRY(const auto filed, view.aggregates_with(stream.id, *found.row->id, k_all));
   for (const filed_id_of& one : filed) {
@@ -317,7 +331,7 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
   report.aggregate = aggregate;
   keep_own_audits(report);
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
-  RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report.ids));
+  RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report));
   if (found.row || found.backlog) report.aggregates.push_back(std::move(found));
   if (!of) return report;
   RATCHET_TRY(view.waiting(stream.id, in_front_of(aggregate),
@@ -357,8 +371,9 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
                                                               : id_place::inside;
   for (const auto& [aggregate, when] : filed) {
     RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
-    RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report.ids));
-    if (!found.row) return make_error_code(errc::state_damaged);  // an id is filed when its event is applied
+    RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report));
+    // An id is filed when its event is applied.
+    if (!found.row && !report.forgotten_before) return make_error_code(errc::state_damaged);
     report.aggregates.push_back(std::move(found));
   }
   RATCHET_TRY(add_waiting_with(view, stream, id, report));
@@ -370,6 +385,7 @@ std::string explain_json(const explain_report& report) {
   json_writer json;
   json.begin_object().key("stream").string(report.stream).key("known").boolean(report.is_known());
   json.key("floor").time(report.floor);
+  if (report.forgotten_before) json.key("forgotten_before").time(report.forgotten_before);
   if (report.aggregate) json.key("aggregate").string(*report.aggregate);
   if (report.event) {
     json.key("event_id").string(text_of_event(report)).key("event_time").time(report.event_time);
@@ -421,7 +437,8 @@ std::string explain_text(const explain_report& report) {
     }
     append_aggregate(out, report, of);
   }
-  if (report.aggregates.empty() && report.aggregate) append_line(out, k_nothing_handled);
+  if (report.aggregates.empty() && report.aggregate) append_nothing_handled(out, report);
+  if (report.forgotten_before) append_line(out, "  retention       " + retention_text(report));
   if (report.more_aggregates) append_line(out, "  aggregate       and more");
   if (!report.waiting.empty()) append_line(out, "  waiting events:");
   for (const explained_event& one : report.waiting) {
@@ -446,6 +463,7 @@ problem nothing_known(const explain_report& report) {
                 "rejected record names it";
     p.hint = "ids are compared byte by byte; " + typed_command("scan", shell_word(report.stream)) +
              " lists the stored ones";
+    if (report.forgotten_before) p.hint += "; " + retention_text(report);
     return p;
   }
   const std::string of_aggregate = typed_command("explain", shell_word(report.stream) + " --aggregate A");
@@ -459,7 +477,9 @@ problem nothing_known(const explain_report& report) {
     case id_place::before_floor:
       p.message += "its own time, " + to_rfc3339(*report.event_time) + ", lies before the window's floor, " +
                    to_rfc3339(*report.floor) + ", so Ratchet cannot tell whether it was handled";
-      p.hint = "ask for its aggregate, whose last handled sequence is never forgotten: " + of_aggregate;
+      p.hint = "ask for its aggregate, whose last handled sequence " +
+               std::string{report.forgotten_before ? "is remembered for longer: " : "is never forgotten: "} +
+               of_aggregate;
       break;
     case id_place::inside:
     case id_place::not_seen:

@@ -44,7 +44,7 @@ namespace ratchet {
 
 struct explained_aggregate {
   std::string aggregate;
-  std::optional<aggregate_row> row;  ///< none: nothing of it was applied yet
+  std::optional<aggregate_row> row;  ///< none: nothing of it was applied yet, or that is forgotten
   std::optional<ratchet::backlog> backlog{};
   std::optional<sequence_range> missing{};  ///< below the lowest that waits
   std::optional<timestamp> last_filed{};    ///< when the id of the last event was filed, where it still is
@@ -71,6 +71,7 @@ struct explain_report {
   std::string event_text;                ///< and how it was spelt, where `event` is its hash
   id_spelling ids{};                     ///< of the stream
   std::optional<timestamp> floor;
+  std::optional<timestamp> forgotten_before;  ///< retention_state::before
   bool keeps_ids{true};
   id_place place{id_place::not_seen};   ///< of `event`
   std::optional<timestamp> event_time;  ///< of `event`: its own, else the latest that it is filed under

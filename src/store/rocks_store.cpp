@@ -20,6 +20,7 @@
 #include "store/open/opening.hpp"
 #include "store/open/rocks_view.hpp"
 #include "store/rocks_open.hpp"
+#include "store/step/forgotten_rows.hpp"
 #include "store/step/rejected_index.hpp"
 #include "store/step/row_lookup.hpp"
 #include "store/step/step_writer.hpp"
@@ -51,6 +52,7 @@ class rocks_store final : public store {
         sync_{*db_, std::move(synced), std::move(floors), step, durable()},
         writes_{*db_, sync_, where},
         lookup_{*db_, writes_, memory_},
+        forgotten_{*db_},
         start_{std::move(start)},
         is_unwritten_{unwritten} {
     if (unwritten) shown_until_written_ = std::make_shared<const catalog>(known_);
@@ -88,6 +90,14 @@ class rocks_store final : public store {
     return find_due_behind(*db_, in, until, limit);
   }
 
+  [[nodiscard]] result<forgotten_aggregates> find_forgotten(stream_slot in, const retention_state& of,
+                                                            const std::optional<std::string>& after,
+                                                            std::size_t rows) override {
+    if (!memory_.contains(in)) return make_error_code(errc::internal);
+    RATCHET_TRY(settle());
+    return forgotten_.next(in, of, after, rows);
+  }
+
   [[nodiscard]] outbox_lanes outboxes() const override { return known_.outbox; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return known_.outbox_epoch; }
 
@@ -116,6 +126,7 @@ class rocks_store final : public store {
     if (is_unwritten_) start = [this](rocksdb::WriteBatch& to) { return put_start(to); };
     const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after, start);
     lookup_.forget();
+    forgotten_.note_step();
     if (!batch) {
       // What is remembered in memory has moved on already, and the batch will never be there.
       writes_.fail(batch.error().message());
@@ -325,6 +336,7 @@ class rocks_store final : public store {
   sync_thread sync_;     ///< stops before the database closes,
   write_thread writes_;  ///< and this one before the syncs
   row_lookup lookup_;
+  forgotten_rows forgotten_;
   adoption start_;
   bool is_unwritten_;               ///< it goes with the first step
   std::vector<incarnation> drawn_;  ///< so do these

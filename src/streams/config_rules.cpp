@@ -11,6 +11,7 @@
 #include "decode/event_types.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "streams/stream_definition.hpp"
+#include "text/units.hpp"
 #include "text/values.hpp"
 
 namespace ratchet {
@@ -71,6 +72,7 @@ class stream_rules_check {
     has_transactions_alone(stream_) ? check_transactions() : check_events();
     check_gap();
     check_limits();
+    check_retention();
     check_reducer();
     for (std::size_t i = 0; i < stream_.outputs.size(); ++i)
       check_destination(item("outputs", i), stream_.outputs[i]);
@@ -411,6 +413,20 @@ class stream_rules_check {
       add("rejected.records", std::to_string(records) + " is out of range",
           "it goes from 1 to " + std::to_string(k_most_rejected));
     }
+  }
+  /// As long as an id is remembered, so is its aggregate: a repeat is told by both.
+  void check_retention() {
+    if (!stream_.retention) return;
+    const dedup_config& ids = stream_.dedup;
+    const bool has_window = ids.ids != id_kind::none && ids.ids != id_kind::monotonic;
+    const auto least = has_window ? ids.window + ids.max_skew : std::chrono::milliseconds{1};
+    if (*stream_.retention >= least) return;
+    add("retention",
+        format_duration(*stream_.retention) +
+            (has_window ? " is shorter than event ids are remembered" : " is too short"),
+        has_window ? "it is dedup.window and dedup.max_skew together at least, here " + format_duration(least)
+                   : "as in 90d; off keeps all aggregates for ever",
+        {"dedup"});
   }
   void check_reducer() {
     const reducer_config& reducer = stream_.reducer;

@@ -40,6 +40,9 @@ result<void> load_tasks(const stream_list& streams, const task_list& tasks, stor
     s->next_wake = due.next_wake;
     s->oldest_gap = due.next_gap;
     s->ready.clear();
+    s->forgotten_looked_for.reset();
+    s->forgotten_after.reset();
+    s->looks_for_forgotten = false;
     s->may_have_ready = due.next_wake.has_value();  // or not: a look tells
   }
   return success();

@@ -48,6 +48,11 @@ struct partition_task {
   std::optional<std::chrono::steady_clock::time_point> too_late_looked_at{};
   /// When the ages of rejected records were last looked at, by the clock.
   std::optional<timestamp> rejected_looked_at{};
+  /// Rows of forgotten aggregates are being looked for, behind this aggregate.
+  bool looks_for_forgotten{false};
+  std::optional<std::string> forgotten_after{};
+  /// Those that were handled before this were looked for, or are.
+  std::optional<timestamp> forgotten_looked_for{};
 
   /// `of` must outlive it.
   explicit partition_task(const stream_definition& of, ratchet::slot in = k_instance_slot)

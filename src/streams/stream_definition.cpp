@@ -150,6 +150,7 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
   rules.keeps_columns = keeps_columns(config);
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
+  rules.retention = config.retention;
   rules.checks_times = config.record_times == record_times::checked;
   rules.poison_limit = config.poison;
   rules.gap = config.gap;

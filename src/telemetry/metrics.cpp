@@ -106,6 +106,8 @@ void add_streams(exposition& out, const state_sample& state) {
               "Record times that were far ahead of their neighbours', and moved nothing.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, as_double(s.counters.times_passed_over));
+  out.counter("ratchet_forgotten_aggregates_total", "Aggregates that were forgotten, as `retention` says.");
+  for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.forgotten));
   out.gauge("ratchet_largest_snapshot_bytes", "The largest snapshot that this process has written.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.largest.snapshot));
   out.gauge("ratchet_largest_table_row_bytes", "The largest row of a table that this process has written.");

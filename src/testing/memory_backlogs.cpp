@@ -151,6 +151,24 @@ due_aggregates memory_store::stream_contents::due(timestamp now, std::optional<t
   return out;
 }
 
+forgotten_aggregates memory_store::stream_contents::find_forgotten(const retention_state& of,
+                                                                   const std::optional<std::string>& after,
+                                                                   std::size_t limit) const {
+  forgotten_aggregates out;
+  auto at = after ? rows.upper_bound(*after) : rows.begin();
+  for (std::size_t n = 0; n < limit && at != rows.end(); ++n, ++at) {
+    if (is_forgotten(of, at->second.seen)) out.names.push_back(at->first);
+  }
+  if (at != rows.end() && at != rows.begin()) out.last = std::prev(at)->first;
+  return out;
+}
+
+bool memory_store::stream_contents::is_gone(const std::string& aggregate, const aggregate_row& row) const {
+  if (!is_forgotten(state.retention, row.seen)) return false;
+  const auto of = backlogs.find(aggregate);
+  return of == backlogs.end() || of->second.events() == 0;
+}
+
 std::vector<std::string> memory_store::stream_contents::due_behind(timestamp until, std::size_t limit) const {
   std::vector<std::string> out;
   for (const auto& [name, b] : backlogs) {

@@ -43,13 +43,16 @@ class memory_view final : public store_view {
     const auto& rows = stream_of(all_, id).rows;
     const auto at = rows.find(aggregate);
     if (at == rows.end() || !at->second.has_last) return make_error_code(errc::not_found);
+    if (stream_of(all_, id).is_gone(at->first, at->second)) return make_error_code(errc::not_found);
     return at->second;
   }
 
   [[nodiscard]] result<void> scan(stream_slot id,
                                   const std::function<bool(const scanned_row&)>& visit) const override {
-    for (const auto& [aggregate, row] : stream_of(all_, id).rows) {
-      if (row.has_last && !visit({aggregate, row})) break;
+    const stream_contents& stream = stream_of(all_, id);
+    for (const auto& [aggregate, row] : stream.rows) {
+      if (!row.has_last || stream.is_gone(aggregate, row)) continue;
+      if (!visit({aggregate, row})) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -284,6 +287,12 @@ result<due_aggregates> memory_store::due(stream_slot id, timestamp now, std::opt
 result<std::vector<std::string>> memory_store::due_behind(stream_slot id, timestamp until,
                                                           std::size_t limit) {
   return stream_of(written_, id).due_behind(until, limit);
+}
+
+result<forgotten_aggregates> memory_store::find_forgotten(stream_slot id, const retention_state& of,
+                                                          const std::optional<std::string>& after,
+                                                          std::size_t rows) {
+  return stream_of(written_, id).find_forgotten(of, after, rows);
 }
 
 outbox_lanes memory_store::outboxes() const {

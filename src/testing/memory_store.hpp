@@ -32,6 +32,9 @@ class memory_store final : public store {
                                            std::size_t limit) override;
   [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot, timestamp until,
                                                             std::size_t limit) override;
+  [[nodiscard]] result<forgotten_aggregates> find_forgotten(stream_slot, const retention_state&,
+                                                            const std::optional<std::string>& after,
+                                                            std::size_t rows) override;
   [[nodiscard]] outbox_lanes outboxes() const override;
   [[nodiscard]] std::uint64_t outbox_epoch() const override;
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
@@ -79,6 +82,12 @@ class memory_store final : public store {
     [[nodiscard]] due_aggregates due(timestamp now, std::optional<timestamp> gaps, std::size_t limit) const;
     /// As store::due_behind().
     [[nodiscard]] std::vector<std::string> due_behind(timestamp until, std::size_t limit) const;
+    /// As store::find_forgotten().
+    [[nodiscard]] forgotten_aggregates find_forgotten(const retention_state&,
+                                                      const std::optional<std::string>& after,
+                                                      std::size_t limit) const;
+    /// Of a row: nothing of its aggregate is to be seen any more.
+    [[nodiscard]] bool is_gone(const std::string& aggregate, const aggregate_row&) const;
     /// As store_view::scan_table().
     void scan_table(std::string_view table, std::string_view prefix, std::string_view from,
                     const std::function<bool(std::string_view key, std::string_view value)>& visit) const;

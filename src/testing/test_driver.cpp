@@ -97,6 +97,7 @@ struct manual_clock final : clock_port {
   c.dedup.ids = !options.dedup ? id_kind::none : options.opaque_ids ? id_kind::opaque : id_kind::uuidv7;
   c.dedup.window = options.window;
   c.dedup.max_skew = options.max_skew;
+  c.retention = options.retention;
   c.record_times = record_times::trusted;
   return c;
 }

@@ -92,9 +92,12 @@ inline const row_kind<stream_state> k_stream_state{
         *counter = in.u64();
       }
       c.times_passed_over = in.u64();
+      c.forgotten = in.u8();
+      maybe(in, s.retention.before, read_time);
+      maybe(in, s.retention.since, read_time);
       return s;
     },
-    [](const stream_state& s) { return layout::encode_stream_state(s.floor, s.counters); },
+    [](const stream_state& s) { return layout::encode_stream_state(s.floor, s.counters, s.retention); },
     layout::decode_stream_state};
 
 inline const row_kind<partition_state> k_partition{[](fuzz_input& in) {
@@ -188,6 +191,7 @@ inline const row_kind<whole_aggregate> k_aggregate{
           });
       a.row.payload_hash = read_hash(in);
       maybe(in, a.row.time, read_time);
+      maybe(in, a.row.seen, read_time);
       a.row.deleted = in.flag();
       if (a.row.has_last && !a.row.deleted)
         a.row.snapshot = owned(in.rest()).substr(0, layout::k_inline_snapshot_bytes);
@@ -204,6 +208,7 @@ inline const row_kind<whole_aggregate> k_aggregate{
       whole_aggregate a;
       a.row = {read.has_last,     read.waits, read.last,    read.id,
                read.payload_hash, read.time,  read.deleted, owned(read.snapshot)};
+      a.row.seen = read.seen;
       a.external = read.external;
       return a;
     },

@@ -239,6 +239,16 @@ TEST(values_on_disk, hold_the_counters_in_this_order) {
   want.replace(2, 2, "07");
   EXPECT_EQ(hex(encode_stream_state(k_time, c)), want + "0000000000000013" + "0000000000000014");
   EXPECT_EQ(decode_stream_state(encode_stream_state(k_time, c)).value().counters, c);
+  c.forgotten = 0x15;
+  want.replace(2, 2, "3f");
+  const retention_state retention{k_time, k_time + std::chrono::milliseconds{1}};
+  const std::string forgetting = encode_stream_state(k_time, c, retention);
+  std::string after_time_hex = k_time_hex;
+  ++after_time_hex.back();
+  EXPECT_EQ(hex(forgetting), want + "0000000000000013" + "0000000000000014" + "0000000000000015" +
+                                 k_time_hex + after_time_hex);
+  EXPECT_EQ(decode_stream_state(forgetting).value().counters, c);
+  EXPECT_EQ(decode_stream_state(forgetting).value().retention, retention);
 }
 
 TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
@@ -275,6 +285,14 @@ TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {
             "23");
   EXPECT_TRUE(decode_aggregate(encode_aggregate_head(row).view()).value().waits);
   row.waits = false;
+  row.seen = k_time;
+  EXPECT_EQ(hex(encode_aggregate_head(row).view()),
+            "01"
+            "43" +
+                numbers + k_hash_hex + k_id_hex + k_time_hex + k_time_hex)
+      << "of a stream with a retention alone";
+  EXPECT_EQ(decode_aggregate(encode_aggregate_head(row).view()).value().seen, k_time);
+  row.seen.reset();
   row.snapshot = std::string(1025, 'x');
   EXPECT_EQ(hex(encode_aggregate_head(row).view()).substr(0, 4),
             "01"

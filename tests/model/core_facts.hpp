@@ -71,7 +71,13 @@ inline facts state_of(const world& w) {
     if (!row.has_last) continue;
     out["aggregate " + name] = std::to_string(row.last.epoch) + "/" + std::to_string(row.last.number) + " " +
                                text(row.id) + " " + (row.deleted ? "deleted" : row.snapshot.str());
+    if (row.seen) out["seen " + name] = std::to_string(row.seen->time_since_epoch().count());
   }
+  const auto put_time = [&out](const char* name, const std::optional<timestamp>& t) {
+    if (t) out[name] = std::to_string(t->time_since_epoch().count());
+  };
+  put_time("forgotten before", w.state.retention.before);
+  put_time("untimed since", w.state.retention.since);
   for (const auto& [key, filed] : w.ids)
     out["id " + key.first + " " + text(key.second)] = std::to_string(filed.time_since_epoch().count());
   for (const auto& [name, all] : w.published) out["published " + name] = all;
@@ -103,7 +109,10 @@ inline facts state_of(const oracle& o) {
     if (!a.has_last) continue;
     out["aggregate " + name] = std::to_string(a.epoch) + "/" + std::to_string(a.number) + " " + text(a.id) +
                                " " + a.snapshot.value_or("deleted");
+    if (a.seen) out["seen " + name] = std::to_string(*a.seen);
   }
+  if (o.forgotten_before) out["forgotten before"] = std::to_string(*o.forgotten_before);
+  if (o.since) out["untimed since"] = std::to_string(*o.since);
   for (const auto& [key, filed] : o.ids)
     out["id " + key.first + " " + text(key.second)] = std::to_string(filed);
   for (const auto& [name, a] : o.aggregates) {
@@ -133,6 +142,7 @@ inline facts counts_of(const world& w) {
       {"late", c.rejected_late},
       {"below_first", c.rejected_below_first},
       {"times passed over", c.times_passed_over},
+      {"forgotten", c.forgotten},
       {"waiting", c.waiting_parked + c.waiting_retrying + c.waiting_dead}};
   facts out;
   for (const auto& [name, n] : all) {

@@ -34,6 +34,7 @@ struct oracle_rules {
   bool opaque{false};                         ///< ids have no time but their record's
   bool deferred{false};                       ///< what is let through is run by finish()
   bool checks_times{false};                   ///< times far ahead have to be borne out
+  std::optional<std::int64_t> retention{};    ///< then aggregates are forgotten
 };
 
 class oracle {
@@ -58,6 +59,8 @@ class oracle {
     std::optional<std::string> snapshot;
     std::string published;             ///< each payload, a semicolon behind it
     std::map<place, waiter> accepted;  ///< let through, and not run
+    std::optional<std::int64_t> seen;  ///< when something of it was handled last
+    bool is_touched{false};            ///< by what the record at hand released
   };
   struct partition {
     std::int64_t next{0};
@@ -83,6 +86,7 @@ class oracle {
     }
     kept_.reset();
     older_.reset();
+    if (gone(e)) begin_anew(e);
     const std::string what = handle(e);
     if (what != "waits") ++counts[what];
     partition& p = partitions[e.partition];
@@ -98,6 +102,10 @@ class oracle {
       p.highest = std::max(p.highest.value_or(*capped(e.time)), *capped(e.time));
     }
     raise_floor();
+    for (auto& [name, a] : aggregates) {
+      if (std::exchange(a.is_touched, false)) touch(a, time());
+    }
+    forget_more();
     if (kept_) date(aggregates[e.aggregate], *kept_, e.time);
     if (rules_.gap_timeout && floor) {
       for (auto& [name, a] : aggregates) skip_old_gaps(a);
@@ -124,6 +132,17 @@ class oracle {
     }
   }
 
+  /// What a store shows no more, and may take away.
+  void remove_forgotten() {
+    for (auto& [name, a] : aggregates) {
+      if (!a.waiting.empty() || !a.accepted.empty() || !is_over(a, forgotten_before, since)) continue;
+      if (a.has_last) ++counts["forgotten"];
+      clear(a);
+    }
+  }
+
+  std::optional<std::int64_t> forgotten_before;  ///< what was handled last before this is forgotten
+  std::optional<std::int64_t> since;             ///< aggregates without a time count from then
   std::map<std::string, aggregate> aggregates;
   std::map<std::pair<std::string, event_id>, std::int64_t> ids;  ///< and when they are of
   std::map<int, partition> partitions;
@@ -132,12 +151,70 @@ class oracle {
   std::set<int> stopped;
 
  private:
+  [[nodiscard]] std::optional<std::int64_t> time() const {
+    return floor ? std::optional{*floor + rules_.window} : std::nullopt;
+  }
+  /// The time of the record's partition, or of the stream where that is ahead.
+  [[nodiscard]] std::optional<std::int64_t> reached(const spec& e) const {
+    const auto known = partitions.find(e.partition);
+    return std::max(time(), known == partitions.end() ? std::nullopt : known->second.highest);
+  }
+  [[nodiscard]] static bool is_over(const aggregate& a, std::optional<std::int64_t> before,
+                                    std::optional<std::int64_t> since) {
+    const auto last = a.seen ? a.seen : since;
+    return before && last && *last < *before;
+  }
+  [[nodiscard]] std::optional<std::int64_t> before_at(const spec& e) const {
+    const auto here = reached(e);
+    return std::max(forgotten_before,
+                    here ? std::optional{*here - rules_.retention.value_or(0)} : std::nullopt);
+  }
+  /// What is stored of the event's aggregate is forgotten.
+  [[nodiscard]] bool gone(const spec& e) const {
+    if (!rules_.retention || e.kind == decoded_kind::malformed || e.kind == decoded_kind::ignored)
+      return false;
+    const auto known = aggregates.find(e.aggregate);
+    if (known == aggregates.end()) return false;
+    const aggregate& a = known->second;
+    return a.waiting.empty() && a.accepted.empty() && is_over(a, before_at(e), since);
+  }
+  static void clear(aggregate& a) {
+    std::string published = std::move(a.published);
+    a = {};
+    a.published = std::move(published);
+  }
+  /// Where the event comes to anything.
+  void begin_anew(const spec& e) {
+    aggregate was = aggregates[e.aggregate];
+    clear(aggregates[e.aggregate]);
+    const std::string what = judge(e);
+    if (what != "let through" && what != "waits") {
+      aggregates[e.aggregate] = std::move(was);
+      without_ = e.aggregate;
+    } else if (was.has_last) {
+      ++counts["forgotten"];
+    }
+  }
+  void touch(aggregate& a, std::optional<std::int64_t> when) const {
+    if (rules_.retention) a.seen = std::max(a.seen, when);
+  }
+  void forget_more() {
+    without_.reset();
+    if (!rules_.retention || !time()) return;
+    if (!since) since = time();
+    forgotten_before = std::max(forgotten_before, std::optional{*time() - *rules_.retention});
+  }
+
   [[nodiscard]] bool must_stop(const spec& e) {
     if (e.kind == decoded_kind::malformed) {
       const std::uint32_t before = partitions.contains(e.partition) ? partitions[e.partition].malformed : 0;
       return rules_.poison != 0 && e.index == 0 && before + 1 >= rules_.poison;
     }
-    return e.kind == decoded_kind::event && e.payload.starts_with("!") && judge(e) == "let through";
+    if (e.kind != decoded_kind::event || !e.payload.starts_with("!")) return false;
+    if (gone(e)) without_ = e.aggregate;
+    const bool stops = judge(e) == "let through";
+    without_.reset();
+    return stops;
   }
 
   [[nodiscard]] std::string handle(const spec& e) {
@@ -150,12 +227,14 @@ class oracle {
       waiter w{e, {}, false, {}};
       const auto above = a.waiting.upper_bound(number);
       if (above != a.waiting.end() && waited_for(a, above->first, number)) older_ = above->second.since;
+      touch(a, std::max(reached(e), e.time));
       accept(a, number, std::move(w), time_of_id(e));
       kept_ = number;
       settle(a);
       return "waits";
     }
     if (what == "let through" && !fails(e)) {
+      touch(a, std::max(reached(e), e.time));
       apply(a, number, e, time_of_id(e));
       settle(a);
       return "applied";
@@ -219,6 +298,8 @@ class oracle {
     }
     const auto [number, w] = *next;
     a.waiting.erase(next);
+    touch(a, w.event.time);
+    a.is_touched = true;
     if (rules_.deferred) {
       accept(a, number, w, time_of_waiting(w));
       return true;
@@ -290,8 +371,10 @@ class oracle {
         a.number = to.second;
         a.id.reset();
         a.payload.reset();
+        touch(a, time());
       }
       if (release(a)) settle(a);
+      if (std::exchange(a.is_touched, false)) touch(a, time());
     }
   }
 
@@ -301,7 +384,7 @@ class oracle {
     const auto filed = e.id ? ids.find({e.aggregate, *e.id}) : ids.end();
     const bool seen = filed != ids.end() && (!floor || filed->second >= *floor);
     const auto known = aggregates.find(e.aggregate);
-    const aggregate a = known == aggregates.end() ? aggregate{} : known->second;
+    const aggregate a = known == aggregates.end() || without_ == e.aggregate ? aggregate{} : known->second;
     const place mine{e.sequence.epoch, e.sequence.number};
     const place last{a.epoch, a.number};
     if (rules_.is_arrival) {
@@ -324,6 +407,10 @@ class oracle {
       return std::any_of(a.skipped.begin(), a.skipped.end(),
                          [&](const auto& range) { return range.first <= p && p <= range.second; });
     };
+    const auto own = e.own_time ? e.own_time : e.time;
+    const bool is_unknown = !a.has_last && a.waiting.empty() && a.accepted.empty();
+    if (rules_.retention && is_unknown && (seen || (own && before_at(e) && *own < *before_at(e))))
+      return "too_old";
     const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
     if (!rules_.is_strict) {
       if (!a.has_last || mine > last) return a.has_last && seen ? "id_reused" : "let through";
@@ -396,8 +483,9 @@ class oracle {
   }
 
   oracle_rules rules_;
-  std::optional<place> kept_;          ///< by the record that was fed last
-  std::optional<std::int64_t> older_;  ///< it is accepted: since when one waited above it
+  std::optional<std::string> without_;  ///< what is stored of this aggregate does not count
+  std::optional<place> kept_;           ///< by the record that was fed last
+  std::optional<std::int64_t> older_;   ///< it is accepted: since when one waited above it
 };
 
 }  // namespace ratchet::testing

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -23,10 +24,11 @@ namespace ratchet::testing {
 
 /// How a history is run: cut into steps, with crashes and with records delivered again.
 struct schedule {
-  std::vector<int> cuts;     ///< sizes of the steps, over and over
-  std::vector<int> events;   ///< behind each step: 0 sync, 1 crash, else nothing
-  std::vector<int> rewind;   ///< behind each step: so many records are delivered again first
-  std::vector<int> turns{};  ///< behind each step: of each aggregate so many deferred events are run at most
+  std::vector<int> cuts;      ///< sizes of the steps, over and over
+  std::vector<int> events;    ///< behind each step: 0 sync, 1 crash, else nothing
+  std::vector<int> rewind;    ///< behind each step: so many records are delivered again first
+  std::vector<int> turns{};   ///< behind each step: of each aggregate so many deferred events are run at most
+  std::vector<int> sweeps{};  ///< behind each step: 0 takes away what is forgotten
 };
 
 [[nodiscard]] int at_or(const std::vector<int>& v, std::size_t i, int otherwise) {
@@ -51,6 +53,7 @@ class runner {
         world_.most_queued = static_cast<std::size_t>(run);
         world_.resume();
       }
+      if (at_or(how.sweeps, step, 9) == 0) world_.remove_forgotten();
       const int event = at_or(how.events, step, 9);
       if (event == 0) durable_ = world_;
       if (event == 1) crash();
@@ -117,6 +120,7 @@ struct setting {
   bool opaque{false};
   bool deferred{false};
   bool checks_times{false};
+  std::optional<std::int64_t> retention{};  ///< then aggregates are forgotten
 };
 constexpr setting k_settings[] = {
     {"latest_full_state", order::latest, false},
@@ -205,6 +209,42 @@ constexpr setting k_settings[] = {
      .gap_timeout = 1500,
      .opaque = true,
      .checks_times = true},
+    {.name = "latest_forgetting", .order = order::latest, .folds = true, .retention = 1200},
+    {.name = "latest_full_state_forgetting", .order = order::latest, .folds = false, .retention = 2000},
+    {.name = "latest_forgetting_opaque",
+     .order = order::latest,
+     .folds = true,
+     .opaque = true,
+     .checks_times = true,
+     .retention = 1100},
+    {.name = "latest_limited_forgetting",
+     .order = order::latest,
+     .folds = true,
+     .may_wait = 2,
+     .has_ties = true,
+     .retention = 1200},
+    {.name = "arrival_forgetting", .order = order::arrival, .folds = true, .may_wait = 2, .retention = 1100},
+    {.name = "arrival_forgetting_opaque",
+     .order = order::arrival,
+     .folds = false,
+     .opaque = true,
+     .checks_times = true,
+     .retention = 1200},
+    {.name = "strict_forgetting", .order = order::strict, .folds = true, .retention = 1200},
+    {.name = "strict_skipping_forgetting",
+     .order = order::strict,
+     .folds = true,
+     .epochs = epoch_change::accept,
+     .gap_timeout = 300,
+     .opaque = true,
+     .retention = 1100},
+    {.name = "strict_adopting_forgetting",
+     .order = order::strict,
+     .folds = false,
+     .first = first_number::any,
+     .gap_timeout = 800,
+     .checks_times = true,
+     .retention = 1500},
     {.name = "strict_checking_deferred",
      .order = order::strict,
      .folds = true,
@@ -277,6 +317,7 @@ world fresh(const setting& s) {
   w.rules.deferred = s.deferred;
   w.rules.checks_times = s.checks_times;
   if (!s.has_ties) w.queue_events = 2;  // a tie with an event that was not loaded is decided otherwise
+  if (s.retention) w.rules.retention = std::chrono::milliseconds{*s.retention};
   if (s.gap_timeout) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{*s.gap_timeout}};
   return w;
 }
@@ -296,13 +337,25 @@ oracle told(const setting& s, const std::vector<spec>& history) {
             .has_ties = s.has_ties,
             .opaque = s.opaque,
             .deferred = s.deferred,
-            .checks_times = s.checks_times}};
+            .checks_times = s.checks_times,
+            .retention = s.retention}};
   for (const spec& e : history) o.feed(e);
   o.finish();
   return o;
 }
 
 namespace {
+
+/// Aggregates as readers see them, where all has been read.
+facts seen_in(world w) {
+  w.remove_forgotten();
+  facts out;
+  for (const auto& [what, how] : state_of(w)) {
+    const bool is_of_aggregate = what.starts_with("aggregate") || what.starts_with("published");
+    if (is_of_aggregate) out.emplace(what, how);
+  }
+  return out;
+}
 
 std::vector<raw_event> some_history() {
   return *rc::gen::scale(1.5, rc::gen::arbitrary<std::vector<raw_event>>()).as("history");
@@ -323,6 +376,16 @@ class step_model : public ::testing::TestWithParam<setting> {};
 INSTANTIATE_TEST_SUITE_P(orders, step_model, ::testing::ValuesIn(k_settings),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
+std::vector<setting> those_that_forget() {
+  std::vector<setting> out;
+  std::copy_if(std::begin(k_settings), std::end(k_settings), std::back_inserter(out),
+               [](const setting& s) { return s.retention.has_value(); });
+  return out;
+}
+class forgetting_model : public ::testing::TestWithParam<setting> {};
+INSTANTIATE_TEST_SUITE_P(orders, forgetting_model, ::testing::ValuesIn(those_that_forget()),
+                         [](const auto& tested) { return std::string{tested.param.name}; });
+
 TEST_P(step_model, is_the_oracles_state_for_any_cut_into_steps) {
   const setting& s = GetParam();
   EXPECT_TRUE(rc::check("any cut", [&s] {
@@ -332,6 +395,49 @@ TEST_P(step_model, is_the_oracles_state_for_any_cut_into_steps) {
     RC_ASSERT(state_of(got) == state_of(want));
     RC_ASSERT(counts_of(got) == counts_of(want));
     RC_ASSERT(got.state.counters.accounted() == got.state.counters.consumed);
+  }));
+}
+
+/// What an oracle that forgets record by record leaves, whenever rows are taken away.
+TEST_P(forgetting_model, is_the_same_whenever_forgotten_rows_are_taken_away) {
+  const setting& s = GetParam();
+  EXPECT_TRUE(rc::check("sweeps", [&s] {
+    const auto history = history_for(s, some_history(), true);
+    oracle want = told(s, history);
+    want.remove_forgotten();
+    runner kept{fresh(s), history};
+    (void)kept.run({{1}, {}, {}});
+    runner swept{fresh(s), history};
+    world got = swept.run({some_ints(1, 12, "cuts"), {}, {}, {}, some_ints(0, 3, "sweeps")});
+    got.remove_forgotten();
+    RC_ASSERT(state_of(got) == state_of(want));
+    RC_ASSERT(counts_of(got) == counts_of(want));
+    RC_ASSERT(swept.said() == kept.said());
+  }));
+}
+
+/// Each partition has aggregates of its own, and its records have times: then it makes no difference how far
+/// the others are.
+TEST_P(forgetting_model, forgets_the_same_in_whatever_turn_partitions_are_read) {
+  setting s = GetParam();
+  s.gap_timeout.reset();  // all partitions together say how old a gap is
+  if (s.first == first_number::any) GTEST_SKIP() << "which needs gaps to be skipped";
+  EXPECT_TRUE(rc::check("turns", [&s] {
+    auto history = history_for(s, some_history(), true);
+    std::erase_if(history, [](const spec& e) { return !e.time; });
+    world begin = fresh(s);
+    for (int p = 0; p < k_partitions; ++p)  // as an assignment enters them
+      begin.state.partitions[{"t", static_cast<partition_id>(p)}].next_offset = k_from_log_start;
+    for (spec& e : history) {
+      e.aggregate += std::to_string(e.partition);
+      e.id.reset();  // whether ids are remembered the slowest partition says
+    }
+    auto read_anew = history;
+    std::stable_sort(read_anew.begin(), read_anew.end(),
+                     [](const spec& a, const spec& b) { return a.partition < b.partition; });
+    const world live = runner{begin, history}.run({some_ints(1, 12, "cuts"), {}, {}});
+    const world rebuilt = runner{begin, read_anew}.run({some_ints(1, 12, "cuts"), {}, {}});
+    RC_ASSERT(seen_in(live) == seen_in(rebuilt));
   }));
 }
 

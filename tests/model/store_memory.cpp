@@ -27,7 +27,8 @@ constexpr std::int64_t k_base = 1'700'000'000'000;
 
 class world {
  public:
-  world(std::uint64_t seed, std::uint64_t database_bytes, std::uint64_t remembered_bytes) : random_{seed} {
+  world(std::uint64_t seed, std::uint64_t database_bytes, std::uint64_t remembered_bytes, bool forgets)
+      : random_{seed}, forgets_{forgets} {
     std::string name = (fs::temp_directory_path() / "ratchet-memory-XXXXXX").string();
     options_.path = ::mkdtemp(name.data());
     options_.group = "group";
@@ -62,6 +63,7 @@ class world {
       }
       if (below(15) == 0) reopen();
       if (below(15) == 0) compact();
+      if (forgets_ && below(10) == 0) forget();
     }
   }
   [[nodiscard]] std::size_t seen() const { return seen_; }
@@ -82,6 +84,49 @@ class world {
     database& db = database_of(*store_);
     ASSERT_TRUE(db.db().Flush({}, db.handle(family::dedup)).ok());
     ASSERT_TRUE(db.db().CompactRange({}, db.handle(family::dedup), nullptr, nullptr).ok());
+  }
+
+  /// Rows that are older than some of the others are found, a few at a time, and go.
+  void forget() {
+    retention_state of;
+    of.before =
+        timestamp{std::chrono::milliseconds{static_cast<std::int64_t>(below(store_->last_step() + 2))}};
+    std::set<std::string> want;
+    for (const auto& [name, row] : rows_) {
+      if (row.seen && *row.seen < *of.before) want.insert(name);
+    }
+    std::set<std::string> found;
+    std::optional<std::string> after;
+    do {
+      const auto some = store_->find_forgotten(stream_, of, after, 1 + below(200));
+      ASSERT_TRUE(some);
+      found.insert(some.assume_value().names.begin(), some.assume_value().names.end());
+      after = some.assume_value().last;
+    } while (after);
+    ASSERT_EQ(found, want);
+    step_plan plan;
+    for (const std::string& name : found) plan.add(name);
+    step_rows rows;
+    look_up_and_compare(plan, rows);
+    stream_change change;
+    change.after = state_;
+    for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {
+      aggregate_row gone;
+      gone.has_last = false;
+      change.rows.push_back({i, gone});
+      rows_.erase(std::string{plan.aggregates[i]});
+    }
+    step_batch batch;
+    batch.step = store_->last_step() + 1;
+    batch.parts.push_back({stream_, &plan, &change, {}});
+    ASSERT_TRUE(store_->write(batch));
+    std::uint64_t snapshots = 0;  // none stays behind without its row
+    const auto outside = [&](std::string_view, std::string_view) -> result<bool> { return ++snapshots > 0; };
+    ASSERT_TRUE(
+        database_of(*store_).for_each({}, family::snapshots, layout::stream_prefix(stream_), outside));
+    ASSERT_EQ(snapshots, std::count_if(rows_.begin(), rows_.end(), [](const auto& row) {
+                return row.second.snapshot.size() > layout::k_inline_snapshot_bytes;
+              }));
   }
 
   std::vector<std::string> choose_names() {
@@ -172,6 +217,8 @@ class world {
       if (below(2) == 0) row.id = fresh_id();
       row.payload_hash = {number, below(100)};
       if (below(2) == 0) row.time = timestamp{std::chrono::milliseconds{static_cast<std::int64_t>(number)}};
+      if (forgets_ && below(3) != 0)
+        row.seen = timestamp{std::chrono::milliseconds{static_cast<std::int64_t>(number)}};
       row.deleted = below(6) == 0;
       if (!row.deleted) row.snapshot = std::string(below(20) == 0 ? 1500 : below(30), 'a');
       change.rows.push_back({i, row});
@@ -198,6 +245,7 @@ class world {
   }
 
   std::mt19937_64 random_;
+  bool forgets_;
   store_options options_;
   std::unique_ptr<store> store_;
   stream_id stream_{0};
@@ -217,7 +265,8 @@ TEST(a_look_up, answers_as_plain_maps_do_whatever_is_remembered) {
     const bool little = seed % 4 != 0;
     constexpr std::uint64_t k_enough = std::uint64_t{1} << 26U;
     // So little that ids go through all that is known of forgotten ones, and past it.
-    world w = little ? world{seed, 1U << 18U, 1U << 14U} : world{seed, k_enough, k_enough};
+    const bool forgets = seed % 2 == 0;
+    world w = little ? world{seed, 1U << 18U, 1U << 14U, forgets} : world{seed, k_enough, k_enough, forgets};
     w.run(120);
     EXPECT_GT(w.seen(), 200U);
     EXPECT_GT(w.ids(), 5000U) << "too few for the memory of ids to forget any";

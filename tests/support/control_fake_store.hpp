@@ -179,6 +179,10 @@ class fake_store final : public store {
   result<std::vector<std::string>> due_behind(stream_slot, timestamp, std::size_t) override {
     return std::vector<std::string>{};
   }
+  result<forgotten_aggregates> find_forgotten(stream_slot, const retention_state&,
+                                              const std::optional<std::string>&, std::size_t) override {
+    return forgotten_aggregates{};
+  }
   outbox_lanes outboxes() const override { return {}; }
   std::uint64_t outbox_epoch() const override { return 0; }
   result<std::vector<output_row>> outputs(std::string_view, std::uint64_t, std::uint64_t, std::size_t,

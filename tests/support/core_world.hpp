@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/retention.hpp"
 #include "core/step.hpp"
 #include "ratchet/reducer.hpp"
 
@@ -216,6 +217,15 @@ struct world {
   /// What is due by the clock, once.
   void resume() {
     resume_those([this](const backlog& b) { return b.wake && *b.wake <= now; }, true);
+  }
+  /// Takes away what is stored of aggregates that are forgotten.
+  void remove_forgotten() {
+    step_plan plan;
+    plan.order = rules.gate.order;
+    std::vector<std::string> names;
+    for (const auto& [name, row] : rows) names.push_back(name);  // keep() moves the maps
+    for (const std::string& name : names) plan.add(name);
+    keep(plan, ratchet::remove_forgotten(rules, state, plan, look_up(plan)));
   }
   /// As the pipeline does behind each step: what a bounded step has left, and gaps that are too old. Where
   /// the stream does not defer, also what is accepted.

@@ -63,6 +63,11 @@ class watched_store final : public store {
                                                             std::size_t limit) override {
     return under_.due_behind(id, until, limit);
   }
+  [[nodiscard]] result<forgotten_aggregates> find_forgotten(stream_slot id, const retention_state& of,
+                                                            const std::optional<std::string>& after,
+                                                            std::size_t rows) override {
+    return under_.find_forgotten(id, of, after, rows);
+  }
   [[nodiscard]] outbox_lanes outboxes() const override { return under_.outboxes(); }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return under_.outbox_epoch(); }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,

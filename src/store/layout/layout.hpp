@@ -47,8 +47,12 @@
 ///                                                          digits), u32 count, count times: bytes key, bytes
 ///                                                          value.
 ///                   The hash is SHA-256 of the lines: for each, bytes key, bytes value.
-///   stream state    20 u32 stream                          format, u8 flags (1 floor), optional i64 floor,
-///                                                          18 u64 counters in the order of struct counters
+///   stream state    20 u32 stream                          format, u8 flags (1 floor, 2 times passed over, 4
+///                                                          below first, 8 forgotten, 16 forgotten before, 32
+///                                                          untimed since), optional i64 floor, 18 u64
+///                                                          counters in the order of struct counters, and
+///                                                          those of 2, 4 and 8; optional i64 times of 16
+///                                                          and 32, see retention_state
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
 ///                                                          next offset (-1, -2: not read yet), optional
 ///                                                          i64 highest time, u32 malformed run, optional
@@ -73,10 +77,11 @@
 ///   aggregate       u32 stream, u32 slot, aggregate        format, u8 flags (1 id, 2 time, 4 deleted, 8
 ///                                                          snapshot in `snapshots`, 16 nothing was applied
 ///                                                          or skipped yet: epoch and number are 0, and there
-///                                                          is no snapshot; 32 it has a backlog), u64 epoch,
-///                                                          u64 number, XXH3-128 of the payload, optional id
-///                                                          (16 bytes), optional i64 time, and the snapshot
-///                                                          up to the value's end
+///                                                          is no snapshot; 32 it has a backlog; 64 seen),
+///                                                          u64 epoch, u64 number, XXH3-128 of the payload,
+///                                                          optional id (16 bytes), optional i64 time,
+///                                                          optional i64 when its last event was handled, and
+///                                                          the snapshot up to the value's end
 /// snapshots:
 ///   snapshot        as the aggregate's key                 format, snapshot
 /// dedup:
@@ -207,6 +212,7 @@ struct aggregate_value {
   std::optional<timestamp> time;
   bool deleted{false};
   bool external{false};
+  std::optional<timestamp> seen;
   std::string_view snapshot;
 };
 
@@ -348,7 +354,8 @@ struct parsed_rejected_key {
 [[nodiscard]] std::string encode_stream(const stream_record&);
 [[nodiscard]] result<stream_record> decode_stream(std::string_view);
 [[nodiscard]] std::string encode_lines(std::span<const std::pair<std::string, std::string>>);
-[[nodiscard]] std::string encode_stream_state(std::optional<timestamp> floor, const counters&);
+[[nodiscard]] std::string encode_stream_state(std::optional<timestamp> floor, const counters&,
+                                              const retention_state& = {});
 /// Without the partitions, which have rows of their own.
 [[nodiscard]] result<stream_state> decode_stream_state(std::string_view);
 [[nodiscard]] std::string encode_partition(const partition_state&);
@@ -372,7 +379,7 @@ void encode_id_run(std::string& out, std::span<const filed_id>);
 
 /// The head of an aggregate's value; the snapshot follows it where it is inline.
 struct aggregate_head {
-  std::array<char, 1 + 1 + 16 + 16 + 16 + 8> bytes;
+  std::array<char, 1 + 1 + 16 + 16 + 16 + 8 + 8> bytes;
   std::size_t size{0};
   [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
 };

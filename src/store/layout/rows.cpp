@@ -11,7 +11,7 @@ namespace ratchet::layout {
 namespace {
 
 /// The counters that every row has, in the order of their bytes; one list for both directions. What came
-/// later, `times_passed_over` and `rejected_below_first`, stands behind them where it is not 0.
+/// later, `times_passed_over`, `rejected_below_first` and `forgotten`, stands behind them where it is not 0.
 template <class Counters>
 auto members(Counters& c) {
   return std::array{&c.applied,           &c.superseded,       &c.duplicate,     &c.stale,
@@ -20,9 +20,10 @@ auto members(Counters& c) {
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
                     &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 20 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 21 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
-constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4;
+constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4, k_forgotten = 8,
+                   k_forgotten_before = 16, k_untimed_since = 32;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
@@ -30,7 +31,7 @@ constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash 
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
                    k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
-constexpr unsigned k_row_no_last = 16, k_row_waits = 32;
+constexpr unsigned k_row_no_last = 16, k_row_waits = 32, k_row_seen = 64;
 
 }  // namespace
 
@@ -133,15 +134,20 @@ result<stream_record> decode_stream(std::string_view value) {
   return out;
 }
 
-std::string encode_stream_state(std::optional<timestamp> floor, const counters& c) {
+std::string encode_stream_state(std::optional<timestamp> floor, const counters& c,
+                                const retention_state& retention) {
   std::string value = with_format();
   byte_writer out{value};
   out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U) |
-         (c.rejected_below_first != 0 ? k_below_first : 0U));
+         (c.rejected_below_first != 0 ? k_below_first : 0U) | (c.forgotten != 0 ? k_forgotten : 0U) |
+         (retention.before ? k_forgotten_before : 0U) | (retention.since ? k_untimed_since : 0U));
   if (floor) out.time(*floor);
   for (const std::uint64_t* counter : members(c)) out.u64(*counter);
   if (c.times_passed_over != 0) out.u64(c.times_passed_over);
   if (c.rejected_below_first != 0) out.u64(c.rejected_below_first);
+  if (c.forgotten != 0) out.u64(c.forgotten);
+  if (retention.before) out.time(*retention.before);
+  if (retention.since) out.time(*retention.since);
   return value;
 }
 
@@ -149,7 +155,8 @@ result<stream_state> decode_stream_state(std::string_view value) {
   byte_reader in = after_format(value);
   stream_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_floor | k_times_passed_over | k_below_first)) == 0);
+  in.expect((flags & ~(k_floor | k_times_passed_over | k_below_first | k_forgotten | k_forgotten_before |
+                       k_untimed_since)) == 0);
   if ((flags & k_floor) != 0) out.floor = in.time();
   for (std::uint64_t* counter : members(out.counters)) *counter = in.u64();
   if ((flags & k_times_passed_over) != 0) {
@@ -160,6 +167,12 @@ result<stream_state> decode_stream_state(std::string_view value) {
     out.counters.rejected_below_first = in.u64();
     in.expect(out.counters.rejected_below_first != 0);
   }
+  if ((flags & k_forgotten) != 0) {
+    out.counters.forgotten = in.u64();
+    in.expect(out.counters.forgotten != 0);
+  }
+  if ((flags & k_forgotten_before) != 0) out.retention.before = in.time();
+  if ((flags & k_untimed_since) != 0) out.retention.since = in.time();
   if (!in.done()) return damaged();
   return out;
 }
@@ -373,13 +386,17 @@ aggregate_head encode_aggregate_head(const aggregate_row& row, bool external) {
   *at++ = k_format;
   *at++ = static_cast<char>((row.id ? k_row_id : 0U) | (row.time ? k_row_time : 0U) |
                             (row.deleted ? k_row_deleted : 0U) | (external ? k_row_external : 0U) |
-                            (row.has_last ? 0U : k_row_no_last) | (row.waits ? k_row_waits : 0U));
+                            (row.has_last ? 0U : k_row_no_last) | (row.waits ? k_row_waits : 0U) |
+                            (row.seen ? k_row_seen : 0U));
   const sequence last = row.has_last ? row.last : sequence{};
   at = put_number<8>(put_number<8>(at, last.epoch), last.number);
   at = put_number<8>(put_number<8>(at, row.payload_hash.high), row.payload_hash.low);
   if (row.id) at = put_number<8>(put_number<8>(at, row.id->high), row.id->low);
   if (row.time) {
     at = put_number<8>(at, static_cast<std::uint64_t>(row.time->time_since_epoch().count()));
+  }
+  if (row.seen) {
+    at = put_number<8>(at, static_cast<std::uint64_t>(row.seen->time_since_epoch().count()));
   }
   head.size = static_cast<std::size_t>(at - head.bytes.data());
   return head;
@@ -389,8 +406,8 @@ result<aggregate_value> decode_aggregate(std::string_view value) {
   byte_reader in = after_format(value);
   aggregate_value out;
   const unsigned flags = in.u8();
-  in.expect(
-      (flags & ~(k_row_id | k_row_time | k_row_deleted | k_row_external | k_row_no_last | k_row_waits)) == 0);
+  in.expect((flags & ~(k_row_id | k_row_time | k_row_deleted | k_row_external | k_row_no_last | k_row_waits |
+                       k_row_seen)) == 0);
   out.has_last = (flags & k_row_no_last) == 0;
   out.waits = (flags & k_row_waits) != 0;
   out.last.epoch = in.u64();
@@ -398,6 +415,7 @@ result<aggregate_value> decode_aggregate(std::string_view value) {
   out.payload_hash = in.hash();
   if ((flags & k_row_id) != 0) out.id = in.id();
   if ((flags & k_row_time) != 0) out.time = in.time();
+  if ((flags & k_row_seen) != 0) out.seen = in.time();
   out.deleted = (flags & k_row_deleted) != 0;
   out.external = (flags & k_row_external) != 0;
   out.snapshot = in.rest();

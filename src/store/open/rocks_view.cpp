@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/retention.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/layout/answer.hpp"
 #include "store/layout/tables.hpp"
@@ -58,6 +59,7 @@ result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view 
   row.payload_hash = decoded.payload_hash;
   row.time = decoded.time;
   row.deleted = decoded.deleted;
+  row.seen = decoded.seen;
   row.snapshot.assign(decoded.snapshot);
   if (decoded.external) {
     RATCHET_TRY(const auto stored, db_->get(options_, family::snapshots, key));
@@ -68,6 +70,21 @@ result<aggregate_row> rocks_view::row_of(std::string_view key, std::string_view 
   return row;
 }
 
+result<bool> rocks_view::is_gone(stream_slot in, std::string_view aggregate, const aggregate_row& row) const {
+  const auto [known, is_new] = retention_.try_emplace(in);
+  if (is_new) {
+    RATCHET_TRY(const auto value, db_->get(options_, family::standard, layout::stream_state_key(in.stream)));
+    if (value) {
+      RATCHET_TRY(const stream_state state, layout::decode_stream_state(*value));
+      known->second = state.retention;
+    }
+  }
+  if (!is_forgotten(known->second, row.seen)) return false;
+  if (!row.waits) return true;
+  RATCHET_TRY(const auto waiting, backlog_of(in, aggregate));
+  return !waiting || waiting->events() == 0;
+}
+
 result<aggregate_row> rocks_view::get(stream_slot in, std::string_view aggregate) const {
   std::string key;
   layout::append_aggregate_key(key, in.stream, in.slot, aggregate);
@@ -75,6 +92,8 @@ result<aggregate_row> rocks_view::get(stream_slot in, std::string_view aggregate
   if (!value) return make_error_code(errc::not_found);
   RATCHET_TRY(aggregate_row row, row_of(key, *value));
   if (!row.has_last) return make_error_code(errc::not_found);
+  RATCHET_TRY(const bool gone, is_gone(in, aggregate, row));
+  if (gone) return make_error_code(errc::not_found);
   return row;
 }
 
@@ -83,7 +102,9 @@ result<void> rocks_view::scan(stream_slot in, const std::function<bool(const sca
                        [&](std::string_view key, std::string_view value) -> result<bool> {
                          RATCHET_TRY(const auto parsed, layout::parse_aggregate_key(key));
                          RATCHET_TRY(const aggregate_row row, row_of(key, value));
-                         return !row.has_last || visit({parsed.aggregate, row});
+                         if (!row.has_last) return true;
+                         RATCHET_TRY(const bool gone, is_gone(in, parsed.aggregate, row));
+                         return gone || visit({parsed.aggregate, row});
                        });
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "ports/store.hpp"
@@ -54,6 +55,8 @@ class rocks_view final : public store_view {
 
  private:
   explicit rocks_view(const database& db) : db_{&db} {}
+  /// Nothing of the aggregate is to be seen any more.
+  result<bool> is_gone(stream_slot, std::string_view aggregate, const aggregate_row&) const;
   /// The row of a value, with its snapshot from wherever it lies.
   result<aggregate_row> row_of(std::string_view key, std::string_view value) const;
 
@@ -62,6 +65,7 @@ class rocks_view final : public store_view {
   const rocksdb::Snapshot* snapshot_{nullptr};
   rocksdb::ReadOptions options_;
   std::uint64_t step_{0};
+  mutable std::map<stream_slot, retention_state> retention_;  ///< of those that were asked for
 };
 
 }  // namespace ratchet

@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr unsigned k_id = 1, k_time = 2, k_deleted = 4, k_external = 8, k_has_last = 16, k_waits = 32,
-                   k_epoch = 64;
+                   k_epoch = 64, k_seen = 128;
 constexpr std::size_t k_first_buckets = 64;
 /// The share of the memory that keeps the rest of rows.
 constexpr std::uint64_t k_share_of_rests = 8;
@@ -24,7 +24,13 @@ std::uint8_t flags_of(const row_head& head) noexcept {
   return static_cast<std::uint8_t>((head.id ? k_id : 0U) | (head.time ? k_time : 0U) |
                                    (head.deleted ? k_deleted : 0U) | (head.external ? k_external : 0U) |
                                    (head.has_last ? k_has_last : 0U) | (head.waits ? k_waits : 0U) |
-                                   (head.last.epoch != 0 ? k_epoch : 0U));
+                                   (head.last.epoch != 0 ? k_epoch : 0U) | (head.has_seen ? k_seen : 0U));
+}
+
+/// So few that doubling leads to the most, or nearly so.
+std::size_t first_buckets(std::size_t most) noexcept {
+  while (most > 2 * k_first_buckets) most /= 2;
+  return most;
 }
 
 /// Spreads 32 bits of a hash over that many.
@@ -78,15 +84,24 @@ recent_rows::recent_rows(std::uint64_t bytes, bool has_all)
       most_rests_{
           std::max<std::size_t>(static_cast<std::size_t>(bytes / k_share_of_rests / sizeof(rest)), 1)},
       has_all_{has_all} {
-  // So few that doubling leads to the most, or nearly so.
-  std::size_t first = most_buckets_;
-  while (first > 2 * k_first_buckets) first /= 2;
-  resize(first);
+  resize(first_buckets(most_buckets_));
+}
+
+/// A row came that has it. Begins with an empty memory, so that all of it takes no more than it may.
+void recent_rows::keep_seen() {
+  const bool is_empty =
+      std::all_of(buckets_.begin(), buckets_.end(), [](const bucket& b) { return b.used() == 0; });
+  has_all_ = has_all_ && is_empty;
+  keeps_seen_ = true;
+  constexpr std::size_t k_with_seen = sizeof(bucket) + sizeof(seen_times);
+  most_buckets_ = std::max<std::size_t>(most_buckets_ * sizeof(bucket) / k_with_seen, 1);
+  resize(first_buckets(most_buckets_));
 }
 
 void recent_rows::resize(std::size_t buckets) {
   buckets_ = bucket_table(buckets);
   rests_ = rest_table(std::min(buckets * k_ways, most_rests_));
+  if (keeps_seen_) seen_ = seen_table(buckets);
 }
 
 /// There must be one.
@@ -133,6 +148,10 @@ std::optional<remembered_row> recent_rows::find(const hash128& aggregate) {
     head.payload_hash = more.payload_hash;
   }
   if ((flags & k_time) != 0) head.time = timestamp{std::chrono::milliseconds{row.time}};
+  if ((flags & k_seen) != 0) {
+    head.has_seen = true;
+    head.seen = timestamp{std::chrono::milliseconds{seen_[at->bucket][at->place]}};
+  }
   head.deleted = (flags & k_deleted) != 0;
   head.external = (flags & k_external) != 0;
   head.has_last = (flags & k_has_last) != 0;
@@ -166,6 +185,7 @@ void recent_rows::put(const hash128& aggregate, const row_head& head) {
     has_all_ = false;
     return;
   }
+  if (head.has_seen && !keeps_seen_) keep_seen();
   const packed_row row{aggregate, head.last.number, head.time ? head.time->time_since_epoch().count() : 0};
   std::optional<position> at = position_of(aggregate);
   if (at) {
@@ -183,6 +203,7 @@ void recent_rows::put(const hash128& aggregate, const row_head& head) {
     at = position{into, buckets_[into].add(flags_of(head), row)};
   }
   rests_[rest_of(*at)] = {aggregate, head.id.value_or(event_id{}), head.payload_hash, head.last.epoch};
+  if (head.has_seen) seen_[at->bucket][at->place] = head.seen.time_since_epoch().count();
 }
 
 void recent_rows::erase(const hash128& aggregate) {
@@ -194,6 +215,7 @@ void recent_rows::erase(const hash128& aggregate) {
 void recent_rows::grow() {
   const bucket_table before = std::move(buckets_);
   const rest_table rests_before = std::move(rests_);
+  const seen_table seen_before = std::move(seen_);
   resize(before.size() * 2);
   for (std::size_t b = 0; b < before.size(); ++b) {
     const bucket& old = before[b];
@@ -206,6 +228,7 @@ void recent_rows::grow() {
       const std::size_t new_place = buckets_[into].add(old.flags[place], row);
       const rest& more = rests_before[(b * k_ways + place) % rests_before.size()];
       if (more.aggregate == row.aggregate) rests_[rest_of({into, new_place})] = more;
+      if (keeps_seen_) seen_[into][new_place] = seen_before[b][place];
     }
   }
 }

@@ -22,6 +22,8 @@ struct row_head {
   bool external{false};  ///< its snapshot lies in `snapshots`
   bool has_last{true};
   bool waits{false};
+  bool has_seen{false};
+  timestamp seen{};  ///< aggregate_row::seen
   friend bool operator==(const row_head&, const row_head&) = default;
 };
 
@@ -39,7 +41,8 @@ struct remembered_row {
 /// where both are full, the row that was not asked for the longest in the first one gives way; so all of the
 /// memory is used, 36 bytes a row. Id and payload hash are kept of fewer rows, 64 bytes each, in an eighth of
 /// the memory: with them all rows took twice as much, and at 20 M aggregates 23 % of a run's processor time
-/// went into reading those that were forgotten, in place of 9 %. Thread-safety: one owner thread.
+/// went into reading those that were forgotten, in place of 9 %. A row of a stream that has a `retention`
+/// takes 8 bytes more. Thread-safety: one owner thread.
 class recent_rows {
  public:
   /// `bytes`: the memory it may take; grows into it. Too few for a bucket: none is remembered. `has_all`: the
@@ -101,6 +104,9 @@ class recent_rows {
   };
   using bucket_table = std::vector<bucket, huge_page_allocator<bucket>>;
   using rest_table = std::vector<rest, huge_page_allocator<rest>>;
+  /// Of the rows of a bucket: milliseconds since 1970.
+  using seen_times = std::array<std::int64_t, k_ways>;
+  using seen_table = std::vector<seen_times, huge_page_allocator<seen_times>>;
 
   [[nodiscard]] std::size_t first_of(const hash128& aggregate) const noexcept;
   [[nodiscard]] std::size_t second_of(const hash128& aggregate) const noexcept;
@@ -115,12 +121,15 @@ class recent_rows {
   void prefetch_row(const hash128& aggregate) const noexcept;
   void resize(std::size_t buckets);
   void grow();
+  void keep_seen();
 
   std::size_t most_buckets_;
   std::size_t most_rests_;
   bool has_all_;
   bucket_table buckets_;
   rest_table rests_;
+  bool keeps_seen_{false};
+  seen_table seen_;  ///< as many as buckets; none while no row came that has it
 };
 
 }  // namespace ratchet

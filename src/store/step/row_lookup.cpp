@@ -212,8 +212,16 @@ result<void> row_lookup::get_aggregates(stream_slot in, const step_plan& plan, s
     }
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
     RATCHET_TRY(const layout::aggregate_value value, layout::decode_aggregate(values_[i].ToStringView()));
-    const row_head head{value.last,    value.id,       value.payload_hash, value.time,
-                        value.deleted, value.external, value.has_last,     value.waits};
+    const row_head head{value.last,
+                        value.id,
+                        value.payload_hash,
+                        value.time,
+                        value.deleted,
+                        value.external,
+                        value.has_last,
+                        value.waits,
+                        value.seen.has_value(),
+                        value.seen.value_or(timestamp{})};
     remember(asked_[i], head, out);
     if (out && plan.needs_snapshots) out->aggregates[asked_[i]]->snapshot.assign(value.snapshot);
     if (!plan.needs_snapshots) recent.put(plan.hashes[asked_[i]], head);
@@ -250,6 +258,7 @@ void row_lookup::remember(std::uint32_t aggregate, const row_head& head, step_ro
   row.payload_hash = head.payload_hash;
   row.time = head.time;
   row.deleted = head.deleted;
+  if (head.has_seen) row.seen = head.seen;
 }
 
 result<void> row_lookup::get_snapshots(stream_slot in, const step_plan& plan, step_rows& out) {

@@ -133,7 +133,7 @@ void step_writer::put_stream(const step_part& part) {
   rocksdb::ColumnFamilyHandle* family = db_->handle(family::standard);
   const stream_state& after = part.change->after;
   put(*batch_, family, layout::stream_state_key(part.stream),
-      layout::encode_stream_state(after.floor, after.counters));
+      layout::encode_stream_state(after.floor, after.counters, after.retention));
   for (const topic_partition& where : part.change->touched) {
     const auto at = after.partitions.find(where);
     if (at == after.partitions.end()) continue;
@@ -157,7 +157,7 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
     const auto& [aggregate, change, keeps_snapshot] = rows[i];
     if (!change.has_last && !change.waits) {
       recent.erase(plan.hashes[aggregate]);
-      erase_row(part.place(), plan.aggregates[aggregate]);
+      erase_row(part.place(), plan.aggregates[aggregate], known.is_external[aggregate] != 0);
       continue;
     }
     const bool was_external = known.is_external[aggregate] != 0;
@@ -168,8 +168,9 @@ result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, re
       RATCHET_TRY(lookup.complete(part.place(), plan.aggregates[aggregate], *completed));
     }
     const aggregate_row& row = completed ? *completed : change;
-    recent.put(plan.hashes[aggregate], {row.last, row.id, row.payload_hash, row.time, row.deleted, external,
-                                        row.has_last, row.waits});
+    recent.put(plan.hashes[aggregate],
+               {row.last, row.id, row.payload_hash, row.time, row.deleted, external, row.has_last, row.waits,
+                row.seen.has_value(), row.seen.value_or(timestamp{})});
     if (keeps_snapshot) {
       put_head(part.place(), plan.aggregates[aggregate], row, external);
     } else {
@@ -203,11 +204,12 @@ void step_writer::put_head(stream_slot in, std::string_view aggregate, const agg
       external ? std::string_view{} : std::string_view{row.snapshot});
 }
 
-/// Nothing was applied, and nothing waits any more.
-void step_writer::erase_row(stream_slot in, std::string_view aggregate) {
+/// Nothing was applied, or that is forgotten; and nothing waits any more.
+void step_writer::erase_row(stream_slot in, std::string_view aggregate, bool was_external) {
   key_.clear();
   layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
   batch_->Delete(db_->handle(family::sequences), key_).PermitUncheckedError();
+  if (was_external) batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
 }
 
 void step_writer::put_backlogs(const step_part& part, due_bounds& due) {

@@ -39,7 +39,7 @@ class step_writer {
   /// The row alone: what lies in `snapshots` stays.
   void put_head(stream_slot, std::string_view aggregate, const aggregate_row&, bool external);
   void put_row(stream_slot, std::string_view aggregate, const aggregate_row&, bool was_external);
-  void erase_row(stream_slot, std::string_view aggregate);
+  void erase_row(stream_slot, std::string_view aggregate, bool was_external);
   void put_backlogs(const step_part&, due_bounds&);
   void put_waiting_events(const step_part&, const backlog_change&);
   void put_due(stream_slot, layout::waiting_kind, std::string_view aggregate, std::optional<timestamp> before,

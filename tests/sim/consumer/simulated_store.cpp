@@ -205,6 +205,14 @@ result<std::vector<std::string>> simulated_store::due_behind(stream_slot in, tim
   return disk_.now().streams.at(static_cast<std::size_t>(in.stream)).due_behind(until, limit);
 }
 
+result<forgotten_aggregates> simulated_store::find_forgotten(stream_slot in, const retention_state& of,
+                                                             const std::optional<std::string>& after,
+                                                             std::size_t rows) {
+  world_.pass_call();
+  if (disk_.rotten) return make_error_code(errc::state_damaged);
+  return disk_.now().streams.at(static_cast<std::size_t>(in.stream)).find_forgotten(of, after, rows);
+}
+
 result<std::vector<output_row>> simulated_store::outputs(std::string_view lane, std::uint64_t from,
                                                          std::uint64_t until, std::size_t limit,
                                                          std::uint64_t bytes) const {

@@ -127,6 +127,9 @@ class simulated_store final : public store {
                                            std::size_t limit) override;
   [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot, timestamp until,
                                                             std::size_t limit) override;
+  [[nodiscard]] result<forgotten_aggregates> find_forgotten(stream_slot, const retention_state&,
+                                                            const std::optional<std::string>& after,
+                                                            std::size_t rows) override;
   [[nodiscard]] outbox_lanes outboxes() const override { return disk_.now().outbox.lanes; }
   [[nodiscard]] std::uint64_t outbox_epoch() const override { return disk_.now().outbox_epoch; }
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,

@@ -253,8 +253,7 @@ TEST_F(questions, of_another_cluster_are_about_the_whole_directory) {
                                          choice(resume_option::rebuild), choice(resume_option::cluster)));
   ASSERT_FALSE(run({resume_option::cluster, "alice", "moved"}));
   EXPECT_THAT(engine_->questions(), SizeIs(0));
-  EXPECT_EQ(engine_->streams()[0]->state.counters.applied + engine_->streams()[0]->state.counters.superseded,
-            5U);
+  EXPECT_EQ(engine_->tasks()[0]->state.counters.applied + engine_->tasks()[0]->state.counters.superseded, 5U);
   EXPECT_TRUE(has_audit("cluster_changed", "decided by alice: moved"));
   ASSERT_FALSE(open());
   EXPECT_FALSE(run()) << "from now on it is its own";
@@ -282,8 +281,7 @@ TEST_F(questions, of_another_cluster_are_asked_of_a_restored_checkpoint_too_and_
   EXPECT_EQ(only(run()).kind, question_kind::other_cluster);
   ASSERT_FALSE(run(resume_option::cluster));
   EXPECT_TRUE(has_audit("copy_taken_over"));
-  EXPECT_EQ(engine_->streams()[0]->state.counters.applied + engine_->streams()[0]->state.counters.superseded,
-            3U);
+  EXPECT_EQ(engine_->tasks()[0]->state.counters.applied + engine_->tasks()[0]->state.counters.superseded, 3U);
   ASSERT_FALSE(open());
   EXPECT_FALSE(run());
 }

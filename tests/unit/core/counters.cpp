@@ -81,11 +81,14 @@ TEST(counters, tell_what_one_run_did) {
   now.times_passed_over = 9;
   before.ids_ahead = 3;
   before.times_passed_over = 8;
+  now.forgotten = 7;
+  before.forgotten = 4;
   const counters run = now.since(before);
   n = 0;
   for (const counted& c : k_counted) EXPECT_EQ(run.*c.where, ++n);
   EXPECT_EQ(run.ids_ahead, 2U);
   EXPECT_EQ(run.times_passed_over, 1U);
+  EXPECT_EQ(run.forgotten, 3U);
   EXPECT_EQ(now.since(now), counters{});
 }
 

@@ -409,14 +409,14 @@ TEST_F(pipeline_of_one, forgets_what_it_knew_of_the_records_before_a_start_that_
 }
 
 TEST_F(pipeline_of_one, forgets_the_positions_of_another_cluster_and_keeps_its_times) {
-  pipeline p{streams_, store_, clock_};
+  pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   partition_state before = *p.find(k_p0);
   before.leaps = {{clock_.now() + std::chrono::hours{9}, 2}};
   before.malformed_run = 5;
-  streams_[0]->state.partitions.at(k_p0) = before;
+  tasks_[0]->state.partitions.at(k_p0) = before;
   const topic_partition left{"left", partition_id{0}};
-  streams_[0]->state.partitions[left].next_offset = 5;
+  tasks_[0]->state.partitions[left].next_offset = 5;
   store_change change;
   change.cluster_id = "cluster-2";
   ASSERT_TRUE(p.enter_positions(std::vector<position>{{k_p0, 3}}, {}, {}, change,
@@ -428,7 +428,7 @@ TEST_F(pipeline_of_one, forgets_the_positions_of_another_cluster_and_keeps_its_t
   EXPECT_TRUE(p.find(k_p0)->leaps.empty());
   EXPECT_EQ(p.find(k_p0)->malformed_run, 0U);
   EXPECT_EQ(p.find(k_p0)->highest_time, before.highest_time);
-  EXPECT_FALSE(streams_[0]->state.partitions.at(left).has_position()) << "also of a topic that is not read";
+  EXPECT_FALSE(tasks_[0]->state.partitions.at(left).has_position()) << "also of a topic that is not read";
 }
 
 TEST_F(pipeline_of_one, moves_a_partition_forwards_only) {

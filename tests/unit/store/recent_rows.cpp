@@ -65,6 +65,9 @@ TEST(recent_rows, gives_back_all_of_a_row) {
   full.time = timestamp{std::chrono::milliseconds{-5}};
   const row_head bare = row_head_at(seq(9));
   std::vector<row_head> heads{full, bare};
+  full.has_seen = true;
+  full.seen = timestamp{std::chrono::milliseconds{-6}};
+  heads.insert(heads.begin(), full);  // before it nothing is remembered
   for (bool row_head::*flag :
        {&row_head::deleted, &row_head::external, &row_head::has_last, &row_head::waits}) {
     heads.push_back(bare);
@@ -78,6 +81,42 @@ TEST(recent_rows, gives_back_all_of_a_row) {
     ASSERT_TRUE(found->is_whole) << i;
     EXPECT_EQ(found->head, heads[i]) << i;
   }
+}
+
+TEST(recent_rows, keep_when_an_aggregate_was_seen_within_the_same_memory) {
+  recent_rows rows{40'000, true};
+  const auto row_of = [](std::uint64_t i) {
+    row_head head = row_head_at(seq(i));
+    head.has_seen = i % 3 != 0;
+    if (head.has_seen) head.seen = timestamp{std::chrono::milliseconds{i}};
+    return head;
+  };
+  for (std::uint64_t i = 1; i <= 5'000; ++i) rows.put(name(i), row_of(i));
+  std::uint64_t known = 0;
+  for (std::uint64_t i = 1; i <= 5'000; ++i) {
+    const auto found = rows.find(name(i));
+    if (!found) continue;
+    ++known;
+    ASSERT_EQ(found->head.has_seen, row_of(i).has_seen) << i;
+    ASSERT_EQ(found->head.seen, row_of(i).seen) << i;
+  }
+  EXPECT_GT(known, 500U);
+  EXPECT_LT(known, 40'000U / 44);
+}
+
+TEST(recent_rows, does_not_know_all_rows_any_more_when_the_first_one_that_was_seen_makes_it_begin_anew) {
+  recent_rows rows{40'000, true};
+  row_head seen = row_head_at(seq(2));
+  seen.has_seen = true;
+  seen.seen = timestamp{std::chrono::milliseconds{1}};
+  rows.put(name(1), seen);
+  EXPECT_TRUE(rows.has_all()) << "there was nothing before it";
+  recent_rows others{40'000, true};
+  others.put(name(1), row_head_at(seq(1)));
+  others.put(name(2), seen);
+  EXPECT_FALSE(others.has_all());
+  ASSERT_TRUE(others.find(name(2)));
+  EXPECT_EQ(others.find(name(2))->head, seen);
 }
 
 /// What it does not have of a row it does not make up either.

@@ -366,4 +366,23 @@ TEST(test_driver, can_be_moved) {
   EXPECT_EQ(moved.read("p1")->sequence, seq(2));
 }
 
+TEST(test_driver, forgets_an_aggregate_of_which_nothing_came_for_long) {
+  ratchet::test_driver t{{.order = ratchet::order::strict, .retention = 48h}, story{}};
+  EXPECT_EQ(t.pipe(ev("p1", 1, "queued")), verdict::applied);
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid")), verdict::applied);
+  t.sync();
+  t.advance(48h + 1ms);
+  EXPECT_EQ(t.pipe(ev("p2", 1, "queued")), verdict::applied) << "which moves the time of the stream";
+  EXPECT_FALSE(t.read("p1")) << "nobody sees it any more,";
+  EXPECT_FALSE(t.last_sequence("p1"));
+  EXPECT_EQ(t.pipe(ev("p1", 2, "paid").at(t.now() - 49h)), verdict::rejected) << "and what is old stays away";
+  EXPECT_EQ(t.last_reason(), reject_reason::too_old);
+  EXPECT_EQ(t.pipe(ev("p1", 1, "queued again")), verdict::applied);
+  EXPECT_EQ(t.read("p1")->value, "/queued again");
+  t.crash_and_reopen();
+  EXPECT_EQ(t.last_sequence("p1"), seq(1));
+  EXPECT_EQ(t.read("p1")->value, "/queued again");
+  EXPECT_EQ(t.count(reject_reason::too_old), 1U);
+}
+
 }  // namespace
