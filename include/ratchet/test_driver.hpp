@@ -72,7 +72,7 @@ struct test_options {
   std::string stream{"test"};
   std::string topic{"test"};
   bool opaque_ids{false};  ///< as `dedup: {ids: opaque}`: ids are kept by their record's time
-  /// An aggregate of which nothing was handled for so long is forgotten.
+  /// An aggregate is forgotten so long after its last event.
   std::optional<std::chrono::milliseconds> retention{};
 };
 

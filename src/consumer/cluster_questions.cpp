@@ -56,12 +56,12 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
       "the "
       "topics were copied to this cluster, with other offsets: ";
   text += harm.empty()
-              ? "start with `--resume cluster`, which reads each log from its start, and tells what "
-                "was handled by its id or sequence"
-              : "`--resume cluster` is no answer, as records that were handled would be handled again (" +
+              ? "start with `--resume cluster`, which reads each log from its start, and knows handled "
+                "records by id or sequence"
+              : "`--resume cluster` does not help: handled records would be handled again (" +
                     harm + "), but `--resume kafka` goes on at the offsets that the group has there";
   return text +
-         "; where the records have the very same offsets: `--resume store`; where the topics were made anew: "
+         "; where the records have the very same offsets: `--resume store`; where the topics were deleted and created again: "
          "`--resume rebuild`. docs/reference/resume.md says under `Another cluster` when each is safe";
 }
 

@@ -27,12 +27,12 @@ std::string found_copy(const resume_facts& f, const std::string& metadata) {
 
 std::string found_other_cluster(const resume_facts& f) {
   if (f.option == resume_option::store)
-    return "the record that was handled last is not in the log any more, so that nothing shows that offsets "
+    return "the record that was handled last is no longer in the log, so Ratchet cannot check that the offsets "
            "are the same on this cluster";
   const std::string what = "the state's offset " + number(f.stored) + " is another cluster's";
   if (f.option != resume_option::kafka) return what;
   return what +
-         ", the group has none on this one, and from the log's start records that were handled would be "
+         ", the group has no offset on this cluster, and from the log's start handled records would be "
          "handled again";
 }
 

@@ -69,7 +69,7 @@ void append_counters(std::string& out, const counters& c) {
   if (c.times_passed_over != 0)
     count_line(out, "times ahead", c.times_passed_over,
                "record times far ahead of their neighbours'; they moved neither window nor gaps");
-  if (c.forgotten != 0) count_line(out, "forgotten", c.forgotten, "aggregates, as the retention was over");
+  if (c.forgotten != 0) count_line(out, "forgotten", c.forgotten, "aggregates whose retention is over");
 }
 
 /// "aggregate, sequence in all; time in 3; type (/evtType) in none": what is amiss comes last.

@@ -41,7 +41,7 @@ const char* fault_of_source(const envelope_config& e, const std::string& text) {
   const envelope_format format = e.format;
   const bool has_outside = e.each.kind == each_kind::array && !e.each.pointer.empty();
   if (text.starts_with(k_outside) && !has_outside)
-    return "record:/pointer goes with each: /pointer, and leads to what stands beside that list";
+    return "record:/pointer goes with each: /pointer, and leads to a field beside that list";
   if (format != envelope_format::cloudevents) {
     return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
                                           : fault_of_field_source(text);
@@ -213,9 +213,9 @@ class stream_rules_check {
     }
     const bool is_array = each.kind == each_kind::array;
     const char* fault = each.pointer.empty() ? nullptr : fault_of_pointer(each.pointer);
-    if (fault != nullptr) add("envelope.each", "is no JSON Pointer", fault);
+    if (fault != nullptr) add("envelope.each", "is not a JSON Pointer", fault);
     if (!is_array && !each.pointer.empty())
-      add("envelope.each", "has a pointer, and is no array", "a pointer leads to an array");
+      add("envelope.each", "has a pointer, but is not an array", "a pointer leads to an array");
   }
   /// Versions that are no plain numbers.
   void check_versions() {

@@ -257,7 +257,7 @@ TEST(config_of_envelopes, several_events_in_a_record_are_refused_where_they_mean
   const std::string fields = ", aggregate: /a, sequence: /s}";
   EXPECT_EQ(refused("{each: ndjson" + fields), "envelope.each `ndjson` is not known here");
   EXPECT_EQ(refused("{each: \"\"" + fields), "envelope.each `` is not known here");
-  EXPECT_EQ(refused("{each: /a~x" + fields), "envelope.each is no JSON Pointer");
+  EXPECT_EQ(refused("{each: /a~x" + fields), "envelope.each is not a JSON Pointer");
   EXPECT_EQ(refused("{each: lines, format: cloudevents}"), "envelope.each is given by format: cloudevents");
   EXPECT_EQ(refused("{each: lines, format: debezium-cdc}", "order: latest"),
             "envelope.each does not go with format: debezium-cdc");

@@ -296,7 +296,7 @@ TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {
             "  times ahead               5   record times far ahead of their neighbours'; they moved neither "
             "window "
             "nor gaps\n"
-            "  forgotten                 6   aggregates, as the retention was over\n"
+            "  forgotten                 6   aggregates whose retention is over\n"
             "  partition    next offset      committed            lag\n"
             "  t/0                   60             55             10"
             "   stopped: poisoned: 100 malformed records in a row\n"
