@@ -20,8 +20,8 @@
  * acknowledgements looks at the log itself, where the code reads only where offsets have a gap. A fence does not fail for good.
  *
  * Faults, each by an option: DEL (the group is deleted, generations restart), REGRESS (the coordinator loses its newest
- * generation), PERMFAIL (a record fails for good, later ones of the producer land), REPRO (a producer is made anew inside an
- * assignment), RECUT (an owner drops what is pending, and fences again in one assignment). CHUNK: a step is two records.
+ * generation), PERMFAIL (a record fails for good, later ones of the producer land), ANEW (an owner gives its
+ * attempt up: its producer is made anew, and it fences again in one assignment). CHUNK: a step is two records.
  * Mutants: M_CONFIRM_BY_ACKNOWLEDGEMENT, M_ZOMBIES_COUNT, M_ZOMBIE_FENCE_COUNTS, M_STORE_AHEAD, M_NO_ATTEMPT, M_STOPS_AT_A_GAP,
  * M_LEADS_UNREAD, M_KEEPS_MADE_STEPS.
  */
@@ -45,7 +45,7 @@
 #endif
 #endif
 #ifndef FAULTS
-#define FAULTS 1    /* PERMFAIL, REPRO, REGRESS, DEL each at most so often */
+#define FAULTS 1    /* PERMFAIL, ANEW, REGRESS, DEL each at most so often */
 #endif
 #define NONE 3
 /* instance states */
@@ -327,18 +327,13 @@ inline no_attempt(i) { step_at_fence[i] = 0; fence_is_highest[i] = 0; fence_land
 #else
 #define FAULT_P(i)
 #endif
-#ifdef REPRO
-#define FAULT_R(i) :: d_step { phase[i] == LEADING && faults < FAULTS && sent[i] > 0 && late[i] == 0 -> printf("%d: fault: producer anew, or given up, made %d acknowledged %d confirmed %d\n", i, made[i], acknowledged[i], confirmed[i]); faults++; orphan(i); drop(i); no_attempt(i); phase[i] = MUST_FENCE }
-#else
-#define FAULT_R(i)
-#endif
-#ifdef RECUT
+#ifdef ANEW
 /* an owner that gives its attempt up and stays the owner in the same generation; what it had sent may be in the log or under way */
-#define FAULT_C(i) :: d_step { phase[i] == LEADING && faults < FAULTS && made[i] != confirmed[i] && late[i] == 0 -> printf("%d: fault: producer anew, or given up, made %d acknowledged %d confirmed %d\n", i, made[i], acknowledged[i], confirmed[i]); faults++; orphan(i); drop(i); no_attempt(i); phase[i] = MUST_FENCE }
+#define FAULT_A(i) :: d_step { phase[i] == LEADING && faults < FAULTS && made[i] != confirmed[i] && late[i] == 0 -> printf("%d: gives its attempt up, made %d acknowledged %d confirmed %d\n", i, made[i], acknowledged[i], confirmed[i]); faults++; orphan(i); drop(i); no_attempt(i); phase[i] = MUST_FENCE }
 #else
-#define FAULT_C(i)
+#define FAULT_A(i)
 #endif
-#define FAULT(i) FAULT_P(i) FAULT_R(i) FAULT_C(i)
+#define FAULT(i) FAULT_P(i) FAULT_A(i)
 
 /* everything is done: no action is left. The slot must be led by the group's owner, and everything confirmed */
 inline good() {
