@@ -285,8 +285,8 @@ decision pass::decide_forgetting(std::uint32_t index) {
   gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
   if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
   const decision d = decide(rules_.gate, facts);
-  const bool waits =
-      d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old);
+  const bool is_kept_as_dead = d.reason == reject_reason::too_old && rules_.parks_too_old;
+  const bool waits = d.verdict == verdict::parked || is_kept_as_dead;
   if (waits) wait_from_here(at);
   if (waits || d.verdict != verdict::applied) return waits ? decision{} : d;
   if (anew) {
