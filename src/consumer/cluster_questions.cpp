@@ -58,10 +58,11 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
   text += harm.empty()
               ? "start with `--resume cluster`, which reads each log from its start, and knows handled "
                 "records by id or sequence"
-              : "`--resume cluster` does not help: handled records would be handled again (" +
-                    harm + "), but `--resume kafka` goes on at the offsets that the group has there";
+              : "`--resume cluster` does not help: handled records would be handled again (" + harm +
+                    "), but `--resume kafka` goes on at the offsets that the group has there";
   return text +
-         "; where the records have the very same offsets: `--resume store`; where the topics were deleted and created again: "
+         "; where the records have the very same offsets: `--resume store`; where the topics were deleted "
+         "and created again: "
          "`--resume rebuild`. docs/reference/resume.md says under `Another cluster` when each is safe";
 }
 

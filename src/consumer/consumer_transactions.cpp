@@ -32,8 +32,8 @@ std::string what_is_held_back(const topic_partition& where, const open_transacti
 
 std::string way_past(const topic_partition& where, const kafka_config& kafka) {
   const std::string brokers = "kafka-transactions.sh --bootstrap-server " + shell_word(kafka.brokers.front());
-  return "start again: it goes on where it stands. If its producer does not end the transaction, `" + brokers +
-         " find-hanging --topic " + shell_word(where.topic) + " --partition " +
+  return "start again: it goes on where it stands. If its producer does not end the transaction, `" +
+         brokers + " find-hanging --topic " + shell_word(where.topic) + " --partition " +
          std::to_string(static_cast<std::int32_t>(where.partition)) +
          "` names it, and `abort` of that tool ends it";
 }

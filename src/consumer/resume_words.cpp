@@ -27,7 +27,8 @@ std::string found_copy(const resume_facts& f, const std::string& metadata) {
 
 std::string found_other_cluster(const resume_facts& f) {
   if (f.option == resume_option::store)
-    return "the record that was handled last is no longer in the log, so Ratchet cannot check that the offsets "
+    return "the record that was handled last is no longer in the log, so Ratchet cannot check that the "
+           "offsets "
            "are the same on this cluster";
   const std::string what = "the state's offset " + number(f.stored) + " is another cluster's";
   if (f.option != resume_option::kafka) return what;

@@ -98,6 +98,7 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
   reached_gate_.resize(events_.size());
   floor_.emplace(change_.after, rules_.window);
   decide_all(cuts);
+  keep_up_retention(rules_, change_.after);
   if (auto failed = apply_all()) return failed;
   if (any_wait_) {
     if (auto failed = handle_waiting()) return failed;
@@ -140,6 +141,7 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   if (is_undecoded && poisons(index, partition)) return;
   partition_state& where = state_of(partition);
   if (e.kind == decoded_kind::malformed) {
+    if (forgets_) keep_up_retention(rules_, change_.after);
     // A record counts once, whatever it holds.
     const std::uint32_t one = e.from->index == 0 ? 1 : 0;
     where.malformed_run = is_undecoded ? where.malformed_run + one : 0;
@@ -165,16 +167,11 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   }
   if (has_position) where.move_to(e.from->offset + 1);
   move_floor(e, where);
-  if (forgets_) [[unlikely]]
-    forget_more();
 }
 
 void pass::note_age(std::uint32_t index, const partition_state& where) {
+  keep_up_retention(rules_, change_.after);  // with the records before it
   ages_[index] = age_of(rules_, change_.after, where, events_[index].record_time);
-}
-
-void pass::forget_more() {
-  keep_up_retention(rules_, change_.after);
 }
 
 void pass::move_floor(const decoded_event& e, partition_state& where) {
@@ -280,7 +277,11 @@ decision pass::decide_event(std::uint32_t index) {
   const gate_facts facts = facts_of(index, aggregate);
   const decision d = decide(rules_.gate, facts);
   if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
-  return follow(at, d);
+  if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
+    wait_from_here(at);
+    return {};
+  }
+  return d;
 }
 
 /// Of a stream that has a `retention`, or had one.
@@ -292,7 +293,10 @@ decision pass::decide_forgetting(std::uint32_t index) {
   gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
   if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
   const decision d = decide(rules_.gate, facts);
-  if (d.verdict != verdict::applied) return follow(at, d);
+  const bool is_kept_as_dead = d.reason == reject_reason::too_old && rules_.parks_too_old;
+  const bool waits = d.verdict == verdict::parked || is_kept_as_dead;
+  if (waits) wait_from_here(at);
+  if (waits || d.verdict != verdict::applied) return waits ? decision{} : d;
   if (anew) {
     aggregate.exists = false;
     aggregate.seen.reset();
@@ -302,15 +306,6 @@ decision pass::decide_forgetting(std::uint32_t index) {
   to_run_.back().begins_anew = anew;
   // A clock that was ahead once does not let it go the sooner.
   aggregate.seen = rules_.retention ? std::max(aggregate.seen, age.seen) : std::nullopt;
-  return d;
-}
-
-/// What comes of an event that has to wait, or may, is decided with all others of its aggregate.
-decision pass::follow(std::uint32_t aggregate, decision d) {
-  if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
-    wait_from_here(aggregate);
-    return {};
-  }
   return d;
 }
 

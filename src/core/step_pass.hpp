@@ -108,9 +108,7 @@ class pass {
   [[nodiscard]] decision decide_event(std::uint32_t index);
   // Apart from what a stream without a `retention` does for each event: there it cost half a percent.
   [[gnu::cold, gnu::noinline]] void note_age(std::uint32_t index, const partition_state&);
-  [[gnu::cold, gnu::noinline]] void forget_more();
   [[nodiscard, gnu::cold, gnu::noinline]] decision decide_forgetting(std::uint32_t index);
-  [[nodiscard]] decision follow(std::uint32_t aggregate, decision);
   [[nodiscard]] gate_facts facts_of(std::uint32_t index, const aggregate_in_step&) const;
   /// What the event's id is filed under, and judged by.
   [[nodiscard]] timestamp id_time(std::uint32_t index) const {
