@@ -219,10 +219,7 @@ void consumer_session::note_moves() {
     const partition_state* state = pipeline_.find(where);
     if (state != nullptr && state->next_offset != noted) moved.push_back({where, state->next_offset});
   }
-  for (const position& p : moved) {
-    partitions_.note(p);
-    goals_.reach(p.where, p.offset);
-  }
+  for (const position& p : moved) partitions_.note(p);
   commits_.moved(around_.to.last_step(), moved);
 }
 

@@ -44,8 +44,10 @@ TEST_F(held_back, records_count_for_the_lag_and_are_told_once) {
     EXPECT_EQ(live().held_back, 2);
     EXPECT_EQ(w.logged("t/0: the transaction that began at offset 2 is open, and holds back [2, 5)"), 1U);
     EXPECT_TRUE(w.board.snapshot().ready) << "no fault of this instance";
-    w.source.end_transaction(k_p0);
+    w.clock.advance(seconds{30});
   });
+  wait(3);
+  then([this] { w.source.end_transaction(k_p0); });
   wait(6);
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.counted().consumed, 5U);
