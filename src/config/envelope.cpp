@@ -137,7 +137,7 @@ class envelope_reader {
     } else if (word == "lines") {
       out_.each = {each_kind::lines, {}};
     } else {
-      value->error("`" + word + "` is not known here",
+      value->error("`" + word + "` is not allowed here",
                    "a pointer to an array as in /records; array where the value is one; or lines, of NDJSON");
     }
   }
@@ -172,7 +172,7 @@ class envelope_reader {
     if (number == low || number == high) {
       out = static_cast<int>(number);
     } else {
-      value.error(value.node().text + " is not known here",
+      value.error(value.node().text + " is not allowed here",
                   "it is " + std::to_string(low) + " or " + std::to_string(high));
     }
   }
@@ -232,7 +232,7 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   // One that is written has it, also where a stream of transactions could do without.
   if (out.format == envelope_format::json) {
     (void)map.require("aggregate",
-                      "where the aggregate's id comes from, as in aggregate: /payment/id or key");
+                      "set where the aggregate's id comes from, as in aggregate: /payment/id or key");
   }
   cloudevents ? read.fixed("event_id") : read.parts("event_id", out.event_id, out.event_id_more);
   read.parts("aggregate", out.aggregate, out.aggregate_more);

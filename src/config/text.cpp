@@ -100,7 +100,7 @@ streams:
     # tables: [{name: by-customer, key: text}]   # read models that a reducer of your own fills; key: text, bytes or
                                   # u64, for good; ratchet get and scan read them with --table
     # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
-    # types: [order.placed, order.paid]   # the types of events that are the stream's; all others are ignored, whatever
+    # types: [paid, refunded, payment.removed]   # the types of events that are the stream's; all others are ignored, whatever
                                   # they look like; ignore: [heartbeat] names those that are not; needs envelope.type
     # poison: 100                 # so many records in a row that cannot be decoded stop a partition; or off
 

@@ -255,8 +255,8 @@ TEST(config_of_envelopes, several_events_in_a_record_are_refused_where_they_mean
     return d.path.substr(d.path.find('.') + 1) + " " + d.message;
   };
   const std::string fields = ", aggregate: /a, sequence: /s}";
-  EXPECT_EQ(refused("{each: ndjson" + fields), "envelope.each `ndjson` is not known here");
-  EXPECT_EQ(refused("{each: \"\"" + fields), "envelope.each `` is not known here");
+  EXPECT_EQ(refused("{each: ndjson" + fields), "envelope.each `ndjson` is not allowed here");
+  EXPECT_EQ(refused("{each: \"\"" + fields), "envelope.each `` is not allowed here");
   EXPECT_EQ(refused("{each: /a~x" + fields), "envelope.each is not a JSON Pointer");
   EXPECT_EQ(refused("{each: lines, format: cloudevents}"), "envelope.each is given by format: cloudevents");
   EXPECT_EQ(refused("{each: lines, format: debezium-cdc}", "order: latest"),
@@ -267,13 +267,13 @@ TEST(config_of_envelopes, several_events_in_a_record_are_refused_where_they_mean
             "envelope.each does not go with format: debezium-outbox");
   for (const char* each : {"", "each: array, ", "each: lines, "}) {
     EXPECT_EQ(refused(std::string{"{"} + each + "aggregate: record:/a, sequence: /s}"),
-              "envelope.aggregate is no source of a field")
+              "envelope.aggregate is not a source of a field")
         << each;
   }
   EXPECT_EQ(refused("{format: cloudevents, aggregate: record:/a}"),
-            "envelope.aggregate is no source of a field");
+            "envelope.aggregate is not a source of a field");
   EXPECT_EQ(refused("{each: /r, aggregate: \"record:a\", sequence: /s}"),
-            "envelope.aggregate is no source of a field");
+            "envelope.aggregate is not a source of a field");
 }
 
 TEST(config_of_envelopes, an_element_that_is_read_alone_can_be_all_of_them) {

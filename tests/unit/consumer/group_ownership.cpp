@@ -35,8 +35,8 @@ struct ownership : ::testing::Test {
     commits.emplace(offset_commits::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.meter,
                                                  w.log, topics,
                                                  [](const topic_partition&) { return "payments"; }});
-    questions.emplace(cluster_questions::surroundings{w.settings, w.store, w.source, w.clock, topics,
-                                                      [this] { return stop; },
+    questions.emplace(cluster_questions::surroundings{w.settings, w.streams(), w.store, w.source, w.clock,
+                                                      topics, wish.option, [this] { return stop; },
                                                       []() -> turn_result<> { return go_on(); }});
     of.emplace(group_ownership::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.log, *steps,
                                              *commits, partitions, *questions, std::move(wish), 7,

@@ -61,10 +61,10 @@ TEST(where_no_more_threads_can_be_had, a_question_has_no_answer_and_can_be_asked
     const testing::no_more_threads none;
     EXPECT_FALSE(run_bounded([] {}, 30s));
     EXPECT_FALSE(make()) << "it has threads of its own";
-    asker.ask(client, std::span{&where, 1});
+    asker.ask(client, nullptr, {{where, std::nullopt}});
   }
   EXPECT_TRUE(run_bounded([] {}, 30s));
-  asker.ask(client, std::span{&where, 1});
+  asker.ask(client, nullptr, {{where, std::nullopt}});
   std::vector<notice::bounds_told> told;
   for (int i = 0; i < 6'000 && told.empty(); ++i) {
     std::this_thread::sleep_for(10ms);

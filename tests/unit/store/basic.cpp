@@ -78,7 +78,7 @@ TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
       const timestamp time{std::chrono::milliseconds{1'700'000'000'000}};
       change.after.floor = time;
       change.after.partitions.begin()->second = {
-          7, time, {}, true, 3, known_record{6, {1, 2}}, {{"/a", seq(4)}}};
+          7, 0, time, {}, true, 3, known_record{6, {1, 2}}, {{"/a", seq(4)}}};
       rejected_row rejected;
       rejected.where = {"payment-status", partition_id{0}};
       rejected.offset = 5;
