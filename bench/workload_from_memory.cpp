@@ -139,7 +139,7 @@ void handle_all(benchmark::State& state, const made_stream& stream, const std::f
   }
   if (!into.sync()) return state.SkipWithError("the last step was not synced");
   state.SetIterationTime(std::chrono::duration<double>(steady::now() - begin).count());
-  const counters& told = streams.front()->state.counters;
+  const counters& told = tasks.front()->state.counters;
   if (told.consumed != k_records || told.consumed != told.accounted() || told.rejected() != 0)
     state.SkipWithError("not every record was handled");
 }
