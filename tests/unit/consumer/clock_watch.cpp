@@ -52,7 +52,7 @@ TEST(a_clock_watch, tells_of_a_clock_that_is_before_what_the_state_has_seen) {
   EXPECT_EQ(watch.fault(at_hour(0) - 6min), std::nullopt) << "the skew, and a minute";
   EXPECT_THAT(watch.fault(at_hour(0) - 7min).value_or(""), HasSubstr("7m before 2023-11-14T22:13:20.000Z"));
   EXPECT_THAT(watch.fault(at_hour(-24 * 365)).value_or(""),
-              AllOf(HasSubstr("says 2022-11-14T22:13:20.000Z, 365d before 2023-11-14T22:13:20.000Z"),
+              AllOf(HasSubstr("is at 2022-11-14T22:13:20.000Z, 365d before 2023-11-14T22:13:20.000Z"),
                     HasSubstr("set the clock")));
   EXPECT_EQ(watch.fault(at_hour(24 * 365)), std::nullopt) << "an outage of a year is no fault of the clock";
 }
