@@ -2,15 +2,15 @@
 #include "streams/config_rules.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <utility>
 
 #include "core/output.hpp"
 #include "decode/envelope_preset.hpp"
-#include "decode/event_types.hpp"
 #include "decode/sequence_kinds.hpp"
+#include "streams/envelope_rules.hpp"
 #include "streams/stream_definition.hpp"
+#include "streams/stream_findings.hpp"
 #include "text/units.hpp"
 #include "text/values.hpp"
 
@@ -19,11 +19,7 @@ namespace ratchet {
 namespace {
 
 using kind_of = reducer_config::kind_of;
-using paths = std::initializer_list<std::string_view>;
 
-constexpr std::size_t k_most = 200;
-constexpr std::string_view k_sinks = "sinks";
-constexpr std::string_view k_outside{"record:"};
 constexpr const char* k_least_is_1 = "it is 1 at least";
 
 /// What is claimed by one alone, and where that is.
@@ -36,24 +32,6 @@ struct claimed {
   std::map<std::string_view, const stream_config*> readers;  ///< of topics
 };
 
-/// What is wrong with a field's source in the envelope; nullptr where nothing is.
-const char* fault_of_source(const envelope_config& e, const std::string& text) {
-  const envelope_format format = e.format;
-  const bool has_outside = e.each.kind == each_kind::array && !e.each.pointer.empty();
-  if (text.starts_with(k_outside) && !has_outside)
-    return "record:/pointer goes with each: /pointer, and leads to a field beside that list";
-  if (format != envelope_format::cloudevents) {
-    return text.starts_with("attribute:") ? "attribute:NAME belongs to format: cloudevents"
-                                          : fault_of_field_source(text);
-  }
-  if (is_field_source(format, text)) return nullptr;
-  return "with format: cloudevents it is attribute:NAME (of a-z and 0-9), key or header:NAME";
-}
-
-[[nodiscard]] std::string item(const char* list, std::size_t i) {
-  return std::string{list} + "[" + std::to_string(i) + "]";
-}
-
 /// The rules of one stream.
 class stream_rules_check {
  public:
@@ -62,10 +40,8 @@ class stream_rules_check {
         stream_{all.streams[i]},
         envelope_{with_defaults(stream_.envelope)},
         kind_{kind_of_sequences(envelope_, stream_.order)},
-        at_{item("streams", i) + "."},
         by_{by},
-        found_{found},
-        begin_{found.size()} {}
+        found_{i, found} {}
 
   void run() {
     check_names();
@@ -75,7 +51,7 @@ class stream_rules_check {
     check_retention();
     check_reducer();
     for (std::size_t i = 0; i < stream_.outputs.size(); ++i)
-      check_destination(item("outputs", i), stream_.outputs[i]);
+      check_destination(item_of("outputs", i), stream_.outputs[i]);
     check_told("dead_letter.topic", stream_.dead_letter);
     check_told("rejections.topic", stream_.rejections);
   }
@@ -84,9 +60,9 @@ class stream_rules_check {
   void check_names() {
     claim(by_.names, "name", stream_.name, "each stream has a name of its own");
     for (std::size_t i = 0; i < stream_.topics.size(); ++i)
-      claim(by_.topics, item("topics", i), stream_.topics[i], "a topic feeds one stream");
+      claim(by_.topics, item_of("topics", i), stream_.topics[i], "a topic feeds one stream");
     for (std::size_t i = 0; i < stream_.tables.size(); ++i) {
-      const std::string path = item("tables", i) + ".name";
+      const std::string path = item_of("tables", i) + ".name";
       const std::string& name = stream_.tables[i].name;
       if (name.empty()) add(path, "is missing", "reducers and `ratchet get` name the table by it");
       // A table is asked for by its name alone.
@@ -106,7 +82,7 @@ class stream_rules_check {
     }
   }
   void check_events() {
-    check_fields();
+    check_fields(stream_, envelope_, found_);
     if (stream_.order == order::latest) check_latest();
     if (has_log_positions(envelope_.format)) {
       check_log_positions();
@@ -118,104 +94,9 @@ class stream_rules_check {
       if (stream_.order == order::strict) check_strict_versions();
     }
     check_choices();
-    check_key();
-    check_patterns();
+    check_key(envelope_, found_);
+    check_patterns(stream_, envelope_, found_);
     check_emits();
-  }
-  /// Texts that no type can ever be, or that leave nothing.
-  void check_patterns() {
-    const std::pair<const char*, const std::vector<std::string>*> lists[] = {
-        {"types", &stream_.types},
-        {"ignore", &stream_.ignore},
-        {"envelope.delete.types", &envelope_.deletes.types}};
-    for (const auto& [key, list] : lists) {
-      for (std::size_t i = 0; i < list->size(); ++i) {
-        const std::size_t star = (*list)[i].find('*');
-        if (star != std::string::npos && star + 1 != (*list)[i].size()) {
-          add(std::string{key} + "[" + std::to_string(i + 1) + "]", "has a * that is not its end",
-              "a * stands for any text at the end of a type, as in order.*; name the types one by one");
-        }
-      }
-    }
-    if (stream_.types.empty()) return;
-    const event_types handled{stream_.types};
-    const event_types ignored{stream_.ignore};
-    for (const std::string& type : envelope_.deletes.types) {
-      if (type.ends_with('*') || handled.contain(type)) continue;
-      add("envelope.delete.types", "names " + type + ", which `types` leaves out",
-          "add it to `types`: what is not among them is ignored", {"types"});
-    }
-    const bool all_ignored =
-        std::all_of(stream_.types.begin(), stream_.types.end(), [&](const std::string& t) {
-          return ignored.contain(t.ends_with('*') ? std::string_view{t}.substr(0, t.size() - 1)
-                                                  : std::string_view{t});
-        });
-    if (all_ignored) add("ignore", "takes all of `types`", "leave one of the two out", {"types"});
-  }
-  void check_key() {
-    const key_kind key = envelope_.key;
-    if (key == key_kind::automatic || has_log_positions(envelope_.format)) return;
-    const std::string format = std::string{"format: "} + name_of(envelope_.format);
-    if (envelope_.format == envelope_format::debezium_outbox &&
-        (key == key_kind::text || key == key_kind::json)) {
-      return add("envelope.key", "does not go with " + format,
-                 "quotes and a schema around a key are taken off there: leave it out", {"envelope.format"});
-    }
-    const auto is_key = [](const std::string& source) { return source == "key"; };
-    const bool is_read =
-        is_key(envelope_.aggregate) || is_key(envelope_.event_id) || is_key(envelope_.sequence) ||
-        is_key(envelope_.epoch) || is_key(envelope_.type) || is_key(envelope_.time) ||
-        is_key(envelope_.previous) || is_key(envelope_.sequence_first) || is_key(envelope_.deletes.field) ||
-        std::any_of(envelope_.aggregate_more.begin(), envelope_.aggregate_more.end(), is_key) ||
-        std::any_of(envelope_.event_id_more.begin(), envelope_.event_id_more.end(), is_key);
-    if (!is_read) {
-      add("envelope.key", "does nothing: no field comes from the key",
-          "take a field from it, as in aggregate: key; or leave it out");
-    }
-  }
-  void check_fields() {
-    const std::pair<const char*, const std::string*> fields[] = {
-        {"envelope.event_id", &envelope_.event_id}, {"envelope.aggregate", &envelope_.aggregate},
-        {"envelope.sequence", &envelope_.sequence}, {"envelope.epoch", &envelope_.epoch},
-        {"envelope.type", &envelope_.type},         {"envelope.time", &envelope_.time},
-        {"envelope.previous", &envelope_.previous}, {"envelope.sequence.first", &envelope_.sequence_first}};
-    for (const auto& [key, source] : fields) {
-      const bool is_known = source->empty() || (source == &envelope_.sequence && is_of_record(*source));
-      const char* fault = is_known ? nullptr : fault_of_source(envelope_, *source);
-      if (fault != nullptr) add(key, "is not a source of a field", fault);
-    }
-    check_each();
-    check_parts("envelope.event_id", envelope_.event_id_more);
-    check_parts("envelope.aggregate", envelope_.aggregate_more);
-    const std::string& deleted = envelope_.deletes.field;
-    const char* wrong = deleted.empty() ? nullptr : fault_of_source(envelope_, deleted);
-    if (wrong != nullptr) add("envelope.delete.field", "is not a source of a field", wrong);
-    if (!envelope_.event_id_more.empty() && stream_.dedup.ids != id_kind::opaque &&
-        stream_.dedup.ids != id_kind::none) {
-      add("envelope.event_id", "of several fields needs dedup: {ids: opaque}",
-          "several fields are joined as text; a single field may be of another kind", {"dedup"});
-    }
-    check_types();
-    if (envelope_.aggregate.empty()) {
-      add("envelope.aggregate", "is missing",
-          "set where the aggregate's id comes from, as in aggregate: /payment/id or key",
-          {"order", "topics"});
-    }
-    if (!envelope_.epoch.empty() && envelope_.sequence_bits > k_one_half) {
-      add("envelope.epoch", "does not go with a sequence of 128 bits", "its upper half is the epoch already");
-    }
-  }
-  void check_each() {
-    const each_config& each = envelope_.each;
-    if (each.kind != each_kind::none && envelope_.format != envelope_format::json) {
-      add("envelope.each", std::string{"does not go with format: "} + name_of(envelope_.format),
-          "leave it out", {"envelope.format"});
-    }
-    const bool is_array = each.kind == each_kind::array;
-    const char* fault = each.pointer.empty() ? nullptr : fault_of_pointer(each.pointer);
-    if (fault != nullptr) add("envelope.each", "is not a JSON Pointer", fault);
-    if (!is_array && !each.pointer.empty())
-      add("envelope.each", "has a pointer, but is not an array", "a pointer leads to an array");
   }
   /// Versions that are no plain numbers.
   void check_versions() {
@@ -289,32 +170,6 @@ class stream_rules_check {
                         kind_ == sequence_kind::integer && !is_of_record(envelope_.sequence) &&
                         envelope_.epoch.empty() && envelope_.sequence_bits <= k_one_half;
     if (!is_fit) add("after_delete", "restart does not go with this stream", hint, {"order", "envelope"});
-  }
-  void check_parts(const char* key, const std::vector<std::string>& more) {
-    for (std::size_t i = 0; i < more.size(); ++i) {
-      const char* fault = fault_of_source(envelope_, more[i]);
-      if (fault != nullptr)
-        add(std::string{key} + "[" + std::to_string(i + 1) + "]", "is not a source of a field", fault);
-    }
-  }
-  /// Who speaks of types must have them.
-  void check_types() {
-    if (has_log_positions(envelope_.format)) {
-      if (!stream_.types.empty() || !stream_.ignore.empty() || stream_.ignore_tombstones) {
-        add(stream_.types.empty() ? "ignore" : "types",
-            std::string{"does not go with format: "} + name_of(envelope_.format),
-            "the format itself marks records to ignore: leave it out", {"envelope.format"});
-      }
-      return;
-    }
-    if (!envelope_.type.empty()) return;
-    const std::pair<const char*, bool> speakers[] = {
-        {"types", !stream_.types.empty()},
-        {"ignore", !stream_.ignore.empty()},
-        {"envelope.delete.types", !envelope_.deletes.types.empty()}};
-    for (const auto& [key, speaks] : speakers) {
-      if (speaks) add("envelope.type", "is missing", std::string{key} + " uses the type of events", {key});
-    }
   }
   void check_latest() {
     if (stream_.handling == handling::deferred) {
@@ -451,7 +306,7 @@ class stream_rules_check {
   void check_emits() {
     for (std::size_t i = 0; i < stream_.emit.size(); ++i) {
       const emit_config& out = stream_.emit[i];
-      const std::string path = item("emit", i);
+      const std::string path = item_of("emit", i);
       if (out.topic.empty())
         add(path + ".topic", "is missing", "name the topic to publish to; or sink: NAME");
       else
@@ -474,9 +329,9 @@ class stream_rules_check {
         "its messages would come back as events: name another topic");
   }
   void check_sink(const std::string& path, std::string_view name) {
-    if (found_.size() >= k_most) return;
+    if (found_.is_full()) return;
     if (name.empty()) return add(path, "names no sink", "as in \"sink:receipts\"");
-    const paths judged_by{k_sinks};
+    const stream_findings::paths judged_by{stream_findings::k_sinks};
     std::vector<std::string_view> known;
     for (const sink_config& s : all_.sinks) {
       known.emplace_back(s.name);
@@ -501,38 +356,26 @@ class stream_rules_check {
 
   void claim(claims& in, const std::string& key, const std::string& what, const char* hint) {
     if (what.empty()) return;
-    const auto [first, fresh] = in.emplace(what, at_ + key);
+    const auto [first, fresh] = in.emplace(what, found_.path_of(key));
     if (!fresh) add(key, what + " is taken by " + first->second, hint);
   }
-  /// `judged_by`: keys of the stream, or the sinks. A field of the envelope means what the format makes of
-  /// it.
-  void add(const std::string& key, std::string message, std::string hint, paths judged_by = {}) {
-    config_finding f{at_ + key, std::move(message), std::move(hint), {}};
-    for (const std::string_view other : judged_by)
-      f.judged_by.push_back((other == k_sinks ? "" : at_) + std::string{other});
-    if (key.starts_with("envelope.")) f.judged_by.push_back(at_ + "envelope.format");
-    const auto is_known = [&](const config_finding& before) {
-      return is_at_or_below(before.path, f.path) || is_at_or_below(f.path, before.path);
-    };
-    const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(begin_);
-    if (found_.size() < k_most && std::none_of(begin, found_.end(), is_known)) found_.push_back(std::move(f));
+  void add(const std::string& key, std::string message, std::string hint,
+           stream_findings::paths judged_by = {}) {
+    found_.add(key, std::move(message), std::move(hint), judged_by);
   }
 
-  static constexpr int k_one_half = 64;  // bits of a sequence
   const config& all_;
   const stream_config& stream_;
   envelope_config envelope_;  ///< with what its format knows
   sequence_kind kind_;
-  std::string at_;
   claimed& by_;
-  std::vector<config_finding>& found_;
-  std::size_t begin_;  ///< of this stream's findings
+  stream_findings found_;
 };
 
 void check_sink_names(const config& c, std::vector<config_finding>& found) {
   claims names;
-  for (std::size_t i = 0; i < c.sinks.size() && found.size() < k_most; ++i) {
-    const std::string path = item("sinks", i);
+  for (std::size_t i = 0; i < c.sinks.size() && found.size() < stream_findings::k_most; ++i) {
+    const std::string path = item_of("sinks", i);
     if (c.sinks[i].name.empty() || names.emplace(c.sinks[i].name, path).second) continue;
     found.push_back({path, "has the name of another one", "each sink has a name of its own", {}});
   }
@@ -560,7 +403,7 @@ std::vector<config_finding> check_config(const config& c) {
   for (const stream_config& s : c.streams) {
     for (const std::string& topic : s.topics) by.readers.emplace(topic, &s);
   }
-  for (std::size_t i = 0; i < c.streams.size() && found.size() < k_most; ++i)
+  for (std::size_t i = 0; i < c.streams.size() && found.size() < stream_findings::k_most; ++i)
     stream_rules_check{c, i, by, found}.run();
   return found;
 }

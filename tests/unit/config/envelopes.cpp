@@ -119,8 +119,9 @@ TEST(config_of_envelopes, what_they_choose_by_must_be_there) {
   EXPECT_THAT(error(typed, "dedup: off\n    types: [a]"), HasSubstr("names gone, which `types` leaves out"));
   EXPECT_EQ(error(typed, "dedup: off\n    types: [a, 'g*']"), "");
   EXPECT_THAT(error(typed, "dedup: off\n    types: [gone, '*.paid']"),
-              HasSubstr("has a * that is not its end"));
-  EXPECT_THAT(error(typed, "dedup: off\n    ignore: ['a.*.b']"), HasSubstr("has a * that is not its end"));
+              HasSubstr("streams[0].types[1]: has a * that is not its end"));
+  EXPECT_THAT(error(typed, "dedup: off\n    ignore: ['a.*.b']"),
+              HasSubstr("streams[0].ignore[0]: has a * that is not its end"));
   EXPECT_THAT(error(typed, "dedup: off\n    types: [gone, 'b.*']\n    ignore: [gone, 'b*']"),
               HasSubstr("takes all of `types`"));
   EXPECT_EQ(error(typed, "dedup: off\n    types: [gone, b]\n    ignore: [b]"), "");
