@@ -19,6 +19,7 @@
 #include "store/open/new_directory.hpp"
 #include "store/open/opening.hpp"
 #include "store/open/rocks_view.hpp"
+#include "store/open/start.hpp"
 #include "store/rocks_open.hpp"
 #include "store/step/forgotten_rows.hpp"
 #include "store/step/rejected_index.hpp"
@@ -349,31 +350,6 @@ class rocks_store final : public store {
 // Opening, in the order in which it happens.
 namespace {
 
-/// A power cut can leave a log whose first record cannot be read. Recovery passes over it and keeps it, and
-/// no checkpoint could be made beside it until the start after next. It goes once a flush has left it behind
-/// and RocksDB looks through the directory. Few starts meet one.
-result<void> retire_spoilt_logs(const database& db, const layout::identity& identity) {
-  rocksdb::VectorLogPtr logs;
-  const rocksdb::Status read = db.db().GetSortedWalFiles(logs);
-  if (read.ok()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (!read.IsCorruption()) return to_error_code(read);
-  rocksdb::ColumnFamilyHandle* family = db.handle(family::standard);
-  rocksdb::WriteOptions synced;
-  synced.sync = true;
-  rocksdb::Status s = db.db().Put(synced, family, layout::identity_key(), layout::encode_identity(identity));
-  if (s.ok()) s = db.db().Flush({}, family);
-  if (s.ok()) s = db.db().DisableFileDeletions();
-  if (s.ok()) s = db.db().EnableFileDeletions();
-  if (!s.ok()) return to_error_code(s);
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
-std::vector<stream_id> ids_of(const catalog& known) {
-  std::vector<stream_id> ids;
-  for (const auto& [name, record] : known.streams) ids.push_back(record.id);
-  return ids;
-}
-
 /// The directory, made durable in its parent. True: it was not there.
 reported<bool> make_directory(const store_options& options) {
   std::error_code code;
@@ -388,36 +364,6 @@ reported<bool> make_directory(const store_options& options) {
   const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
   if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
   return true;
-}
-
-/// Floors that were recovered are durable once recovery has flushed. A stream that starts over has none more.
-result<void> publish_recovered_floors(const database& db, const adoption& wanted, durable_floors& floors) {
-  std::set<stream_id> anew;
-  for (const restarted_stream& r : wanted.restarted) anew.insert(wanted.known.streams.at(r.stream).id);
-  for (const stream_id stream : ids_of(wanted.known)) {
-    if (anew.contains(stream)) continue;
-    RATCHET_TRY(const stream_state state, read_stream_state(db, {}, stream));
-    if (state.floor) floors.raise(stream, *state.floor);
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
-/// Reads what a start reads, from the read-only database: damage that it meets must be met while it can still
-/// be refused with no file changed. Returns the rejected rows, which are the same when it is open for
-/// writing.
-reported<rejected_index> rehearse_reads(const store_options& options, const inspected& found) {
-  rejected_index rejected;
-  if (!found.db) return rejected;
-  const std::vector<stream_id> streams = ids_of(found.catalog);
-  if (const auto done = rejected.load(*found.db, streams); !done) {
-    return failed_read(options.path, done.error());
-  }
-  constexpr std::uint64_t k_kept_of_it = 0;
-  const std::vector<stream_slot> slots(streams.begin(), streams.end());
-  if (const auto memory = make_memory(*found.db, slots, k_kept_of_it); !memory) {
-    return failed_read(options.path, memory.error());
-  }
-  return rejected;
 }
 
 /// Everything behind the inspection: from here on files change.
@@ -451,9 +397,7 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
     done = synced.assume_value().write(found.step);
   }
   if (!done) return failed_read(options.path, done.error());
-  const std::vector<stream_id> streams = ids_of(wanted.known);
-  const std::vector<stream_slot> slots(streams.begin(), streams.end());
-  auto memory = make_memory(*db, slots, options.remembered_bytes);
+  auto memory = make_memory(*db, slots_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
   return std::unique_ptr<store>{std::make_unique<rocks_store>(
       std::move(lock), std::move(directory), std::move(db), std::move(wanted), !options.adopts_at_once,

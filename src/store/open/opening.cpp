@@ -53,8 +53,7 @@ problem older_schema(const std::filesystem::path& path, std::uint32_t version) {
           "the state directory " + path.string() + " has schema version " + std::to_string(version) +
               ", and this program reads version " + std::to_string(layout::k_schema_version) + " alone",
           "use the version of Ratchet that wrote it, or start with --resume rebuild: the directory is moved "
-          "aside, and "
-          "the topics are handled from their beginning",
+          "aside, and the topics are handled from their beginning",
           {std::move(difference)}};
 }
 

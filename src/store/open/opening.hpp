@@ -25,7 +25,7 @@ struct inspected {
 /// state_foreign (not a store of ours); state_newer_schema; state_damaged; of RocksDB and the system.
 [[nodiscard]] reported<inspected> inspect_directory(const database_settings&);
 
-/// "<what>. No file was changed." with the code and what can be done.
+/// "<what>; no file was changed" with the code and what can be done.
 [[nodiscard]] problem damaged_directory(const std::filesystem::path&, const std::string& what);
 [[nodiscard]] problem failed_open(const std::filesystem::path&, const rocksdb::Status&);
 [[nodiscard]] problem failed_read(const std::filesystem::path&, const std::error_code&);
