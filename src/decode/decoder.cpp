@@ -59,7 +59,7 @@ class mapped_reader final : public event_reader {
   explicit mapped_reader(const decode_rules& rules) : fields_{rules}, reader_{rules, fields_} {
     if (rules.envelope.each.kind == each_kind::none) return;
     splitter_.emplace(rules, fields_.outside, fields_.list);
-    reader_.read_beside(splitter_->outside(), fields_.outside);
+    reader_.read_beside(splitter_->outside());
   }
   void read(const record& r, decoded_event& event, text_arena& texts) override {
     reader_.read(r, event, texts);

@@ -127,7 +127,7 @@ std::string_view attribute_of(std::string_view source) noexcept {
 
 bool is_field_source(envelope_format format, std::string_view text) {
   if (format != envelope_format::cloudevents) return parse_field_source(text).has_value();
-  if (text.starts_with("record:")) return false;
+  if (text.starts_with(k_record_source)) return false;
   if (text.starts_with('/')) return false;  // the value is the event in one mode and its data in the other
   return !attribute_of(text).empty() || parse_field_source(text).has_value();
 }

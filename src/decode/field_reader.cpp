@@ -196,10 +196,7 @@ bool field_reader::fetch_header(const field& f, field_value& value) {
   if (in.walked.any_duplicate() && !fail_where_twice(in, f)) return false;
   const json::found& here = in.walked.at(f.node);
   if (here.what == json::kind::none) {
-    // What is missing has no place: name the innermost value on its path that is there.
-    json::node_index node = in.tree.parent(f.node);
-    while (node != json::k_root && in.walked.at(node).what == json::kind::none) node = in.tree.parent(node);
-    value.offset = static_cast<std::uint64_t>(in.walked.at(node).begin - in.begin);
+    value.offset = static_cast<std::uint64_t>(in.walked.begin_of_nearest(f.node) - in.begin);
     return true;
   }
   value.offset = static_cast<std::uint64_t>(here.begin - in.begin);
@@ -213,13 +210,13 @@ bool field_reader::fetch_header(const field& f, field_value& value) {
 
 bool field_reader::fetch_from_value(const field& f, field_value& value) {
   if (!record_->value) return true;
-  return fetch_from({walker_, *tree_, record_->value->data()}, f, value);
+  return fetch_from({walker_, record_->value->data()}, f, value);
 }
 
 /// From what stands beside the list that the event is of.
 bool field_reader::fetch_from_outside(const field& f, field_value& value) {
   if (!record_->value) return true;
-  return fetch_from({*outside_, *outside_tree_, whole_of(*record_).value->data()}, f, value);
+  return fetch_from({*outside_, whole_of(*record_).value->data()}, f, value);
 }
 
 bool field_reader::unescape(const char* begin, const field& f, field_value& value) {
@@ -237,15 +234,12 @@ bool field_reader::unescape(const char* begin, const field& f, field_value& valu
 /// Whether every key on the field's path occurs once.
 bool field_reader::no_duplicate(const field& f) {
   if (!walker_.any_duplicate()) return true;
-  return fail_where_twice({walker_, *tree_, record_->value->data()}, f);
+  return fail_where_twice({walker_, record_->value->data()}, f);
 }
 
 /// True: every key on the field's path occurs once. If not, the outermost second one is the fault.
 bool field_reader::fail_where_twice(document in, const field& f) {
-  const char* second = nullptr;
-  for (json::node_index node = f.node; node != json::k_no_node; node = in.tree.parent(node)) {
-    if (in.walked.at(node).duplicate != nullptr) second = in.walked.at(node).duplicate;
-  }
+  const char* const second = in.walked.second_key(f.node);
   return second == nullptr || fail(malformed_reason::duplicate_field, f.source.text,
                                    static_cast<std::uint64_t>(second - in.begin));
 }

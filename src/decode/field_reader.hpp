@@ -19,17 +19,13 @@ namespace ratchet {
 /// Thread-safety: none. Rules and tree are borrowed for the reader's lifetime.
 class field_reader : public event_reader {
  public:
-  field_reader(const decode_rules& rules, const json::pointer_tree& tree)
-      : rules_{&rules}, walker_{tree}, tree_{&tree} {}
+  field_reader(const decode_rules& rules, const json::pointer_tree& tree) : rules_{&rules}, walker_{tree} {}
 
   void read(const record&, decoded_event& event, text_arena& texts) final;
 
   /// Where fields are read from that stand beside the list of several events: the walk of the record whose
-  /// events are read. Both borrowed.
-  void read_beside(const json::walker& outside, const json::pointer_tree& tree) noexcept {
-    outside_ = &outside;
-    outside_tree_ = &tree;
-  }
+  /// events are read. Borrowed.
+  void read_beside(const json::walker& outside) noexcept { outside_ = &outside; }
 
  protected:
   /// What a field holds before its meaning is looked at.
@@ -81,7 +77,7 @@ class field_reader : public event_reader {
   [[nodiscard]] text_arena& texts() const noexcept { return *texts_; }
   [[nodiscard]] const json::found& at(json::node_index node) const noexcept { return walker_.at(node); }
   [[nodiscard]] json::node_index parent_of(json::node_index node) const noexcept {
-    return tree_->parent(node);
+    return walker_.parent(node);
   }
   [[nodiscard]] std::uint64_t offset_of(const char* p) const noexcept;
   bool fail(malformed_reason, std::string_view pointer, std::uint64_t offset) noexcept;
@@ -90,10 +86,9 @@ class field_reader : public event_reader {
   }
 
  private:
-  /// A value that was walked, its pointers, and where its bytes begin.
+  /// A value that was walked, and where its bytes begin.
   struct document {
     const json::walker& walked;
-    const json::pointer_tree& tree;
     const char* begin;
   };
   bool fetch_from(document, const field&, field_value&);
@@ -102,9 +97,7 @@ class field_reader : public event_reader {
 
   const decode_rules* rules_;
   json::walker walker_;
-  const json::pointer_tree* tree_;
   const json::walker* outside_{nullptr};
-  const json::pointer_tree* outside_tree_{nullptr};
   // of the record that is being read
   const record* record_{nullptr};
   std::string_view body_;

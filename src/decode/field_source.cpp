@@ -5,7 +5,6 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view k_header{"header:"};
-constexpr std::string_view k_record{"record:"};
 
 }  // namespace
 
@@ -38,9 +37,9 @@ result<field_source> parse_field_source(std::string_view text) {
     source.header = text.substr(k_header.size());
     return source;
   }
-  if (text.starts_with(k_record)) {
+  if (text.starts_with(k_record_source)) {
     source.from = field_source::place::record;
-    text.remove_prefix(k_record.size());
+    text.remove_prefix(k_record_source.size());
   }
   if (!text.starts_with('/')) return errc::config_invalid;
   RATCHET_TRY(auto tokens, parse_json_pointer(text));

@@ -10,6 +10,9 @@
 
 namespace ratchet {
 
+/// Begins a source that stands beside the list of several events: `record:/pointer`.
+inline constexpr std::string_view k_record_source{"record:"};
+
 /// Where the `json` envelope takes a field from.
 struct field_source {
   enum class place : std::uint8_t {

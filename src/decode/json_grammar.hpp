@@ -47,8 +47,23 @@ class walker {
                               std::vector<std::string_view>& elements);
 
   [[nodiscard]] const found& at(node_index node) const noexcept { return found_[node]; }
+  [[nodiscard]] node_index parent(node_index node) const noexcept { return tree_->parent(node); }
   /// Whether any key on a named path occurred twice; the nodes say which.
   [[nodiscard]] bool any_duplicate() const noexcept { return any_duplicate_; }
+  /// Of the keys on a node's path that occur twice the outermost: its second one, at its quote. Null: none
+  /// does.
+  [[nodiscard]] const char* second_key(node_index node) const noexcept {
+    const char* second = nullptr;
+    for (; node != k_no_node; node = parent(node)) {
+      if (found_[node].duplicate != nullptr) second = found_[node].duplicate;
+    }
+    return second;
+  }
+  /// Where the innermost value on a node's path begins that is there: what is missing has no place.
+  [[nodiscard]] const char* begin_of_nearest(node_index node) const noexcept {
+    while (node != k_root && found_[node].what == kind::none) node = parent(node);
+    return found_[node].begin;
+  }
 
  private:
   static constexpr node_index k_no_list = k_no_node - 1;

@@ -45,7 +45,7 @@ std::string path_to_list(const std::string& pointer) {
 
 record_splitter::record_splitter(const decode_rules& rules, const json::pointer_tree& outside,
                                  json::node_index list)
-    : rules_{&rules}, tree_{&outside}, list_{list}, outside_{outside} {
+    : rules_{&rules}, list_{list}, outside_{outside} {
   const std::string& pointer = rules.envelope.each.pointer;
   shortest_before_ = path_to_list(pointer);
   shortest_behind_ =
@@ -55,7 +55,6 @@ record_splitter::record_splitter(const decode_rules& rules, const json::pointer_
 record_splitter::record_splitter(const decode_rules& rules, bool (*holds_several)(const record&))
     : rules_{&rules},
       holds_several_{holds_several},
-      tree_{&nothing_named()},
       list_{json::k_root},
       outside_{nothing_named()},
       shortest_before_{"["},
@@ -113,19 +112,13 @@ record_splitter::holds record_splitter::find_list() {
   const std::string& pointer = rules_->envelope.each.pointer;
   const json::found& root = outside_.at(json::k_root);
   if (root.what == json::kind::null) return refuse(malformed_reason::null_value, {}, root.begin);
-  const char* second = nullptr;
-  for (json::node_index node = list_; node != json::k_no_node; node = tree_->parent(node)) {
-    if (outside_.at(node).duplicate != nullptr) second = outside_.at(node).duplicate;
-  }
+  const char* const second = outside_.second_key(list_);
   if (second != nullptr) return refuse(malformed_reason::duplicate_field, pointer, second);
   const json::found& list = outside_.at(list_);
   if (list.what == json::kind::array) return holds::several;
   if (list.what != json::kind::none && list.what != json::kind::null)
     return refuse(malformed_reason::wrong_type, pointer, list.begin);
-  // What is missing has no place: name the innermost value on its path that is there.
-  json::node_index node = list_;
-  while (node != json::k_root && outside_.at(node).what == json::kind::none) node = tree_->parent(node);
-  return refuse(malformed_reason::missing_field, pointer, outside_.at(node).begin);
+  return refuse(malformed_reason::missing_field, pointer, outside_.begin_of_nearest(list_));
 }
 
 void record_splitter::note_outside(const json::found& list) {

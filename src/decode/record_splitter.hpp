@@ -63,7 +63,6 @@ class record_splitter {
 
   const decode_rules* rules_;
   bool (*holds_several_)(const record&){nullptr};
-  const json::pointer_tree* tree_;
   json::node_index list_;
   json::walker outside_;
   std::string shortest_before_;  ///< where what stands beside the list is long
