@@ -18,6 +18,7 @@
 #include "cli/log_option.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/why_option.hpp"
+#include "core/resume.hpp"
 #include "core/typed_command.hpp"
 #include "process/signals.hpp"
 #include "reports/status_report.hpp"
@@ -35,6 +36,12 @@ struct run_arguments {
   std::string resume;
   std::string why;
 };
+
+[[nodiscard]] std::vector<std::string> words_of_resume() {
+  std::vector<std::string> words;
+  for (const resume_option option : k_resume_options) words.emplace_back(name_of(option));
+  return words;
+}
 
 struct apply_arguments {
   config_option config;
@@ -171,7 +178,7 @@ void add_run(CLI::App& root, command_line& line) {
   command
       ->add_option("--resume", a->resume,
                    "What to do if offsets and state do not fit: store, kafka, rebuild, takeover or cluster")
-      ->check(CLI::IsMember({"store", "kafka", "rebuild", "takeover", "cluster"}));
+      ->check(CLI::IsMember(words_of_resume()));
   add_why_option(*command, a->why);
   add_output_option(*command, a->output);
   add_log_option(*command, a->log);

@@ -53,8 +53,7 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 [[nodiscard]] std::string what_another_cluster_asks(const std::string& harm) {
   std::string text =
       "by mistake: point `kafka.brokers` at the cluster it came from, or name another `state.path`; where "
-      "the "
-      "topics were copied to this cluster, with other offsets: ";
+      "the topics were copied to this cluster, with other offsets: ";
   text += harm.empty()
               ? "start with `--resume cluster`, which reads each log from its start, and knows handled "
                 "records by id or sequence"
@@ -62,8 +61,8 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
                     "), but `--resume kafka` goes on at the offsets that the group has there";
   return text +
          "; where the records have the very same offsets: `--resume store`; where the topics were deleted "
-         "and created again: "
-         "`--resume rebuild`. docs/reference/resume.md says under `Another cluster` when each is safe";
+         "and created again: `--resume rebuild`. docs/reference/resume.md says under `Another cluster` when "
+         "each is safe";
 }
 
 /// A line to type, for all of them.
@@ -114,10 +113,11 @@ turn_result<> cluster_questions::find_cluster() {
 
 turn_result<> cluster_questions::meet_other_cluster(const std::string& known, const std::string& found) {
   const std::string harm = why_not_read_again(around_.streams);
-  const resume_option option = around_.option;
-  const bool is_answer = option == resume_option::store || option == resume_option::kafka ||
-                         option == resume_option::rebuild ||
-                         (option == resume_option::cluster && harm.empty());
+  std::vector<resume_choice> choices{
+      {resume_option::store}, {resume_option::kafka}, {resume_option::rebuild}};
+  if (harm.empty()) choices.push_back({resume_option::cluster});
+  const bool is_answer = std::any_of(choices.begin(), choices.end(),
+                                     [&](const resume_choice& c) { return c.option == around_.option; });
   if (is_answer) {
     other_cluster_ = found;
     return go_on();
@@ -131,9 +131,7 @@ turn_result<> cluster_questions::meet_other_cluster(const std::string& known, co
   asked.kind = question_kind::other_cluster;
   asked.message = p.message;
   asked.hint = p.hint;
-  for (const resume_option choice : {resume_option::store, resume_option::kafka, resume_option::rebuild})
-    asked.choices.push_back({choice});
-  if (harm.empty()) asked.choices.push_back({resume_option::cluster});
+  asked.choices = std::move(choices);
   return session_result{session_end::refused, std::move(p)};
 }
 

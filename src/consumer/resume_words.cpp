@@ -28,8 +28,7 @@ std::string found_copy(const resume_facts& f, const std::string& metadata) {
 std::string found_other_cluster(const resume_facts& f) {
   if (f.option == resume_option::store)
     return "the record that was handled last is no longer in the log, so Ratchet cannot check that the "
-           "offsets "
-           "are the same on this cluster";
+           "offsets are the same on this cluster";
   const std::string what = "the state's offset " + number(f.stored) + " is another cluster's";
   if (f.option != resume_option::kafka) return what;
   return what +
@@ -101,10 +100,8 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
     case resume_row::past_log_end:
     case resume_row::other_record:
       return "start with `--resume rebuild` to build the state anew, which replaces all of it by what the "
-             "log "
-             "has now; or point the config at the right cluster; to keep the state, give the new topic "
-             "another "
-             "name, and name that in `topics`";
+             "log has now; or point the config at the right cluster; to keep the state, give the new topic "
+             "another name, and name that in `topics`";
     case resume_row::rewound:
       return "start with `--resume store` to go on at " + number(f.stored) +
              ", or with `--resume rebuild` to handle everything again into a new state";
@@ -113,10 +110,9 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
              " after all, or with `--resume kafka` to skip them (an audit row is kept)";
     case resume_row::store_lost:
       return "instances do not share a group: where another one runs in it, leave it to that one (in a group "
-             "of "
-             "its own this one would handle and publish everything once more, under other ids); where none "
-             "does, put the right state directory back, or start with `--resume rebuild` to build the state "
-             "anew from the log's start, or with `--resume kafka` to accept the loss and go on at " +
+             "of its own this one would handle and publish everything once more, under other ids); where "
+             "none does, put the right state directory back, or start with `--resume rebuild` to build the "
+             "state anew from the log's start, or with `--resume kafka` to accept the loss and go on at " +
              number(f.committed);
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:

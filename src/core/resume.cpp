@@ -238,8 +238,7 @@ std::optional<question_kind> question_of(resume_row row) noexcept {
 
 std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row, bool log_known) {
   std::vector<resume_choice> choices;
-  for (const resume_option option : {resume_option::store, resume_option::kafka, resume_option::rebuild,
-                                     resume_option::takeover, resume_option::cluster}) {
+  for (const resume_option option : k_resume_options) {
     resume_facts facts = found;
     facts.option = option;
     facts.rebuilt = false;
@@ -276,12 +275,10 @@ const char* name_of(question_kind kind) noexcept {
 }
 
 std::optional<resume_option> resume_option_of(std::string_view text) noexcept {
-  for (const resume_option option :
-       {resume_option::none, resume_option::store, resume_option::kafka, resume_option::rebuild,
-        resume_option::takeover, resume_option::cluster}) {
+  for (const resume_option option : k_resume_options) {
     if (text == name_of(option)) return option;
   }
-  return std::nullopt;
+  return text == name_of(resume_option::none) ? std::optional{resume_option::none} : std::nullopt;
 }
 
 const char* name_of(resume_option option) noexcept {

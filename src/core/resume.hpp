@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@
 /// Where to resume: the store's offset is the authority, Kafka's committed offset its mirror. Pure; the table
 /// of rows is in resume_row, tried in that order.
 namespace ratchet {
+
+/// All answers, in the order in which they are told; `none` is none of them.
+inline constexpr std::array k_resume_options{resume_option::store, resume_option::kafka,
+                                             resume_option::rebuild, resume_option::takeover,
+                                             resume_option::cluster};
 
 /// Which opening of a store wrote something: a counter, and random bits that tell a copied directory from its
 /// origin.
