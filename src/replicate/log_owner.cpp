@@ -145,8 +145,12 @@ bool log_owner::append_step(std::string rows, std::vector<append_request>& to) {
   return true;
 }
 
+bool log_owner::is_of_attempt(const append_ticket& ticket) const {
+  return ticket.writer == writer_ && epoch_ != log_epoch{};
+}
+
 void log_owner::acknowledged(const append_ticket& ticket, std::optional<std::int64_t> offset) {
-  if (ticket.writer != writer_ || epoch_ == log_epoch{}) return;
+  if (!is_of_attempt(ticket)) return;
   if (ticket.step == 0) {
     if (phase_ != owner_phase::fencing) return;
     fence_acknowledged_ = true;
@@ -165,8 +169,7 @@ void log_owner::acknowledged(const append_ticket& ticket, std::optional<std::int
 }
 
 void log_owner::failed(const append_ticket& ticket) {
-  if (ticket.writer != writer_ || epoch_ == log_epoch{}) return;
-  end_attempt();
+  if (is_of_attempt(ticket)) end_attempt();
 }
 
 bool log_owner::front_is_known() const {
@@ -207,10 +210,7 @@ void log_owner::note(fate f) {
 std::optional<read_range> log_owner::wants() const {
   const std::int64_t first = reader_.next_offset();
   if (phase_ == owner_phase::stopped) return std::nullopt;
-  if (phase_ == owner_phase::fencing) {
-    if (fence_acknowledged_) return read_range{first, fence_offset_};
-    return read_range{first, std::nullopt};
-  }
+  if (phase_ == owner_phase::fencing) return read_range{first, fence_offset_};
   if (phase_ != owner_phase::leading) return read_range{first, std::nullopt};
   if (!chunks_.empty() && chunks_.front().acknowledged) {
     const auto& offset = chunks_.front().offset;
@@ -220,9 +220,13 @@ std::optional<read_range> log_owner::wants() const {
   return std::nullopt;
 }
 
-std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes) {
+bool log_owner::is_wanted(std::int64_t offset) const {
   const auto wanted = wants();
-  if (!wanted || (wanted->last && offset > *wanted->last)) return std::nullopt;
+  return wanted && (!wanted->last || offset <= *wanted->last);
+}
+
+std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes) {
+  if (!is_wanted(offset)) return std::nullopt;
   const bool led = phase_ == owner_phase::leading;
   log_record record;
   const bool mine = epoch_ != log_epoch{} && decode_record(bytes, record) == record_fault::none &&
@@ -252,8 +256,7 @@ std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes)
 }
 
 void log_owner::read_through(std::int64_t offset) {
-  const auto wanted = wants();
-  if (!wanted || (wanted->last && offset > *wanted->last)) return;
+  if (!is_wanted(offset)) return;
   reader_.skip_to(offset + 1);
   if (reader_.refused()) {
     stop(*reader_.refused());

@@ -138,6 +138,8 @@ class log_owner {
   void check_fence();
   void note(fate);
   [[nodiscard]] bool front_is_known() const;
+  [[nodiscard]] bool is_of_attempt(const append_ticket&) const;
+  [[nodiscard]] bool is_wanted(std::int64_t offset) const;
   [[nodiscard]] std::int64_t known_to() const { return reader_.next_offset() - 1; }
   [[nodiscard]] record_head head_of(record_kind) const;
   void stop(refusal);
@@ -152,7 +154,7 @@ class log_owner {
   std::uint64_t writer_{0};  ///< of this attempt
   bool fence_acknowledged_{false};
   bool fence_met_{false};
-  std::optional<std::int64_t> fence_offset_;
+  std::optional<std::int64_t> fence_offset_;  ///< where it was acknowledged, as the brokers said
 
   std::uint64_t made_step_{0};
   hash128 made_chain_;

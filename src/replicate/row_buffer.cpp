@@ -10,8 +10,6 @@
 namespace ratchet::replicate {
 namespace {
 
-constexpr std::size_t k_length_bytes = 4;
-
 void put_text(std::string& out, std::string_view text) {
   layout::byte_writer{out}.bytes(text);
 }
@@ -54,34 +52,21 @@ std::string row_buffer::release() {
 
 bool row_cursor::fail(row_fault fault) noexcept {
   fault_ = fault;
-  rest_ = {};
   return false;
 }
 
-bool row_cursor::take_text(std::string_view& to) noexcept {
-  if (rest_.size() < k_length_bytes) return false;
-  std::uint32_t size = 0;
-  for (std::size_t i = 0; i < k_length_bytes; ++i) size = size << 8U | static_cast<unsigned char>(rest_[i]);
-  rest_.remove_prefix(k_length_bytes);
-  if (rest_.size() < size) return false;
-  to = rest_.substr(0, size);
-  rest_.remove_prefix(size);
-  return true;
-}
-
 bool row_cursor::next(row& to) noexcept {
-  if (rest_.empty()) return false;
-  if (rest_.size() < 2) return fail(row_fault::cut_off);
-  to.family = static_cast<std::uint8_t>(rest_[0]);
-  const auto op = static_cast<std::uint8_t>(rest_[1]);
-  rest_.remove_prefix(2);
-  if (op < static_cast<std::uint8_t>(row_op::put) || op > static_cast<std::uint8_t>(row_op::erase_range)) {
+  if (fault_ != row_fault::none || in_.done()) return false;
+  to.family = static_cast<std::uint8_t>(in_.u8());
+  const unsigned op = in_.u8();
+  if (in_.bad()) return fail(row_fault::cut_off);
+  if (op < static_cast<unsigned>(row_op::put) || op > static_cast<unsigned>(row_op::erase_range)) {
     return fail(row_fault::unknown_op);
   }
   to.op = static_cast<row_op>(op);
-  to.value = {};
-  if (!take_text(to.key)) return fail(row_fault::cut_off);
-  if (to.op != row_op::erase && !take_text(to.value)) return fail(row_fault::cut_off);
+  to.key = in_.bytes();
+  to.value = to.op == row_op::erase ? std::string_view{} : in_.bytes();
+  if (in_.bad()) return fail(row_fault::cut_off);
   if (to.op == row_op::erase_range && to.value < to.key) return fail(row_fault::wrong_order);
   return true;
 }

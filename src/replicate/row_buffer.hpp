@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/byte_io.hpp"
+
 namespace ratchet::replicate {
 
 /// What is done to a key, or to a range of keys. The numbers are part of the format.
@@ -61,16 +63,15 @@ enum class row_fault : std::uint8_t {
 /// Walks over the rows of a step. The rows are views of the bytes that it was given.
 class row_cursor {
  public:
-  explicit row_cursor(std::string_view bytes) : rest_{bytes} {}
+  explicit row_cursor(std::string_view bytes) : in_{bytes} {}
   /// False at the end, and for ever where the bytes are no rows: fault() tells them apart.
   [[nodiscard]] bool next(row& to) noexcept;
   [[nodiscard]] row_fault fault() const noexcept { return fault_; }
 
  private:
-  [[nodiscard]] bool take_text(std::string_view& to) noexcept;
   [[nodiscard]] bool fail(row_fault) noexcept;
 
-  std::string_view rest_;
+  layout::byte_reader in_;
   row_fault fault_{row_fault::none};
 };
 
