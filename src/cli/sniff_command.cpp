@@ -63,6 +63,15 @@ struct sniff_arguments {
                  {}};
 }
 
+/// What the stream would make of records, of which there is one at least: plain lines have no times of their
+/// own.
+[[nodiscard]] sniff::config_share share_of(const stream_config& stream,
+                                           const std::vector<sniff::sniffed_record>& records) {
+  stream_definition definition{stream, reducer{replace_reducer{}}};
+  definition.decode.time_stands_for_record = records.front().where.topic.empty();
+  return sniff::share_of(stream.name, definition.decode, records);
+}
+
 /// What each stream of the config would make of the records that are its own.
 [[nodiscard]] reported<std::vector<sniff::config_share>> shares_of(
     const sniff_arguments& a, const config& c, const std::vector<sniff::sniffed_record>& records) {
@@ -79,10 +88,7 @@ struct sniff_arguments {
       const bool reads = std::find(s.topics.begin(), s.topics.end(), r.where.topic) != s.topics.end();
       if (reads || is_only) own.push_back(r);
     }
-    if (own.empty()) continue;
-    stream_definition runtime{s, reducer{replace_reducer{}}};
-    runtime.decode.time_stands_for_record = own.front().where.topic.empty();
-    out.push_back(sniff::share_of(s.name, runtime.decode, own));
+    if (!own.empty()) out.push_back(share_of(s, own));
   }
   if (!is_known) return usage("there is no stream `" + a.stream + "`", "the config has: " + names);
   if (out.empty()) {
@@ -96,10 +102,7 @@ struct sniff_arguments {
                                    const std::vector<sniff::sniffed_record>& records) {
   const auto suggested = parse_config(text, "suggested");
   if (!suggested || suggested.value().streams.empty() || records.empty()) return {};
-  const stream_definition stream{suggested.value().streams.front(), reducer{replace_reducer{}}};
-  decode_rules rules = stream.decode;
-  rules.time_stands_for_record = records.front().where.topic.empty();
-  return sniff::words_of_trial(sniff::share_of(stream.config.name, rules, records));
+  return sniff::words_of_trial(share_of(suggested.value().streams.front(), records));
 }
 
 [[nodiscard]] reported<std::string> look(const sniff_arguments& a) {

@@ -76,6 +76,19 @@ std::string kind_of(const column& c) {
   return kind;
 }
 
+/// What is not UTF-8 would make the whole no YAML.
+void append_comment(std::string& out, std::string line) {
+  if (!is_utf8(line)) {
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; }, '?');
+  }
+  append_line(out, line.empty() ? "#" : "# " + line);
+}
+
+std::string words_of_fault(const std::string& what, const config_share::fault& fault) {
+  return "  " + padded(std::to_string(fault.records), 6) + what + ", first at " + fault.first;
+}
+
 class reporter {
  public:
   reporter(const sniff_request& request, std::span<const sniffed_record> records,
@@ -109,14 +122,7 @@ class reporter {
   }
 
  private:
-  /// What is not UTF-8 would make the whole no YAML.
-  void comment(std::string line) {
-    if (!is_utf8(line)) {
-      std::replace_if(
-          line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; }, '?');
-    }
-    append_line(out_, line.empty() ? "#" : "# " + line);
-  }
+  void comment(std::string line) { append_comment(out_, std::move(line)); }
 
   void tell_size() {
     std::set<topic_partition> partitions;
@@ -315,7 +321,7 @@ class reporter {
     const std::size_t percent = (rejected * 100 + share.all() - 1) / share.all();
     comment(text + ", and reject " + std::to_string(rejected) + " (" + std::to_string(percent) + " %):");
     for (const auto& [what, fault] : share.faults) {
-      comment("  " + padded(std::to_string(fault.records), 6) + what + ", first at " + fault.first);
+      comment(words_of_fault(what, fault));
       const std::string hint = hint_on_fault(what.substr(0, what.find(' ')), std::nullopt);
       if (!hint.empty()) comment("        " + hint);
     }
@@ -388,16 +394,9 @@ std::string words_of_trial(const config_share& share) {
   if (share.rejected == 0) return {};
   std::string out;
   append_line(out, "");
-  append_line(out, "# This config rejects " + std::to_string(share.rejected) + " of these " +
-                       counted(share.all(), "event") + "; correct it first:");
-  for (const auto& [what, fault] : share.faults) {
-    std::string line = "#   " + padded(std::to_string(fault.records), 6) + what + ", first at " + fault.first;
-    if (!is_utf8(line)) {
-      std::replace_if(
-          line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; }, '?');
-    }
-    append_line(out, line);
-  }
+  append_comment(out, "This config rejects " + std::to_string(share.rejected) + " of these " +
+                          counted(share.all(), "event") + "; correct it first:");
+  for (const auto& [what, fault] : share.faults) append_comment(out, words_of_fault(what, fault));
   return out;
 }
 

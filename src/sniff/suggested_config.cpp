@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "decode/event_id_text.hpp"
 #include "text/config_words.hpp"
 #include "text/json_writer.hpp"
 
@@ -11,7 +12,14 @@ namespace ratchet::sniff {
 
 namespace {
 
-/// As YAML reads it: JSON's strings are YAML's.
+/// JSON's strings are YAML's.
+std::string quoted(const std::string& text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+/// As YAML reads it.
 std::string scalar(const std::string& text) {
   const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '_' || c == '-' || c == '.';
@@ -20,9 +28,7 @@ std::string scalar(const std::string& text) {
       text.front() != '.') {
     return text;
   }
-  std::string out;
-  append_json_string(out, text);
-  return out;
+  return quoted(text);
 }
 
 /// A name for the stream, of the topic's letters.
@@ -77,14 +83,10 @@ class writer {
   }
 
  private:
-  static std::string quoted(const std::string& text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-  }
-  void line(const std::string& text) {
-    is_latest_ = is_latest_ || text == "    order: latest";
-    out_.yaml += text + "\n";
+  void line(const std::string& text) { out_.yaml += text + "\n"; }
+  void write_order(order chosen) {
+    order_ = chosen;
+    line(std::string{"    order: "} + name_of(chosen));
   }
   void advise(std::string text) { out_.advice.push_back(std::move(text)); }
 
@@ -94,7 +96,7 @@ class writer {
         return write_cloudevents();
       case look::debezium_outbox:
         line("    envelope: {format: debezium-outbox}");
-        line("    order: arrival");
+        write_order(order::arrival);
         advise_sequence();
         return write_ids();
       case look::debezium_changes:
@@ -102,7 +104,7 @@ class writer {
         return write_changes();
       case look::ydb_changefeed:
         line("    envelope: {format: ydb-changefeed}");
-        return line("    order: latest");
+        return write_order(order::latest);
       case look::plain:
       case look::not_json:
         return write_plain();
@@ -131,7 +133,7 @@ class writer {
     } else {
       line("    envelope: {format: debezium-cdc}");
     }
-    line("    order: latest");
+    write_order(order::latest);
   }
 
   void write_cloudevents() {
@@ -146,14 +148,14 @@ class writer {
     } else {
       line("    envelope: {format: cloudevents}");
     }
-    line(is_ordered ? "    order: latest" : "    order: arrival");
+    write_order(is_ordered ? order::latest : order::arrival);
     write_ids();
   }
 
   /// Of a format whose id has one place, which is the likeliest then.
   void write_ids() {
     const id_kind kind = found_.ids.empty() ? id_kind::opaque : found_.ids_are;
-    line(std::string{"    dedup: {ids: "} + word_of_ids(kind) + "}");
+    line(std::string{"    dedup: {ids: "} + name_of(kind) + "}");
   }
 
   /// An outbox may have a column that orders its events.
@@ -169,7 +171,7 @@ class writer {
   /// Where each event counts, what one record lacks is no deletion of what another one had.
   void write_reducer() {
     const bool has_parts = !found_.now_and_then.empty();
-    const bool each_counts = !is_latest_;
+    const bool each_counts = order_ != order::latest;
     line(has_parts && each_counts ? "    reducer: {kind: merge_patch}" : "    reducer: {kind: replace}");
     if (!has_parts) return;
     const std::string seen = found_.now_and_then + " stands in " + std::to_string(found_.now_and_then_in) +
@@ -183,10 +185,6 @@ class writer {
              ": replace keeps the newest record alone. If a record holds only what has changed, say "
              "order: strict or arrival, and reducer: {kind: merge_patch}");
     }
-  }
-  static const char* word_of_ids(id_kind kind) noexcept {
-    if (kind == id_kind::uuidv7) return "uuidv7";
-    return kind == id_kind::ulid ? "ulid" : "opaque";
   }
 
   void write_plain() {
@@ -206,8 +204,7 @@ class writer {
       line("      sequence: offset");
       advise(
           "there were neither ids nor sequences: of an aggregate the record that comes last counts, unless "
-          "you "
-          "set `event_id` or `sequence`");
+          "you set `event_id` or `sequence`");
     } else if (!has_id && !has_sequence) {
       line("      event_id: /the-id-of-the-event");
       advise("there were neither ids nor sequences: correct `event_id`, or set a `sequence`");
@@ -222,19 +219,19 @@ class writer {
     if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
     if (!found_.times.empty()) write_time(found_.times.front().source);
     if (by_offset) {
-      line("    order: latest");
+      write_order(order::latest);
       return line("    dedup: off");
     }
     if (!has_sequence) {
-      line("    order: arrival");
-      line(std::string{"    dedup: {ids: "} + word_of_ids(has_id ? found_.ids_are : id_kind::opaque) + "}");
+      write_order(order::arrival);
+      write_ids();
       advise(
           "no field was found that grows with each event of an aggregate: each event counts once, as it "
           "arrives");
       return;
     }
-    line("    order: latest");
-    line(has_id ? std::string{"    dedup: {ids: "} + word_of_ids(found_.ids_are) + "}" : "    dedup: off");
+    write_order(order::latest);
+    has_id ? write_ids() : line("    dedup: off");
     if (found_.counts_by_one)
       advise(
           "the sequence counts by 1: if no event may be missed and none carries the full state, set order: "
@@ -248,7 +245,7 @@ class writer {
 
   const likely& found_;
   const std::string& topic_;
-  bool is_latest_{false};  ///< what was written
+  order order_{order::latest};  ///< that was written
   suggestion out_;
 };
 
