@@ -54,6 +54,19 @@ std::string time_of_ids() {
   return std::string{text}.insert(8, "-");
 }
 
+/// Each event of each aggregate was applied, in the order of its numbers; some aggregates are looked at.
+void expect_each_applied_once(main_job& job, std::initializer_list<const char*> some) {
+  const auto found = job.run({"status", "--output", "json"}).json();
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.applied"), k_aggregates * k_events);
+  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
+  EXPECT_EQ(found.get<int>("streams.payments.waiting.parked"), 0);
+  for (const char* aggregate : some) {
+    const std::string got = job.run({"get", "payments", aggregate}).output;
+    expect_in("\"last\":" + std::to_string(k_events), got);
+    expect_in("\"e17\":1", got);
+  }
+}
+
 TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
   main_job job;
   job.write_config(
@@ -90,14 +103,7 @@ TEST(envelopes, cloudevents_of_both_modes_are_one_stream_in_strict_order) {
   }
   feed.flush();
   read_under_a_kill(job);
-  const auto found = job.run({"status", "--output", "json"}).json();
-  EXPECT_EQ(found.get<int>("streams.payments.verdicts.applied"), k_aggregates * k_events);
-  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
-  EXPECT_EQ(found.get<int>("streams.payments.waiting.parked"), 0);
-  for (const char* aggregate : {"p0even", "p0odd", "p9odd"}) {
-    expect_in("\"last\":" + std::to_string(k_events), job.run({"get", "payments", aggregate}).output);
-    expect_in("\"e17\":1", job.run({"get", "payments", aggregate}).output);
-  }
+  expect_each_applied_once(job, {"p0even", "p0odd", "p9odd"});
   const auto told =
       job.run({"explain", "payments", "--event", now + "-7000-8000-000000000003", "--source", "/odd"});
   EXPECT_EQ(told.code, 0) << told.output;
@@ -128,14 +134,7 @@ TEST(envelopes, several_events_in_a_record_are_each_handled_once) {
   for (int partition = 0; partition < static_cast<int>(main_job::k_partitions); ++partition) send(partition);
   feed.flush();
   read_under_a_kill(job);
-  const auto found = job.run({"status", "--output", "json"}).json();
-  EXPECT_EQ(found.get<int>("streams.payments.verdicts.applied"), k_aggregates * k_events);
-  EXPECT_EQ(found.get<int>("streams.payments.verdicts.rejected"), 0);
-  EXPECT_EQ(found.get<int>("streams.payments.waiting.parked"), 0);
-  for (const char* aggregate : {"p0", "p7", "p19"}) {
-    expect_in("\"last\":" + std::to_string(k_events), job.run({"get", "payments", aggregate}).output);
-    expect_in("\"e17\":1", job.run({"get", "payments", aggregate}).output);
-  }
+  expect_each_applied_once(job, {"p0", "p7", "p19"});
 }
 
 TEST(envelopes, row_changes_of_postgresql_end_as_the_table_whatever_is_sent_again) {
