@@ -48,11 +48,10 @@ void add_position(json_writer& out, const stream_definition& s, const topic_part
   out.begin_object().key("stream").string(s.config.name);
   if (where.topic.empty()) {
     out.key("line").number(place.offset);
+    if (place.index != 0) out.key("index").number(place.index);
   } else {
-    out.key("topic").string(where.topic).key("partition").number(static_cast<std::int32_t>(where.partition));
-    out.key("offset").number(place.offset);
+    out.place(where, place);
   }
-  if (place.index != 0) out.key("index").number(place.index);
 }
 
 void add_reason(json_writer& out, wait_reason reason, const std::string& error) {
@@ -105,12 +104,12 @@ std::string explain_line(const stream_definition& s, std::string_view aggregate,
   const bool has_number = s.rules.gate.order != order::arrival;
   const bool failed = fate.end == waiting_end::dead;
   if (output == output_format::text) {
-    return text_line({position_text(fate.where, {fate.offset, fate.index}), std::string{aggregate},
+    return text_line({position_text(fate.where, fate.place()), std::string{aggregate},
                       has_number ? sequence_text(s, fate.sequence) : "-", name_of(fate.end),
                       failed ? reason_text(wait_reason::reducer, fate.error) : "-"});
   }
   json_writer out;
-  add_position(out, s, fate.where, {fate.offset, fate.index});
+  add_position(out, s, fate.where, fate.place());
   out.key("aggregate").string(aggregate).key("sequence");
   has_number ? write_sequence(out, numbers_of(s), fate.sequence) : out.null();
   out.key("verdict").string(name_of(fate.end));

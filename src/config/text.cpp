@@ -256,14 +256,14 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
                     " of the records' time stops the whole stream until an operator decides");
       break;
   }
-  if (!stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty()) {
+  const bool says_where_it_begins =
+      !stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty();
+  if (says_where_it_begins) {
     out.push_back("an event covers the numbers from " +
                   (stream.envelope.previous.empty() ? stream.envelope.sequence_first
                                                     : "behind " + stream.envelope.previous) +
                   " to its sequence; one without that field has one number");
   }
-  const bool says_where_it_begins =
-      !stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty();
   if (stream.first == first_number::any && says_where_it_begins) {
     out.emplace_back("the first event of an aggregate is applied at once, whatever its numbers");
   } else if (stream.first == first_number::any) {
@@ -389,8 +389,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
   if (stream.order == order::latest) {
     limits.emplace_back(
         "an event that is older than the last one of its aggregate is discarded (stale): each event must "
-        "carry "
-        "the full state");
+        "carry the full state");
     add_limits_of_sequences(stream, limits);
   } else if (stream.order == order::strict) {
     add_limits_of_strict(stream, limits);

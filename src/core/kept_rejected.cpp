@@ -3,6 +3,10 @@
 
 namespace ratchet {
 
+kept_rejected::position kept_rejected::position::of(const rejected_row& row) {
+  return {row.where, row.offset, row.index};
+}
+
 void kept_rejected::add(const position& where, rejected_place place, timestamp at) {
   const auto [known, is_new] = by_position_.try_emplace(where, place);
   if (!is_new) {

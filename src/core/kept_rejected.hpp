@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/record.hpp"
+#include "core/stream_state.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -34,6 +36,8 @@ class kept_rejected {
     topic_partition where;
     std::int64_t offset{0};
     std::uint32_t index{0};  ///< which of its record's events it is
+    [[nodiscard]] static position of(const rejected_row&);
+    [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
     friend auto operator<=>(const position&, const position&) = default;
   };
 

@@ -24,12 +24,7 @@ constexpr int k_superseding_passes = 8;
 
 /// The record that would have to wait, and finds no room.
 [[nodiscard]] partition_stop full(const stream_rules& rules, const decoded_event& e) {
-  partition_stop stop;
-  stop.where = *e.from->where;
-  stop.offset = e.from->offset;
-  stop.index = e.from->index;
-  stop.code = make_error_code(errc::waiting_full);
-  stop.aggregate = std::string{e.aggregate};
+  partition_stop stop = stop_at(e, make_error_code(errc::waiting_full));
   stop.what =
       std::to_string(rules.waiting.events) + " events, " + std::to_string(rules.waiting.bytes) + " bytes";
   return stop;
@@ -45,7 +40,7 @@ void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts
     });
   };
   std::erase_if(cuts, [&](const cut& c) { return is_gone(*c.where, c.from); });
-  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, {s.offset, s.index}); });
+  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, s.place()); });
 }
 
 /// The events up to the first whose aggregate was not looked up.
@@ -60,6 +55,16 @@ std::span<const decoded_event> known_ones(std::span<const decoded_event> events,
 }
 
 }  // namespace
+
+partition_stop stop_at(const decoded_event& e, std::error_code code) {
+  partition_stop stop;
+  stop.where = *e.from->where;
+  stop.offset = e.from->offset;
+  stop.index = e.from->index;
+  stop.code = code;
+  stop.aggregate = std::string{e.aggregate};
+  return stop;
+}
 
 stream_change run_step(const stream_rules& rules, const reducer& reduce, const stream_state& before,
                        std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows,
@@ -80,9 +85,8 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
       stream_change change = attempt.take(before);
       // A partition stops at its first failure only.
       std::erase_if(stops, [&](const partition_stop& s) {
-        return std::any_of(cuts.begin(), cuts.end(), [&](const cut& c) {
-          return *c.where == s.where && c.from < event_place{s.offset, s.index};
-        });
+        return std::any_of(cuts.begin(), cuts.end(),
+                           [&](const cut& c) { return *c.where == s.where && c.from < s.place(); });
       });
       change.stops.insert(change.stops.end(), std::make_move_iterator(stops.begin()),
                           std::make_move_iterator(stops.end()));
@@ -99,7 +103,7 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
       continue;
     }
     if (!failure->stop) failure->stop = full(rules, events.front());
-    const event_place from{failure->stop->offset, failure->stop->index};
+    const event_place from = failure->stop->place();
     const auto at = std::find_if(events.begin(), events.end(), [&](const decoded_event& e) {
       return *e.from->where == failure->stop->where && e.from->place() == from;
     });

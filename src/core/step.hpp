@@ -147,7 +147,12 @@ struct partition_stop {
   std::string aggregate;   ///< of the event that failed
   std::string what;        ///< the text of an exception, or what it asked for amiss
   std::uint32_t index{0};  ///< the events of the record at `offset` that come before this one were handled
+
+  [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
 };
+
+/// Stops the event's partition before this event.
+[[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code);
 
 struct aggregate_change {
   std::uint32_t aggregate{0};  ///< index into the plan
@@ -179,6 +184,8 @@ struct waiting_fate {
   std::int64_t offset{0};
   std::string error;       ///< of its last attempt, where it is dead
   std::uint32_t index{0};  ///< which of its record's events it is
+
+  [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
 };
 
 /// Why an event of the batch waits, as its record came; for people.

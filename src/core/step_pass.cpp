@@ -140,8 +140,9 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
   const bool is_undecoded = e.kind == decoded_kind::malformed && is_undecodable(e.malformed);
   if (is_undecoded && poisons(index, partition)) return;
   partition_state& where = state_of(partition);
+  if (forgets_) [[unlikely]]
+    note_age(index, where);
   if (e.kind == decoded_kind::malformed) {
-    if (forgets_) keep_up_retention(rules_, change_.after);
     // A record counts once, whatever it holds.
     const std::uint32_t one = e.from->index == 0 ? 1 : 0;
     where.malformed_run = is_undecoded ? where.malformed_run + one : 0;
@@ -151,8 +152,6 @@ void pass::handle(std::uint32_t index, partition_in_step& partition) {
     const bool is_too_many = rules_.monotonic_ids && is_one_source_too_many(e, where);
     if (rules_.monotonic_ids && !is_too_many) note_id_number(index, where);
     if (rules_.opaque_ids) filed_[index] = filed_time(e, change_.after, where, rules_.window);
-    if (forgets_) [[unlikely]]
-      note_age(index, where);
     if (e.kind == decoded_kind::ignored) {
       d = {verdict::ignored, reject_reason::none};
     } else {
@@ -277,7 +276,7 @@ decision pass::decide_event(std::uint32_t index) {
   const gate_facts facts = facts_of(index, aggregate);
   const decision d = decide(rules_.gate, facts);
   if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
-  if (d.verdict == verdict::parked || (rules_.parks_too_old && d.reason == reject_reason::too_old)) {
+  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
     wait_from_here(at);
     return {};
   }
@@ -293,10 +292,11 @@ decision pass::decide_forgetting(std::uint32_t index) {
   gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
   if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
   const decision d = decide(rules_.gate, facts);
-  const bool is_kept_as_dead = d.reason == reject_reason::too_old && rules_.parks_too_old;
-  const bool waits = d.verdict == verdict::parked || is_kept_as_dead;
-  if (waits) wait_from_here(at);
-  if (waits || d.verdict != verdict::applied) return waits ? decision{} : d;
+  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
+    wait_from_here(at);
+    return {};
+  }
+  if (d.verdict != verdict::applied) return d;
   if (anew) {
     aggregate.exists = false;
     aggregate.seen.reset();
@@ -336,16 +336,6 @@ void pass::admit(std::uint32_t index, sequence number, aggregate_in_step& aggreg
   to_run_.push_back({index, aggregate.last});
 }
 
-partition_stop pass::stop_at(const decoded_event& e, std::error_code code) const {
-  partition_stop stop;
-  stop.where = *e.from->where;
-  stop.offset = e.from->offset;
-  stop.index = e.from->index;
-  stop.code = code;
-  stop.aggregate = std::string{e.aggregate};
-  return stop;
-}
-
 std::optional<pass_failure> pass::apply_all() {
   std::size_t state_bytes = 0;
   states_.resize(aggregates_.size());
@@ -383,13 +373,6 @@ std::optional<pass_failure> pass::apply_all() {
   return std::nullopt;
 }
 
-/// Where aggregates are forgotten, their numbers come again: then times tell the ids of what is published
-/// apart, so that a record without one has what stands in for it.
-std::optional<timestamp> pass::time_of_outputs(std::uint32_t index) const {
-  const std::optional<timestamp> of_record = events_[index].record_time;
-  return of_record || !rules_.retention ? of_record : ages_[index].seen;
-}
-
 std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) {
   const decoded_event& e = events_[to_run.index];
   if (e.kind == decoded_kind::tombstone) {
@@ -411,8 +394,10 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
     if (!ended.outputs.empty()) {
+      const std::optional<timestamp> seen = forgets_ ? ages_[to_run.index].seen : std::nullopt;
       change_.outputs.push_back(outputs_of(plan_.aggregate_of[to_run.index], view,
-                                           time_of_outputs(to_run.index), std::move(ended.outputs)));
+                                           time_of_outputs(rules_, e.record_time, seen),
+                                           std::move(ended.outputs)));
     }
     add_changes(change_.tables, plan_.aggregate_of[to_run.index], to_run.index, std::move(ended.tables));
     return std::nullopt;

@@ -129,7 +129,6 @@ class pass {
   }
   [[nodiscard]] std::optional<pass_failure> apply_all();
   [[nodiscard]] std::optional<partition_stop> apply_one(const admitted&, state&);
-  [[nodiscard]] std::optional<timestamp> time_of_outputs(std::uint32_t index) const;
   [[nodiscard]] std::optional<pass_failure> handle_waiting();
   /// How many of the events that are left to waiting_machines were taken, of all of them.
   struct progress {
@@ -141,7 +140,6 @@ class pass {
   [[nodiscard]] std::uint32_t end_in_time(progress) const;
   void count_settled(decision);
   void count_all();
-  [[nodiscard]] partition_stop stop_at(const decoded_event&, std::error_code) const;
 
   const stream_rules& rules_;
   const reducer& reducer_;

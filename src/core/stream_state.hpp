@@ -203,6 +203,7 @@ struct rejected_row {
   /// Which of its record's events it is; 0 in plain files. Key and value: of a record that holds several, the
   /// value is the event.
   std::uint32_t index{0};
+  [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
   friend bool operator==(const rejected_row&, const rejected_row&) = default;
 };
 

@@ -33,11 +33,9 @@ struct kept_record {
   std::optional<std::string> value;
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
   std::uint32_t index{0};  ///< which of its record's events it is
+  [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
   friend bool operator==(const kept_record&, const kept_record&) = default;
 };
-[[nodiscard]] inline event_place place_of(const kept_record& r) noexcept {
-  return {r.offset, r.index};
-}
 
 /// What the gate needs to know of a waiting event.
 struct waiting_head {

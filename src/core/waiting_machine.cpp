@@ -157,7 +157,7 @@ bool waiting_machine::take(const incoming_event& came) {
   forget_reopened(in.floor);
   const bool anew = is_gone(in.age);
   const decision d = decide(around_.rules.gate, facts_of(in, anew));
-  const bool waits_as_dead = d.reason == reject_reason::too_old && around_.rules.parks_too_old;
+  const bool waits_as_dead = is_kept_as_dead(around_.rules, d);
   const bool is_taken = d.verdict == verdict::applied || d.verdict == verdict::parked || waits_as_dead;
   if (anew && is_taken) begin_anew();
   if (d.verdict == verdict::applied) {
@@ -464,7 +464,7 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   } else {
     ++(around_.counts.*becomes);
   }
-  tell(event.head, end_of(becomes), std::move(event.record.where), place_of(event.record));
+  tell(event.head, end_of(becomes), std::move(event.record.where), event.record.place());
   if (e.stored) removed_.push_back(event.head);
   if (was_accepted) --accepted_events_;
   if (was_accepted && at == accepted_.begin()) ++lowest_gone_;

@@ -32,6 +32,11 @@ struct waiting_room {
 
 [[nodiscard]] waiting_room room_of(const stream_rules&, const counters&);
 
+/// An event that is too old, and waits for an operator as the stream wants it.
+[[nodiscard]] inline bool is_kept_as_dead(const stream_rules& rules, decision d) noexcept {
+  return rules.parks_too_old && d.reason == reject_reason::too_old;
+}
+
 /// Null where the aggregate has none. Borrowed from `rows`.
 [[nodiscard]] const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate);
 

@@ -27,7 +27,7 @@ std::string told_of(const stream_rules& rules, std::string_view aggregate, const
   const topic_partition& where = e.record.where;
   if (!where.topic.empty()) {
     text += where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition)) + "@" +
-            to_text(place_of(e.record)) + ", ";
+            to_text(e.record.place()) + ", ";
   }
   return text + (e.tombstone ? "no payload" : payload_text(e.payload().size(), e.head.payload_hash)) + ")";
 }

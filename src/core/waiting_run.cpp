@@ -61,9 +61,8 @@ void waiting_machine::run_incoming(const incoming_event& in) {
                    .partition = e.from->where->partition,
                    .offset = e.from->offset,
                    .index = e.from->index};
-  const auto stands_in = around_.rules.retention ? in.age.seen : std::nullopt;  // see pass::time_of_outputs()
-  reducer_call ended =
-      call(view, e.record_time ? e.record_time : stands_in, e.kind == decoded_kind::tombstone);
+  reducer_call ended = call(view, time_of_outputs(around_.rules, e.record_time, in.age.seen),
+                            e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
@@ -106,9 +105,8 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .offset = waiting.record.offset,
                    .index = waiting.record.index,
                    .attempt = waiting.attempts + 1};
-  const auto stands_in = around_.rules.retention ? waiting.head.since : std::nullopt;
   const reducer_call ended =
-      call(view, waiting.record.time ? waiting.record.time : stands_in, waiting.tombstone);
+      call(view, time_of_outputs(around_.rules, waiting.record.time, waiting.head.since), waiting.tombstone);
   if (ended.how == ending::done) {
     const auto time = waiting.time ? waiting.time : waiting.record.time;
     if (defers_) {
@@ -128,7 +126,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
   note_failure(waiting, ended);
   around_.room.bytes += waiting.bytes();
   if (!again) {
-    tell(waiting.head, waiting_end::dead, waiting.record.where, place_of(waiting.record), waiting.error);
+    tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.place(), waiting.error);
   }
   if (ended.how == ending::stop) {
     partition_stop failure;

@@ -110,8 +110,7 @@ const char* advice_on(reject_reason reason) {
       return "Another event had this id before. Send this event under a new id.";
     case reject_reason::below_first:
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
-             "config "
-             "names as the first.";
+             "config names as the first.";
   }
   return "";
 }
@@ -153,11 +152,7 @@ std::string answer_to(const stream_definition& stream, const decoded_event& e, c
       ? write_sequence(json, sequence_spelling::of(stream.config.envelope, stream.config.order), e.sequence)
       : json.null();
   json.key("floor").time(floor);
-  json.key("topic").string(from.where->topic);
-  json.key("partition").number(static_cast<std::int32_t>(from.where->partition));
-  json.key("offset").number(from.offset);
-  if (from.index != 0) json.key("index").number(from.index);
-  json.end_object().end_object();
+  json.place(*from.where, from.place()).end_object().end_object();
   return json.take();
 }
 
@@ -212,7 +207,7 @@ std::string purpose_of(const stream_definition& stream, const waiting_event& eve
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
-  text += " of " + to_string(from.where) + "@" + to_text(place_of(from));
+  text += " of " + to_string(from.where) + "@" + to_text(from.place());
   return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 
@@ -235,7 +230,7 @@ void tell_of_dead(const stream_definition& stream, std::string_view aggregate, c
   row.key = from.key;
   row.value = from.value;
   row.headers = from.headers;
-  add_headers(row, stream, {&from.where, place_of(from), from.time, aggregate, "ratchet.dead", event.error});
+  add_headers(row, stream, {&from.where, from.place(), from.time, aggregate, "ratchet.dead", event.error});
   row.headers.emplace_back("ratchet-attempts", std::to_string(event.attempts));
   out.push_back(std::move(row));
 }

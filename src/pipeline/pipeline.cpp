@@ -192,7 +192,7 @@ result<step_part> pipeline::decide(work& w, std::vector<output_row>& outputs) {
   w.took = clock_.steady() - begin;
   const auto looked_at = w.taken.first(w.change.looked_at);
   note_last_hashes(looked_at, w.change);
-  step_part out{.stream = s.stream.id, .plan = w.plan, .change = &w.change, .rejected = {}, .slot = s.slot};
+  step_part out = part_of(s, *w.plan, w.change);
   for (std::size_t n = 0; n < w.change.rejected.size(); ++n) {
     const std::uint32_t i = w.change.rejected[n];
     const rejected_row& row =
@@ -255,6 +255,10 @@ std::vector<audit_row> pipeline::audits_of(stream_change& change, timestamp now)
   return std::move(change.audits);
 }
 
+step_part pipeline::part_of(const partition_task& task, const step_plan& plan, const stream_change& change) {
+  return {.stream = task.stream.id, .plan = &plan, .change = &change, .rejected = {}, .slot = task.slot};
+}
+
 /// Of the ledger the difference is compared: what another version has left cannot end this one.
 void pipeline::assert_goes_on(const partition_task& task, const stream_state& after) {
   const counters& was = task.state.counters;
@@ -313,8 +317,7 @@ result<void> pipeline::write_states(std::map<partition_task*, stream_state> chan
     }
     assert_goes_on(*task, after);
     change.after = std::move(after);
-    parts.push_back(
-        {.stream = task->stream.id, .plan = &nothing, .change = &change, .rejected = {}, .slot = task->slot});
+    parts.push_back(part_of(*task, nothing, change));
   }
   RATCHET_TRY(write(std::move(parts), std::move(audits), std::move(of_store)));
   std::size_t next = 0;

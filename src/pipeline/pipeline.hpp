@@ -202,6 +202,8 @@ class pipeline {
   /// What is behind a stop was not read: the partitions hold the floor back.
   [[nodiscard]] result<void> enter_stops(std::vector<partition_stop>&);
 
+  /// What a step does in the task's slot. Borrows the plan and the change.
+  [[nodiscard]] static step_part part_of(const partition_task&, const step_plan&, const stream_change&);
   /// What holds of a stream's state behind every step, whatever made it. Ends the program where it does not,
   /// before anything is written.
   static void assert_goes_on(const partition_task&, const stream_state& after);

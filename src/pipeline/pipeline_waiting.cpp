@@ -150,8 +150,7 @@ result<void> pipeline::drop_old_rejected(partition_task& task) {
   const step_plan nothing;
   stream_change change;
   change.after = task.state;
-  step_part part{
-      .stream = task.stream.id, .plan = &nothing, .change = &change, .rejected = {}, .slot = task.slot};
+  step_part part = part_of(task, nothing, change);
   part.keep_rejected = limits;
   return write({std::move(part)}, {});
 }
@@ -311,8 +310,7 @@ result<bool> pipeline::resume_some(partition_task& task, look_for what) {
 result<void> pipeline::take_change(partition_task& task, const step_plan& plan, stream_change& change) {
   assert_goes_on(task, change.after);
   std::vector<audit_row> audits = audits_of(change, clock_.now());
-  const step_part part{
-      .stream = task.stream.id, .plan = &plan, .change = &change, .rejected = {}, .slot = task.slot};
+  const step_part part = part_of(task, plan, change);
   outbox_change outbox;
   tell_of_dead_ones(task.stream, plan, change, outbox.puts);
   add_published(origin_of(task.stream), plan, std::move(change.outputs), outbox.puts);

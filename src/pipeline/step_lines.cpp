@@ -130,8 +130,8 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
   const auto answer = take(log_kind::event_rejected, stream, now);
   if (answer == log_burst::answer::none) return;
   const bool malformed = row.reason == reject_reason::malformed;
-  std::string text = begin_of(stream) + text_of(row.where, {row.offset, row.index}) +
-                     " was rejected: " + name_of(row.reason);
+  std::string text =
+      begin_of(stream) + text_of(row.where, row.place()) + " was rejected: " + name_of(row.reason);
   if (malformed) text += ", " + fault_text(row);
   if (answer == log_burst::answer::first && malformed) {
     const std::string hint = hint_on_fault(row.detail, row.value);
@@ -150,8 +150,8 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   if (answer == log_burst::answer::none) return;
   const kept_record& from = event.record;
   std::string text = begin_of(stream) + "event " + number_text(stream, event.head.sequence) +
-                     " of aggregate `" + std::string{aggregate} + "`, " +
-                     text_of(from.where, place_of(from)) + ", is dead";
+                     " of aggregate `" + std::string{aggregate} + "`, " + text_of(from.where, from.place()) +
+                     ", is dead";
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_dead, stream);

@@ -33,7 +33,7 @@ std::string what_is_poisoned(const partition_stop& stop) {
 }  // namespace
 
 std::string describe(const partition_stop& stop) {
-  const std::string offset = to_text(event_place{stop.offset, stop.index});
+  const std::string offset = to_text(stop.place());
   // A stream of plain lines that stops as a whole stops at none of them: lines begin with 1.
   const std::string line = stop.offset > 0 ? "line " + offset : std::string{"the lines"};
   const std::string place = stop.where.topic.empty() ? line : to_string(stop.where) + " at offset " + offset;

@@ -486,8 +486,7 @@ problem nothing_known(const explain_report& report) {
       p.message += "no event with this id was applied, none waits, and " + floor_text(report);
       p.hint =
           "it has not come, or it was discarded as stale, or rejected so long ago that its record is no "
-          "longer "
-          "kept";
+          "longer kept";
       break;
   }
   if (report.ids.has_source)

@@ -58,8 +58,7 @@ const char* shape_of(id_kind kind) noexcept {
   if (kind == id_kind::ulid)
     return "ULIDs are 26 characters of 0-9 and A-Z but I, L, O and U, the first at most 7";
   return "UUIDv7 are 36 characters, hexadecimal digits in groups of 8, 4, 4, 4 and 12 with dashes between "
-         "them, of "
-         "version 7 and the variant 8, 9, a or b";
+         "them, of version 7 and the variant 8, 9, a or b";
 }
 
 }  // namespace ratchet

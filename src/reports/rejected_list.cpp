@@ -52,7 +52,7 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
   is_malformed(row) ? json.string(fault_text(row)) : json.null();
   json.key("attempts").number(0U).key("due").null();
   json.key("time").time(time_of(row)).key("first_seen").time(row.at).key("position");
-  write_position(json, row.where, {row.offset, row.index});
+  write_position(json, row.where, row.place());
   json.end_object();
   return json.take();
 }
@@ -66,13 +66,13 @@ std::string text_of(const id_spelling& ids, const rejected_row& row) {
   if (row.id) out += "  event " + ids.text(*row.id);
   return out + "  " +
          (row.where.topic.empty() ? "content " + content_hash_text(row)
-                                  : position_word({row.where, row.offset, row.index}));
+                                  : position_word(kept_rejected::position::of(row)));
 }
 
 }  // namespace
 
 std::string position_word(const kept_rejected::position& position) {
-  return to_string(position.where) + "@" + to_text(event_place{position.offset, position.index});
+  return to_string(position.where) + "@" + to_text(position.place());
 }
 
 std::optional<kept_rejected::position> position_of(std::string_view text) {
@@ -105,7 +105,7 @@ result<waiting_listed> list_rejected(const store_view& view, const named_stream&
     if (!fits(filter, row)) return pages.pass_over();
     if (pages.is_full()) return false;
     return pages.add(json ? json_of(stream, ids, row) : text_of(ids, row),
-                     position_word({row.where, row.offset, row.index}));
+                     position_word(kept_rejected::position::of(row)));
   }));
   return pages.end();
 }

@@ -60,10 +60,7 @@ void write_rejected(json_writer& json, const rejected_row& row) {
     json.key("topic").null().key("partition").null().key("offset").null();
     json.key("content_hash").string(content_hash_text(row));
   } else {
-    json.key("topic").string(row.where.topic);
-    json.key("partition").number(static_cast<std::int32_t>(row.where.partition));
-    json.key("offset").number(row.offset);
-    if (row.index != 0) json.key("index").number(row.index);
+    json.place(row.where, row.place());
   }
   json.key("step").number(row.step).key("rejected_at").time(row.at);
   json.key("reason").string(name_of(row.reason));
@@ -87,7 +84,7 @@ std::string rejected_line(const rejected_row& row) {
                         ? "content " + content_hash_text(row)
                         : row.where.topic + "/" +
                               std::to_string(static_cast<std::int32_t>(row.where.partition)) + "@" +
-                              to_text(event_place{row.offset, row.index});
+                              to_text(row.place());
   out += std::string{"  "} + name_of(row.reason);
   if (row.reason == reject_reason::malformed) {
     if (!row.detail.empty()) out += " " + row.detail;

@@ -248,7 +248,7 @@ void write_waiting_members(json_writer& json, std::string_view stream, const id_
   // A held one is not tried again, whatever its row says.
   json.key("due").time(story.state == waiting_state::retrying ? event.due : std::nullopt);
   json.key("time").time(time_of(event)).key("first_seen").time(event.first_seen).key("position");
-  write_position(json, event.record.where, place_of(event.record));
+  write_position(json, event.record.where, event.record.place());
 }
 
 void write_position(json_writer& json, const topic_partition& where, event_place place) {
@@ -256,11 +256,7 @@ void write_position(json_writer& json, const topic_partition& where, event_place
     json.null();
     return;
   }
-  json.begin_object().key("topic").string(where.topic);
-  json.key("partition").number(static_cast<std::int32_t>(where.partition));
-  json.key("offset").number(place.offset);
-  if (place.index != 0) json.key("index").number(place.index);
-  json.end_object();
+  json.begin_object().place(where, place).end_object();
 }
 
 std::string waiting_line(const id_spelling& ids, std::string_view aggregate, const waiting_event& event,
@@ -276,7 +272,7 @@ std::string waiting_line(const id_spelling& ids, std::string_view aggregate, con
   if (!is_typed(ids.numbers)) out += "  --sequence " + sequence_word(event.head.sequence);
   const kept_record& record = event.record;
   if (!record.where.topic.empty()) {
-    out += "  " + to_string(record.where) + "@" + to_text(place_of(record));
+    out += "  " + to_string(record.where) + "@" + to_text(record.place());
   }
   return out;
 }

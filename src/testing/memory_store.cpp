@@ -205,7 +205,7 @@ void memory_store::stream_contents::enter(const step_part& part, std::uint64_t s
   if (part.rejected.empty() && !part.keep_rejected.before) return;
   std::uint32_t ordinal = 0;
   for (const rejected_row& row : part.rejected) {
-    const kept_rejected::position where{row.where, row.offset, row.index};
+    const auto where = kept_rejected::position::of(row);
     rejected.insert_or_assign(where, row);
     kept.add(where, {step, ordinal++}, row.at);
   }

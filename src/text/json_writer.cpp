@@ -163,6 +163,14 @@ json_writer& json_writer::sequence(ratchet::sequence value) {
   return begin_array().number(value.epoch).number(value.number).end_array();
 }
 
+json_writer& json_writer::place(const topic_partition& where, event_place place) {
+  key("topic").string(where.topic);
+  key("partition").number(static_cast<std::int32_t>(where.partition));
+  key("offset").number(place.offset);
+  if (place.index != 0) key("index").number(place.index);
+  return *this;
+}
+
 json_writer& json_writer::time(const std::optional<timestamp>& value) {
   return value ? string(to_rfc3339(*value)) : null();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/record.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
@@ -50,6 +51,9 @@ class json_writer {
   json_writer& sequence(ratchet::sequence value);
   /// RFC 3339 in UTC with milliseconds; null where there is none.
   json_writer& time(const std::optional<timestamp>& value);
+  /// Members of the object: topic, partition and offset, and the index of an event that is not the first of
+  /// its record.
+  json_writer& place(const topic_partition&, event_place);
   /// A document that is valid JSON already.
   json_writer& raw(std::string_view document, raw_layout layout = raw_layout::as_it_stands);
 

@@ -15,8 +15,7 @@ namespace {
 
 constexpr const char* k_times =
     "a time is RFC 3339, as in 2026-01-31T12:00:00Z, or a number of milliseconds since 1970; `time: {from: "
-    "…, "
-    "unit: s}` names another unit, also us and ns";
+    "…, unit: s}` names another unit, also us and ns";
 
 [[nodiscard]] bool is_json_string(std::string_view value) noexcept {
   const std::size_t first = value.find_first_not_of(" \t\r\n");
@@ -35,8 +34,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   const auto is = [fault](malformed_reason reason) { return fault == name_of(reason); };
   if (is(malformed_reason::id_invalid)) {
     return "not an id as `dedup.ids` names them, a UUIDv7 where it names none; `dedup: {ids: opaque}` takes "
-           "any "
-           "text";
+           "any text";
   }
   if (is(malformed_reason::sequence_invalid)) {
     return "not what the config says of `sequence`: digits if it says nothing; `sequence: {from: …, as: …}` "
@@ -49,8 +47,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (is(malformed_reason::id_time_invalid)) {
     return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
-           "clock; "
-           "`dedup: {ids: opaque}` takes it by its record's time";
+           "clock; `dedup: {ids: opaque}` takes it by its record's time";
   }
   if (is(malformed_reason::avro) || is(malformed_reason::protobuf)) {
     const auto framed = value ? read_frame(*value) : std::nullopt;
@@ -67,8 +64,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   if (is(malformed_reason::time_invalid)) return k_times;
   if (is(malformed_reason::null_value) && !value) {
     return "a null value, of which the field cannot be read: take it from the key or a header, or say "
-           "`ignore: "
-           "{tombstones: true}`";
+           "`ignore: {tombstones: true}`";
   }
   if (is(malformed_reason::null_value)) {
     return "the value is the JSON text null, which is not a null value (tombstone): let the producer send no "
@@ -80,8 +76,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (is(malformed_reason::range_invalid)) {
     return "the event would begin behind its own `sequence`: `previous` is the number of the event before "
-           "it, "
-           "and `sequence.first` is its own first number";
+           "it, and `sequence.first` is its own first number";
   }
   const bool lacks_fields = is(malformed_reason::missing_field) || is(malformed_reason::wrong_type);
   if (lacks_fields && value && is_json_string(*value)) {
@@ -104,8 +99,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
     return "how this connector's changes are ordered is not known; `envelope: {format: debezium-cdc, "
-           "position: "
-           "partition}` takes the last one of a row in its partition";
+           "position: partition}` takes the last one of a row in its partition";
   }
   if (fault.starts_with(name_of(malformed_reason::unwrapped_row))) {
     return "a row without its envelope, as ExtractNewRecordState leaves it: let it add the position "

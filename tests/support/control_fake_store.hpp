@@ -84,8 +84,7 @@ class fake_view final : public store_view {
   result<void> each_rejected(stream_id id, const std::optional<kept_rejected::position>& after,
                              const std::function<bool(const rejected_row&)>& visit) const override {
     std::map<kept_rejected::position, rejected_row> rows;
-    for (const rejected_row& row : at(id).rejected)
-      rows.emplace(kept_rejected::position{row.where, row.offset, row.index}, row);
+    for (const rejected_row& row : at(id).rejected) rows.emplace(kept_rejected::position::of(row), row);
     for (auto row = after ? rows.upper_bound(*after) : rows.begin(); row != rows.end(); ++row) {
       if (!visit(row->second)) break;
     }

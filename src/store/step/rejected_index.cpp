@@ -25,7 +25,7 @@ result<void> rejected_index::load(const database& db, std::span<const stream_id>
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
                               RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
                               const rejected_row& row = decoded.second;
-                              kept.add({row.where, row.offset, row.index}, decoded.first, row.at);
+                              kept.add(kept_rejected::position::of(row), decoded.first, row.at);
                               return true;
                             }));
   }
@@ -41,7 +41,7 @@ void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle
   const std::size_t first = added.size() > limits.records ? added.size() - limits.records : 0;
   for (std::size_t i = first; i < added.size(); ++i) {
     const rejected_place place{step, static_cast<std::uint32_t>(i)};
-    const kept_rejected::position where{added[i].where, added[i].offset, added[i].index};
+    const auto where = kept_rejected::position::of(added[i]);
     put(batch, family, layout::rejected_key(stream, where), layout::encode_rejected(added[i], place));
     kept.add(where, place, added[i].at);
   }

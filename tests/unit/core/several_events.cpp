@@ -160,7 +160,7 @@ TEST(several_events, wait_under_their_own_place) {
   w.step(record_of({"y", "z"}, 7, 2));
   ASSERT_EQ(w.waiting["a"].size(), 2U);
   const waiting_event& second = w.waiting["a"].at(seq(3));
-  EXPECT_EQ(place_of(second.record), (event_place{7, 1}));
+  EXPECT_EQ(second.record.place(), (event_place{7, 1}));
   w.step(record_of({"x"}, 8, 1));
   EXPECT_EQ(w.snapshot("a"), "x;y;z;");
 }
