@@ -47,7 +47,7 @@ constexpr std::array k_rules{
     log_rule{log_kind::copy_opened, "copy_opened", k_warn,
              "a checkpoint is opened for writing, or takes over"},
     log_rule{log_kind::cluster_changed, "cluster_changed", k_warn,
-             "the state goes on with another cluster, as `--resume` says"},
+             "the state goes on with another cluster, by `--resume`"},
     log_rule{log_kind::sink_discarded, "sink_discarded", k_warn,
              "messages were discarded: their sink has `discard: true`"},
 
