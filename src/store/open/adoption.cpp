@@ -101,11 +101,9 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
       "`ratchet waiting replay` tries the waiting events again); or keep this state and give the new "
       "settings a `state.path` and a `kafka.group` of their own; or rebuild it: from Kafka " +
           how_to_rebuild(changed.own) +
-          ", from files by moving the directory away and applying them again. These settings may change at "
-          "any time: `dedup.window`, `dedup.max_skew`, `record_times`, `types`, `ignore`, `gap`, `waiting`, "
-          "`retry`, `reducer.timeout`, `dead_letter`, `rejections`, `emit`, `outputs`, `outbox`, `rejected`, "
-          "`poison`, `step`, `memory_limit`, `state.sync`, `state.commit_interval`, `kafka.brokers` of the "
-          "same cluster, `kafka.properties`; and tables may be added to `tables`",
+          ", from files by moving the directory away and applying them again. Windows, limits, intervals, "
+          "outputs and new tables may change at any time: see `Change the config` in "
+          "docs/operating/upgrading.md",
       std::move(changed.lines)};
   if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);
   ask_to_rebuild(refused, changed.names);

@@ -81,7 +81,7 @@ TEST_F(a_private_directory, of_somebody_else_is_refused) {
   ASSERT_FALSE(checked.has_value());
   EXPECT_EQ(exit_code(checked.error().code), 74);
   EXPECT_THAT(checked.error().message, HasSubstr(root_.string() + " belongs to user 65534"));
-  EXPECT_THAT(checked.error().hint, HasSubstr("run this as it, too: `runuser -u nobody -- ratchet"));
+  EXPECT_THAT(checked.error().hint, HasSubstr("run this as that user, too: `runuser -u nobody -- ratchet"));
   EXPECT_THAT(checked.error().hint, HasSubstr("chown -R 0 " + root_.string()));
   EXPECT_THAT(checked.error().hint, HasSubstr("`state.path: " + root_.string() + "/state`"));
 }
