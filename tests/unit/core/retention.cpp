@@ -297,7 +297,8 @@ TEST(retention, does_not_forget_at_once_what_was_deferred_for_long) {
 TEST(retention, gives_what_is_published_a_time_where_its_record_has_none) {
   world w = forgetting(order::strict);
   const auto published = [&](const spec& e) {
-    const testing::batch b{{e}};
+    const std::vector<spec> specs{e};
+    const testing::batch b{specs};
     const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
     const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
     return change.outputs.empty() ? std::nullopt : change.outputs.front().record_time;
