@@ -19,6 +19,7 @@ OUTSIDE = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "bench/RE
            "bench/peers/README.md": "performance/peers.md"}
 INSIDE = {to: source for source, to in OUTSIDE.items()}
 
+WORDY = 25  # characters of a cell on average: such a column has words, and no figures
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -65,6 +66,25 @@ def on_page_markdown(markdown, page, config, files):
             return words
         return f"{picture}[{words}]({posixpath.relpath(to, posixpath.dirname(uri) or '.')}{mark}{anchor})"
 
-    if uri == "overview.md":  # its picture is HTML, of which mkdocs mends nothing
+    if uri == "overview.md":  # its picture is HTML, which mkdocs leaves as it is
         markdown = markdown.replace('="docs/images/', '="images/')
     return LINK.sub(as_site_has_it, markdown)
+
+
+def on_page_content(html, page, config, files):
+    """Gives each cell of a table of three columns or more, of words, the name of its column, for phones: see site.css."""
+    def named(table):
+        names = [re.sub(r"<[^>]*>", "", name).strip() for name in re.findall(r"<th[^>]*>(.*?)</th>", table[0], re.S)]
+        cells = [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", table[0], re.S)]
+        longest = max((sum(map(len, column)) / len(column) for column in (cells[n::len(names)] for n in range(1, len(names))) if column),
+                      default=0)
+        if len(names) < 3 or longest < WORDY:
+            return table[0]
+        at = -1
+
+        def cell(match):
+            nonlocal at
+            at = (at + 1) % len(names)
+            return f'<td data-name="{names[at]}"{match[1]}>'
+        return '<div class="cards">' + re.sub(r"<td([^>]*)>", cell, table[0]) + "</div>"
+    return re.sub(r"<table>.*?</table>", named, html, flags=re.S)

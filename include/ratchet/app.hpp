@@ -38,15 +38,15 @@ class until {
   const std::atomic<bool>* flag_;
 };
 
-/// Until SIGINT or SIGTERM; a second one ends the process at once. The only call that installs signal
-/// handlers, and only while run() lasts. Of several apps that run so at a time each ends.
+/// Until SIGINT or SIGTERM. A second signal ends the process at once. No other call installs signal handlers,
+/// and they are removed when run() returns. A signal ends every app that runs this way.
 [[nodiscard]] RATCHET_EXPORT until until_signal() noexcept;
 /// Until every partition has reached the end it had when it was assigned.
 [[nodiscard]] RATCHET_EXPORT until until_end() noexcept;
 /// Until another thread sets the flag, which must outlive the run.
 [[nodiscard]] RATCHET_EXPORT until until_set(const std::atomic<bool>&) noexcept;
 
-/// What is stored of an aggregate.
+/// The stored state of an aggregate.
 struct snapshot {
   ratchet::sequence sequence;
   std::optional<event_id> id;
@@ -54,93 +54,103 @@ struct snapshot {
   std::optional<std::string> value;  ///< none: deleted
 };
 
-/// How a transaction is asked for.
+/// Options of one call of transact().
 struct transact_options {
-  /// Longer than this no caller waits: errc::timed_out.
+  /// The longest time that the caller waits. Then the call ends with errc::timed_out.
   std::chrono::milliseconds timeout{std::chrono::seconds{10}};
-  /// What tells two requests with one key apart: the request's body, as a rule. Borrowed until transact()
-  /// returns; only its hash is kept. None: the key alone counts.
+  /// Distinguishes two requests with one key; usually the body of the request. Borrowed until transact()
+  /// returns; only its hash is stored. None: the key alone counts.
   std::optional<std::string_view> fingerprint{};
 };
 
-/// What became of a transaction.
+/// The result of a transaction.
 struct transacted {
-  std::optional<std::string> reply;  ///< what fx.reply() was given, now or when it was done
-  /// It had been done under this key before, and was not done again.
+  std::optional<std::string> reply;  ///< the bytes of fx.reply(); of a repeat, those of the first call
+  /// The transaction was done under this key before, and was not done again.
   bool repeated{false};
-  /// The aggregate's number that it took. Where the key had come as the id of an event: the last one.
+  /// The number that the transaction has in its aggregate. If the key was the id of an event before: the
+  /// aggregate's last number.
   ratchet::sequence sequence;
 };
 
 /// Ratchet inside a program: one open state directory, and the streams that feed it. Never prints, never
-/// exits, logs to the program's logger alone. Thread-safety: run() on one thread; read() on any, also while
-/// run() lasts; transact() on any other.
+/// exits, and logs to the program's logger alone.
+///
+/// Thread-safety: run() on one thread. read(), scan() and questions() on any thread, also during run().
+/// transact() on any thread but that of run().
 class RATCHET_EXPORT app {
  public:
-  /// Opens or makes the state directory. `own` are the program's reducers; other streams use the config's.
-  /// `to` are the callbacks of the sinks that the config names `callback: true`, all of them and no others.
-  /// `log` is told what happens, from here on until the app's end; without it nothing is logged.
-  /// `answer` is what a person has decided of a question that the problem of an earlier open() carried
-  /// (problem::questions): `rebuild` moves a directory away whose meaning was changed, or that is damaged,
-  /// and makes a new one. Like the others it also holds for what the first run() finds, unless that is given
-  /// an answer of its own. Errors: config_invalid; sink_missing; state_busy, state_foreign,
-  /// state_newer_schema, state_damaged; io.
+  /// Opens the state directory, or makes one.
+  ///
+  /// `own` holds the program's reducers; other streams use the `reducer` of the config. `to` holds a callback
+  /// for each sink that the config marks `callback: true`, and for no other sink. `log` gets every log line
+  /// until the app is destroyed; without it nothing is logged.
+  ///
+  /// `answer` answers a question of an earlier open() (problem::questions). `rebuild` moves away a directory
+  /// that is damaged or has another meaning, and makes a new one. The answer also counts for the first run(),
+  /// unless you give that run() an answer of its own.
+  ///
+  /// Errors: config_invalid; sink_missing; state_busy, state_foreign, state_newer_schema, state_damaged; io.
   [[nodiscard]] static reported<app> open(const config&, const reducers& own = {}, const sinks& to = {},
                                           const logger& log = {}, const resume_answer& answer = {});
   ~app();
   app(app&&) noexcept;
   app& operator=(app&&) noexcept;
 
-  /// Consumes from Kafka, does transactions, and sends what is published; returns when `until` says so, with
-  /// everything handled durable and committed, and may be called again. Where no stream has topics, no group
-  /// is joined.
+  /// Consumes from Kafka, runs transactions, and sends published messages. Returns when `until` is reached,
+  /// and everything handled is durable and committed. May be called again. If no stream has topics, it joins
+  /// no group.
   ///
-  /// Where offsets and state do not fit, somebody has to decide: a start is refused, or a partition stops
-  /// and the others go on. questions() tells which questions are open, and the problem carries them, too.
-  /// `answer` is given to the next run(): it acts once, on what its first assignment finds, as
-  /// `ratchet run --resume` does, and where nothing is amiss it does nothing. `rebuild` never deletes. An
-  /// answer that is none, or of which the question has changed meanwhile, leaves things as they are; who
-  /// answered, and why, stands in the audit row of what it did.
+  /// If offsets and state do not fit, an operator must decide. Then the start is refused, or a partition
+  /// stops and the others go on. The problem carries the questions, and questions() returns them. `answer`
+  /// answers them in the next run(). It acts once, on what the first assignment finds, like `ratchet run
+  /// --resume`. It changes nothing if all offsets fit, if it is not among the choices, or if the question has
+  /// changed meanwhile. `rebuild` never deletes. The audit row of the decision holds resume_answer::by and
+  /// resume_answer::why.
   ///
   /// Errors: partition_stopped; source_unavailable; resume_refused, group_taken, topic_missing, state_foreign
-  /// (the problem says what can be done); write_indeterminate, where the disk does not come back.
+  /// (the hint says what to do); write_indeterminate, if the disk does not come back.
   [[nodiscard]] reported<void> run(until, const resume_answer& answer = {});
 
-  /// What somebody must decide now: one question for each partition that is stopped for it, and those that
-  /// the last run() was refused for. Empty while a run() has not found out yet. Partitions that stop for
-  /// another reason (a reducer, malformed records) ask nothing here. Any thread, also while run() lasts.
+  /// The open questions: one for each partition that is stopped for a decision, and those for which the last
+  /// run() was refused. Empty until a run() has looked at its partitions. A partition that stops for another
+  /// reason (a reducer, malformed records) has no question. Any thread, also during run().
   [[nodiscard]] std::vector<question> questions() const;
 
-  /// The last-handled sequence and the snapshot of an aggregate, as of the last step, which may not be
-  /// durable yet. Errors: not_found; not_running, while the store is opened again behind a failed write:
-  /// nobody knows now whether it is there, ask again; state_damaged.
+  /// The snapshot of an aggregate and its last handled sequence, as of the last step. That step may not be
+  /// durable yet. Errors: not_found; state_damaged; not_running while the store is opened again after a
+  /// failed write. After not_running, ask again.
   [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
 
-  /// The value of a row of a read-model table, as of the last step, which may not be durable yet. Errors:
-  /// not_found; not_running, as above; table_undeclared, where no stream has the table; table_key_invalid;
-  /// state_damaged.
+  /// The value of a row of a read-model table, as of the last step. That step may not be durable yet. Errors:
+  /// not_found; not_running and state_damaged, as above; table_undeclared if no stream has the table;
+  /// table_key_invalid.
   [[nodiscard]] result<std::string> read(const table_key&) const;
-  /// The rows of a range, in the order of keys, at most `limit` and, but for the first, 16 MiB of them; what
-  /// is behind these is read from `next` on. Errors: as read(), but for not_found; table_key_invalid also for
-  /// a prefix of numbers.
+  /// The rows of a range in the order of their keys: at most `limit` rows and about 16 MiB, and at least one
+  /// row. To read on, pass table_page::next as `from`. Errors: as read(), without not_found;
+  /// table_key_invalid also for a prefix of numbers.
   [[nodiscard]] result<table_page> scan(const table_range&) const;
 
-  /// Changes the state of an aggregate and publishes, in one step, and returns when that is durable: if it
-  /// says done, a power cut does not undo it. `function` gets the aggregate's state, may change it, publish
-  /// (fx.publish, to the stream's `outputs`) and reply (fx.reply), and ends as a reducer does. It runs on the
-  /// thread of run(), so it should be short, must not call transact(), and must not rest on what other
-  /// threads change: where the disk failed in between, it is called again.
+  /// Changes the state of an aggregate and publishes messages, in one step. Returns when that step is
+  /// durable: a power cut does not undo a transaction that was reported as done.
   ///
-  /// `key` names the request. While it is in the stream's window (`dedup.window`, by the clock), the same key
-  /// for the same aggregate does nothing again and gets the same reply; so a caller that was told nothing
-  /// asks again. `aggregate` and `key` have 1 to 1024 bytes. The stream must be of order arrival with opaque
-  /// ids. Calls of several threads share steps and syncs. Any thread but the one that run() lasts on, and
-  /// those that call this app's sinks: the end of a run waits for a callback's (errc::usage).
+  /// `function` gets the state of the aggregate. It may change the state, publish to the stream's `outputs`
+  /// (fx.publish) and reply (fx.reply). It ends as a reducer does. It runs on the thread of run(): keep it
+  /// short, and do not call transact() in it. If the disk fails in between, Ratchet calls it again. So it
+  /// must not depend on anything that other threads change.
   ///
-  /// Errors. Nothing was changed: whatever `function` ended with (reducer_failed, where it threw or named no
-  /// code); aggregate_blocked; key_reused; held_back; output_undeclared, output_too_large, table_undeclared,
-  /// table_key_invalid; not_found, usage. It may have been done, and the same key tells: timed_out,
-  /// not_running.
+  /// `key` names the request. While the key is within the stream's window (`dedup.window`, by the clock), a
+  /// second call with the same key and aggregate changes nothing and returns the same reply. So you may
+  /// repeat a call that got no answer. `aggregate` and `key` have 1 to 1024 bytes. The stream must have the
+  /// order `arrival` and opaque ids. Calls of several threads share steps and syncs.
+  ///
+  /// Any thread but that of run() and those of this app's sinks. A sink's thread gets errc::usage, because
+  /// the end of a run waits for its callback.
+  ///
+  /// Errors that changed nothing: the code of `function` (reducer_failed if it threw or gave no code);
+  /// aggregate_blocked; key_reused; held_back; output_undeclared, output_too_large, table_undeclared,
+  /// table_key_invalid; not_found; usage. Errors after which the transaction may have been done: timed_out,
+  /// not_running. Repeat the call with the same key to find out.
   [[nodiscard]] reported<transacted> transact(std::string_view stream, std::string_view aggregate,
                                               std::string_view key,
                                               const std::function<outcome(state&, effects&)>& function,

@@ -8,50 +8,50 @@
 
 namespace ratchet {
 
-/// The first number of an aggregate in strict order. `any`: the lowest that arrives, adopted by the gap rule.
+/// The first number of an aggregate in strict order. `any`: the lowest that comes, by the rule for gaps.
 enum class first_number : std::uint8_t { zero, one, any };
 
-/// Whether {e', first} of a higher epoch is a successor too.
+/// Whether the first number of a higher epoch is a successor, too.
 enum class epoch_change : std::uint8_t { park, accept };
 
-/// What of a stream's config the gate depends on.
+/// The settings of a stream that the gate depends on.
 struct gate_rules {
   ratchet::order order{order::latest};
   first_number first{first_number::one};
   ratchet::epoch_change epoch_change{epoch_change::park};
-  /// `latest`: several events of one aggregate may have the same sequence, as those of one log position, or
-  /// of one second; the one that comes last is the newest. One partition delivers in the order of its
+  /// `latest`: several events of one aggregate may have the same sequence, for example one log position or
+  /// one second. The one that comes last is the newest. A partition delivers events in the order of its
   /// offsets.
   bool ties_by_offset{false};
   friend constexpr bool operator==(const gate_rules&, const gate_rules&) = default;
 };
 
-/// Which waiting event claims the incoming one's sequence (in arrival order: its id).
+/// The waiting event, if any, that claims the sequence of the incoming one (in arrival order: its id).
 enum class claim : std::uint8_t { none, same_id, other_id };
 
-/// Everything that the gate needs to know of one event and of its aggregate, looked up beforehand. It holds
-/// no bytes, so that decide() can be constexpr and its tests are the table it implements.
+/// The facts of one event and its aggregate that the gate needs. The caller looks them up first. They hold
+/// no bytes, so decide() is constexpr, and its tests are the table that it implements.
 struct gate_facts {
-  bool below_position{false};  ///< the record's offset is below what its partition has handled
+  bool below_position{false};  ///< the record's offset is below the position of its partition
   claim waiting{claim::none};
-  std::optional<sequence> last{};  ///< L, the last one applied (or skipped); none for a new aggregate
+  std::optional<sequence> last{};  ///< L, the last one applied or skipped; none for a new aggregate
   bool last_was_skipped{false};
-  sequence incoming{};         ///< not looked at in arrival order
-  bool has_id{true};           ///< false: `dedup: off`, or an envelope that has none
+  sequence incoming{};         ///< ignored in arrival order
+  bool has_id{true};           ///< false: `dedup: off`, or an envelope without an id
   bool id_seen{false};         ///< an entry for (aggregate, id) at or above the floor
-  bool id_below_floor{false};  ///< the id's own time lies before the window
+  bool id_below_floor{false};  ///< the time of the id is before the window
   bool same_id_as_last{false};
   bool same_payload_as_last{false};
   bool in_skipped_gap{false};
   bool older_than_retention{false};
   bool blocked{false};      ///< earlier events of the aggregate wait
-  bool below_first{false};  ///< `first: any`: lower than the one that was adopted as the first
-  /// `strict`: an event that covers a range of numbers, the last of which is `incoming`, begins with this
-  /// one.
+  bool below_first{false};  ///< `first: any`: below the number that was taken as the first
+  /// `strict`: the first number of an event that covers a range of numbers. `incoming` is the last number of
+  /// that range.
   std::optional<std::uint64_t> begins_at{};
 };
 
-/// True where strict order begins an epoch with `next`, as the config names its first number.
+/// True if strict order begins an epoch with `next`, by the first number of the config.
 [[nodiscard]] constexpr bool is_first(sequence next, const gate_rules& rules,
                                       std::optional<std::uint64_t> begins_at = {}) noexcept {
   if (rules.first == first_number::any) return false;
@@ -59,7 +59,7 @@ struct gate_facts {
   return begins_at.value_or(next.number) <= first && first <= next.number;
 }
 
-/// True where `next` is the event that strict order wants after `last`.
+/// True if `next` is the successor of `last` in strict order.
 [[nodiscard]] constexpr bool is_successor(sequence last, sequence next, const gate_rules& rules,
                                           std::optional<std::uint64_t> begins_at = {}) noexcept {
   if (next.epoch == last.epoch) {
@@ -81,7 +81,7 @@ constexpr decision rejected(reject_reason reason) noexcept {
   return {verdict::rejected, reason};
 }
 
-/// No epoch of strict order has such a number, but where people let it in.
+/// True for a number that no epoch of strict order has, unless an operator lets it in.
 constexpr bool is_below_first(const gate_rules& rules, sequence s) noexcept {
   return rules.order == order::strict && rules.first == first_number::one && s.number == 0;
 }
@@ -91,7 +91,7 @@ constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts
   if (rules.order == order::latest) return k_applied;
   if (rules.first == first_number::any) {
     if (facts.below_first) return k_stale;
-    // Adopted by the gap rule; but who says what comes before may begin anywhere.
+    // The rule for gaps decides. An event that names its predecessor may begin at any number.
     return facts.begins_at && !facts.blocked ? k_applied : k_parked;
   }
   if (is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
@@ -108,8 +108,8 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
 
 }  // namespace gate_detail
 
-/// Decides what becomes of one event. Total over its inputs, without side effects; the first row of the table
-/// that fits decides. `verdict::applied` means: let it through to the reducer.
+/// Returns the verdict of one event: the first row of the table that matches. Total over its inputs, without
+/// side effects. `verdict::applied` means that the reducer gets the event.
 [[nodiscard]] constexpr decision decide(const gate_rules& rules, const gate_facts& facts) noexcept {
   using namespace gate_detail;
   if (facts.below_position) return k_duplicate;

@@ -11,8 +11,8 @@ namespace ratchet {
 
 enum class log_level : std::uint8_t { debug, info, warn, error };
 
-/// What a line speaks of: `stream`, `aggregate`, `topic`, `partition`, `offset`. Texts are as they came in
-/// records, and may hold anything.
+/// A value of a line: `stream`, `aggregate`, `topic`, `partition` or `offset`. A text comes from a record
+/// unchanged, and may hold any bytes.
 struct log_field {
   std::string_view name;
   std::variant<std::string_view, std::int64_t> value;
@@ -21,13 +21,13 @@ struct log_field {
 /// One line of the log. Borrowed until the logger returns.
 struct log_entry {
   log_level level{log_level::info};
-  std::string_view code;  ///< the kind of line, in snake_case, as docs/reference/log.md has it; never changes
-  std::string_view text;  ///< for people: one line, with nothing in it that would steer a terminal
+  std::string_view code;  ///< the kind of line, from docs/reference/log.md; never changes
+  std::string_view text;  ///< for people: one line, without control characters
   std::span<const log_field> fields;
 };
 
-/// Where app::open() is told to write the log: everything that `ratchet run` logs, at all levels. Called by
-/// several threads, one at a time, so it should be short, and must not call the app. What it throws is
+/// The receiver of the log that app::open() takes. It gets all lines of `ratchet run`, of all levels. Several
+/// threads call it, one at a time: keep it short, and do not call the app in it. Its exceptions are
 /// dropped.
 using logger = std::function<void(const log_entry&)>;
 

@@ -16,18 +16,18 @@
 
 namespace ratchet {
 
-/// What a reducer says of itself. `name` and `version` are part of the state's meaning: a changed one is
-/// refused until the state is rebuilt.
+/// The properties of a reducer. `name` and `version` are part of the state's meaning. Ratchet refuses a state
+/// with other ones until you rebuild it.
 struct reducer_traits {
-  std::string_view name;  ///< borrowed until a ratchet::reducer is made, which keeps a copy
+  std::string_view name;  ///< borrowed until a ratchet::reducer is made; that one keeps a copy
   std::uint32_t version{1};
-  /// The result depends on the event alone, never on the state before; lets `latest` skip superseded events.
+  /// The result depends on the event alone, never on the state before. Then `latest` skips superseded events.
   bool full_state{false};
-  /// It may call `effects`; such a reducer is run for every event.
+  /// It may use `effects`. Such a reducer runs for every event.
   bool has_effects{true};
 };
 
-/// The snapshot of one aggregate while its events are applied. Owned by the caller of apply().
+/// The snapshot of one aggregate during apply(). Owned by the caller of apply().
 class state {
  public:
   state() = default;
@@ -41,15 +41,15 @@ class state {
     exists_ = true;
     value_.assign(value);
   }
-  /// The payload of `e`, the event that apply() was given, becomes the snapshot, as by assign(), but is not
-  /// copied before it is stored. Whoever called apply() holds it until then, or calls keep().
+  /// Sets the snapshot to the payload of `e`, the event of apply(), without a copy. The caller of apply()
+  /// holds the payload until it is stored, or calls keep().
   void assign_payload(const event& e) {
     exists_ = true;
     value_ = snapshot_bytes::lent(e.payload);
   }
-  /// Copies what belongs to an event, so that it may outlive the event.
+  /// Copies a payload that assign_payload() set, so that the snapshot may outlive the event.
   void keep() { value_.keep(); }
-  /// Moves the snapshot out, with the event's payload still lent.
+  /// Moves the snapshot out. A payload that assign_payload() set stays borrowed.
   [[nodiscard]] snapshot_bytes take() && noexcept { return std::move(value_); }
   void erase() noexcept {
     exists_ = false;
@@ -61,40 +61,40 @@ class state {
   snapshot_bytes value_;
 };
 
-/// The ways in which an apply() can end.
+/// How an apply() can end.
 enum class ending : std::uint8_t { done, retry, give_up, stop };
 
 struct outcome {
   ending how{ending::done};
   std::error_code code;
-  /// What a person is to read of the failure, in `waiting list`, dead letters and messages; empty: the code's
-  /// own text. May come from events: it is made harmless where it is shown.
+  /// The text of the failure for people, in `waiting list`, dead letters and messages. Empty: the text of
+  /// `code`. It may hold bytes of events: Ratchet escapes them where it shows the text.
   std::string text{};
 };
 
-/// The event's effect is in `state`.
+/// The effect of the event is in `state`.
 inline outcome done() noexcept {
   return {};
 }
-/// A passing failure: the event waits, and is tried again with growing pauses (`retry`). Behind the last
-/// attempt it is dead. What was done to `state` is undone.
+/// A passing failure: the event waits, and is tried again with growing pauses (`retry`). After the last
+/// attempt it is dead. Changes of `state` are undone.
 inline outcome retry(std::error_code code, std::string text = {}) noexcept {
   return {ending::retry, code, std::move(text)};
 }
-/// A lasting failure: the event is dead, and waits until an operator decides. What was done to `state` is
+/// A lasting failure: the event is dead, and waits until an operator decides. Changes of `state` are
 /// undone.
 inline outcome give_up(std::error_code code, std::string text = {}) noexcept {
   return {ending::give_up, code, std::move(text)};
 }
-/// Nothing may go on. Stops the partition before the event; one that waited stops its partition where that
-/// stands, and is tried again.
+/// A failure after which nothing may go on: the partition stops before the event. An event that waited stops
+/// its partition at the current position, and is tried again.
 inline outcome stop(std::error_code code, std::string text = {}) noexcept {
   return {ending::stop, code, std::move(text)};
 }
 
 /// A class with `static constexpr reducer_traits traits` and
-/// `outcome apply(const event&, state&, effects&) const`. It must be deterministic and must not keep what it
-/// borrows. It is called on one thread at a time, possibly several times for one event. An exception is a
+/// `outcome apply(const event&, state&, effects&) const`. apply() must be deterministic, and must not keep
+/// its arguments. One thread at a time calls it, perhaps several times for one event. An exception is a
 /// passing failure.
 template <class T>
 concept reducer_class = requires(const T& r, const event& e, state& s, effects& fx) {
@@ -109,7 +109,7 @@ class reducer {
   reducer(T implementation)  // NOLINT(google-explicit-constructor): a reducer class is a reducer
       : reducer{reducer_traits{T::traits}, std::move(implementation)} {}
 
-  /// For reducers whose traits are known only at run time. Their name is copied.
+  /// For reducers whose traits are known only at run time. Copies the name.
   template <class T>
   reducer(reducer_traits traits, T implementation)
       : traits_{traits},
@@ -117,7 +117,7 @@ class reducer {
     traits_.name = self_->name;
   }
 
-  /// Valid as long as a copy of this reducer lives.
+  /// Valid as long as any copy of this reducer lives.
   [[nodiscard]] const reducer_traits& traits() const noexcept { return traits_; }
   [[nodiscard]] outcome apply(const event& e, state& s, effects& fx) const { return self_->apply(e, s, fx); }
 
@@ -140,7 +140,7 @@ class reducer {
   std::shared_ptr<const concept_t> self_;
 };
 
-/// The reducers of a program by stream name; streams that are not named here use the config's `reducer`.
+/// The reducers of a program by the names of their streams. Other streams use the config's `reducer`.
 class reducers {
  public:
   reducers& add(std::string stream, reducer r) {

@@ -11,13 +11,13 @@
 
 #include "ratchet/types.hpp"
 
-/// Sinks that a program brings itself: `callback: true` in the config.
+/// Sinks that are functions of a program: `callback: true` in the config.
 namespace ratchet {
 
-/// One message, as a sink is told of it. Borrowed until the callback returns.
+/// One message for a sink. Borrowed until the callback returns.
 struct sink_message {
   std::string_view sink;
-  std::string_view id;  ///< a UUIDv7 as text, made from the message's cause: a repeat has the same one
+  std::string_view id;  ///< a UUIDv7 as text, made from the message's cause. A repeat has the same id
   std::string_view stream;
   std::string_view aggregate;
   std::optional<std::string_view> key;
@@ -25,28 +25,28 @@ struct sink_message {
   std::string_view type;
   std::string_view content_type;
   std::optional<timestamp> time;  ///< of its event's record
-  /// {outbox epoch, place among the sink's messages}: only grows, of the sink as a whole.
+  /// {outbox epoch, place among the sink's messages}. It only grows, over all messages of the sink.
   ratchet::sequence sequence;
 };
 
-/// What a callback says of a message.
+/// The answer of a callback to a message.
 struct sink_answer {
   enum class how : std::uint8_t {
-    delivered,  ///< it is forgotten
-    again,      ///< a failure that may pass: the same message comes again, after a pause
-    refused,    ///< for good: it is kept, tried again seldom, and its aggregate waits behind it
+    delivered,  ///< the message leaves the outbox
+    again,      ///< a passing failure: the same message comes again, after a pause
+    refused,    ///< a lasting failure: it is tried again seldom, and its aggregate waits behind it
   };
   how ended{how::delivered};
   std::string why{};  ///< for people
 };
 
-/// Takes a message. Called on a thread of Ratchet's own, one message at a time, those of one aggregate in
-/// their order; at least once each, the same id with the same bytes. An exception counts as `again`. It may
-/// take its time: nothing but its own sink waits for it, but for the end of a run. It may read the app, but
-/// not call its transact(), which refuses it (errc::usage): another thread can.
+/// Takes a message. A thread of Ratchet calls it, one message at a time, in the order of each aggregate. Each
+/// message comes at least once, always with the same id and bytes. An exception counts as `again`. It may be
+/// slow: only its own sink and the end of a run wait for it. It may read the app. It must not call
+/// transact(), which ends with errc::usage there: use another thread.
 using callback_sink = std::function<sink_answer(const sink_message&)>;
 
-/// The callbacks of a program by sink name.
+/// The callbacks of a program by the names of their sinks.
 class sinks {
  public:
   sinks& add(std::string name, callback_sink to) {

@@ -11,8 +11,8 @@
 
 namespace ratchet {
 
-/// The bytes of a snapshot: its own, or lent by somebody who outlives it. A copy has bytes of its own, so
-/// that what is lent only goes as far as it is moved.
+/// The bytes of a snapshot: owned, or borrowed from an object that outlives it. A copy owns its bytes, so
+/// only moves pass borrowed bytes on.
 class snapshot_bytes {
  public:
   snapshot_bytes() = default;
@@ -20,7 +20,7 @@ class snapshot_bytes {
       : own_{std::move(own)} {}
   snapshot_bytes(const char* text)  // NOLINT(google-explicit-constructor): as a string has
       : own_{text} {}
-  /// `bytes` must be there for as long as what comes of it by moves.
+  /// Borrows `bytes`. They must outlive the result and all that is moved from it.
   [[nodiscard]] static snapshot_bytes lent(std::string_view bytes) noexcept {
     snapshot_bytes out;
     out.lent_ = bytes;
@@ -40,7 +40,7 @@ class snapshot_bytes {
   [[nodiscard]] std::string str() const { return std::string{view()}; }
   [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 
-  /// Copies `bytes`, which may not be its own.
+  /// Copies `bytes`, which must not be those of this object.
   void assign(std::string_view bytes) {
     own_.assign(bytes);
     lent_.reset();
@@ -49,7 +49,7 @@ class snapshot_bytes {
     own_.clear();
     lent_.reset();
   }
-  /// Copies what is lent, so that it may outlive who lent it.
+  /// Copies borrowed bytes, so that this object may outlive their owner.
   void keep() {
     if (lent_) assign(*lent_);
   }

@@ -10,15 +10,15 @@
 
 #include "ratchet/export.hpp"
 
-/// Read models: tables that a stream's reducer writes beside the state of its aggregates, and that a program
-/// reads by key or in the order of keys.
+/// Read models: tables that a stream's reducer writes beside the state of its aggregates. A program reads
+/// them by key or in the order of keys.
 namespace ratchet {
 
-/// What the keys of a table are, and their order.
+/// The kind of a table's keys, which defines their order.
 enum class key_encoding : std::uint8_t {
-  text,   ///< UTF-8 of 1 to 1024 bytes, in the order of these
-  bytes,  ///< 1 to 1024 bytes, in their order
-  u64,    ///< whole numbers below 2^64, in decimal digits without leading zeros; in the order of numbers
+  text,   ///< UTF-8 of 1 to 1024 bytes, in the order of the bytes
+  bytes,  ///< 1 to 1024 bytes, in the order of the bytes
+  u64,    ///< numbers below 2^64 as decimal digits without leading zeros, in the order of the numbers
 };
 [[nodiscard]] RATCHET_EXPORT const char* name_of(key_encoding) noexcept;
 
@@ -29,7 +29,7 @@ struct table_config {
   friend bool operator==(const table_config&, const table_config&) = default;
 };
 
-/// One row's place. A type of its own, so that nobody takes it for a stream and an aggregate. Borrowed during
+/// The place of a row. A type of its own, so that you cannot pass a stream and an aggregate. Borrowed during
 /// the call.
 struct table_key {
   std::string_view table;
@@ -39,8 +39,8 @@ struct table_key {
 /// The rows of a table from `from` on that begin with `prefix`, in the order of keys.
 struct table_range {
   std::string table;
-  std::string prefix{};  ///< of `text` and `bytes` keys; empty: all
-  std::string from{};    ///< the first key that is wanted, whether or not it is there; empty: the lowest
+  std::string prefix{};  ///< for `text` and `bytes` keys; empty: all
+  std::string from{};    ///< where to begin, whether or not that key exists; empty: at the lowest
   std::size_t limit{1000};
 };
 
@@ -50,10 +50,10 @@ struct table_row {
   friend bool operator==(const table_row&, const table_row&) = default;
 };
 
-/// A part of a range, as of one moment.
+/// A part of a range, as of one step.
 struct table_page {
   std::vector<table_row> rows;
-  std::optional<std::string> next;  ///< the key behind it, to be given as `from`; none: it is the last part
+  std::optional<std::string> next;  ///< the `from` of the next part; none: this is the last part
 };
 
 }  // namespace ratchet

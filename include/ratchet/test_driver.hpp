@@ -19,24 +19,24 @@
 
 namespace ratchet {
 
-/// One event to be piped through a test_driver. ev() makes it; change what you like. Two that agree in
-/// aggregate, sequence, type and payload are one event that was sent twice, unless `id` says otherwise.
+/// One event for a test_driver. ev() makes it, and you may change each member. Two events with the same
+/// aggregate, sequence, type and payload are one event that was sent twice, unless their `id` differs.
 struct RATCHET_EXPORT test_event {
   std::string aggregate;
-  ratchet::sequence sequence{};  ///< not looked at in `arrival` order
+  ratchet::sequence sequence{};  ///< ignored in `arrival` order
   std::string type{};
   std::string payload{};
-  /// None: the driver makes one, a UUIDv7 of the time at which it first sees the event. It depends on the
-  /// event and on that time only, so that a run can be repeated.
+  /// None: the driver makes a UUIDv7 of the time at which it first sees the event. The id depends on the
+  /// event and that time only, so a run can be repeated.
   std::optional<event_id> id{};
-  bool without_id{false};  ///< it carries no id at all
-  /// The record's time and the event's own. None: the driver's clock.
+  bool without_id{false};  ///< the event has no id
+  /// The time of the record and of the event. None: the driver's clock.
   std::optional<timestamp> time{};
   partition_id partition{0};
-  /// Where Kafka holds the record. None: behind the last record of its partition, as anything newly produced.
-  /// An offset that was handled before is Kafka delivering that record again.
+  /// The offset of the record. None: the next one of its partition, as for a new record. An offset that was
+  /// handled before means that Kafka delivers that record again.
   std::optional<std::int64_t> offset{};
-  bool tombstone{false};  ///< a null value: deletes the snapshot and keeps the sequence
+  bool tombstone{false};  ///< a null value: it deletes the snapshot and keeps the sequence
 
   /// Copies with one thing changed, for calls in one line: t.pipe(ev("p1", 2, "paid").at(t.now())).
   [[nodiscard]] test_event at(timestamp when) const;
@@ -47,42 +47,42 @@ struct RATCHET_EXPORT test_event {
   friend bool operator==(const test_event&, const test_event&) = default;
 };
 
-/// An event of an aggregate. Without a payload it gets a JSON object that names the three.
+/// Makes an event. Without a payload it gets a JSON object with its aggregate, number and type.
 [[nodiscard]] RATCHET_EXPORT test_event ev(std::string aggregate, std::uint64_t number,
                                            std::string type = {});
 [[nodiscard]] RATCHET_EXPORT test_event ev(std::string aggregate, std::uint64_t number, std::string type,
                                            std::string payload);
 
-/// What of a stream's config matters to a test.
+/// The settings of a stream that matter in a test.
 struct test_options {
   ratchet::order order{order::latest};
   first_number first{first_number::one};                   ///< `strict`
   ratchet::epoch_change epoch_change{epoch_change::park};  ///< `strict`
   gap_config gap{};                                        ///< `strict`
-  ratchet::handling handling{handling::direct};            ///< deferred: handled behind each step
+  ratchet::handling handling{handling::direct};            ///< deferred: handled after each step
   waiting_config waiting{};
   retry_config retry{};
-  bool dedup{true};                                   ///< false: as `dedup: off`
-  std::optional<std::vector<std::string>> outputs{};  ///< where it may publish to; none: anywhere
-  /// The tables that it may write. None: any, and any bytes as keys.
+  bool dedup{true};                                   ///< false: like `dedup: off`
+  std::optional<std::vector<std::string>> outputs{};  ///< where the reducer may publish; none: anywhere
+  /// The tables that the reducer may write. None: any table, with any bytes as keys.
   std::optional<std::vector<table_config>> tables{};
   std::chrono::milliseconds window{std::chrono::hours{24}};
   std::chrono::milliseconds max_skew{std::chrono::minutes{5}};
-  timestamp start{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};  ///< where the clock starts
+  timestamp start{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};  ///< the first time of the clock
   std::string stream{"test"};
   std::string topic{"test"};
-  bool opaque_ids{false};  ///< as `dedup: {ids: opaque}`: ids are kept by their record's time
-  /// An aggregate is forgotten so long after its last event.
+  bool opaque_ids{false};  ///< like `dedup: {ids: opaque}`: ids count by the time of their record
+  /// How long after its last event an aggregate is forgotten. None: never.
   std::optional<std::chrono::milliseconds> retention{};
 };
 
-/// Runs a reducer behind the daemon's own pipeline, over a store in memory: no Kafka, no thread, no clock but
-/// its own. What it shows holds for the daemon, as the same code decides.
+/// Runs a reducer in the real pipeline over a store in memory, without Kafka and threads and with a clock of
+/// its own. The same code decides in `ratchet run`, so the results hold there, too.
 ///
-/// Times of records count as they come (`record_times: trusted`), so that one event moves window and gaps.
+/// Times of records are trusted (`record_times: trusted`): one event moves the window and the age of gaps.
 ///
-/// It remembers every record as Kafka would. crash_and_reopen() loses what was not synced, and handles the
-/// lost records again from the stored offsets: so a reducer that is not deterministic shows.
+/// It keeps every record, as Kafka would. crash_and_reopen() drops all steps that were not synced, and
+/// handles their records again from the stored offsets. So it exposes a reducer that is not deterministic.
 ///
 /// Thread-safety: one thread at a time.
 class RATCHET_EXPORT test_driver {
@@ -92,50 +92,50 @@ class RATCHET_EXPORT test_driver {
   test_driver(test_driver&&) noexcept;
   test_driver& operator=(test_driver&&) noexcept;
 
-  /// One step with one event. `parked`, `retrying`, `dead`: it waits, and how often is in count().
-  /// `unhandled`: the reducer said stop, now or at an earlier event of this partition; see last_stop().
+  /// Runs one step with one event. `parked`, `retrying`, `dead`: the event waits; count() counts it.
+  /// `unhandled`: the reducer stopped this partition, at this event or an earlier one; see last_stop().
   verdict pipe(const test_event&);
-  /// One step with several events, in this order: one write for each aggregate. The answers are in the order
-  /// of the events.
+  /// Runs one step with several events in this order, and one write for each aggregate. Returns the verdicts
+  /// in the order of the events.
   std::vector<verdict> pipe_all(const std::vector<test_event>&);
-  /// What became of a transaction.
+  /// The result of a transaction.
   struct transaction {
-    std::error_code code;  ///< none: it is done
-    std::string text;      ///< of an exception, or what it published amiss
+    std::error_code code;  ///< none: the transaction is done
+    std::string text;      ///< of an exception, or of the effect that is not allowed
     bool repeated{false};
     ratchet::sequence sequence;
     std::optional<std::string> reply;
   };
-  /// A step with one transaction, as app::transact() asks for; it is durable behind sync() alone. The driver
-  /// does not repeat it after a crash: whoever called does, with the same key. errc::usage: the driver's
-  /// order is not arrival, its ids are not opaque, or the key has not 1 to 1024 bytes.
+  /// Runs a step with one transaction, as app::transact() does. Only sync() makes it durable. After a crash
+  /// repeat it yourself, with the same key. Code errc::usage: the order is not `arrival`, the ids are not
+  /// opaque, or the key is empty or has more than 1024 bytes.
   transaction transact(const std::string& aggregate, const std::string& key,
                        const std::function<outcome(state&, effects&)>&);
-  /// Why the last event piped was rejected; `none` where it was not.
+  /// Why the last event was rejected; `none` if it was not.
   [[nodiscard]] reject_reason last_reason() const noexcept;
 
-  /// Why a partition stopped. Its events from `offset` on are not handled until crash_and_reopen().
+  /// Why a partition stopped. Events from `offset` on are not handled until crash_and_reopen().
   struct stopped {
     partition_id partition{0};
     std::int64_t offset{0};
     std::string aggregate;
     std::error_code code;   ///< errc::reducer_failed, waiting_full or gap_too_old
-    std::error_code cause;  ///< what the reducer said, or what is wrong with what it asked for
-    std::string text;       ///< the text of an exception, or what it published or put amiss
+    std::error_code cause;  ///< the reducer's code, or the reason why its effect is not allowed
+    std::string text;       ///< of an exception, or of the effect that is not allowed
   };
-  /// The last stop since the driver was made or reopened.
+  /// The last stop since the driver was made or opened again.
   [[nodiscard]] const std::optional<stopped>& last_stop() const noexcept;
 
-  /// What is stored of an aggregate.
+  /// The stored state of an aggregate.
   struct snapshot {
     ratchet::sequence sequence;
     std::optional<event_id> id;     ///< of the last event applied
-    std::optional<timestamp> time;  ///< its time
+    std::optional<timestamp> time;  ///< of that event
     std::string value;
   };
-  /// None where nothing was applied, or a tombstone or the reducer deleted it.
+  /// None if no event was applied, or if a tombstone or the reducer deleted it.
   [[nodiscard]] std::optional<snapshot> read(const std::string& aggregate) const;
-  /// The last sequence handled, of deleted ones too.
+  /// The last sequence handled, also of a deleted aggregate.
   [[nodiscard]] std::optional<sequence> last_sequence(const std::string& aggregate) const;
 
   /// A message that the reducer published.
@@ -145,33 +145,33 @@ class RATCHET_EXPORT test_driver {
     std::optional<std::string> key;
     std::optional<std::string> payload;
     std::string type;
-    event_id id;  ///< made from its cause: the same event, handled again, publishes the same id
+    event_id id;  ///< made from its cause: an event that is handled again publishes the same id
     std::optional<timestamp> time;  ///< of the event's record
   };
-  /// All that was published, in the order in which it would be sent: to topics, then to each sink.
+  /// All published messages in the order of sending: those for topics, then those for each sink.
   [[nodiscard]] std::vector<message> published() const;
 
-  /// The value of a row of a read-model table; none where there is none. A key that does not fit has no row.
+  /// The value of a row of a read-model table; none if there is no such row, or if the key does not fit.
   [[nodiscard]] std::optional<std::string> read(const table_key&) const;
-  /// All rows of a table, in the order of keys.
+  /// All rows of a table in the order of their keys.
   [[nodiscard]] std::vector<table_row> table(const std::string& name) const;
 
-  /// How many records ended so, or wait so now; a record is in exactly one verdict, so these sum up to
-  /// consumed().
+  /// The number of records with this verdict now. Each record has exactly one verdict, so the counts add up
+  /// to consumed().
   [[nodiscard]] std::uint64_t count(verdict) const;
   [[nodiscard]] std::uint64_t count(reject_reason) const;
   [[nodiscard]] std::uint64_t consumed() const;
-  /// The window's floor: ids before it are too old to be told apart.
+  /// The floor of the window. Ratchet cannot decide whether it handled an older id.
   [[nodiscard]] std::optional<timestamp> floor() const;
 
   [[nodiscard]] timestamp now() const noexcept;
-  /// Moves the clock on, and tries those events again that are due then. Gaps are measured in stream time,
-  /// which only events move.
+  /// Moves the clock forward, and tries again the events that are due then. The age of gaps is measured in
+  /// stream time, which only events move.
   void advance(std::chrono::milliseconds);
 
-  /// Makes durable what was handled so far. Nothing else does.
+  /// Makes all steps so far durable. No other call does.
   void sync();
-  /// A crash and a restart: what was not synced is lost, and its records are handled again. Stopped
+  /// Crashes and restarts: steps that were not synced are lost, and their records are handled again. Stopped
   /// partitions are tried again.
   void crash_and_reopen();
 

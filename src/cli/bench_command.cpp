@@ -277,7 +277,7 @@ void add_parts(CLI::App& command, bench_arguments& a) {
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--seconds", a.seconds, "latency: for how long, behind 3 s to warm up")
+  command.add_option("--seconds", a.seconds, "latency: for how long, after 3 s to warm up")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str()
       ->group(group);

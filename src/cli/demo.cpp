@@ -125,7 +125,7 @@ void say_what_next(const demo_options& options, const campaign_plan& plan, bool 
   if (kept) {
     say("The state is in " + plan.state.string() + ", the logs of the runs are in " +
         plan.directory.string() + ".");
-    say("\nNext, look at the stored state:\n\n  " + program + " scan --state " + plan.state.string() +
+    say("\nNext, read the stored state:\n\n  " + program + " scan --state " + plan.state.string() +
         " payments | head -3");
     return;
   }

@@ -186,7 +186,7 @@ std::string manual_page(const CLI::App& root, const std::string& version) {
       ".TP\n64\nthe command line is wrong\n.TP\n69\nunavailable: no broker answers\n.TP\n70\nan error of "
       "ratchet's own\n"
       ".TP\n74\na file or a disk failed\n.TP\n78\nthe config, or the state directory does not fit\n"
-      ".SH ENVIRONMENT\n.TP\nNO_COLOR\nwhere it is set, logs have no colour\n"
+      ".SH ENVIRONMENT\n.TP\nNO_COLOR\nif it is set, logs have no colour\n"
       ".SH SEE ALSO\nkcat(1)\n";
   return text;
 }

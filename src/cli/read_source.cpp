@@ -56,7 +56,7 @@ void require_source(source_option& option) {
   const config_overrides& given = option.config.overrides;
   if (!option.state.empty() && (!given.set.empty() || !given.kafka_properties.empty())) {
     throw CLI::ValidationError{given.set.empty() ? "-X" : "--set",
-                               "changes a config, and --state stands in place of one"};
+                               "changes a config, and --state replaces the config"};
   }
 }
 

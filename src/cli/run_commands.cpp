@@ -187,7 +187,8 @@ void add_run(CLI::App& root, command_line& line) {
       "aborts.\nIf no stream has topics, it sends the messages that `ratchet apply` left.\n--resume acts "
       "once, on a mismatch that this start finds; without a mismatch it does nothing.\nExit codes: 0 stopped "
       "or ended, 1 a partition is stopped, or without topics a message is not sent, 69 no broker\nanswers, "
-      "74 I/O, 78 the config or state is wrong.\nExample: ratchet run -c ratchet.yaml --set kafka.group=test "
+      "74 I/O, 78 the config or state is wrong.\nExample: ratchet run -c ratchet.yaml --set "
+      "memory_limit=2GiB "
       "-X session.timeout.ms=6000");
   command->callback([a, &line] { line.status = run(*a); });
 }

@@ -142,12 +142,14 @@ void add_list(CLI::App& waiting, command_line& line) {
   add_filter_options(*command, *o);
   command->footer(
       "Prints a line for each event that meets all options, by aggregate and sequence. --from and --to "
-      "compare the\nevent's own time, or its record's. The reasons are gap (with\nthe missing numbers), "
-      "epoch, behind (earlier events of its aggregate wait), ready (the next step takes it),\nlimit (its "
-      "aggregate is held) and reducer.\n--state-is rejected lists rejected records by position, and --after "
-      "then takes a position. `rejected` of the\nconfig limits how many are kept, and for how long.\nAsks "
-      "the running instance, or reads the directory if none runs. Exit code 0 also if no event "
-      "waits.\nExample:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead --older-than 1h");
+      "compare the\nevent's own time, or that of its record.\nReasons:\n  gap      numbers before it are "
+      "missing; the line lists them\n  epoch    it begins a new epoch, which an operator must let in\n  "
+      "behind   earlier events of its aggregate wait\n  ready    the next step takes it\n  limit    its "
+      "aggregate is held\n  reducer  its reducer failed\n--state-is rejected lists rejected records by "
+      "position, and --after then takes a position. `rejected` of the\nconfig limits how many are kept, and "
+      "for how long.\nAsks the running instance, or reads the directory if none runs. Exit code 0 also if "
+      "no event waits.\nExample:\n  ratchet waiting list -c ratchet.yaml payments --state-is dead "
+      "--older-than 1h");
   command->callback([o, command, &line] {
     require_source(o->source);
     if (!o->after.empty() && o->request.stream.empty()) {

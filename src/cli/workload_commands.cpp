@@ -118,23 +118,23 @@ void add_dials(CLI::App& command, workload_dials& dials) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->group(group);
   };
-  add("--events", dials.events, "records in all, repeats and malformed ones among them");
-  add("--aggregates", dials.aggregates, "payments");
-  add("--introduction", dials.introduction, "share of the stream by which every payment had its first event");
-  add("--zipf", dials.zipf, "how unevenly payments get events; 0: evenly");
-  add("--duplicates", dials.duplicates, "share that repeats an earlier record, byte for byte");
-  add("--late", dials.late, "share of new events that come after a newer one of their payment");
-  add("--delay", dials.delay, "how many records later a late event or a repeat comes, at most");
+  add("--events", dials.events, "Records in all, repeats and malformed ones among them");
+  add("--aggregates", dials.aggregates, "Payments");
+  add("--introduction", dials.introduction, "Share of the stream by which every payment had its first event");
+  add("--zipf", dials.zipf, "How unevenly payments get events; 0: evenly");
+  add("--duplicates", dials.duplicates, "Share that repeats an earlier record, byte for byte");
+  add("--late", dials.late, "Share of new events that come after a newer one of their payment");
+  add("--delay", dials.delay, "How many records later a late event or a repeat comes, at most");
   command
       .add_flag(
           "--withhold", dials.withhold,
-          "the first event of each payment comes at the end: until then all others wait, in strict order")
+          "The first event of each payment comes at the end: until then all others wait, in strict order")
       ->group(group);
-  add("--malformed", dials.malformed, "share that cannot be decoded; at most 0.5");
-  add("--conflicts", dials.conflicts, "share that claims a number which another event has");
-  add("--size", dials.size, "bytes of a value, about");
-  add("--seed", dials.seed, "the same seed gives the same records");
-  add("--rate", dials.rate, "records in a second of the stream's own time");
+  add("--malformed", dials.malformed, "Share that cannot be decoded; at most 0.5");
+  add("--conflicts", dials.conflicts, "Share that claims a number which another event has");
+  add("--size", dials.size, "Bytes of a value, about");
+  add("--seed", dials.seed, "The same seed gives the same records");
+  add("--rate", dials.rate, "Records in a second of the stream's own time");
 }
 
 void add_gen(CLI::App& root, command_line& line) {
@@ -142,21 +142,21 @@ void add_gen(CLI::App& root, command_line& line) {
   auto* gen = root.add_subcommand("gen", "Make up a disordered stream of payment statuses");
   add_dials(*gen, options->dials);
   gen->add_option("--start", options->start,
-                  std::string{"time of the first record [default: "} + k_default_start + "]")
+                  std::string{"Time of the first record [default: "} + k_default_start + "]")
       ->group("Dials");
-  auto* out = gen->add_option("-o,--out", options->out, "file to write; - is standard output");
+  auto* out = gen->add_option("-o,--out", options->out, "File to write; - is standard output");
   out->capture_default_str();
   auto* records = gen->add_flag("--records", options->records,
-                                "write lines as kcat -C -J prints them, for apply --records");
-  gen->add_option("--brokers", options->brokers, "write into Kafka instead: HOST:PORT,...")
+                                "Write lines as kcat -C -J prints them, for apply --records");
+  gen->add_option("--brokers", options->brokers, "Write into Kafka instead: HOST:PORT,...")
       ->excludes(out)
       ->excludes(records);
-  gen->add_option("-X", options->kafka_properties, "a librdkafka property of the producer: NAME=VALUE");
-  gen->add_option("--topic", options->topic, "topic of the records; in Kafka it is made where it is missing")
+  gen->add_option("-X", options->kafka_properties, "A librdkafka property of the producer: NAME=VALUE");
+  gen->add_option("--topic", options->topic, "Topic of the records; in Kafka it is created if it is missing")
       ->capture_default_str();
-  gen->add_option("--partitions", options->partitions, "partitions of the topic, unless it is there already")
+  gen->add_option("--partitions", options->partitions, "Partitions of the topic, unless it is there already")
       ->capture_default_str();
-  gen->add_option("--oracle", options->oracle, "also write the right final snapshots to this file");
+  gen->add_option("--oracle", options->oracle, "Also write the right final snapshots to this file");
   gen->footer(
       "Examples:\n"
       "  ratchet gen --events 100000 --seed 7 -o events.ndjson --oracle expected.ndjson\n"
@@ -173,17 +173,17 @@ void add_demo(CLI::App& root, command_line& line) {
   options->dials.malformed = 0.001;
   auto* demo = root.add_subcommand("demo", "Run the main job while killing it, and check the state");
   add_dials(*demo, options->dials);
-  demo->add_option("--kills", options->kills, "how many times SIGKILL must land while records flow")
+  demo->add_option("--kills", options->kills, "How many times SIGKILL must land while records flow")
       ->capture_default_str();
-  demo->add_option("--bounces", options->bounces, "how many times the broker is killed and started again");
-  demo->add_option("--bounce-with", options->bounce_with, "the shell command that does so");
+  demo->add_option("--bounces", options->bounces, "How many times the broker is killed and started again");
+  demo->add_option("--bounce-with", options->bounce_with, "The shell command that does so");
   demo->add_flag("--restore", options->restore,
-                 "lose the state directory once, and go on from a checkpoint taken before");
+                 "Lose the state directory once, and go on from a checkpoint taken before");
   demo->add_option("--brokers", options->brokers,
-                   "a Kafka of yours, HOST:PORT,...; without it an embedded broker is started");
-  demo->add_option("-X", options->kafka_properties, "a librdkafka property of the consumer: NAME=VALUE");
-  demo->add_option("--state", options->state, "directory for the state, which is kept; must not exist yet");
-  demo->add_flag("--keep", options->keep, "keep the temporary directory with the state and the logs");
+                   "A Kafka of yours, HOST:PORT,...; without it an embedded broker is started");
+  demo->add_option("-X", options->kafka_properties, "A librdkafka property of the consumer: NAME=VALUE");
+  demo->add_option("--state", options->state, "Directory for the state, which is kept; must not exist yet");
+  demo->add_flag("--keep", options->keep, "Keep the temporary directory with the state and the logs");
   demo->footer(
       "Examples:\n"
       "  ratchet demo\n"

@@ -117,7 +117,7 @@ class envelope_reader {
     if (!value) return;
     if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
     if (!value->text(out_.unavailable)) return;
-    if (out_.unavailable.empty()) value->error("is empty", "say off where no column is ever unavailable");
+    if (out_.unavailable.empty()) value->error("is empty", "set off if no column is ever unavailable");
     if (out_.unavailable == "off") out_.unavailable.clear();
   }
 
@@ -126,7 +126,7 @@ class envelope_reader {
     if (!value) return;
     if (out_.format == envelope_format::cloudevents)
       return value->error("is given by format: cloudevents",
-                          "leave it out: a batch is several events by itself");
+                          "leave it out: a batch of this format is several events");
     if (out_.format != envelope_format::json)
       return value->error(std::string{"does not go with format: "} + name_of(out_.format), "leave it out");
     std::string word;
@@ -138,7 +138,7 @@ class envelope_reader {
       out_.each = {each_kind::lines, {}};
     } else {
       value->error("`" + word + "` is not allowed here",
-                   "a pointer to an array as in /records; array where the value is one; or lines, of NDJSON");
+                   "a pointer to an array as in /records; array if the value is one; or lines for NDJSON");
     }
   }
 
@@ -162,7 +162,7 @@ class envelope_reader {
     for (const config_value& item : value.list("values")) {
       if (!item.text(out_.deletes.is.emplace_back())) out_.deletes.is.pop_back();
     }
-    if (value.node().items.empty()) value.error("names no value", "leave it out where any value deletes");
+    if (value.node().items.empty()) value.error("names no value", "leave it out if any value deletes");
   }
   static void read_one_of(const config_value& value, std::pair<int, int> known, int& out) {
     const auto low = static_cast<std::uint64_t>(known.first);
@@ -193,7 +193,7 @@ class envelope_reader {
   void read(const config_map& map, std::string_view key, std::string& out) const {
     const auto value = map.get(key);
     if (!value || !value->text(out)) return;
-    if (out.empty()) value->error("is empty", "leave it out where events have no such field");
+    if (out.empty()) value->error("is empty", "leave it out if events have no such field");
   }
 
   const config_map& map_;

@@ -74,7 +74,7 @@ void check_with_librdkafka(const config_value& property, const config_node& key,
                             "see librdkafka's CONFIGURATION.md for its values");
     case property_verdict::no_consumer:
       return property.warn("is a producer's property: it applies to published messages only",
-                           "remove it where nothing is published");
+                           "remove it if nothing is published");
   }
 }
 

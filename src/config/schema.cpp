@@ -159,7 +159,7 @@ void read_outbox(const config_value& value, outbox_config& out) {
   if (message && message->size(out.message_bytes) &&
       (out.message_bytes < k_least_message || out.message_bytes > k_most_message)) {
     message->error(message->node().text + " is out of range",
-                   "it goes from 4KiB to 1000000000; set it to what the topics allow (max.message.bytes)");
+                   "it goes from 4KiB to 1000000000B; set it to the limit of the topics (max.message.bytes)");
   }
 }
 

@@ -89,7 +89,7 @@ bool read_secret(const config_value& value, std::string& out) {
                                       [&](const known_key& k) { return k.name == keys[0].text; });
   if (!one) {
     value.error("is a map that does not name exactly one source of its value",
-                "it is text (in quotes where it begins with a brace), {file: PATH} or {env: NAME}");
+                "it is text (in quotes if it begins with a brace), {file: PATH} or {env: NAME}");
     return false;
   }
   const config_map map{value, k_sources};

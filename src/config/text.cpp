@@ -15,107 +15,6 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::string_view k_template =
-    R"(# A config for ratchet. Check it with:  ratchet validate -c ratchet.yaml
-# It is read strictly: a key that is unknown, given twice or of the wrong type is an error. Every key of this
-# version is here; what is commented out shows its default, and what needs no default says so.
-# One value can be overridden on the command line: --set streams[0].start=latest, -X fetch.wait.max.ms=100
-version: 1
-
-kafka:                            # may be left out where no topic is read or published to
-  brokers: [localhost:9092]
-  group: payments-read-model      # the consumer group; it belongs to this state directory alone
-  properties: {}                  # librdkafka's own, as in {session.timeout.ms: 45000, security.protocol: ssl}.
-                                  # A secret: sasl.password: {file: /run/secrets/kafka}, or {env: KAFKA_PASSWORD}
-  # connect_timeout: 30s          # how long a start waits for the brokers' first answer
-
-state:
-  path: ratchet-state             # a directory; a relative path starts at the working directory
-  # commit_interval: 100ms        # how long a power cut may send the position back: 1ms to 1m
-  # sync: interval                # interval: sync once per commit interval. every-step: after each step
-  # min_free: 512MiB              # with less free on the disk nothing is consumed until there is room; or off.
-                                  # Default: half of memory_limit, but at most a tenth of the file system
-  # snapshot_bytes: 16MiB         # an event that would leave a larger snapshot, or a larger row of a table, is dead
-
-streams:
-  - name: payments                # what get, scan and status call it
-    topics: [payment-status]      # a topic feeds one stream. Leave it out to feed the stream by ratchet apply
-    start: earliest               # earliest | latest: where a partition begins that nobody has read yet
-    envelope:                     # a field comes from /a/json/pointer, key or header:NAME
-      # format: json              # or cloudevents, debezium-outbox, debezium-cdc, ydb-changefeed, which know where their
-                                  # fields are (docs/guides); of cloudevents a field is attribute:NAME, key or header:NAME
-      aggregate: /payment/id      # which payment the event speaks of; 1 to 1024 bytes; [/tenant, /order] of several
-                                  # fields, as event_id too, with dedup: {ids: opaque}
-      event_id: /id               # not needed with dedup: off
-      sequence: /sequence         # a number that grows with each event of one payment; not read with order: arrival.
-                                  # {from: /sequence, as: integer}, also decimal, time, lsn, hlc, ulid, uuidv7, text; of
-                                  # integers bits: 64 | 128 and base: 10 | 16. Or the record's own: offset, timestamp
-      # epoch: /epoch             # compared before the sequence; without it 0
-      type: /type                 # optional; reducers see it
-      time: /occurred_at          # optional; RFC 3339 or milliseconds since 1970; {from: /created, unit: s} for numbers of
-                                  # seconds, us or ns; what has no offset is UTC
-      # key: auto                 # what keys are, where a field is taken from them: text, json, i32, i64 or uuid
-      # each: /records            # where a record holds several events, their array; array: the value is one; lines:
-                                  # NDJSON. Pointers go into the event then, and record:/pointer into the whole value
-      # delete: {types: [payment.removed]}   # events that delete, beside null values; or {field: /__deleted, is: "true"}
-    # order: latest               # latest: events carry full state, the newest sequence wins
-                                  # strict: every event in turn, n+1 after n; what comes early waits
-                                  # arrival: no sequence, each event id is applied once as it comes
-                                  # strict alone has, each with its default:
-                                  #   first: 1             an aggregate's first number: 0 | 1 | any, which takes the
-                                  #                        lowest that comes and needs gap: {policy: skip}
-                                  #   epoch_change: park   accept: the first number of a higher epoch follows too
-                                  #   gap: {policy: wait}  or skip | stop: after a timeout, by the records' time,
-                                  #                        as in {policy: skip, timeout: 1h}
-                                  # and, where an event covers a range of numbers, envelope: {previous: /pu}, the number
-                                  # before it, or sequence: {from: /u, first: /U}, its own first one
-    # ties: reject                # of latest: two events with one number are a conflict. later: the later one wins
-    # after_delete: refuse        # of latest. restart: behind a delete an aggregate may begin again with 0 or 1
-    # too_old: reject             # of arrival. park: an event older than the window waits for an operator
-    # handling: direct            # deferred: an event waits first, and its reducer runs in a step of its own, so that a
-                                  # slow one does not hold up reading (docs/guides/inbox.md); not with latest
-    # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how much may wait, failed events too:
-                                  # then an aggregate is held for an operator, and the stream stops
-    # retry: {attempts: 8, backoff: 200ms..5m}   # of an event whose reducer failed; then it is dead
-    # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with
-                                  # arrival, which alone takes ids: monotonic, numbers that grow
-    # retention: off              # as in 90d: an aggregate is forgotten when nothing of it was handled for so long, by
-                                  # the records' time; an older event that comes then is rejected (too_old)
-    # record_times: checked       # a record time far ahead of its neighbours' has to be borne out by others;
-                                  # trusted: of a topic whose brokers set the times
-    reducer:
-      kind: replace               # replace: the payload becomes the snapshot
-                                  # merge_patch: it is merged into it (RFC 7396); not with order: latest
-                                  # flaky: as replace, but fails on purpose, to try that out:
-                                  #   fail: {type: paid, how: retry, times: 2}   retry | give_up | stop | throw
-                                  # own: a class of the program that embeds Ratchet, which alone runs it:
-                                  #   name: payment_state, version: 1, as its reducer_traits say
-      from: /payment              # the part of the value that is the payload; without it the whole value
-      # timeout: off              # a call that takes longer, as 5s, counts as failed
-    # emit: [{types: [paid], topic: cashback, key: aggregate, payload: /amount, as: payment-paid}]
-                                  # messages that are published of the events that are applied, in the same write; of all
-                                  # types, and the whole payload under the event's type, where nothing else is said;
-                                  # key: aggregate, none, or a JSON Pointer into the payload
-    # outputs: [cashback]         # topics that a reducer of your own may publish to; sinks as "sink:receipts"
-    # tables: [{name: by-customer, key: text}]   # read models that a reducer of your own fills; key: text, bytes or
-                                  # u64, for good; ratchet get and scan read them with --table
-    # rejected: {records: 1000, age: 7d}   # how many rejected records are kept to look at, and for how long; age: off
-    # types: [paid, refunded, payment.removed]   # the types of events that are the stream's; all others are ignored, whatever
-                                  # they look like; ignore: [heartbeat] names those that are not; needs envelope.type
-    # poison: 100                 # so many records in a row that cannot be decoded stop a partition; or off
-
-# step: {records: 20000}          # the most records of one atomic write, over all streams
-# sinks: [{name: receipts, http: {url: https://pay.example/receipts}}]
-                                  # where messages go beside Kafka: emit: {sink: receipts}
-# dead_letter: {topic: payments.dlq}       # gets a copy of each record that is rejected, or whose event is dead
-# rejections: {topic: payments.rejections} # gets an answer to the sender of each rejected record, a CloudEvent;
-                                  # both may stand under a stream, too, also as: off
-# outbox: {bytes: 1GiB, message_bytes: 960KiB}   # nothing more is read while more bytes wait to be sent; an event with a
-                                  # larger message is dead: no more than the topics take (max.message.bytes)
-# http: {listen: 127.0.0.1:9187}  # answers /livez, /readyz and /metrics while it runs; without it nothing listens
-# memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
-)";
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -136,7 +35,7 @@ std::string order_of(const stream_config& stream) {
                  ? "; the newest by its place in the database's log wins"
                  : "; the last one of its partition wins";
     case order::arrival:
-      return "; each event once, as it arrives";
+      return "; each event once, in the order of arrival";
     case order::strict:
       break;
   }
@@ -158,7 +57,7 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
                        kind_of_sequences(stream.envelope, stream.order) == sequence_kind::time;
   if (is_latest && (stream.ties == ties::later || (stream.ties == ties::usual && is_time))) {
     out.emplace_back(
-        "of two events with the same sequence, the later one wins: key the topic by aggregate, so that its "
+        "if two events have the same sequence, the later one wins: key the topic by aggregate, so that its "
         "events share a partition");
   } else if (is_latest) {
     out.emplace_back(
@@ -172,7 +71,7 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
     out.emplace_back(
         "sequences are compared as text: \"10\" is below \"9\"" +
         std::string{stream.envelope.format == envelope_format::cloudevents
-                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer"
+                        ? ", unless the event has sequencetype: Integer; for numbers set as: integer"
                         : ""});
   }
   if (stream.envelope.format == envelope_format::cloudevents &&
@@ -213,7 +112,7 @@ void add_limits_of_debezium(const stream_config& stream, std::vector<std::string
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
   if (has_log_positions(stream.envelope.format)) {
     out.emplace_back(
-        "of two changes of a row at one log position, the last one is kept: key the topic by row, so that "
+        "if two changes of a row have one log position, the last one is kept: key the topic by row, so that "
         "its changes share a partition");
     if (stream.envelope.format == envelope_format::debezium_cdc) add_limits_of_debezium(stream, out);
     return;
@@ -233,11 +132,11 @@ void add_limits_of_sequences(const stream_config& stream, std::vector<std::strin
 
 void add_limits_of_retention(const stream_config& stream, std::vector<std::string>& out) {
   if (!stream.retention) return;
-  const std::string forgotten = "an aggregate of which nothing came for " +
-                                format_duration(*stream.retention) + " of the records' time is forgotten: ";
+  const std::string forgotten = "an aggregate without an event for " + format_duration(*stream.retention) +
+                                " of the records' time is forgotten: ";
   out.push_back(forgotten + (stream.order == order::arrival
-                                 ? "an event of it that comes later is applied to an empty state"
-                                 : "an event of it that comes later is its first, or too old"));
+                                 ? "a later event of it is applied to an empty state"
+                                 : "a later event of it counts as its first one, or is too old"));
 }
 
 void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
@@ -259,13 +158,13 @@ void add_limits_of_strict(const stream_config& stream, std::vector<std::string>&
   const bool says_where_it_begins =
       !stream.envelope.previous.empty() || !stream.envelope.sequence_first.empty();
   if (says_where_it_begins) {
-    out.push_back("an event covers the numbers from " +
-                  (stream.envelope.previous.empty() ? stream.envelope.sequence_first
-                                                    : "behind " + stream.envelope.previous) +
-                  " to its sequence; one without that field has one number");
+    out.push_back("an event covers the numbers " +
+                  (stream.envelope.previous.empty() ? "from " + stream.envelope.sequence_first
+                                                    : "after " + stream.envelope.previous) +
+                  " up to its sequence; an event without that field has one number");
   }
   if (stream.first == first_number::any && says_where_it_begins) {
-    out.emplace_back("the first event of an aggregate is applied at once, whatever its numbers");
+    out.emplace_back("the first event of an aggregate is applied at once, with any number");
   } else if (stream.first == first_number::any) {
     out.push_back("the first event of an aggregate is applied " + timeout +
                   " after it came: lower numbers might follow");
@@ -330,10 +229,6 @@ std::string payload_of(const stream_config& stream) {
 
 }  // namespace
 
-std::string_view config_template() noexcept {
-  return k_template;
-}
-
 std::string describe(const stream_config& stream) {
   std::string text = stream.name + ": ";
   if (!takes_events(stream)) {
@@ -358,7 +253,7 @@ std::string describe(const stream_config& stream) {
             name_of(stream.dedup.ids) + ") remembered for " + format_duration(stream.dedup.window);
   }
   if (stream.retention)
-    text += "; forgets an aggregate of which nothing came for " + format_duration(*stream.retention);
+    text += "; forgets an aggregate without an event for " + format_duration(*stream.retention);
   const std::string what = payload_of(stream);
   switch (stream.reducer.kind) {
     case reducer_config::kind_of::merge_patch:

@@ -52,17 +52,16 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 
 [[nodiscard]] std::string what_another_cluster_asks(const std::string& harm) {
   std::string text =
-      "by mistake: point `kafka.brokers` at the cluster it came from, or name another `state.path`; where "
-      "the topics were copied to this cluster, with other offsets: ";
+      "if that is a mistake, point `kafka.brokers` at the cluster it came from, or name another "
+      "`state.path`; if the topics were copied to this cluster, with other offsets: ";
   text += harm.empty()
-              ? "start with `--resume cluster`, which reads each log from its start, and knows handled "
+              ? "start with `--resume cluster`, which reads each log from its start and recognizes handled "
                 "records by id or sequence"
               : "`--resume cluster` does not help: handled records would be handled again (" + harm +
                     "), but `--resume kafka` goes on at the offsets that the group has there";
   return text +
-         "; where the records have the very same offsets: `--resume store`; where the topics were deleted "
-         "and created again: `--resume rebuild`. docs/reference/resume.md says under `Another cluster` when "
-         "each is safe";
+         "; if the records have the same offsets: `--resume store`; if the topics were deleted and created "
+         "again: `--resume rebuild`. See `Another cluster` in docs/reference/resume.md for when each is safe";
 }
 
 /// A line to type, for all of them.

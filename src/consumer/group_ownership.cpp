@@ -165,8 +165,8 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   if (moves() && !r.stops.empty()) {
     problem why = std::move(r.stops.front());
     why.hint =
-        "offsets are not the same on this cluster: start with `--resume cluster` or `--resume kafka`; "
-        "docs/reference/resume.md says under `Another cluster` when each is safe";
+        "offsets are not the same on this cluster: start with `--resume cluster` or `--resume kafka`; see "
+        "`Another cluster` in docs/reference/resume.md for when each is safe";
     for (question& asked : why.questions) asked.hint = why.hint;
     return session_result{session_end::refused, std::move(why)};
   }

@@ -5,7 +5,7 @@
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
 
-/// What a person reads where offsets and state do not fit, row by row of the resume table.
+/// The messages for each row of the resume table.
 namespace ratchet {
 
 namespace {
@@ -21,19 +21,19 @@ std::string found_copy(const resume_facts& f, const std::string& metadata) {
   }
   return "this state directory is a checkpoint of step " + std::to_string(f.copy->step) + ", taken at " +
          to_rfc3339(f.copy->taken_at) + ", and ends at offset " + number(f.stored) +
-         "; the group's committed offset " + number(f.committed) + " is of the store it was taken of (" +
-         metadata + "), which may still be in use";
+         "; the original store wrote the group's committed offset " + number(f.committed) + " (" + metadata +
+         "), and may still run";
 }
 
 std::string found_other_cluster(const resume_facts& f) {
   if (f.option == resume_option::store)
-    return "the record that was handled last is no longer in the log, so Ratchet cannot check that the "
-           "offsets are the same on this cluster";
-  const std::string what = "the state's offset " + number(f.stored) + " is another cluster's";
+    return "the last handled record is no longer in the log, so Ratchet cannot check that the offsets are "
+           "the same on this cluster";
+  const std::string what = "the state's offset " + number(f.stored) + " is of another cluster";
   if (f.option != resume_option::kafka) return what;
   return what +
-         ", the group has no offset on this cluster, and from the log's start handled records would be "
-         "handled again";
+         "; the group has no offset on this cluster, and from the start of the log Ratchet would handle "
+         "records again";
 }
 
 std::string found(resume_row row, const resume_facts& f, const std::string& metadata) {
@@ -52,18 +52,20 @@ std::string found(resume_row row, const resume_facts& f, const std::string& meta
              " were deleted before they were handled";
     case resume_row::past_log_end:
       return "the state ends at offset " + stored + ", but the log ends at " + std::to_string(f.log_end) +
-             ": the topic was truncated or made anew";
+             ": the topic was truncated or created again";
     case resume_row::other_record:
       return "the record at offset " + std::to_string(f.last_offset) +
-             " is not the one that was handled there: the topic was made anew";
+             " is not the one that was handled there: the topic was created again";
     case resume_row::rewound:
-      return "somebody set the group's offset back to " + committed + "; the state ends at " + stored;
+      return "an operator or another program set the group's offset back to " + committed +
+             "; the state ends at " + stored;
     case resume_row::skipped_ahead:
-      return "somebody set the group's offset ahead to " + committed + "; the state ends at " + stored;
+      return "an operator or another program set the group's offset ahead to " + committed +
+             "; the state ends at " + stored;
     case resume_row::store_lost:
       return "the group has a committed offset (" + committed +
-             ") but this state directory knows nothing of the partition: the state was lost, or the group is "
-             "somebody else's" +
+             "), but this state directory has no entry for the partition: the state was lost, or another "
+             "directory uses the group" +
              (metadata.empty() ? std::string{} : " (" + metadata + ")");
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:
@@ -79,40 +81,43 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
   switch (row) {
     case resume_row::other_cluster:
       return f.option == resume_option::store
-                 ? "where the records have other offsets on this cluster, answer `--resume cluster` or "
-                   "`--resume kafka`; docs/reference/resume.md says under `Another cluster` when each is safe"
-                 : "set the group's offset there, or let the mirror translate it; "
-                   "docs/reference/resume.md says under `Another cluster` how";
+                 ? "if the records have other offsets on this cluster, start with `--resume cluster` or "
+                   "`--resume kafka`; see `Another cluster` in docs/reference/resume.md for when each is safe"
+                 : "set the group's offset there, or let the mirror translate it; see `Another cluster` in "
+                   "docs/reference/resume.md";
     case resume_row::copied_directory:
       return f.copy
-                 ? "make sure that the other one is stopped for good, then start with `--resume takeover`: "
-                   "this one goes on at its own offsets, and the other one is refused from then on"
-                 : "make sure that the other copy is stopped for good, then start with `--resume takeover`";
+                 ? "make sure that the original is stopped and does not start again, then start with "
+                   "`--resume "
+                   "takeover`: the copy goes on at its own offsets, and the original is refused from then on"
+                 : "make sure that the other copy is stopped and does not start again, then start with "
+                   "`--resume takeover`";
     case resume_row::other_store:
-      return "use a `kafka.group` of its own for each state directory, or start with the directory that "
-             "holds it; where this one is the right one, docs/reference/resume.md says under `Take the group "
-             "back` what to type";
+      return "give each state directory a `kafka.group` of its own, or start with the directory that holds "
+             "the group; if this directory is the right one, see `Take the group back` in "
+             "docs/reference/resume.md";
     case resume_row::below_log_start:
-      return "start with `--resume kafka` to accept that gap (an audit row is kept), or with `--resume "
-             "rebuild` to build the state anew from what the log still has: it then lacks all that is older "
-             "than offset " +
+      return "start with `--resume kafka` to accept this gap (an audit row is kept), or with `--resume "
+             "rebuild` to build a new state from the records in the log: that state lacks everything before "
+             "offset " +
              std::to_string(f.log_start);
     case resume_row::past_log_end:
     case resume_row::other_record:
-      return "start with `--resume rebuild` to build the state anew, which replaces all of it by what the "
-             "log has now; or point the config at the right cluster; to keep the state, give the new topic "
-             "another name, and name that in `topics`";
+      return "start with `--resume rebuild` to replace the whole state by a new one from the records in the "
+             "log; if this is the wrong cluster, correct `kafka.brokers`; to keep the state, give the new "
+             "topic another name, and put that name into `topics`";
     case resume_row::rewound:
       return "start with `--resume store` to go on at " + number(f.stored) +
-             ", or with `--resume rebuild` to handle everything again into a new state";
+             ", or with `--resume rebuild` to handle all records again into a new state";
     case resume_row::skipped_ahead:
       return "start with `--resume store` to handle " + range(f.stored.value_or(0), f.committed.value_or(0)) +
              " after all, or with `--resume kafka` to skip them (an audit row is kept)";
     case resume_row::store_lost:
-      return "instances do not share a group: where another one runs in it, leave it to that one (in a group "
-             "of its own this one would handle and publish everything once more, under other ids); where "
-             "none does, put the right state directory back, or start with `--resume rebuild` to build the "
-             "state anew from the log's start, or with `--resume kafka` to accept the loss and go on at " +
+      return "if another instance runs in this group, leave the group to it: instances do not share a group, "
+             "and in a group of its own this directory would publish everything again, under other ids; if "
+             "none runs, put the right state directory back; if it is lost, start with `--resume rebuild` to "
+             "build the state again from the start of the log, or with `--resume kafka` to accept the loss "
+             "and go on at " +
              number(f.committed);
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:

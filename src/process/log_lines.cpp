@@ -28,7 +28,7 @@ constexpr std::array k_rules{
 
     log_rule{log_kind::state_mode, "state_mode", k_warn, "the state directory was open to other users"},
     log_rule{log_kind::state_put_aside, "state_put_aside", k_warn,
-             "a rebuild has moved the old state away, or back where it was refused"},
+             "a rebuild has moved the old state away, or back after a refusal"},
     log_rule{log_kind::store_reopened, "store_reopened", k_error,
              "a write failed, and Ratchet opens the store again"},
     log_rule{log_kind::disk_low, "disk_low", k_warn, "the disk is nearly full: reading is paused"},
@@ -47,7 +47,7 @@ constexpr std::array k_rules{
     log_rule{log_kind::copy_opened, "copy_opened", k_warn,
              "a checkpoint is opened for writing, or takes over"},
     log_rule{log_kind::cluster_changed, "cluster_changed", k_warn,
-             "the state goes on with another cluster, as `--resume` says"},
+             "the state goes on with another cluster, by `--resume`"},
     log_rule{log_kind::sink_discarded, "sink_discarded", k_warn,
              "messages were discarded: their sink has `discard: true`"},
 
@@ -67,7 +67,7 @@ constexpr std::array k_rules{
     log_rule{log_kind::group_moved_on, "group_moved_on", k_info,
              "the group was rebalanced before this instance claimed it"},
     log_rule{log_kind::resume_told, "resume_told", k_warn,
-             "offsets and state did not fit, and what was done"},
+             "offsets and state did not fit; the line has the action"},
     log_rule{log_kind::resume_option_unused, "resume_option_unused", k_info, "`--resume` had nothing to do"},
     log_rule{log_kind::resumed, "resumed", k_info,
              "where a partition is read from; or how many, of more than 64"},

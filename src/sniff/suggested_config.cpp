@@ -143,8 +143,8 @@ class writer {
     if (is_ordered && found_.counts_in_digits) {
       line("    envelope: {format: cloudevents, sequence: {from: \"attribute:sequence\", as: integer}}");
       advise(
-          "the sequences are digits: as: integer compares them as numbers, and not as the text that the "
-          "CloudEvents extension says");
+          "the sequences are digits: as: integer compares them as numbers, and not as text, which the "
+          "CloudEvents extension defines");
     } else {
       line("    envelope: {format: cloudevents}");
     }
@@ -178,12 +178,12 @@ class writer {
                              " records and not in all";
     if (each_counts) {
       advise(seen +
-             ": merge_patch takes each record for what has changed. If each one holds the whole state, "
-             "say reducer: {kind: replace}, which keeps the last one alone");
+             ": merge_patch takes each record for what has changed. If each one holds the whole state, set "
+             "reducer: {kind: replace}, which keeps the last one alone");
     } else {
       advise(seen +
-             ": replace keeps the newest record alone. If a record holds only what has changed, say "
-             "order: strict or arrival, and reducer: {kind: merge_patch}");
+             ": replace keeps the newest record alone. If a record holds only what has changed, set order: "
+             "strict or arrival, and reducer: {kind: merge_patch}");
     }
   }
 

@@ -12,8 +12,8 @@ namespace {
     case id_kind::opaque:
       return "opaque ids are remembered for the window alone, and older events would be applied again";
     case id_kind::monotonic:
-      return "monotonic ids are remembered by topic and partition, where the other cluster may have other "
-             "ones";
+      return "monotonic ids are remembered by topic and partition, and the other cluster may have other ones "
+             "there";
     case id_kind::uuidv7:
     case id_kind::ulid:
       break;
@@ -30,7 +30,7 @@ std::string why_repeats_are_not_known(const stream_definition& stream) {
   if (s.envelope.sequence == "offset" || s.envelope.position == change_order::partition)
     return "its sequence is the record's place in its partition, which is another one on another cluster";
   if (s.envelope.sequence == "timestamp")
-    return "its sequence is the record's time, which is another one where the other cluster sets it";
+    return "its sequence is the record's time, which the other cluster may set itself";
   if (stream.rules.gate.ties_by_offset)
     return "of two events with one number the one that is read later wins, so that an earlier one would win "
            "again";

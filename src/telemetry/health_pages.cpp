@@ -20,7 +20,8 @@ http_answer line(unsigned status, std::string_view body) {
 
 http_answer directory() {
   http_answer made;
-  append_line(made.body, "/livez    200 while this instance makes progress, else 503 and where it hangs");
+  append_line(made.body,
+              "/livez    200 while this instance makes progress, else 503 and the place where it hangs");
   append_line(made.body, "/readyz   200 while it reads every partition, else 503 and why not");
   append_line(made.body, "/metrics  for Prometheus");
   return made;

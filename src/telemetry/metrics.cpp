@@ -106,7 +106,7 @@ void add_streams(exposition& out, const state_sample& state) {
               "Record times that were far ahead of their neighbours', and moved nothing.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, as_double(s.counters.times_passed_over));
-  out.counter("ratchet_forgotten_aggregates_total", "Aggregates that were forgotten, as `retention` says.");
+  out.counter("ratchet_forgotten_aggregates_total", "Aggregates that were forgotten after `retention`.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.forgotten));
   out.gauge("ratchet_largest_snapshot_bytes", "The largest snapshot that this process has written.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.largest.snapshot));
@@ -182,9 +182,9 @@ void add_partitions(exposition& out, const metrics_input& in) {
     if (!p.live.assigned || !p.live.log_end || !p.next_offset) continue;  // whoever holds it knows
     out.add(p.named, as_double(std::max<std::int64_t>(0, *p.live.log_end - *p.next_offset)));
   }
-  out.gauge("ratchet_partition_assigned", "1 where this instance holds the partition.");
+  out.gauge("ratchet_partition_assigned", "1 if this instance holds the partition.");
   for (const partition_view& p : all) out.add(p.named, p.live.assigned ? 1 : 0);
-  out.gauge("ratchet_partition_stopped", "1 where the partition is stopped; /readyz says why.");
+  out.gauge("ratchet_partition_stopped", "1 if the partition is stopped; /readyz has the reason.");
   for (const partition_view& p : all) out.add(p.named, p.live.stopped ? 1 : 0);
 }
 
@@ -255,7 +255,7 @@ void add_process(exposition& out, const process_stats& process) {
 std::string metrics_text(const metrics_input& in) {
   exposition out;
   out.gauge("ratchet_build_info", "1, with the version.").add({{"version", RATCHET_VERSION}}, 1);
-  out.gauge("ratchet_ready", "1 while the instance is ready; /readyz says why not.")
+  out.gauge("ratchet_ready", "1 while the instance is ready; else /readyz has the reason.")
       .add(in.live.ready ? 1 : 0);
   add_streams(out, in.state);
   add_partitions(out, in);

@@ -33,21 +33,21 @@ std::string fault_text(const rejected_row& row) {
 std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value) {
   const auto is = [fault](malformed_reason reason) { return fault == name_of(reason); };
   if (is(malformed_reason::id_invalid)) {
-    return "not an id as `dedup.ids` names them, a UUIDv7 where it names none; `dedup: {ids: opaque}` takes "
-           "any text";
+    return "not an id of the kind that `dedup.ids` sets, which is UUIDv7 by default; `dedup: {ids: opaque}` "
+           "takes any text";
   }
   if (is(malformed_reason::sequence_invalid)) {
-    return "not what the config says of `sequence`: digits if it says nothing; `sequence: {from: …, as: …}` "
+    return "not of the kind that `sequence` takes, which is digits by default; `sequence: {from: …, as: …}` "
            "takes decimal, time (RFC 3339 with its zone, as in 2026-01-31T12:00:00Z), lsn, hlc, ulid, uuidv7 "
            "and text, too";
   }
   if (is(malformed_reason::sequence_too_large)) {
-    return "more than there is room for: a plain number has 64 bits, one with `sequence: {from: …, as: "
-           "integer}` 128, and a text the bits of its characters; Ratchet cannot order by a longer one";
+    return "too large: a plain number has 64 bits, a number with `sequence: {from: …, as: integer}` has 128, "
+           "and a text the bits of its characters; Ratchet cannot order by a longer one";
   }
   if (is(malformed_reason::id_time_invalid)) {
-    return "a UUIDv7 from behind the year 2100: of an older draft, whose time has other bits, or of a wrong "
-           "clock; `dedup: {ids: opaque}` takes it by its record's time";
+    return "a UUIDv7 with a time after the year 2100: it is of an older draft with other bits, or of a wrong "
+           "clock; with `dedup: {ids: opaque}` the time of its record counts";
   }
   if (is(malformed_reason::avro) || is(malformed_reason::protobuf)) {
     const auto framed = value ? read_frame(*value) : std::nullopt;
@@ -56,14 +56,14 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            ": not supported yet; have the topic written in JSON, or turn it into JSON first";
   }
   if (is(malformed_reason::key_binary)) {
-    return "bytes of a binary serializer: say what they are, as in `envelope: {key: i64}`, also i32, uuid or "
-           "json; `key: text` takes them as they are. A key of Avro or Protobuf (a byte 0 and a schema id in "
+    return "bytes of a binary serializer: set their kind, as in `envelope: {key: i64}`, also i32, uuid or "
+           "json; `key: text` takes them unchanged. A key of Avro or Protobuf (a byte 0 and a schema id in "
            "front) is not supported: take the aggregate from the value";
   }
-  if (is(malformed_reason::key_invalid)) return "not what `envelope.key` says that keys are";
+  if (is(malformed_reason::key_invalid)) return "not of the kind that `envelope.key` sets";
   if (is(malformed_reason::time_invalid)) return k_times;
   if (is(malformed_reason::null_value) && !value) {
-    return "a null value, of which the field cannot be read: take it from the key or a header, or say "
+    return "a null value does not hold this field: take the field from the key or a header, or set "
            "`ignore: {tombstones: true}`";
   }
   if (is(malformed_reason::null_value)) {
@@ -75,7 +75,7 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "value to delete";
   }
   if (is(malformed_reason::range_invalid)) {
-    return "the event would begin behind its own `sequence`: `previous` is the number of the event before "
+    return "the event would begin after its own `sequence`: `previous` is the number of the event before "
            "it, and `sequence.first` is its own first number";
   }
   const bool lacks_fields = is(malformed_reason::missing_field) || is(malformed_reason::wrong_type);
@@ -84,8 +84,8 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "producer send the inner text";
   }
   if (is(malformed_reason::longer_array)) {
-    return "the config reads one element of an array that has more, so that the others would be lost: say "
-           "`each: /POINTER` with the array's pointer, and name the fields within an element";
+    return "the config reads one element of an array that has more, so the others would be lost: set `each: "
+           "/POINTER` to the array's pointer, and name the fields within an element";
   }
   if (is(malformed_reason::too_many_events)) {
     return "a record may hold " + std::to_string(k_most_events_of_record) +
@@ -98,12 +98,12 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     if (!kind.what.empty()) return "most likely " + kind.what + ": " + kind.of_record;
   }
   if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
-    return "how this connector's changes are ordered is not known; `envelope: {format: debezium-cdc, "
-           "position: partition}` takes the last one of a row in its partition";
+    return "Ratchet cannot order the changes of this connector by its log; `envelope: {format: debezium-cdc, "
+           "position: partition}` takes the last change of a row in its partition";
   }
   if (fault.starts_with(name_of(malformed_reason::unwrapped_row))) {
     return "a row without its envelope, as ExtractNewRecordState leaves it: let it add the position "
-           "(`add.fields: op,lsn,source.sequence`), or say `position: partition`";
+           "(`add.fields: op,lsn,source.sequence`), or set `position: partition`";
   }
   return {};
 }

@@ -11,7 +11,8 @@ TEST(main_job_resume, stops_and_explains_where_an_operator_rewound) {
   half.feed.send();
   const auto stopped = half.job.run_until_end();
   EXPECT_EQ(stopped.code, 1) << stopped.output;
-  expect_in("/1: somebody set the group's offset back to 5; the state ends at " + std::to_string(stored),
+  expect_in("/1: an operator or another program set the group's offset back to 5; the state ends at " +
+                std::to_string(stored),
             stopped.output);
   expect_in("--resume store", stopped.output);
   EXPECT_EQ(stored_offset(half.job, 1), stored);
@@ -34,7 +35,8 @@ TEST(main_job_resume, handles_what_an_operator_skipped_where_it_is_told_to) {
   half.job.set_committed({{half.job.partition(2), end}});
   const auto stopped = half.job.run_until_end();
   EXPECT_EQ(stopped.code, 1) << stopped.output;
-  expect_in("somebody set the group's offset ahead to " + std::to_string(end), stopped.output);
+  expect_in("an operator or another program set the group's offset ahead to " + std::to_string(end),
+            stopped.output);
   EXPECT_EQ(stored_offset(half.job, 2), stored);
   const auto resumed = half.job.run_until_end({"--resume", "store"});
   EXPECT_EQ(resumed.code, 0) << resumed.output;
@@ -87,7 +89,7 @@ TEST(main_job_resume, notices_a_topic_that_was_made_anew_by_the_hash_of_its_last
   }
   const auto stopped = half.job.run_until_end();
   EXPECT_EQ(stopped.code, 1) << stopped.output;
-  expect_in("is not the one that was handled there: the topic was made anew", stopped.output);
+  expect_in("is not the one that was handled there: the topic was created again", stopped.output);
   EXPECT_EQ(stopped.json().get<int>("streams.payments.consumed"), 0);
   EXPECT_EQ(half.job.fault(half.feed.oracle()), "");  // untouched
 

@@ -80,8 +80,10 @@ TEST(resume_directory, lets_one_of_two_copies_go_on_and_refuses_the_other) {
   EXPECT_EQ(refused.code, 78) << refused.output;
   expect_in("was not joined", refused.output);
   expect_in("was written by another copy of this state directory", refused.output);
-  expect_in("make sure that the other copy is stopped for good, then start with `--resume takeover`",
-            refused.output);
+  expect_in(
+      "make sure that the other copy is stopped and does not start again, then start with `--resume "
+      "takeover`",
+      refused.output);
   const auto too_early = job.run_until_end(with_state({"--resume", "takeover"}, copy));
   EXPECT_EQ(too_early.code, 78) << too_early.output;
   expect_in("it has live members", too_early.output);

@@ -15,7 +15,8 @@ TEST(resume_operator, is_told_that_a_rewind_alone_handles_nothing_again) {
   const auto stopped = half.job.run_until_end();
   EXPECT_EQ(stopped.code, 1) << stopped.output;
   for (int p = 0; p <= k_last; ++p) {
-    expect_in("/" + std::to_string(p) + ": somebody set the group's offset back to 0; the state ends at " +
+    expect_in("/" + std::to_string(p) +
+                  ": an operator or another program set the group's offset back to 0; the state ends at " +
                   std::to_string(stored_offset(half.job, p)),
               stopped.output);
   }
@@ -53,8 +54,8 @@ TEST(resume_operator, has_records_skipped_only_where_that_is_said) {
     const auto stored = stored_offset(half.job, p);
     const auto end = bounds_of(half.job, p).end;
     ranges.push_back(range_text(stored, end));
-    expect_in("somebody set the group's offset ahead to " + std::to_string(end) + "; the state ends at " +
-                  std::to_string(stored),
+    expect_in("an operator or another program set the group's offset ahead to " + std::to_string(end) +
+                  "; the state ends at " + std::to_string(stored),
               stopped.output);
     expect_in("with `--resume store` to handle " + ranges.back() + " after all", stopped.output);
   }

@@ -28,7 +28,7 @@ TEST(resume_topic, stops_where_a_topic_made_anew_is_shorter_than_the_state) {
   for (int p = 0; p < static_cast<int>(main_job::k_partitions); ++p) {
     expect_in("/" + std::to_string(p) + ": the state ends at offset " +
                   std::to_string(stored_offset(half.job, p)) + ", but the log ends at " +
-                  std::to_string(bounds_of(half.job, p).end) + ": the topic was truncated or made anew",
+                  std::to_string(bounds_of(half.job, p).end) + ": the topic was truncated or created again",
               stopped.output);
   }
   EXPECT_EQ(half.job.fault(half.feed.oracle()), "") << "the state is as it was";
@@ -76,11 +76,11 @@ void expect_not_read_on(std::uint64_t seed, std::uint64_t others, const std::str
 }
 
 TEST(resume_topic, is_not_read_on_where_it_is_made_anew_under_the_running_job) {
-  expect_not_read_on(83, k_records / 4, "the topic was truncated or made anew");
+  expect_not_read_on(83, k_records / 4, "the topic was truncated or created again");
 }
 
 TEST(resume_topic, is_not_read_on_where_it_is_made_anew_and_longer_under_the_running_job) {
-  expect_not_read_on(87, 3 * k_records, "is not the one that was handled there: the topic was made anew");
+  expect_not_read_on(87, 3 * k_records, "is not the one that was handled there: the topic was created again");
 }
 
 /// A job that starts at the end of what is there, and the events behind that, over more partitions.

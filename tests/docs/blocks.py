@@ -71,3 +71,28 @@ def check_json(block):
             except ValueError as error:
                 return f"neither JSON ({reason}) nor a value a line (line {n}: {error})"
     return None
+
+
+def check_cmake(block, place):
+    """What is wrong with a CMakeLists.txt, or None. Its packages are stubs, its sources are empty."""
+    home = Path(place) / f"cmake{block.line}"
+    home.mkdir()
+    (home / "CMakeLists.txt").write_text(block.text + "\n")
+    for source in re.findall(r"\b[\w/]+\.cpp\b", block.text):
+        (home / source).write_text("int main() {}\n")
+    for package in re.findall(r"find_package\((\w+)", block.text):
+        targets = sorted(set(re.findall(rf"\b{package}::\w+", block.text)))
+        (home / f"{package}Config.cmake").write_text("".join(f"add_library({t} INTERFACE IMPORTED)\n" for t in targets))
+        (home / f"{package}ConfigVersion.cmake").write_text("set(PACKAGE_VERSION 0.1)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
+    packages = [f"-D{package}_DIR={home}" for package in re.findall(r"find_package\((\w+)", block.text)]
+    done = subprocess.run(["cmake", "-S", home, "-B", home / "build", "-DCMAKE_FIND_PACKAGE_PREFER_CONFIG=ON", *packages],
+                          capture_output=True, text=True, timeout=300)
+    return None if done.returncode == 0 else "cmake: " + " ".join(done.stderr.split())[:300]
+
+
+def check_properties(block):
+    """What is wrong with Java properties, or None."""
+    for n, line in enumerate(block.text.split("\n"), block.line):
+        if line.strip() and not line.startswith("#") and not re.match(r"[\w.-]+=\S", line):
+            return f"line {n} is no KEY=VALUE"
+    return None

@@ -29,6 +29,7 @@ class Page:
     anchors: set = field(default_factory=set)
     spans: list = field(default_factory=list)   # (line, text of an inline code span)
     indented: list = field(default_factory=list)  # (line, text) of lines of indented code
+    in_lists: list = field(default_factory=list)  # lines of indented code in a list
     prose: list = field(default_factory=list)   # [(line, text), ...]: the lines of one paragraph, item, cell or heading
     titles: set = field(default_factory=set)    # indexes in prose that are headings
     lines: list = field(default_factory=list)
@@ -114,6 +115,8 @@ class Reader:
                 page.indented.append((n, line.strip()))
                 was_blank = False
                 continue
+            if was_blank and in_list and not is_item and line.startswith("      "):
+                page.in_lists.append(n)
             in_list = bool(is_item) or in_list and line.startswith(" ")
             was_blank = False
             self.read_line(n, line, is_item, seen)

@@ -13,7 +13,7 @@ PARTS = re.compile(r"\n|;\s|:\s|(?<=[.?!])\s+(?=[A-Z`\"'(])")
 COMMAND = re.compile(r"`(ratchet [^`]*)`")
 CLAUSE = re.compile(r", (?:which|who|whose|where|while|because|so that|until|unless|although|as)\b")
 FORMAL = {"problem", "log", "config"}  # lower case and without a full stop; others may be sentences of a help text
-UNJUDGED = ("src/cli/manual_text.cpp", "src/config/text.cpp", "src/sniff/suggested_config.cpp")  # troff, shell and YAML
+UNJUDGED = ("src/cli/manual_text.cpp", "src/config/template.cpp", "src/sniff/suggested_config.cpp")  # troff, shell and YAML
 
 
 def spelled(text):

@@ -13,7 +13,7 @@ std::string hint_for_file(const std::filesystem::path& path, const std::error_co
     const std::string user = std::to_string(::geteuid());
     return "this process runs as user " + user + ": give it the directory, as with `install -d -m 700 -o " +
            user + " " + name + "` (`chown -R " + user + " " + name +
-           "` where it holds a state), or name another "
+           "` if it holds a state), or name another "
            "`state.path`";
   }
   if (code == std::errc::read_only_file_system) {

@@ -68,7 +68,7 @@ std::string hint_for_root(::uid_t owner) {
   ::passwd entry{};
   ::passwd* known = nullptr;
   if (::getpwuid_r(owner, &entry, room.data(), room.size(), &known) != 0 || known == nullptr) return {};
-  return std::string{"where a service runs as that user, run this as it, too: `runuser -u "} +
+  return std::string{"if a service runs as that user, run this as that user, too: `runuser -u "} +
          known->pw_name + " -- ratchet …`; else: ";
 }
 
@@ -84,9 +84,9 @@ reported<void> check_owner(const std::filesystem::path& path) {
       file_problem("use the state directory", path, std::make_error_code(std::errc::operation_not_permitted));
   refused.message = "the state directory " + path.string() + " belongs to user " +
                     std::to_string(info.st_uid) + ", who could read and change all of the state";
-  refused.hint = hint_for_root(info.st_uid) + refused.hint +
-                 "; where it is a volume that was mounted, a directory below it will do: `state.path: " +
-                 (path / "state").string() + "`";
+  refused.hint =
+      hint_for_root(info.st_uid) + refused.hint +
+      "; if it is a mounted volume, use a directory in it: `state.path: " + (path / "state").string() + "`";
   return refused;
 }
 

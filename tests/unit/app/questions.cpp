@@ -419,7 +419,7 @@ TEST_F(questions, of_a_topic_made_anew_leave_who_had_it_rebuilt_and_why) {
   ASSERT_FALSE(open({resume_option::rebuild, "alice", "the topic was made anew"}));
   ASSERT_FALSE(run());
   EXPECT_EQ(consumed(), 2U);
-  EXPECT_TRUE(has_audit("state_rebuilt", "the topic was truncated or made anew"));
+  EXPECT_TRUE(has_audit("state_rebuilt", "the topic was truncated or created again"));
   EXPECT_TRUE(has_audit("state_rebuilt", "decided by alice: the topic was made anew"));
 }
 

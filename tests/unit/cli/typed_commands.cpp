@@ -99,7 +99,7 @@ TEST_F(typed_commands, refuse_to_change_a_config_that_is_not_read) {
   for (const char* option : {"--set", "-X"}) {
     const ended got = ratchet({"get", "--state", path().string(), option, "a=b", "payments", "p2"});
     EXPECT_EQ(got.status, 64);
-    EXPECT_NE(got.err.find("changes a config, and --state stands in place of one"), std::string::npos)
+    EXPECT_NE(got.err.find("changes a config, and --state replaces the config"), std::string::npos)
         << got.err;
   }
 }

@@ -66,7 +66,7 @@ TEST(config_of_envelopes, row_changes_have_no_ids) {
     EXPECT_EQ(s.dedup.ids, id_kind::none);
     EXPECT_EQ(stream(format, "dedup: off").dedup.ids, id_kind::none);
     EXPECT_THAT(describe(s), HasSubstr("; no event ids; keeps the new row"));
-    EXPECT_THAT(limits_of(s), Contains(HasSubstr("at one log position, the last one is kept")));
+    EXPECT_THAT(limits_of(s), Contains(HasSubstr("have one log position, the last one is kept")));
   }
 }
 

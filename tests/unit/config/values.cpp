@@ -191,10 +191,9 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
   s.order = order::arrival;
   s.topics = {"t"};
   s.reducer.kind = reducer_config::kind_of::merge_patch;
-  EXPECT_EQ(
-      describe(s),
-      "payments: reads t; aggregates by /a; each event once, as it arrives; ids /id (uuidv7) remembered for "
-      "24h; merges the whole value into the snapshot");
+  EXPECT_EQ(describe(s),
+            "payments: reads t; aggregates by /a; each event once, in the order of arrival; ids /id (uuidv7) "
+            "remembered for 24h; merges the whole value into the snapshot");
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("more than 24h older than the stream is rejected (too_old)")));
   EXPECT_THAT(limits_of(s), Contains(HasSubstr("the sequence /s is not read")));
   EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("is applied again"))));

@@ -124,7 +124,7 @@ TEST(session_resume, stops_where_the_state_lies_behind_the_end_of_the_log) {
   w.log_of_p0().records.resize(1);
   w.log_of_p0().end = 1;
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
-  w.expect_stopped("truncated or made anew");
+  w.expect_stopped("truncated or created again");
   EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
 }
 
@@ -207,7 +207,7 @@ TEST(session_resume, stops_where_somebody_rewound_the_group) {
   resumed w;
   w.commit_by_somebody(1);
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
-  w.expect_stopped("somebody set the group's offset back to 1; the state ends at 3");
+  w.expect_stopped("an operator or another program set the group's offset back to 1; the state ends at 3");
   EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
   ASSERT_EQ(w.run_to_end_with(resume_option::kafka).end, session_end::caught_up);
   EXPECT_TRUE(w.stop_of(k_p0)) << "the stored events cannot be taken back";
@@ -225,7 +225,8 @@ TEST(session_resume, stops_where_somebody_skipped_ahead) {
     w.commit_by_somebody(5);
     ASSERT_EQ(w.run_to_end_with(option).end, session_end::caught_up);
     if (option == resume_option::none) {
-      w.expect_stopped("somebody set the group's offset ahead to 5; the state ends at 3");
+      w.expect_stopped(
+          "an operator or another program set the group's offset ahead to 5; the state ends at 3");
     } else if (option == resume_option::store) {
       w.expect_start_at(3);
       w.expect_audit("resume_skipped_ahead", "resumed at offset 3");
