@@ -67,11 +67,12 @@ std::string report_of(history h) {
 }
 
 std::string to_text(const census& met) {
-  std::string text = std::to_string(met.processes) + " processes, " + std::to_string(met.steps) + " steps, " +
-                     std::to_string(met.lost_steps) + " times steps were lost, " +
-                     std::to_string(met.outputs) + " messages were to be sent, " + std::to_string(met.full) +
-                     " times no more could wait, " + std::to_string(met.reducer_stops) +
-                     " times a reducer said stop\n";
+  std::string text =
+      std::to_string(met.processes) + " processes, " + std::to_string(met.steps) + " steps, " +
+      std::to_string(met.lost_steps) + " times steps were lost, " + std::to_string(met.outputs) +
+      " messages were to be sent, " + std::to_string(met.full) + " times no more could wait, " +
+      std::to_string(met.reducer_stops) + " times a reducer said stop, " + std::to_string(met.ends_within) +
+      " steps ended within a record, " + std::to_string(met.restarts_within) + " processes began there\n";
   text += "  callers: " + std::to_string(met.calls.done) + " done, " + std::to_string(met.calls.repeated) +
           " done before, " + std::to_string(met.calls.timed_out) + " out of time, " +
           std::to_string(met.calls.cut_off) + " cut off";

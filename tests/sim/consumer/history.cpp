@@ -98,12 +98,15 @@ class author {
   void write(std::uint32_t events) {
     choose_settings();
     write_messages(events);
+    bundle(into_, workload_random{into_.seed ^ k_bundling});
     write_faults();
     write_requests();
   }
 
  private:
-  static constexpr std::uint64_t k_asking = 0xA5C1'77E5'0000'A5C1U;  ///< dice of their own
+  // Dice of their own, so that what they decide changes nothing else.
+  static constexpr std::uint64_t k_asking = 0xA5C1'77E5'0000'A5C1U;
+  static constexpr std::uint64_t k_bundling = 0xB0B0'5E7E'4A1B'0001U;
 
   struct aggregate {
     std::uint32_t stream;
@@ -136,6 +139,7 @@ class author {
       s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
       const bool may_wrap = s.ids != id_kind::none && !s.in_headers && !s.has_epochs;
       s.is_cloudevents = may_wrap && (into_.seed / 64 + i) % 2 == 0;
+      choose_bundles(s, i);
       s.starts_at_end = !into_.well_behaved && one_in(10);
       s.partitions = 1 + up_to(3);
       s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
@@ -151,6 +155,18 @@ class author {
         std::all_of(into_.streams.begin(), into_.streams.end(),
                     [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
     if (is_short && may_be_short) into_.queue_events = short_queue;
+  }
+
+  /// Fields from headers would be those of all events of a record.
+  void choose_bundles(stream_setup& s, std::uint32_t stream) {
+    if (s.in_headers || mixed(0, stream) % 5 >= 2) return;
+    constexpr std::array k_ways{bundling::array, bundling::member, bundling::lines};
+    s.bundles = s.is_cloudevents ? bundling::batch : k_ways.at(mixed(1, stream) % k_ways.size());
+  }
+
+  /// A number that depends on the seed and these alone.
+  [[nodiscard]] std::uint64_t mixed(std::uint64_t what, std::uint32_t stream) const {
+    return workload_random{(into_.seed * 64 + what * 8 + stream) ^ k_bundling}.next() >> 8U;
   }
 
   void choose_ids(stream_setup& s, std::uint32_t stream) {
@@ -357,11 +373,7 @@ class author {
       m.value = m.kind == message_kind::malformed ? "{\"x\":01}" : data;
       return;
     }
-    std::string text = R"({"specversion":"1.0","type":")" + std::string{k_event_type} + R"(","source":")" +
-                       m.source + R"(","id":")" + m.id_text + R"(","subject":")" + m.key + R"(","data":)" +
-                       data;
-    if (!setup.arrival) text += R"(,"sequence":")" + m.sequence_text + "\"";
-    m.value = text + (m.kind == message_kind::malformed ? "," : "}");
+    m.value = structured_text(m, setup);
   }
 
   /// What an id is made of its text is pinned elsewhere.
@@ -414,7 +426,8 @@ class author {
     std::vector<const message*> of_streams;
     for (const message& m : into_.messages) {
       const stream_setup& setup = into_.streams[m.stream];
-      if (setup.arrival && setup.ids == id_kind::opaque) of_streams.push_back(&m);
+      const bool is_event = m.kind != message_kind::ignored && m.parts.empty() && m.as_sent == nullptr;
+      if (is_event && setup.arrival && setup.ids == id_kind::opaque) of_streams.push_back(&m);
     }
     if (of_streams.empty()) return;
     const auto turns = into_.log.size() / into_.records_per_turn + 40;

@@ -18,6 +18,12 @@ namespace {
          k_policies.at(static_cast<std::size_t>(s.gap)) + " " + std::to_string(s.gap_timeout) + " ms";
 }
 
+[[nodiscard]] const char* name_of(bundling how) {
+  constexpr std::array k_names{"", ", arrays of events", ", lists of events", ", lines of events",
+                               ", batches of events"};
+  return k_names.at(static_cast<std::size_t>(how));
+}
+
 }  // namespace
 
 std::string describe(const history& h) {
@@ -33,9 +39,9 @@ std::string describe(const history& h) {
                         : "latest") +
             (s.deferred ? ", deferred" : "") + ", ids " + name_of(s.ids) +
             (s.folds ? ", folds" : ", replaces") + (s.in_headers ? ", fields in headers" : "") +
-            (s.is_cloudevents ? ", CloudEvents" : "") + (s.has_epochs ? ", epochs" : "") +
-            (s.starts_at_end ? ", starts at the end" : "") + ", " + std::to_string(s.partitions) +
-            " partitions, window " + std::to_string(s.window) + " ms";
+            (s.is_cloudevents ? ", CloudEvents" : "") + name_of(s.bundles) +
+            (s.has_epochs ? ", epochs" : "") + (s.starts_at_end ? ", starts at the end" : "") + ", " +
+            std::to_string(s.partitions) + " partitions, window " + std::to_string(s.window) + " ms";
     if (s.strict) text += describe_gaps(s);
     if (s.fails) {
       text += ", events fail, " + std::to_string(s.retry.attempts) + " attempts, backoff " +

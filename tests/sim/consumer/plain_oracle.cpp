@@ -44,14 +44,14 @@ fate plain_oracle::fate_of(std::size_t ticket) const {
   return tickets_.at(ticket);
 }
 
-std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now, bool unseen) {
+std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t now, bool unseen) {
   partition& p = partitions_[m.partition];
   ++taken_;
   now_ = now;
   const std::size_t ticket = tickets_.size();
   tickets_.push_back(fate::repeated);
   first_fates_.push_back(fate::repeated);
-  if (p.known && offset < p.next) {
+  if (p.known && std::pair{here.offset, here.index} < std::pair{p.next, p.next_index}) {
     ++counts_[static_cast<std::size_t>(fate::repeated)];
     return ticket;
   }
@@ -61,26 +61,17 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   const bool number_came = note_ordinal(m, p);
   const fate f = number_came ? fate::repeated : judge(m);
   if (f == fate::applied || f == fate::parked) {
-    let_in(m, offset, f == fate::applied, unseen, ticket);
+    let_in(m, here, f == fate::applied, unseen, ticket);
   } else {
     tickets_[ticket] = f;
     ++counts_[static_cast<std::size_t>(f)];
-    if (f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
+    if (f != fate::repeated && f != fate::stale && f != fate::ignored)
+      rejected_[{m.partition, here.offset, here.index}] = f;
   }
   first_fates_.back() = fate_of(ticket);
-  if (!std::exchange(p.known, true)) p.counts = true;
-  p.next = offset + 1;
-  p.last = {offset, &m};
+  move_on(m, here, p);
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
-  if (m.time && setup_->checks_times) {
-    p.times.take(*m.time, now, setup_->skew);
-    p.highest = p.times.highest;
-  } else if (capped) {
-    p.highest = std::max(p.highest.value_or(*capped), *capped);
-  }
-  if (p.highest) p.counts = true;
-  raise_floor();
   const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
   if (is_accepted) {
     waiter& w = aggregates_.at(kept_->first).accepted.at(kept_->second);
@@ -101,8 +92,29 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     }
   }
   const auto own = aggregates_.find(m.aggregate);
-  if (m.kind != message_kind::malformed && own != aggregates_.end()) skip_old_gaps(own->second);
+  const bool is_event = m.kind == message_kind::event || m.kind == message_kind::tombstone;
+  if (is_event && own != aggregates_.end()) skip_old_gaps(own->second);
   return ticket;
+}
+
+/// The position moves with each event; the record has come, and its time with it, when its last event has.
+void plain_oracle::move_on(const message& m, const spot& at, partition& p) {
+  if (!std::exchange(p.known, true)) p.counts = true;
+  p.next = at.more ? at.offset : at.offset + 1;
+  p.next_index = at.more ? at.index + 1 : 0;
+  p.within = at.more ? at.whole : nullptr;
+  if (!at.more) {
+    p.last = {at.offset, at.whole};
+    if (m.time && setup_->checks_times) {
+      p.times.take(*m.time, now_, setup_->skew);
+      p.highest = p.times.highest;
+    } else if (m.time) {
+      const std::int64_t capped = std::min(*m.time, now_ + setup_->skew);
+      p.highest = std::max(p.highest.value_or(capped), capped);
+    }
+    if (p.highest) p.counts = true;
+  }
+  raise_floor();
 }
 
 /// Whether an event that waits above another waited for its number, too: not where people are to let it in.
@@ -112,7 +124,8 @@ bool plain_oracle::waited_for(const aggregate& a, place above, place below) cons
 
 /// Of an id that grows: whether it, or a higher one, came from its source in its partition before.
 bool plain_oracle::note_ordinal(const message& m, partition& p) const {
-  if (setup_->ids != id_kind::monotonic || m.kind == message_kind::malformed) return false;
+  const bool is_event = m.kind == message_kind::event || m.kind == message_kind::tombstone;
+  if (setup_->ids != id_kind::monotonic || !is_event) return false;
   const auto [last, is_first] = p.highest_ordinals.try_emplace(m.source, m.ordinal);
   const bool came = !is_first && m.ordinal <= last->second;
   if (!came) last->second = m.ordinal;
@@ -120,11 +133,11 @@ bool plain_oracle::note_ordinal(const message& m, partition& p) const {
 }
 
 /// An event that is applied or has to wait.
-void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, bool unseen,
-                          std::size_t ticket) {
+void plain_oracle::let_in(const message& m, const spot& at, bool may_run, bool unseen, std::size_t ticket) {
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
-  waiter w{.of = &m, .offset = offset, .since = {}, .began = {}, .due = {}, .ticket = ticket};
+  waiter w{.of = &m, .offset = at.offset, .index = at.index, .since = {}, .began = {}, .due = {}};
+  w.ticket = ticket;
   if (may_run && setup_->deferred) return let_in_later(number, std::move(w));
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
@@ -162,7 +175,7 @@ void plain_oracle::fail(place number, waiter& w) {
   ++w.attempts;
   w.due.reset();
   if (says_stop(m)) {  // it has as many attempts as it takes to mend the reducer
-    stopped_.push_back({w.of->partition, w.offset, refusal::reducer});
+    stopped_.push_back({w.of->partition, w.offset, w.index, refusal::reducer});
   } else if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
     w.state = fate::dead;
     return;
@@ -264,12 +277,16 @@ std::uint64_t plain_oracle::waiting_bytes() const {
 void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset, bool elsewhere) {
   if (!std::exchange(partitions_[which].known, true)) count_in(which);
   partitions_[which].next = offset;
+  partitions_[which].next_index = 0;
+  partitions_[which].within = nullptr;
   if (elsewhere) partitions_[which].last.reset();
 }
 
 void plain_oracle::forget_positions() {
   for (partition& p : partitions_) {
     p.last.reset();
+    p.next_index = 0;
+    p.within = nullptr;
     p.times.pending.clear();
   }
 }
@@ -303,6 +320,7 @@ bool plain_oracle::comes_next(const aggregate& a, place p) const {
 /// applied: it is let through to the reducer; parked: others come first.
 fate plain_oracle::judge(const message& m) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
+  if (m.kind == message_kind::ignored) return fate::ignored;
   const bool is_timed = m.id && setup_->ids != id_kind::monotonic;
   const bool before_window = is_timed && floor_ && time_of_id(m) < *floor_;
   const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();

@@ -31,6 +31,7 @@ enum class fate : std::uint8_t {
   id_reused,
   late,
   below_first,
+  ignored,
   // It waited, and an operator decided so:
   skipped,
   discarded,
@@ -39,7 +40,7 @@ enum class fate : std::uint8_t {
   retrying,
   dead,
 };
-inline constexpr std::size_t k_fates = 14;
+inline constexpr std::size_t k_fates = 15;
 
 /// A decision that a step says of itself: it leaves a row behind.
 struct said {
@@ -64,6 +65,7 @@ enum class refusal : std::uint8_t { none, full, reducer };
 struct stopping {
   std::uint32_t partition{0};
   std::int64_t offset{0};
+  std::uint32_t index{0};
   refusal why{refusal::none};
   friend auto operator<=>(const stopping&, const stopping&) = default;
 };
@@ -87,6 +89,7 @@ class plain_oracle {
   struct waiter {
     const message* of{nullptr};
     std::int64_t offset{0};
+    std::uint32_t index{0};
     fate state{fate::parked};
     std::optional<std::int64_t> since;  ///< when the gap below it began
     std::optional<std::int64_t> began;  ///< itself to wait
@@ -132,6 +135,8 @@ class plain_oracle {
   struct partition {
     bool known{false};
     std::int64_t next{0};
+    std::uint32_t next_index{0};     ///< so many events of the record there were handled
+    const message* within{nullptr};  ///< that record
     std::optional<std::int64_t> highest;
     testing::plain_times times;
     bool counts{false};  ///< the floor waits for it; whether it must, step_book tells
@@ -149,11 +154,11 @@ class plain_oracle {
   void begin_step();
   /// From now on the reducer is as it is then.
   void set_mended(bool mended) { mended_ = mended; }
-  /// One record at `offset`, handled when the wall clock said `now`. What has become of it since,
-  /// fate_of() tells; what was said of it when it came, said_of().
+  /// One event, handled when the wall clock said `now`. What has become of it since, fate_of() tells; what
+  /// was said of it when it came, said_of().
   /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
   /// others needless; so nobody learns which of them would have failed.
-  std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
+  std::size_t take(const message&, const spot&, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
   [[nodiscard]] fate said_of(std::size_t ticket) const { return first_fates_.at(ticket); }
   /// Why the record that was taken last should not have been: its partition stops before it. Whoever may
@@ -217,19 +222,20 @@ class plain_oracle {
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   /// Every (id, aggregate) that was applied, and the time that it counts as.
   [[nodiscard]] const std::map<std::pair<event_id, std::uint32_t>, std::int64_t>& ids() const { return ids_; }
-  [[nodiscard]] const std::map<std::pair<std::uint32_t, std::int64_t>, fate>& rejected() const {
-    return rejected_;
-  }
+  /// By partition, offset and index.
+  using rejected_of = std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, fate>;
+  [[nodiscard]] const rejected_of& rejected() const { return rejected_; }
 
  private:
   [[nodiscard]] fate judge(const message&) const;
+  void move_on(const message&, const spot&, partition&);
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
   [[nodiscard]] bool is_left_to_people(const aggregate&, place) const;
   [[nodiscard]] bool begins_an_epoch(const aggregate&, std::map<place, waiter>::iterator) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
-  void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
+  void let_in(const message&, const spot&, bool may_run, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&, std::int64_t id_time);
   void take_in(aggregate&, place, const message&, std::int64_t id_time);
   void show(aggregate&, const message&);
@@ -290,7 +296,7 @@ class plain_oracle {
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
   std::optional<std::int64_t> older_;  ///< of an accepted one: since when one above it waited
   std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
+  rejected_of rejected_;
 };
 
 /// The next number, which behind the last one of an epoch is the first of the next epoch.

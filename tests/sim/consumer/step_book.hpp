@@ -88,6 +88,7 @@ class step_book {
     std::uint32_t partition{0};
     std::int64_t offset{0};
     const message* of{nullptr};
+    spot at{};
     const request* asked{nullptr};
     std::int64_t now{0};
     std::vector<std::uint32_t> left_out{};
@@ -106,9 +107,11 @@ class step_book {
     std::vector<std::pair<std::size_t, std::int64_t>> nexts;
     std::vector<std::pair<const request*, transacted>> answers;
   };
+  /// An event.
   struct delivery {
     std::size_t log{0};
-    log_entry entry;
+    const message* what{nullptr};
+    spot at;
     std::uint32_t made{0};
   };
 
@@ -138,13 +141,16 @@ class step_book {
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);
   static void check_same_topic(const partition_log&, const plain_oracle::partition&);
+  static void check_letters(std::uint32_t stream, const outbox_change&, const cluster&);
   /// True: it was set there, and did not come there record by record.
   [[nodiscard]] bool check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
                                 std::int64_t to, const std::vector<audit_row>&) const;
   /// `forgets`: positions, as they are of another cluster.
   void check_part(const step_part&, const stream_rows& before, bool forgets) const;
-  /// Of a record its ticket.
+  /// Of an event its ticket.
   std::size_t perform(operation&);
+  /// Does it, and keeps it with the step.
+  std::size_t add(step&, operation);
 
   struct expected {
     std::uint32_t stream{0};

@@ -88,6 +88,10 @@ struct folding {
     if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
     if (setup.has_epochs) s.envelope.epoch = "/e";
   }
+  constexpr std::array k_each{each_kind::none, each_kind::array, each_kind::array, each_kind::lines,
+                              each_kind::none};
+  s.envelope.each.kind = k_each.at(static_cast<std::size_t>(setup.bundles));
+  if (setup.bundles == bundling::member) s.envelope.each.pointer = "/records";
   s.dedup.ids = setup.ids;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
@@ -228,6 +232,10 @@ bool world::open_store() {
   store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this, history_.queue_events);
   if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
   book_.begin_process();
+  for (const stream_rows& stream : disk_->now().streams) {
+    for (const auto& [where, partition] : stream.state.partitions)
+      result_.met.restarts_within += partition.next_index != 0 ? 1 : 0;
+  }
   return true;
 }
 
@@ -432,6 +440,9 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
   ++result_.met.steps;
   for (const audit_row& row : batch.audits) ++result_.met.audits[row.kind];
   for (const step_part& part : batch.parts) {
+    const auto& partitions = part.change->after.partitions;
+    result_.met.ends_within += static_cast<std::uint64_t>(std::count_if(
+        partitions.begin(), partitions.end(), [](const auto& p) { return p.second.next_index != 0; }));
     for (const partition_stop& stop : part.change->stops)
       ++(stop.code == make_error_code(errc::waiting_full) ? result_.met.full : result_.met.reducer_stops);
   }
@@ -476,6 +487,8 @@ void census::add(const census& more) {
   outputs += more.outputs;
   table_changes += more.table_changes;
   lost_steps += more.lost_steps;
+  ends_within += more.ends_within;
+  restarts_within += more.restarts_within;
   calls.add(more.calls);
 }
 

@@ -220,7 +220,7 @@ void world::make_topic_anew(const fault& f) {
     if (f.amount % 2 == 0) log.committed.reset();
     std::vector<const message*> of_partition;
     for (const message& m : history_.messages) {
-      if (m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition))
+      if (m.is_record && m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition))
         of_partition.push_back(&m);
     }
     if (of_partition.empty()) continue;
