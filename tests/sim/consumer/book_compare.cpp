@@ -69,6 +69,11 @@ void compare_counters(const counters& found, const plain_oracle& wanted) {
   must_equal(found.waiting_retrying, wanted.count(fate::retrying), "retrying");
   must_equal(found.waiting_dead, wanted.count(fate::dead), "dead");
   must_equal(found.consumed, wanted.taken(), "consumed");
+  must_equal(found.forgotten, wanted.forgotten(), "forgotten");
+}
+
+[[nodiscard]] std::optional<std::int64_t> ms(std::optional<timestamp> t) {
+  return t ? std::optional{t->time_since_epoch().count()} : std::nullopt;
 }
 
 void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
@@ -84,9 +89,12 @@ void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
   }
   for (const auto& [number, a] : wanted.aggregates()) {
     const auto handled = wanted.handled(a);
-    if (!handled.exists) continue;
     const std::string name = "a" + std::to_string(number);
     const auto at = found.rows.find(name);
+    if (at != found.rows.end() && ms(at->second.seen) != a.seen)
+      throw broken(name + " was handled last at " + std::to_string(ms(at->second.seen).value_or(-1)) +
+                   ", but the oracle has " + std::to_string(a.seen.value_or(-1)));
+    if (!handled.exists) continue;
     if (at == found.rows.end() || !at->second.has_last) throw broken("aggregate " + name + " is missing");
     const aggregate_row& row = at->second;
     const bool same = row.last == sequence{handled.last.first, handled.last.second} && row.id == handled.id &&
@@ -116,10 +124,6 @@ void compare_tables(const stream_rows& found, const plain_oracle& wanted) {
 
 [[nodiscard]] sequence sequence_of(plain_oracle::place p) {
   return {p.first, p.second};
-}
-
-[[nodiscard]] std::optional<std::int64_t> ms(std::optional<timestamp> t) {
-  return t ? std::optional{t->time_since_epoch().count()} : std::nullopt;
 }
 
 [[nodiscard]] std::optional<plain_oracle::place> place_of(std::optional<sequence> s) {
@@ -211,6 +215,8 @@ void compare_waiting(const stream_rows& found, const plain_oracle& wanted) {
 }
 
 void compare_window(const stream_rows& found, const plain_oracle& wanted) {
+  must_be(ms(found.state.retention.before) == wanted.forgets_before(), "what is forgotten");
+  must_be(ms(found.state.retention.since) == wanted.counts_from(), "since when what has no time counts");
   const auto floor =
       found.state.floor ? std::optional{found.state.floor->time_since_epoch().count()} : std::nullopt;
   if (floor != wanted.floor()) {

@@ -86,7 +86,8 @@ void step_book::check_letters(std::uint32_t stream, const outbox_change& outbox,
     if (row.kind != output_kind::dead_letter || static_cast<std::uint32_t>(row.stream) != stream) continue;
     const origin from = origin_of(row);
     for (const partition_log& log : c.logs) {
-      const bool is_it = log.stream == stream && static_cast<std::uint32_t>(log.where.partition) == from.partition;
+      const bool is_it =
+          log.stream == stream && static_cast<std::uint32_t>(log.where.partition) == from.partition;
       if (!is_it || log.made != 0) continue;
       must_be(ids.insert(row.id).second, "two letters of one step have one id");
       const auto at = log.from(from.offset);

@@ -148,6 +148,8 @@ struct stream_setup {
   std::int64_t window{0};
   std::int64_t skew{0};
   bool checks_times{false};  ///< record times far ahead have to be borne out
+  std::optional<std::int64_t> retention{};
+  bool changes_retention{false};  ///< from process to process: it may be longer, or not there
 };
 
 /// What a thread of the program that embeds Ratchet wants done, and asks for until it knows what came of it.
@@ -167,9 +169,10 @@ struct request {
 
 /// What an operator has changed for the process that runs: an instance that stopped is started again with it.
 struct running {
-  bool mended{false};               ///< the reducer, so that it does not say stop any more
-  bool lifted{false};               ///< the limits of all that waits in a stream
-  std::function<void()> on_call{};  ///< of a reducer
+  bool mended{false};  ///< the reducer, so that it does not say stop any more
+  bool lifted{false};  ///< the limits of all that waits in a stream
+  std::vector<std::optional<std::int64_t>> retention{};  ///< by stream
+  std::function<void()> on_call{};                       ///< of a reducer
 };
 
 struct history {
@@ -203,5 +206,7 @@ void bundle(history&, workload_random dice);
 
 /// For a report: settings, faults and the first records.
 [[nodiscard]] std::string describe(const history&);
+/// For a trace: what it is about, and when.
+[[nodiscard]] std::string describe(const message& record);
 
 }  // namespace ratchet::sim

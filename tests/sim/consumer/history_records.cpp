@@ -56,7 +56,8 @@ class bundler {
     send(is_single ? alone(last) : of_several(events));
     if (one_in(12)) send(of_none(last));
     if (!of_.well_behaved && one_in(15)) send(unreadable(last));
-    if (one_in(6)) of_.log.push_back(made_[made_.size() - 1 - dice_.below(std::min<std::size_t>(made_.size(), 8))]);
+    if (one_in(6))
+      of_.log.push_back(made_[made_.size() - 1 - dice_.below(std::min<std::size_t>(made_.size(), 8))]);
   }
 
   void send(const message& record) {
@@ -118,8 +119,8 @@ class bundler {
       part.alone = text_of(*event, setup);
       // What stands before the bracket and behind it is kept.
       const bool has_space = around.before == " [ ";
-      part.value = (has_space ? " [" : around.before) + part.alone +
-                   (around.behind == " ] " ? "] " : around.behind);
+      part.value =
+          (has_space ? " [" : around.before) + part.alone + (around.behind == " ] " ? "] " : around.behind);
       if (!record.parts.empty()) text += around.between;
       text += part.alone;
       record.parts.push_back(&part);
@@ -131,7 +132,8 @@ class bundler {
   [[nodiscard]] const message& of_none(const message& like) {
     message& record = begin_record(like, message_kind::ignored);
     const frame around = draw_frame(setup_of(like));
-    record.value = around.before + (setup_of(like).bundles == bundling::lines ? " \n\n" : " ") + around.behind;
+    record.value =
+        around.before + (setup_of(like).bundles == bundling::lines ? " \n\n" : " ") + around.behind;
     return record;
   }
 

@@ -26,6 +26,7 @@ void plain_oracle::begin_step() {
   sayings_.clear();
   published_.clear();
   stopped_.clear();
+  anew_.clear();
   for (auto& [number, a] : aggregates_) {
     for (auto& [where, w] : a.waiting) w.ticket.reset();
     for (auto& [where, w] : a.accepted) w.ticket.reset();
@@ -59,8 +60,10 @@ std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t 
   older_.reset();
   refused_ = refusal::none;
   const bool number_came = note_ordinal(m, p);
-  const fate f = number_came ? fate::repeated : judge(m);
+  const bool gone = is_gone(m);
+  const fate f = number_came ? fate::repeated : judge(m, gone);
   if (f == fate::applied || f == fate::parked) {
+    if (gone) begin_anew(m.aggregate);
     let_in(m, here, f == fate::applied, unseen, ticket);
   } else {
     tickets_[ticket] = f;
@@ -70,6 +73,7 @@ std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t 
   }
   first_fates_.back() = fate_of(ticket);
   move_on(m, here, p);
+  end_touches();
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
   const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
@@ -94,6 +98,8 @@ std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t 
   const auto own = aggregates_.find(m.aggregate);
   const bool is_event = m.kind == message_kind::event || m.kind == message_kind::tombstone;
   if (is_event && own != aggregates_.end()) skip_old_gaps(own->second);
+  end_touches();
+  forget_more();
   return ticket;
 }
 
@@ -144,6 +150,7 @@ void plain_oracle::let_in(const message& m, const spot& at, bool may_run, bool u
     return;
   }
   if (may_run && (unseen || succeeds(m, 1))) {
+    touch(a, std::max(time_reached(m), m.time));
     tickets_[ticket] = fate::applied;
     ++counts_[static_cast<std::size_t>(fate::applied)];
     apply(a, number, m, time_of_id(m));
@@ -195,6 +202,7 @@ bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
   const waiter w = at->second;
   const place number = at->first;
   leave(a, at);
+  touch_released(a, w);
   apply(a, number, w.what(), time_of_id(w));
   return true;
 }
@@ -292,16 +300,18 @@ void plain_oracle::forget_positions() {
 }
 
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
-  // One by one, the furthest last: what is read to the end has come to the time of its newest record.
+  // The furthest behind the others: what is read to the end has come to the time of its newest record.
   std::vector<std::uint32_t> in_order{those.begin(), those.end()};
   std::sort(in_order.begin(), in_order.end(), [this](std::uint32_t a, std::uint32_t b) {
     return partitions_[a].highest < partitions_[b].highest;
   });
-  for (const std::uint32_t which : in_order) {
-    partitions_[which].counts = false;
-    raise_floor();
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    if (i + 1 == in_order.size() && i > 0) raise_floor();
+    if (i + 1 == in_order.size()) forget_more();
+    partitions_[in_order[i]].counts = false;
   }
-  if (those.empty()) raise_floor();  // others count again
+  raise_floor();  // also where others count again
+  forget_more();
 }
 
 plain_oracle::place plain_oracle::next_number(const aggregate& a) const {
@@ -318,7 +328,7 @@ bool plain_oracle::comes_next(const aggregate& a, place p) const {
 }
 
 /// applied: it is let through to the reducer; parked: others come first.
-fate plain_oracle::judge(const message& m) const {
+fate plain_oracle::judge(const message& m, bool gone) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
   if (m.kind == message_kind::ignored) return fate::ignored;
   const bool is_timed = m.id && setup_->ids != id_kind::monotonic;
@@ -326,8 +336,8 @@ fate plain_oracle::judge(const message& m) const {
   const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();
   const auto known = aggregates_.find(m.aggregate);
   const aggregate nothing;
-  const aggregate& a = known == aggregates_.end() ? nothing : known->second;
-  const bool is_reopened = m.id && a.reopened.contains(*m.id);
+  const aggregate& a = known == aggregates_.end() || gone ? nothing : known->second;
+  const bool is_reopened = m.id && known != aggregates_.end() && known->second.reopened.contains(*m.id);
   const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_) && !is_reopened;
   if (setup_->arrival) {
     for (const auto& [number, w] : a.waiting) {
@@ -344,6 +354,7 @@ fate plain_oracle::judge(const message& m) const {
     const bool is_it = other.id && m.id ? other.id == m.id : payload == m.payload;
     return is_it ? fate::repeated : fate::conflict;
   }
+  if (!a.exists && a.waiting.empty() && a.accepted.empty() && is_too_old(m, seen)) return fate::too_old;
   if (a.exists && mine < a.last) {
     const bool is_below = setup_->strict && setup_->first == first_number::one && mine.second == 0;
     return seen                  ? fate::repeated

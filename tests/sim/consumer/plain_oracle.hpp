@@ -127,8 +127,11 @@ class plain_oracle {
     };
     position handled;
     std::string handled_payload;
-    std::optional<place> accept_bound;  ///< as `bound`, of what is to be accepted
-    std::set<event_id> reopened;        ///< let in and then discarded or skipped: they count as not seen
+    std::optional<place> accept_bound;   ///< as `bound`, of what is to be accepted
+    std::set<event_id> reopened;         ///< let in and then discarded or skipped: they count as not seen
+    std::optional<std::int64_t> seen{};  ///< when something of it was handled last; of a stream that forgets
+    bool was_touched{false};             ///< by what the event at hand let go on
+    bool was_decided{false};  ///< by an operator, so that what waited may be gone for no event's sake
 
     [[nodiscard]] bool was_skipped(place) const;
   };
@@ -154,6 +157,19 @@ class plain_oracle {
   void begin_step();
   /// From now on the reducer is as it is then.
   void set_mended(bool mended) { mended_ = mended; }
+  /// From now on aggregates are forgotten so long after something of them was handled.
+  void set_retention(std::optional<std::int64_t> retention);
+  /// Those that were forgotten and began anew in this step.
+  [[nodiscard]] const std::set<std::uint32_t>& began_anew() const { return anew_; }
+  /// What is kept of an aggregate is taken away, as all of the stream's time says that it is forgotten.
+  /// Errors: throws broken where it does not.
+  void take_away(std::uint32_t which);
+  /// What was handled last before that is forgotten, wherever it is looked at.
+  [[nodiscard]] std::optional<std::int64_t> forgets_before() const { return forgets_before_; }
+  [[nodiscard]] std::optional<std::int64_t> counts_from() const { return counts_from_; }
+  [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+  /// It lies further back than that by more than this.
+  [[nodiscard]] bool is_long_forgotten(const aggregate&, std::int64_t by) const;
   /// One event, handled when the wall clock said `now`. What has become of it since, fate_of() tells; what
   /// was said of it when it came, said_of().
   /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
@@ -227,7 +243,8 @@ class plain_oracle {
   [[nodiscard]] const rejected_of& rejected() const { return rejected_; }
 
  private:
-  [[nodiscard]] fate judge(const message&) const;
+  /// `gone`: what is known of its aggregate is forgotten.
+  [[nodiscard]] fate judge(const message&, bool gone) const;
   void move_on(const message&, const spot&, partition&);
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
@@ -272,6 +289,19 @@ class plain_oracle {
   void skip_old_gaps(aggregate&);
   void skip_gap(aggregate&);
   void raise_floor();
+  // What is forgotten.
+  [[nodiscard]] std::optional<std::int64_t> time() const;
+  [[nodiscard]] std::optional<std::int64_t> time_reached(const message&) const;
+  [[nodiscard]] std::optional<std::int64_t> forgets_before(const message&) const;
+  [[nodiscard]] bool is_over(const aggregate&, std::optional<std::int64_t> before) const;
+  [[nodiscard]] bool is_gone(const message&) const;
+  [[nodiscard]] bool is_too_old(const message&, bool seen) const;
+  void begin_anew(std::uint32_t which);
+  void forget_more();
+  void touch(aggregate&, std::optional<std::int64_t> when) const;
+  void touch_released(aggregate&, const waiter&) const;
+  void touch_late(aggregate&) const;
+  void end_touches();
   [[nodiscard]] bool note_ordinal(const message&, partition&) const;
   void file(const message&, std::int64_t time);
   void publish(std::uint32_t which, const std::string& payload);
@@ -297,6 +327,11 @@ class plain_oracle {
   std::optional<std::int64_t> older_;  ///< of an accepted one: since when one above it waited
   std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
   rejected_of rejected_;
+  std::optional<std::int64_t> retention_;
+  std::optional<std::int64_t> forgets_before_;
+  std::optional<std::int64_t> counts_from_;  ///< what has no time of its own
+  std::uint64_t forgotten_{0};
+  std::set<std::uint32_t> anew_;
 };
 
 /// The next number, which behind the last one of an epoch is the first of the next epoch.
