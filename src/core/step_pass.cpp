@@ -440,7 +440,7 @@ stream_change pass::take(const stream_state& before) {
     RATCHET_ASSERT(rules_.gate.order == order::arrival || !rows_.aggregates[i] || a.forgotten > 0 ||
                    !rows_.aggregates[i]->has_last || rows_.aggregates[i]->last <= a.last);
     aggregate_row row{true, false, a.last, a.id, a.payload_hash, a.time, !exists, {}};
-    row.seen = a.seen;
+    if (rules_.retention) row.seen = a.seen;
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
   }
