@@ -57,11 +57,11 @@ class applying {
         request_{request},
         pipeline_{e.tasks(), e.state(), e.clock()},
         space_{e.settings(), e.space()},
-        passed_over_{e.log(), e.streams()} {
+        odd_times_{e.log(), e.streams()} {
     pipeline_.on_record(request.explain);
     pipeline_.on_fate(request.explain_fate);
     pipeline_.on_written([this](const step_batch& step) {
-      for (const step_part& part : step.parts) passed_over_.tell(part);
+      for (const step_part& part : step.parts) odd_times_.tell(part);
     });
   }
 
@@ -101,7 +101,7 @@ class applying {
   std::set<topic_partition> interned_;
   std::map<topic_partition, std::int64_t> to_come_;  ///< the highest offset of each, in files that come twice
   std::map<const topic_partition*, std::int64_t> begun_;  ///< the next offset of those that this run has met
-  passed_over_lines passed_over_;
+  odd_time_lines odd_times_;
   std::uint64_t repeated_{0};  ///< records below it: duplicates by their positions alone
   kcat_line_reader kcat_reader_;
   bool has_handled_{false};        ///< something may be written

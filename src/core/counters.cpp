@@ -26,6 +26,7 @@ constexpr std::uint64_t counters::*k_members[] = {
     &counters::consumed,
     &counters::ids_ahead,
     &counters::times_passed_over,
+    &counters::times_behind,
     &counters::waiting_bytes,
     &counters::forgotten,
 };

@@ -94,10 +94,14 @@ struct field_counts {
   std::uint64_t events{0};
   std::uint64_t types{0};
   std::uint64_t times{0};
+  std::uint64_t unlikely_times{0};         ///< events whose time, or their record's, is decades off
+  std::optional<timestamp> unlikely_time;  ///< the last one of them
   field_counts& operator+=(const field_counts& more) noexcept {
     events += more.events;
     types += more.types;
     times += more.times;
+    unlikely_times += more.unlikely_times;
+    if (more.unlikely_time) unlikely_time = more.unlikely_time;
     return *this;
   }
   friend bool operator==(const field_counts&, const field_counts&) = default;

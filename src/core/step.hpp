@@ -195,11 +195,11 @@ struct event_wait {
   std::string error;  ///< of its attempt, where that failed
 };
 
-/// A record whose time was far ahead of its neighbours', which did not bear it out: see believe_time().
-struct passed_over_time {
+/// A record whose time is odd among those around it.
+struct odd_time {
   topic_partition where;
   time_leap of;
-  timestamp believed;  ///< the partition's highest time since
+  timestamp believed;  ///< of its partition
 };
 
 /// Everything a step changes of one stream.
@@ -224,8 +224,14 @@ struct stream_change {
   std::vector<topic_partition> touched;  ///< partitions whose state differs from before
   std::vector<partition_stop> stops;
   stream_state after;
-  std::vector<waiting_fate> fates;              ///< in the order of the batch
-  std::optional<passed_over_time> passed_over;  ///< the first of the step
+  std::vector<waiting_fate> fates;  ///< in the order of the batch
+  /// The first records of the step, each with what is believed of its partition since: whose time was far
+  /// ahead of its neighbours', which did not bear it out (see believe_time()); whose time lies behind the
+  /// window of its partition.
+  std::optional<odd_time> passed_over;
+  std::optional<odd_time> behind;
+  /// The first that its partition's time jumped to over more than the window; with the time before.
+  std::optional<odd_time> jumped;
 };
 
 [[nodiscard]] step_plan plan_step(const stream_rules&, const reducer_traits&, std::span<const decoded_event>);

@@ -179,9 +179,21 @@ void pass::move_floor(const decoded_event& e, partition_state& where) {
     floor_->handled(where, e.record_time, cap);
     return;
   }
-  const auto passed_over = floor_->handled(where, {*e.record_time, e.from->offset}, cap, rules_.max_skew);
-  if (!passed_over.empty() && !change_.passed_over)
-    change_.passed_over = {*e.from->where, passed_over.front(), *where.highest_time};
+  const odd_times odd = floor_->handled(where, {*e.record_time, e.from->offset}, cap, rules_.max_skew);
+  if (odd.is_behind || odd.news.passed_over != 0 || odd.news.followed) [[unlikely]]
+    note_odd(*e.from, *e.record_time, odd, where);
+}
+
+void pass::note_odd(const record& from, timestamp time, const odd_times& odd, const partition_state& where) {
+  const time_news& news = odd.news;
+  if (news.passed_over != 0 && !change_.passed_over)
+    change_.passed_over = {*from.where, news.first_passed_over, *where.highest_time};
+  if (odd.is_behind && !change_.behind)
+    change_.behind = {*from.where, {time, from.offset}, *where.highest_time};
+  if (news.followed && odd.before && !change_.jumped &&
+      lies_behind(where, *odd.before, rules_.window + rules_.max_skew)) {
+    change_.jumped = {*from.where, {*where.highest_time, from.offset}, *odd.before};
+  }
 }
 
 /// Stops the partition where this record, which cannot be decoded, is the one that reaches the limit.
@@ -440,7 +452,7 @@ stream_change pass::take(const stream_state& before) {
     RATCHET_ASSERT(rules_.gate.order == order::arrival || !rows_.aggregates[i] || a.forgotten > 0 ||
                    !rows_.aggregates[i]->has_last || rows_.aggregates[i]->last <= a.last);
     aggregate_row row{true, false, a.last, a.id, a.payload_hash, a.time, !exists, {}};
-    row.seen = a.seen;
+    if (rules_.retention) row.seen = a.seen;
     if (exists) row.snapshot = std::move(states_[i]).take();
     change_.rows.push_back({i, std::move(row)});
   }

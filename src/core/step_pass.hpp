@@ -105,6 +105,8 @@ class pass {
   void decide_all(std::span<const cut>);
   void handle(std::uint32_t index, partition_in_step&);
   void move_floor(const decoded_event&, partition_state&);
+  /// What is to be told of the record's time.
+  void note_odd(const record&, timestamp, const odd_times&, const partition_state&);
   [[nodiscard]] decision decide_event(std::uint32_t index);
   // Apart from what a stream without a `retention` does for each event: there it cost half a percent.
   [[gnu::cold, gnu::noinline]] void note_age(std::uint32_t index, const partition_state&);

@@ -61,6 +61,8 @@ struct counters {
   /// Record times that were far ahead of their neighbours', which did not bear them out. Not a part of the
   /// ledger.
   std::uint64_t times_passed_over{0};
+  /// Record times that lay behind the window of their own partition. Not a part of the ledger.
+  std::uint64_t times_behind{0};
   /// What the waiting events take, as their limit counts it. Not a part of the ledger.
   std::uint64_t waiting_bytes{0};
   /// Aggregates that were forgotten, and are gone or began anew since. Not a part of the ledger.

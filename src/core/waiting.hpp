@@ -65,8 +65,8 @@ struct waiting_event {
   std::uint64_t payload_begin{0};
   std::uint64_t payload_size{0};
   std::optional<std::string> own_payload;
-  /// What its opaque id is filed under, where neither its record's time nor head.since says so: of an event
-  /// that began to wait below an older one, or was accepted at once.
+  /// What its opaque id is filed under, where neither its record's time nor head.since says so (it began to
+  /// wait below an older one, or was accepted at once). Without an id: what stands in for its record's time.
   std::optional<timestamp> id_time;
 
   [[nodiscard]] std::string_view payload() const;

@@ -216,10 +216,12 @@ void waiting_machine::touch(std::optional<timestamp> when) {
 }
 
 /// An accepted event counts from when it came, so that what is forgotten does not rest on how far reducers
-/// have come; but what has waited for longer than that is not forgotten at once.
+/// have come; but what has waited for longer than that is not forgotten at once, nor what came without a
+/// `retention`.
 void waiting_machine::touch_late() {
   const auto& retention = around_.rules.retention;
-  if (!retention || (seen_ && time_here_ && *seen_ < *time_here_ - *retention)) touch(time_here_);
+  const bool is_late = !seen_ || (retention && time_here_ && *seen_ < *time_here_ - *retention);
+  if (!retention || is_late) touch(time_here_);
 }
 
 gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
@@ -389,6 +391,10 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
   }
   const bool needs_time = around_.rules.opaque_ids && head.id && !kept.event.record.time;
   if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
+  // What it publishes is told from that of an earlier life by the time of its partition: the stream's may
+  // stand still, or not be known.
+  const bool is_numbered = around_.rules.retention && !head.id;
+  if (is_numbered && !kept.event.record.time) kept.event.id_time = in.age.seen;
   if (failure != nullptr) note_failure(kept.event, *failure);
   if (failure == nullptr && as == waiting_state::dead) kept.event.error = k_too_old;
   around_.room.add(kept.event.bytes());

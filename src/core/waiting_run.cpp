@@ -105,8 +105,9 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .offset = waiting.record.offset,
                    .index = waiting.record.index,
                    .attempt = waiting.attempts + 1};
+  const auto stands_in = waiting.id_time ? waiting.id_time : waiting.head.since;
   const reducer_call ended =
-      call(view, time_of_outputs(around_.rules, waiting.record.time, waiting.head.since), waiting.tombstone);
+      call(view, time_of_outputs(around_.rules, waiting.record.time, stands_in), waiting.tombstone);
   if (ended.how == ending::done) {
     const auto time = waiting.time ? waiting.time : waiting.record.time;
     if (defers_) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/assert.hpp"
-#include "core/believed_time.hpp"
 
 namespace ratchet {
 
@@ -20,13 +19,16 @@ void window_floor::handled(partition_state& partition, std::optional<timestamp> 
   moved(before, partition);
 }
 
-std::vector<time_leap> window_floor::handled(partition_state& partition, time_leap of_record, timestamp cap,
-                                             std::chrono::milliseconds max_skew) {
-  const std::optional<timestamp> before = partition.highest_time;
-  std::vector<time_leap> passed_over = believe_time(partition, of_record, cap, max_skew);
-  state_->counters.times_passed_over += passed_over.size();
-  moved(before, partition);
-  return passed_over;
+odd_times window_floor::handled(partition_state& partition, time_leap of_record, timestamp cap,
+                                std::chrono::milliseconds max_skew) {
+  odd_times odd;
+  odd.before = partition.highest_time;
+  odd.is_behind = lies_behind(partition, of_record.time, window_ + max_skew);
+  odd.news = believe_time(partition, of_record, cap, max_skew);
+  state_->counters.times_passed_over += odd.news.passed_over;
+  state_->counters.times_behind += odd.is_behind ? 1U : 0U;
+  moved(odd.before, partition);
+  return odd;
 }
 
 /// A record was handled, before which the partition's highest time was this.

@@ -3,13 +3,20 @@
 
 #include <chrono>
 #include <optional>
-#include <vector>
 
+#include "core/believed_time.hpp"
 #include "core/decoded_event.hpp"
 #include "core/stream_state.hpp"
 #include "ratchet/types.hpp"
 
 namespace ratchet {
+
+/// What is odd about a record's time, or comes to light with it.
+struct odd_times {
+  time_news news;
+  bool is_behind{false};            ///< it lies more than window and `max_skew` behind its partition's time
+  std::optional<timestamp> before;  ///< the partition's time before it
+};
 
 /// Moves the floor of one stream's window, record by record: the lowest of the partitions' highest believed
 /// record times, less the window. It only grows. A partition that has shown no time yet holds it back; one
@@ -26,9 +33,8 @@ class window_floor {
   /// one of the state's.
   void handled(partition_state&, std::optional<timestamp> record_time, timestamp cap);
   /// The same, where the time has to be borne out: see believe_time(). Counts what is passed over for it, and
-  /// returns that.
-  std::vector<time_leap> handled(partition_state&, time_leap of_record, timestamp cap,
-                                 std::chrono::milliseconds max_skew);
+  /// times that lie behind the window of their own partition.
+  odd_times handled(partition_state&, time_leap of_record, timestamp cap, std::chrono::milliseconds max_skew);
   /// The set of counted partitions changed.
   void recompute();
 

@@ -1,7 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "pipeline/field_counts.hpp"
 
+#include "decode/time_text.hpp"
 #include "pipeline/decode_worker.hpp"
+#include "text/unlikely_times.hpp"
 
 namespace ratchet {
 
@@ -18,6 +20,27 @@ void tell_of_missing(const partition_task& task, const log_ptr& log) {
   }
 }
 
+/// A few odd times are single producers' affair; where nine of ten are, what the config says of them is
+/// wrong.
+std::string words_on_unlikely_times(const stream_config& s, const field_counts& counts) {
+  constexpr std::uint64_t k_enough = 8;
+  if (counts.unlikely_times < k_enough || counts.unlikely_times * 10 < counts.events * 9) return {};
+  std::string text =
+      "nine of ten events are of times decades away from now, such as " + to_rfc3339(*counts.unlikely_time);
+  const std::string hint =
+      hint_on_unlikely_time(*counts.unlikely_time, s.envelope.time_unit, s.envelope.time);
+  return text + (hint.empty() ? "; windows and gaps are measured by them" : "; " + hint);
+}
+
+void tell_of_unlikely_times(partition_task& task, const log_ptr& log) {
+  if (task.unlikely_times_told) return;
+  const std::string words = words_on_unlikely_times(task.stream.config, task.fields);
+  if (words.empty()) return;
+  task.unlikely_times_told = true;
+  const std::string& name = task.stream.config.name;
+  tell_of(log, log_kind::time_unlikely, {.stream = name}, "stream " + name + ": " + words);
+}
+
 }  // namespace
 
 field_counts count_fields(std::span<const decoded_event> events) noexcept {
@@ -27,12 +50,16 @@ field_counts count_fields(std::span<const decoded_event> events) noexcept {
     ++counts.events;
     counts.types += e.type.empty() ? 0U : 1U;
     counts.times += e.time ? 1U : 0U;
+    const std::optional<timestamp> time = e.time ? e.time : e.record_time;
+    if (!time || !is_unlikely(*time)) continue;
+    ++counts.unlikely_times;
+    counts.unlikely_time = time;
   }
   return counts;
 }
 
 live_fields fields_of(const stream_config& s, const field_counts& counts) {
-  live_fields all{counts.events, {}};
+  live_fields all{counts.events, {}, {}};
   const auto add = [&all](const char* name, const std::string& from, std::uint64_t found) {
     if (!from.empty()) all.fields.push_back({name, from, found});
   };
@@ -45,6 +72,7 @@ live_fields fields_of(const stream_config& s, const field_counts& counts) {
   }
   add("type", e.type, counts.types);
   add("time", e.time, counts.times);
+  all.unlikely_times = words_on_unlikely_times(s, counts);
   return all;
 }
 
@@ -55,6 +83,7 @@ void note_fields(const decoded_input& input, const task_list& tasks, live_board&
     const std::uint64_t before = task.fields.events;
     task.fields += part.fields;
     board.set_fields(task.stream.config.name, fields_of(task.stream.config, task.fields));
+    tell_of_unlikely_times(task, log);
     if (before < k_events_to_tell && task.fields.events >= k_events_to_tell) tell_of_missing(task, log);
   }
 }

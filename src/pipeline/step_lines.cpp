@@ -87,16 +87,16 @@ bool log_burst::is_over(time_point now) const {
 }
 
 step_lines::step_lines(log_ptr log, const stream_list& streams)
-    : log_{std::move(log)}, streams_{streams}, passed_over_{log_, streams} {}
+    : log_{std::move(log)}, streams_{streams}, odd_times_{log_, streams} {}
 
 void step_lines::tell(const step_batch& batch, time_point now) {
   for (const step_part& part : batch.parts) {
     const bool is_plain =
         part.rejected.empty() &&
-        (part.change == nullptr || (part.change->backlogs.empty() && !part.change->passed_over));
+        (part.change == nullptr || (part.change->backlogs.empty() && !odd_time_lines::are_in(*part.change)));
     if (is_plain) continue;
     const std::string_view stream = name_of_stream(streams_, part.stream);
-    passed_over_.tell(part);
+    odd_times_.tell(part);
     for (const rejected_row& row : part.rejected) tell_rejected(stream, row, now);
     // A dead event is written when it dies, and not touched after that until somebody decides.
     for (const backlog_change& b : part.change->backlogs) {
@@ -169,18 +169,36 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
   tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
 }
 
-void passed_over_lines::tell(const step_part& part) {
-  if (part.change == nullptr || !part.change->passed_over || !told_.insert(part.stream).second) return;
-  const passed_over_time& passed = *part.change->passed_over;
+bool odd_time_lines::are_in(const stream_change& change) {
+  return change.passed_over || change.behind || change.jumped;
+}
+
+void odd_time_lines::tell(const step_part& part) {
+  if (part.change == nullptr || !are_in(*part.change)) return;
   const std::string_view stream = name_of_stream(streams_, part.stream);
-  tell_of(
-      log_, log_kind::time_passed_over, facts_of(stream, {}, passed.where, passed.of.offset),
-      begin_of(stream) + text_of(passed.where, {passed.of.offset, 0}) + " has the time " +
-          to_rfc3339(passed.of.time) + ", but the records around it are of about " +
-          to_rfc3339(passed.believed) +
-          ": a clock is wrong, or the partition was quiet for longer than dedup.max_skew; the time moves "
-          "window and gaps once later records confirm it; `ratchet status` counts such times, and this line "
-          "is not repeated");
+  const auto line = [&](log_kind kind, const odd_time& odd, const std::string& of_record,
+                        const std::string& of_partition, std::string_view why) {
+    if (!told_.emplace(part.stream, kind).second) return;
+    tell_of(log_, kind, facts_of(stream, {}, odd.where, odd.of.offset),
+            begin_of(stream) + text_of(odd.where, {odd.of.offset, 0}) + of_record + to_rfc3339(odd.of.time) +
+                of_partition + to_rfc3339(odd.believed) + std::string{why});
+  };
+  const stream_change& change = *part.change;
+  if (change.jumped)
+    line(log_kind::time_jumped, *change.jumped, " moves the time of its partition to ", " at once, from ",
+         ": more than the window lies between, so that no id from before is remembered; the partition was "
+         "quiet for that long, or many records in a row are of a wrong clock; this line is not repeated");
+  if (change.passed_over)
+    line(log_kind::time_passed_over, *change.passed_over, " has the time ",
+         ", but the records around it are of about ",
+         ": a clock is wrong, or the partition was quiet for longer than dedup.max_skew; the time moves "
+         "window and gaps once later records confirm it; `ratchet status` counts such times, and this line "
+         "is not repeated");
+  if (change.behind)
+    line(log_kind::time_behind, *change.behind, " has the time ",
+         ", which is older than the window of its partition, whose time is ",
+         ": an old record, or records with a wrong clock moved the window too far; ids from so long ago are "
+         "not remembered; `ratchet status` counts such times, and this line is not repeated");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

@@ -31,18 +31,19 @@ class log_burst {
   std::uint64_t held_back_{0};
 };
 
-/// Says in the log which record's time is not believed: once of a stream, as a wrong clock does not get right
-/// by itself, and status counts the records.
-class passed_over_lines {
+/// Says in the log which record's time is odd among those around it: once of a stream for each kind, as a
+/// wrong clock does not get right by itself, and status counts the records.
+class odd_time_lines {
  public:
-  passed_over_lines(log_ptr log, const stream_list& streams) : log_{std::move(log)}, streams_{streams} {}
+  odd_time_lines(log_ptr log, const stream_list& streams) : log_{std::move(log)}, streams_{streams} {}
   /// A part of a step that was written.
   void tell(const step_part&);
+  [[nodiscard]] static bool are_in(const stream_change&);
 
  private:
   log_ptr log_;
   const stream_list& streams_;
-  std::set<stream_id> told_;
+  std::set<std::pair<stream_id, log_kind>> told_;
 };
 
 /// Says in the log what came of events that were not simply handled, behind the step that did it: dead ones,
@@ -71,7 +72,7 @@ class step_lines {
   log_ptr log_;
   const stream_list& streams_;
   std::map<key, log_burst> bursts_;
-  passed_over_lines passed_over_;
+  odd_time_lines odd_times_;
 };
 
 }  // namespace ratchet

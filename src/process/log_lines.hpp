@@ -65,6 +65,9 @@ enum class log_kind : std::uint8_t {
   // Events.
   field_never_found,
   time_passed_over,
+  time_behind,
+  time_jumped,
+  time_unlikely,
   event_dead,
   event_rejected,
   gap_skipped,

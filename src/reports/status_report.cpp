@@ -62,6 +62,7 @@ void write_counters(json_writer& json, const counters& c) {
   json.end_object().key("waiting_bytes").number(c.waiting_bytes);
   json.key("ids_ahead").number(c.ids_ahead);
   json.key("times_passed_over").number(c.times_passed_over);
+  json.key("times_behind").number(c.times_behind);
   json.key("forgotten").number(c.forgotten);
 }
 

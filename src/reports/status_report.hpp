@@ -27,7 +27,7 @@
 ///        "waiting": {"parked": N, "retrying": N, "dead": N}, "waiting_bytes": N,
 ///        "oldest_gap": {"aggregate": A, "since": TIME, "age_ms": N,
 ///                       "missing": {"first": Q, "last": Q} | null} | null,               status only
-///        "ids_ahead": N, "times_passed_over": N, "forgotten": N,
+///        "ids_ahead": N, "times_passed_over": N, "times_behind": N, "forgotten": N,
 ///        "fields": {"events": N, "found": {"aggregate": N, "type": N, ...}},       not of a stopped
 ///        directory "floor": TIME | null, "partitions": [{"topic": T, "partition": N, "next_offset": N |
 ///        null, "committed": N | null,

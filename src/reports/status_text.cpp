@@ -69,6 +69,10 @@ void append_counters(std::string& out, const counters& c) {
   if (c.times_passed_over != 0)
     count_line(out, "times ahead", c.times_passed_over,
                "record times far ahead of their neighbours'; they moved neither window nor gaps");
+  if (c.times_behind != 0)
+    count_line(
+        out, "times behind", c.times_behind,
+        "record times older than the window of their partition: old records, or wrong clocks moved it");
   if (c.forgotten != 0) count_line(out, "forgotten", c.forgotten, "aggregates whose retention is over");
 }
 
@@ -224,7 +228,11 @@ std::string status_text(const status_report& report) {
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
     append_leaps(out, stream.state);
-    append_odd_times(out, stream.state);
+    if (stream.fields && !stream.fields->unlikely_times.empty()) {
+      append_line(out, "  " + stream.fields->unlikely_times);
+    } else {
+      append_odd_times(out, stream.state);
+    }
     append_fields(out, stream.fields);
     append_gap(out, stream);
     append_partitions(out, partitions_of(stream));

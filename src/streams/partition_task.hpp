@@ -44,6 +44,7 @@ struct partition_task {
   std::optional<timestamp> oldest_gap{};
   /// Of what this process has decoded, and then handled.
   field_counts fields{};
+  bool unlikely_times_told{false};  ///< in the log, once
   /// When it was last looked for what is due too late, by the steady clock.
   std::optional<std::chrono::steady_clock::time_point> too_late_looked_at{};
   /// When the ages of rejected records were last looked at, by the clock.

@@ -60,6 +60,7 @@ struct live_field {
 struct live_fields {
   std::uint64_t events{0};
   std::vector<live_field> fields;
+  std::string unlikely_times{};  ///< what is odd about their times, for people; mostly empty
   friend bool operator==(const live_fields&, const live_fields&) = default;
 };
 

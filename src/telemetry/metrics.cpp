@@ -106,6 +106,10 @@ void add_streams(exposition& out, const state_sample& state) {
               "Record times that were far ahead of their neighbours', and moved nothing.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, as_double(s.counters.times_passed_over));
+  out.counter("ratchet_times_behind_total",
+              "Record times that were older than the window of their partition.");
+  for (const stream_sample& s : state.streams)
+    out.add({{"stream", s.name}}, as_double(s.counters.times_behind));
   out.counter("ratchet_forgotten_aggregates_total", "Aggregates that were forgotten after `retention`.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.forgotten));
   out.gauge("ratchet_largest_snapshot_bytes", "The largest snapshot that this process has written.");

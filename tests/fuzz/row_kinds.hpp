@@ -93,6 +93,7 @@ inline const row_kind<stream_state> k_stream_state{
       }
       c.times_passed_over = in.u64();
       c.forgotten = in.u8();
+      c.times_behind = in.u8();
       maybe(in, s.retention.before, read_time);
       maybe(in, s.retention.since, read_time);
       return s;
@@ -113,7 +114,8 @@ inline const row_kind<partition_state> k_partition{[](fuzz_input& in) {
                                                      if (hash && p.next_offset > before)
                                                        p.last_record = {p.next_offset - 1 - before, *hash};
                                                      timestamp last{};
-                                                     for (unsigned n = in.u8() % 4U; n > 0; --n) {
+                                                     const unsigned many = in.flag() ? 254U : 0U;
+                                                     for (unsigned n = in.u8() % 4U + many; n > 0; --n) {
                                                        last = std::max(last, read_time(in));
                                                        p.leaps.push_back({last, in.i64()});
                                                      }

@@ -149,6 +149,17 @@ TEST(values_on_disk, are_these_bytes) {
                 "02" +
                 k_time_hex + "0000000000000005" + k_time_hex + "0000000000000010");
   EXPECT_EQ(decode_partition(with_leaps).value(), partition);
+  partition.leaps.assign(256, {k_time, 5});  // their number stands behind 255
+  const std::string with_many = encode_partition(partition);
+  EXPECT_EQ(hex(with_many).substr(0, 54),
+            "01"
+            "21"
+            "0000000000000011" +
+                k_time_hex +
+                "00000000"
+                "ff"
+                "00000100");
+  EXPECT_EQ(decode_partition(with_many).value(), partition);
   EXPECT_EQ(hex(encode_audit({9, k_time, "kd", "s", "tx"})), "01" + k_time_hex +
                                                                  "00000002"
                                                                  "6b64"
@@ -249,6 +260,12 @@ TEST(values_on_disk, hold_the_counters_in_this_order) {
                                  k_time_hex + after_time_hex);
   EXPECT_EQ(decode_stream_state(forgetting).value().counters, c);
   EXPECT_EQ(decode_stream_state(forgetting).value().retention, retention);
+  c.times_behind = 0x16;
+  want.replace(2, 2, "7f");
+  const std::string behind = encode_stream_state(k_time, c, retention);
+  EXPECT_EQ(hex(behind), want + "0000000000000013" + "0000000000000014" + "0000000000000015" + k_time_hex +
+                             after_time_hex + "0000000000000016");
+  EXPECT_EQ(decode_stream_state(behind).value().counters, c);
 }
 
 TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {

@@ -24,6 +24,19 @@ namespace fs = std::filesystem;
 using store_steps::backlog_maker;
 using store_steps::waiting_oracle;
 
+/// Of how many queues a look-up gave less than all, of how many events it gave heads, how many it was asked
+/// for.
+struct looked_up {
+  void add(const looked_up& other) {
+    incomplete += other.incomplete;
+    near += other.near;
+    asked += other.asked;
+  }
+  int incomplete{0};
+  int near{0};
+  int asked{0};
+};
+
 class world {
  public:
   world(std::uint64_t seed, order o) : random_{seed}, order_{o} {
@@ -54,10 +67,8 @@ class world {
     EXPECT_EQ(store_->load(stream_).value().counters, state_.counters);
     store_.reset();
     EXPECT_EQ(verify_store(options_.path).value(), std::vector<std::string>{});
-    EXPECT_GT(incomplete_, 2);
-    EXPECT_GT(near_, 2);
-    EXPECT_GT(asked_, 2);
   }
+  [[nodiscard]] const looked_up& seen() const { return seen_; }
 
  private:
   using queue_of = std::map<sequence, waiting_event>;
@@ -253,9 +264,9 @@ class world {
       const bool has_all = wanted.empty() || wanted.back() == queue.back();
       EXPECT_EQ(found.complete, has_all || (!asked.empty() && others == 0)) << name;
       compare_asked(name, queue, wanted, asked, found.asked);
-      incomplete_ += found.complete ? 0 : 1;
+      seen_.incomplete += found.complete ? 0 : 1;
       ASSERT_EQ(found.near, near_of(plan, aggregate, size)) << name;
-      near_ += static_cast<int>(found.near.size());
+      seen_.near += static_cast<int>(found.near.size());
     }
   }
 
@@ -297,7 +308,7 @@ class world {
       EXPECT_EQ(row->previous, queue[i - 1]->head);
       EXPECT_EQ(row->accepted_below, is_accepted(name, e) ? i : 0U) << name;
       ++row;
-      ++asked_;
+      ++seen_.asked;
     }
     EXPECT_EQ(row, found.end());
   }
@@ -386,20 +397,25 @@ class world {
   stream_state state_;
   waiting_oracle now_;
   std::map<std::string, sequence> last_;
-  int incomplete_{0};
-  int near_{0};
-  int asked_{0};
+  looked_up seen_;
 };
 
 TEST(what_waits, is_what_plain_maps_say) {
   const char* text = std::getenv("RATCHET_SEED");
   const std::uint64_t first = text ? std::strtoull(text, nullptr, 10) : 1;
+  looked_up seen;
   for (std::uint64_t seed = first; seed < first + 2 && !testing::Test::HasFailure(); ++seed) {
     for (const order o : {order::strict, order::arrival, order::latest}) {
       SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed) + ' ' + name_of(o));
-      world{seed, o}.run(100);
+      world w{seed, o};
+      w.run(100);
+      seen.add(w.seen());
     }
   }
+  // Of all worlds together: one by itself may have queues that are looked up whole.
+  EXPECT_GT(seen.incomplete, 2);
+  EXPECT_GT(seen.near, 2);
+  EXPECT_GT(seen.asked, 2);
 }
 
 }  // namespace

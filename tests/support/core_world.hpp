@@ -87,6 +87,7 @@ class batch {
   explicit batch(const std::vector<spec>& specs) {
     for (const spec& s : specs) add(s);
   }
+  explicit batch(std::vector<spec>&&) = delete;
   batch(const batch&) = delete;
   batch& operator=(const batch&) = delete;
 

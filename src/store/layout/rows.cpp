@@ -11,7 +11,7 @@ namespace ratchet::layout {
 namespace {
 
 /// The counters that every row has, in the order of their bytes; one list for both directions. What came
-/// later, `times_passed_over`, `rejected_below_first` and `forgotten`, stands behind them where it is not 0.
+/// later, from `times_passed_over` to `times_behind`, stands behind them where it is not 0.
 template <class Counters>
 auto members(Counters& c) {
   return std::array{&c.applied,           &c.superseded,       &c.duplicate,     &c.stale,
@@ -20,14 +20,16 @@ auto members(Counters& c) {
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
                     &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 21 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 22 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
 constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4, k_forgotten = 8,
-                   k_forgotten_before = 16, k_untimed_since = 32;
+                   k_forgotten_before = 16, k_untimed_since = 32, k_times_behind = 64;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
                    k_partition_hash_offset = 16, k_partition_leaps = 32, k_partition_index = 64;
+/// In the byte of their number: it stands behind, as it has no room there.
+constexpr std::size_t k_many_leaps = 255;
 constexpr unsigned k_rejected_time = 1, k_rejected_key = 2, k_rejected_value = 4, k_rejected_truncated = 8,
                    k_rejected_sequence = 16, k_rejected_id = 32, k_rejected_event_time = 64;
 constexpr unsigned k_row_id = 1, k_row_time = 2, k_row_deleted = 4, k_row_external = 8;
@@ -140,7 +142,8 @@ std::string encode_stream_state(std::optional<timestamp> floor, const counters& 
   byte_writer out{value};
   out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U) |
          (c.rejected_below_first != 0 ? k_below_first : 0U) | (c.forgotten != 0 ? k_forgotten : 0U) |
-         (retention.before ? k_forgotten_before : 0U) | (retention.since ? k_untimed_since : 0U));
+         (retention.before ? k_forgotten_before : 0U) | (retention.since ? k_untimed_since : 0U) |
+         (c.times_behind != 0 ? k_times_behind : 0U));
   if (floor) out.time(*floor);
   for (const std::uint64_t* counter : members(c)) out.u64(*counter);
   if (c.times_passed_over != 0) out.u64(c.times_passed_over);
@@ -148,6 +151,7 @@ std::string encode_stream_state(std::optional<timestamp> floor, const counters& 
   if (c.forgotten != 0) out.u64(c.forgotten);
   if (retention.before) out.time(*retention.before);
   if (retention.since) out.time(*retention.since);
+  if (c.times_behind != 0) out.u64(c.times_behind);
   return value;
 }
 
@@ -156,7 +160,7 @@ result<stream_state> decode_stream_state(std::string_view value) {
   stream_state out;
   const unsigned flags = in.u8();
   in.expect((flags & ~(k_floor | k_times_passed_over | k_below_first | k_forgotten | k_forgotten_before |
-                       k_untimed_since)) == 0);
+                       k_untimed_since | k_times_behind)) == 0);
   if ((flags & k_floor) != 0) out.floor = in.time();
   for (std::uint64_t* counter : members(out.counters)) *counter = in.u64();
   if ((flags & k_times_passed_over) != 0) {
@@ -173,6 +177,10 @@ result<stream_state> decode_stream_state(std::string_view value) {
   }
   if ((flags & k_forgotten_before) != 0) out.retention.before = in.time();
   if ((flags & k_untimed_since) != 0) out.retention.since = in.time();
+  if ((flags & k_times_behind) != 0) {
+    out.counters.times_behind = in.u64();
+    in.expect(out.counters.times_behind != 0);
+  }
   if (!in.done()) return damaged();
   return out;
 }
@@ -190,7 +198,8 @@ std::string encode_partition(const partition_state& p) {
   out.u32(p.malformed_run);
   if (p.last_record) out.hash(p.last_record->hash);
   if (p.last_record && !is_right_below) out.i64(p.last_record->offset);
-  if (!p.leaps.empty()) out.u8(static_cast<unsigned>(p.leaps.size()));
+  if (!p.leaps.empty()) out.u8(static_cast<unsigned>(std::min(p.leaps.size(), k_many_leaps)));
+  if (p.leaps.size() >= k_many_leaps) out.u32(static_cast<std::uint32_t>(p.leaps.size()));
   for (const time_leap& leap : p.leaps) {
     out.time(leap.time);
     out.i64(leap.offset);
@@ -223,7 +232,11 @@ result<partition_state> decode_partition(std::string_view value) {
     in.expect(out.last_record && offset < out.next_offset - 1);
     if (out.last_record) out.last_record->offset = offset;
   }
-  unsigned leaps = (flags & k_partition_leaps) != 0 ? in.u8() : 0;
+  std::size_t leaps = (flags & k_partition_leaps) != 0 ? in.u8() : 0;
+  if (leaps == k_many_leaps) {
+    leaps = in.u32();
+    in.expect(leaps >= k_many_leaps);
+  }
   in.expect((flags & k_partition_leaps) == 0 || leaps > 0);
   for (; leaps > 0 && !in.bad(); --leaps) {
     const timestamp time = in.time();

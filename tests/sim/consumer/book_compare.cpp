@@ -25,6 +25,8 @@ fate fate_of(decision d) {
       return fate::retrying;
     case verdict::dead:
       return fate::dead;
+    case verdict::ignored:
+      return fate::ignored;
     case verdict::rejected:
       break;
     default:
@@ -60,12 +62,18 @@ void compare_counters(const counters& found, const plain_oracle& wanted) {
   must_equal(found.rejected_id_reused, wanted.count(fate::id_reused), "id_reused");
   must_equal(found.rejected_late, wanted.count(fate::late), "late");
   must_equal(found.rejected_below_first, wanted.count(fate::below_first), "below_first");
+  must_equal(found.ignored, wanted.count(fate::ignored), "ignored");
   must_equal(found.skipped, wanted.count(fate::skipped), "skipped");
   must_equal(found.discarded, wanted.count(fate::discarded), "discarded");
   must_equal(found.waiting_parked, wanted.count(fate::parked), "parked");
   must_equal(found.waiting_retrying, wanted.count(fate::retrying), "retrying");
   must_equal(found.waiting_dead, wanted.count(fate::dead), "dead");
   must_equal(found.consumed, wanted.taken(), "consumed");
+  must_equal(found.forgotten, wanted.forgotten(), "forgotten");
+}
+
+[[nodiscard]] std::optional<std::int64_t> ms(std::optional<timestamp> t) {
+  return t ? std::optional{t->time_since_epoch().count()} : std::nullopt;
 }
 
 void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
@@ -81,9 +89,12 @@ void compare_rows(const stream_rows& found, const plain_oracle& wanted) {
   }
   for (const auto& [number, a] : wanted.aggregates()) {
     const auto handled = wanted.handled(a);
-    if (!handled.exists) continue;
     const std::string name = "a" + std::to_string(number);
     const auto at = found.rows.find(name);
+    if (at != found.rows.end() && ms(at->second.seen) != a.seen)
+      throw broken(name + " was handled last at " + std::to_string(ms(at->second.seen).value_or(-1)) +
+                   ", but the oracle has " + std::to_string(a.seen.value_or(-1)));
+    if (!handled.exists) continue;
     if (at == found.rows.end() || !at->second.has_last) throw broken("aggregate " + name + " is missing");
     const aggregate_row& row = at->second;
     const bool same = row.last == sequence{handled.last.first, handled.last.second} && row.id == handled.id &&
@@ -115,10 +126,6 @@ void compare_tables(const stream_rows& found, const plain_oracle& wanted) {
   return {p.first, p.second};
 }
 
-[[nodiscard]] std::optional<std::int64_t> ms(std::optional<timestamp> t) {
-  return t ? std::optional{t->time_since_epoch().count()} : std::nullopt;
-}
-
 [[nodiscard]] std::optional<plain_oracle::place> place_of(std::optional<sequence> s) {
   return s ? std::optional{plain_oracle::place{s->epoch, s->number}} : std::nullopt;
 }
@@ -137,7 +144,7 @@ void compare_waiter(const waiting_event& found, plain_oracle::place number, cons
   throw_if(found.attempts != w.attempts, "how often it was tried");
   throw_if(ms(found.due) != w.due, "when it is due");
   throw_if(found.payload() != w.what().payload, "its payload");
-  throw_if(found.record.offset != w.offset ||
+  throw_if(found.record.offset != w.offset || found.record.index != w.index ||
                static_cast<std::uint32_t>(found.record.where.partition) != w.of->partition,
            "its position");
   throw_if(found.record.key != w.of->key || found.record.value != w.of->value, "its record");
@@ -208,6 +215,8 @@ void compare_waiting(const stream_rows& found, const plain_oracle& wanted) {
 }
 
 void compare_window(const stream_rows& found, const plain_oracle& wanted) {
+  must_be(ms(found.state.retention.before) == wanted.forgets_before(), "what is forgotten");
+  must_be(ms(found.state.retention.since) == wanted.counts_from(), "since when what has no time counts");
   const auto floor =
       found.state.floor ? std::optional{found.state.floor->time_since_epoch().count()} : std::nullopt;
   if (floor != wanted.floor()) {
@@ -245,7 +254,8 @@ void compare_answers(const stream_rows& found, const plain_oracle& wanted) {
 void compare_rejected(const stream_rows& found, const plain_oracle& wanted) {
   must_equal(found.rejected.size(), wanted.rejected().size(), "rejected rows");
   for (const auto& [key, row] : found.rejected) {
-    const auto at = wanted.rejected().find({static_cast<std::uint32_t>(key.where.partition), key.offset});
+    const auto at =
+        wanted.rejected().find({static_cast<std::uint32_t>(key.where.partition), key.offset, key.index});
     must_be(at != wanted.rejected().end() && at->second == fate_of({verdict::rejected, row.reason}),
             "a rejected row that the oracle does not have");
   }
@@ -299,6 +309,7 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
                              ? std::optional{at->second.highest_time->time_since_epoch().count()}
                              : std::nullopt;
     must_be(at->second.next_offset == wanted.next, "a partition's next offset");
+    must_be(at->second.next_index == wanted.next_index, "how much of a record was handled");
     must_be(highest == wanted.highest, "a partition's highest time");
     must_be(at->second.leaps.size() == wanted.times.pending.size(), "the times that others have to bear out");
     const auto& ids = at->second.last_ids;
@@ -317,9 +328,13 @@ void step_book::count(std::array<std::uint64_t, k_fates>& fates) const {
 
 void step_book::compare_with_all(const history& h) const {
   std::vector<std::map<std::uint32_t, std::vector<const message*>>> sent(h.streams.size());
-  for (const message* m : h.log) {
-    std::vector<const message*>& events = sent[m->stream][m->aggregate];
-    if (std::find(events.begin(), events.end(), m) == events.end()) events.push_back(m);
+  for (const message* record : h.log) {
+    for (const auto& [event, at] : events_of(*record, 0)) {
+      if (event->kind == message_kind::ignored) continue;
+      const message* m = event->as_sent != nullptr ? event->as_sent : event;
+      std::vector<const message*>& events = sent[m->stream][m->aggregate];
+      if (std::find(events.begin(), events.end(), m) == events.end()) events.push_back(m);
+    }
   }
   for (std::size_t i = 0; i < oracles_.size(); ++i) {
     const stream_setup& setup = h.streams[i];

@@ -16,49 +16,33 @@ void step_book::take_moves(step& s, std::uint32_t stream, const stream_change& c
   bool counts_more = false;
   const bool forgets = forgets_positions(audits);
   if (forgets) {
-    s.operations.push_back({.what = operation::kind::forget, .stream = stream});
-    (void)perform(s.operations.back());
+    (void)add(s, {.what = operation::kind::forget, .stream = stream});
   }
   for (const auto& [where, after] : change.after.partitions) {
     const auto partition = static_cast<std::uint32_t>(where.partition);
     const auto was = before.state.partitions.find(where);
     const bool was_known = was != before.state.partitions.end();
     const bool is_new = !was_known || !was->second.has_position() || forgets;
-    if (after.has_position() && (is_new || was->second.next_offset != after.next_offset)) {
+    if (after.has_position() && (is_new || was->second.next() != after.next())) {
       const bool elsewhere = check_jump(stream, c.logs[c.index_of(where)],
                                         is_new ? std::nullopt : std::optional{was->second.next_offset},
                                         after.next_offset, audits);
-      s.operations.push_back({.what = operation::kind::go_on,
-                              .stream = stream,
-                              .partition = partition,
-                              .offset = after.next_offset,
-                              .elsewhere = elsewhere});
-      (void)perform(s.operations.back());
+      (void)add(s, {.what = operation::kind::go_on,
+                    .stream = stream,
+                    .partition = partition,
+                    .offset = after.next_offset,
+                    .elsewhere = elsewhere});
     }
     const bool counted = was_known && !was->second.idle;
     if (!after.idle && !counted) {
       counts_more = true;
-      s.operations.push_back({.what = operation::kind::count_in, .stream = stream, .partition = partition});
-      (void)perform(s.operations.back());
+      (void)add(s, {.what = operation::kind::count_in, .stream = stream, .partition = partition});
     }
     if (after.idle && (!was_known || counted)) left_out.push_back(partition);
   }
   // Both move the floor: with what counts again the stream may have a time, where nothing counted before.
   if (left_out.empty() && !counts_more) return;
-  s.operations.push_back(
-      {.what = operation::kind::leave_out, .stream = stream, .left_out = std::move(left_out)});
-  (void)perform(s.operations.back());
-}
-
-/// What is read on from a position must be the topic that was read up to it, as far as anybody can tell.
-void step_book::check_same_topic(const partition_log& log, const plain_oracle::partition& p) {
-  if (!p.last) return;
-  const auto& [offset, handled] = *p.last;
-  const auto at = log.from(offset);
-  if (at == log.entries.end() || at->offset != offset || at->what == nullptr) return;
-  if (at->what->key == handled->key && at->what->value == handled->value) return;
-  throw broken(place(log.where) + " was made anew and is read on: the record at offset " +
-               std::to_string(offset) + " is another one than was handled there");
+  (void)add(s, {.what = operation::kind::leave_out, .stream = stream, .left_out = std::move(left_out)});
 }
 
 /// A position moves without records only where there are none, or with an audit row that names the range.
@@ -70,7 +54,8 @@ bool step_book::check_jump(std::uint32_t stream, const partition_log& log, std::
   });
   if (audited) return true;
   if (!from) {
-    const bool at_end = history_->streams[stream].starts_at_end && to == log.end;
+    // The end of what is given out: what an open transaction holds back is still to come.
+    const bool at_end = history_->streams[stream].starts_at_end && to == log.stable_end();
     if (to == log.start || at_end) return true;
     throw broken(place(log.where) + " starts at offset " + std::to_string(to) +
                  ", which is not where its log starts");

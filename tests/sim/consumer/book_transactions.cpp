@@ -9,11 +9,14 @@ namespace ratchet::sim {
 void step_book::transact(step& s, std::uint32_t stream, const std::vector<const request*>& asked,
                          std::int64_t now) {
   for (const request* r : asked) {
-    operation& o = s.operations.emplace_back();
+    operation o;
+    o.retention = running_->retention.at(stream);
     o.what = operation::kind::transact;
     o.stream = stream;
     o.asked = r;
     o.now = now;
+    oracles_[stream].set_retention(o.retention);
+    s.operations.push_back(std::move(o));
     s.answers.emplace_back(r, oracles_[stream].transact(*r, now));
   }
 }
@@ -21,6 +24,7 @@ void step_book::transact(step& s, std::uint32_t stream, const std::vector<const 
 std::vector<transacted> step_book::try_out(std::uint32_t stream, const std::vector<const request*>& asked,
                                            std::int64_t now) const {
   plain_oracle trial = oracles_[stream];
+  trial.set_retention(running_->retention.at(stream));
   std::vector<transacted> out;
   for (const request* r : asked) out.push_back(trial.transact(*r, now));
   return out;

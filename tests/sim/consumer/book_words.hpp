@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/consumer/step_book.hpp"
@@ -13,6 +14,11 @@ namespace ratchet::sim {
 
 [[nodiscard]] inline std::string place(const topic_partition& where) {
   return where.topic + "/" + std::to_string(static_cast<int>(where.partition));
+}
+
+/// Of a17.
+[[nodiscard]] inline std::uint32_t number_of(std::string_view aggregate) {
+  return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));
 }
 
 inline void must_be(bool holds, const char* what) {

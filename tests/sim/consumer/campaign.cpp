@@ -38,6 +38,27 @@ std::uint32_t shrink_list(history& h, std::vector<T> history::*list) {
 
 }  // namespace
 
+void census::add(const census& more) {
+  const auto add_all = [](auto& to, const auto& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add_all(faults, more.faults);
+  add_all(fates, more.fates);
+  add_all(session_ends, more.session_ends);
+  for (const auto& [kind, count] : more.audits) audits[kind] += count;
+  processes += more.processes;
+  full += more.full;
+  reducer_stops += more.reducer_stops;
+  steps += more.steps;
+  outputs += more.outputs;
+  table_changes += more.table_changes;
+  lost_steps += more.lost_steps;
+  ends_within += more.ends_within;
+  forgotten += more.forgotten;
+  restarts_within += more.restarts_within;
+  calls.add(more.calls);
+}
+
 std::uint32_t shrink(history& h) {
   h.well_behaved = false;  // with records left out, the final state is another one
   if (play(h).broken.empty()) {
@@ -67,11 +88,13 @@ std::string report_of(history h) {
 }
 
 std::string to_text(const census& met) {
-  std::string text = std::to_string(met.processes) + " processes, " + std::to_string(met.steps) + " steps, " +
-                     std::to_string(met.lost_steps) + " times steps were lost, " +
-                     std::to_string(met.outputs) + " messages were to be sent, " + std::to_string(met.full) +
-                     " times no more could wait, " + std::to_string(met.reducer_stops) +
-                     " times a reducer said stop\n";
+  std::string text =
+      std::to_string(met.processes) + " processes, " + std::to_string(met.steps) + " steps, " +
+      std::to_string(met.lost_steps) + " times steps were lost, " + std::to_string(met.outputs) +
+      " messages were to be sent, " + std::to_string(met.full) + " times no more could wait, " +
+      std::to_string(met.reducer_stops) + " times a reducer said stop, " + std::to_string(met.ends_within) +
+      " steps ended within a record, " + std::to_string(met.restarts_within) + " processes began there, " +
+      std::to_string(met.forgotten) + " aggregates were forgotten\n";
   text += "  callers: " + std::to_string(met.calls.done) + " done, " + std::to_string(met.calls.repeated) +
           " done before, " + std::to_string(met.calls.timed_out) + " out of time, " +
           std::to_string(met.calls.cut_off) + " cut off";

@@ -13,39 +13,6 @@ namespace ratchet::sim {
 
 namespace {
 
-constexpr std::array<const char*, k_fault_kinds> k_names{"kill",
-                                                         "power_cut",
-                                                         "drain",
-                                                         "rebalance",
-                                                         "lost",
-                                                         "zombie",
-                                                         "brokers_down",
-                                                         "commit_lost",
-                                                         "commit_late",
-                                                         "client_fatal",
-                                                         "redelivery",
-                                                         "retention",
-                                                         "compaction",
-                                                         "markers",
-                                                         "topic_anew",
-                                                         "foreign_commit",
-                                                         "foreign_member",
-                                                         "other_store",
-                                                         "directory_lost",
-                                                         "directory_backup",
-                                                         "directory_restore",
-                                                         "write_fails",
-                                                         "sync_fails",
-                                                         "sync_slow",
-                                                         "disk_low",
-                                                         "disk_full",
-                                                         "bit_rot",
-                                                         "clock_jump",
-                                                         "slow_reducers",
-                                                         "decision",
-                                                         "transaction",
-                                                         "cluster_moved"};
-
 /// How often each comes up, in the order of fault_kind. What ends in a rebuild is rare: it forgets all.
 constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{
     12, 12, 4, 10, 6, 5, 5, 6, 5, 4, 6, 2, 3, 5, 1, 3, 4, 1, 1, 2, 2, 5, 4, 5, 3, 3, 1, 3, 3, 25, 5, 3};
@@ -93,17 +60,22 @@ constexpr std::array<std::uint8_t, k_fault_kinds> k_weights{
 
 class author {
  public:
-  author(history& into, std::uint64_t seed) : into_{into}, dice_{seed}, asking_{seed ^ k_asking} {}
+  author(history& into, std::uint64_t seed)
+      : into_{into}, dice_{seed}, asking_{seed ^ k_asking}, pausing_{seed ^ k_pausing} {}
 
   void write(std::uint32_t events) {
     choose_settings();
     write_messages(events);
+    bundle(into_, workload_random{into_.seed ^ k_bundling});
     write_faults();
     write_requests();
   }
 
  private:
-  static constexpr std::uint64_t k_asking = 0xA5C1'77E5'0000'A5C1U;  ///< dice of their own
+  // Dice of their own, so that what they decide changes nothing else.
+  static constexpr std::uint64_t k_asking = 0xA5C1'77E5'0000'A5C1U;
+  static constexpr std::uint64_t k_pausing = 0x5710'0000'F0F0'5E7EU;
+  static constexpr std::uint64_t k_bundling = 0xB0B0'5E7E'4A1B'0001U;
 
   struct aggregate {
     std::uint32_t stream;
@@ -136,6 +108,7 @@ class author {
       s.has_epochs = !s.arrival && !s.in_headers && one_in(3);
       const bool may_wrap = s.ids != id_kind::none && !s.in_headers && !s.has_epochs;
       s.is_cloudevents = may_wrap && (into_.seed / 64 + i) % 2 == 0;
+      choose_bundles(s, i);
       s.starts_at_end = !into_.well_behaved && one_in(10);
       s.partitions = 1 + up_to(3);
       s.window = into_.well_behaved || one_in(3) ? 86'400'000 : 200 + up_to(3'000);
@@ -144,6 +117,7 @@ class author {
       if (s.strict) choose_gaps(s);
       if (one_in(3)) choose_failures(s);
       if ((s.strict || s.fails) && one_in(4)) choose_limits(s);
+      choose_retention(s, i);
       into_.streams.push_back(s);
     }
     // In order latest an event that waits above more dead ones than are looked up is out of reach.
@@ -151,6 +125,39 @@ class author {
         std::all_of(into_.streams.begin(), into_.streams.end(),
                     [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
     if (is_short && may_be_short) into_.queue_events = short_queue;
+  }
+
+  /// Fields from headers would be those of all events of a record.
+  void choose_bundles(stream_setup& s, std::uint32_t stream) {
+    if (s.in_headers || mixed(0, stream) % 5 >= 2) return;
+    constexpr std::array k_ways{bundling::array, bundling::member, bundling::lines};
+    s.bundles = s.is_cloudevents ? bundling::batch : k_ways.at(mixed(1, stream) % k_ways.size());
+  }
+
+  /// So short that much is forgotten; as long as an id is remembered at least, else no config may.
+  void choose_retention(stream_setup& s, std::uint32_t stream) {
+    if (into_.well_behaved || mixed(2, stream) % 3 != 0) return;
+    s.window = std::min<std::int64_t>(s.window, 200 + static_cast<std::int64_t>(mixed(3, stream) % 3'000));
+    s.retention = s.window + s.skew + static_cast<std::int64_t>(mixed(4, stream) % 2'000);
+    s.changes_retention = mixed(5, stream) % 3 == 0;
+    if (s.ids == id_kind::none || s.ids == id_kind::monotonic)
+      s.retention = 100 + static_cast<std::int64_t>(mixed(4, stream) % 4'000);
+    pauses_ = true;
+  }
+
+  /// Where something is forgotten, nothing comes for a while now and then, and some producers begin anew.
+  void pause(std::vector<aggregate>& aggregates) {
+    if (!pauses_ || pausing_.below(20) != 0) return;
+    time_ += static_cast<std::int64_t>(pausing_.below(6'000));
+    for (aggregate& a : aggregates) {
+      if (into_.streams[a.stream].retention && pausing_.below(2) == 0)
+        a.next = first_of(into_.streams[a.stream]);
+    }
+  }
+
+  /// A number that depends on the seed and these alone.
+  [[nodiscard]] std::uint64_t mixed(std::uint64_t what, std::uint32_t stream) const {
+    return workload_random{(into_.seed * 64 + what * 8 + stream) ^ k_bundling}.next() >> 8U;
   }
 
   void choose_ids(stream_setup& s, std::uint32_t stream) {
@@ -212,11 +219,12 @@ class author {
       aggregates.push_back(
           {stream, up_to(into_.streams[stream].partitions - 1), 0, first_sent(into_.streams[stream])});
     }
-    time_ = k_begin;
+    time_ = pauses_ ? k_begin - 20'000 : k_begin;  // the clock does not pause
     while (into_.log.size() < events) {
       const std::uint32_t which = up_to(count - 1);
       aggregate& a = aggregates[which];
       time_ += up_to(80);
+      pause(aggregates);
       if (!into_.log.empty() && one_in(5)) {
         into_.log.push_back(
             into_.log[into_.log.size() - 1 -
@@ -357,11 +365,7 @@ class author {
       m.value = m.kind == message_kind::malformed ? "{\"x\":01}" : data;
       return;
     }
-    std::string text = R"({"specversion":"1.0","type":")" + std::string{k_event_type} + R"(","source":")" +
-                       m.source + R"(","id":")" + m.id_text + R"(","subject":")" + m.key + R"(","data":)" +
-                       data;
-    if (!setup.arrival) text += R"(,"sequence":")" + m.sequence_text + "\"";
-    m.value = text + (m.kind == message_kind::malformed ? "," : "}");
+    m.value = structured_text(m, setup);
   }
 
   /// What an id is made of its text is pinned elsewhere.
@@ -414,7 +418,8 @@ class author {
     std::vector<const message*> of_streams;
     for (const message& m : into_.messages) {
       const stream_setup& setup = into_.streams[m.stream];
-      if (setup.arrival && setup.ids == id_kind::opaque) of_streams.push_back(&m);
+      const bool is_event = m.kind != message_kind::ignored && m.parts.empty() && m.as_sent == nullptr;
+      if (is_event && setup.arrival && setup.ids == id_kind::opaque) of_streams.push_back(&m);
     }
     if (of_streams.empty()) return;
     const auto turns = into_.log.size() / into_.records_per_turn + 40;
@@ -455,6 +460,8 @@ class author {
   history& into_;
   workload_random dice_;
   workload_random asking_;
+  workload_random pausing_;
+  bool pauses_{false};
   std::int64_t time_{0};
   using writer = std::tuple<std::uint32_t, std::uint32_t, std::string>;  ///< stream, partition, source
   std::map<writer, std::uint64_t> ordinals_;                             ///< the last one that it sent
@@ -462,10 +469,6 @@ class author {
 };
 
 }  // namespace
-
-const char* name_of(fault_kind kind) noexcept {
-  return k_names[static_cast<std::size_t>(kind)];
-}
 
 bool request::has_key_of(const request& other) const {
   return stream == other.stream && aggregate == other.aggregate && id == other.id;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/record.hpp"
@@ -22,13 +23,18 @@ namespace ratchet::sim {
 /// Of what has one: CloudEvents.
 inline constexpr std::string_view k_event_type{"came"};
 
-enum class message_kind : std::uint8_t { event, tombstone, malformed };
+/// ignored: a record that could hold several events, and holds none.
+enum class message_kind : std::uint8_t { event, tombstone, malformed, ignored };
+
+/// How records of a stream hold several events, where they may. `batch`: CloudEvents, beside single ones.
+enum class bundling : std::uint8_t { none, array, member, lines, batch };
 
 /// What the reducer makes of an event, whatever else happens: its payload says so.
 /// To stop is for as long as the reducer is not mended, see running.
 enum class failing : std::uint8_t { never, retry, throws, give_up, stop };
 
-/// What a producer sends, once; it may lie in the log several times.
+/// What a producer sends, once; it may lie in the log several times. Where records hold several events, a
+/// message is a record, or one of its events: that has the record's key, headers, partition and time.
 struct message {
   message_kind kind{message_kind::event};
   std::uint32_t stream{0};
@@ -44,14 +50,31 @@ struct message {
 
   // As it lies in the log. Views point into the strings, so that a message stays where it is.
   std::string key;
-  std::optional<std::string> value;
+  std::optional<std::string> value;  ///< of an event of several: that of a record that holds it alone
   std::string id_text;
   std::optional<event_id> drawn_id;  ///< what an opaque id was made of
   std::uint64_t ordinal{0};          ///< of a monotonic id
   std::string source;                ///< of a CloudEvent; the id counts within it
   std::string sequence_text;
   std::vector<header> headers;
+
+  bool is_record{true};               ///< it is to lie in a log by itself
+  std::vector<const message*> parts;  ///< of a record that holds several events
+  const message* as_sent{nullptr};  ///< of one of them: what it is a copy of; others may be in other records
+  std::string alone;                ///< the event's own text
 };
+
+/// Where an event lies in its partition.
+struct spot {
+  std::int64_t offset{0};
+  std::uint32_t index{0};         ///< of the record's events
+  bool more{false};               ///< another one of them follows
+  const message* whole{nullptr};  ///< the record
+};
+
+/// The events of a record, in their order: one at least. What holds none, or cannot be read, is one.
+[[nodiscard]] std::vector<std::pair<const message*, spot>> events_of(const message& record,
+                                                                     std::int64_t offset);
 
 /// What goes wrong, or happens, besides. `amount` and `choice` are drawn with it: how much, and which.
 enum class fault_kind : std::uint8_t {
@@ -118,12 +141,15 @@ struct stream_setup {
   bool folds{false};       ///< the reducer's result depends on all events before; else the last one replaces
   bool in_headers{false};  ///< the fields come from key and headers, so that tombstones have a meaning
   bool is_cloudevents{false};  ///< in structured and binary mode; else JSON with fields of its own
+  bundling bundles{bundling::none};
   bool has_epochs{false};
   bool starts_at_end{false};
   std::uint32_t partitions{1};
   std::int64_t window{0};
   std::int64_t skew{0};
   bool checks_times{false};  ///< record times far ahead have to be borne out
+  std::optional<std::int64_t> retention{};
+  bool changes_retention{false};  ///< from process to process: it may be longer, or not there
 };
 
 /// What a thread of the program that embeds Ratchet wants done, and asks for until it knows what came of it.
@@ -143,9 +169,10 @@ struct request {
 
 /// What an operator has changed for the process that runs: an instance that stopped is started again with it.
 struct running {
-  bool mended{false};               ///< the reducer, so that it does not say stop any more
-  bool lifted{false};               ///< the limits of all that waits in a stream
-  std::function<void()> on_call{};  ///< of a reducer
+  bool mended{false};  ///< the reducer, so that it does not say stop any more
+  bool lifted{false};  ///< the limits of all that waits in a stream
+  std::vector<std::optional<std::int64_t>> retention{};  ///< by stream
+  std::function<void()> on_call{};                       ///< of a reducer
 };
 
 struct history {
@@ -170,7 +197,16 @@ constexpr std::int64_t k_begin = 1'700'000'000'000;  ///< of simulated time, in 
 /// The same for the same arguments, everywhere. `events` is how many the producer sends, repeats included.
 [[nodiscard]] history make_history(std::uint64_t seed, std::uint32_t events);
 
+/// Puts the events of streams whose records hold several into records, in the order in which they were to be
+/// sent. `dice`: of these alone, so that other streams are what they were.
+void bundle(history&, workload_random dice);
+
+/// A CloudEvent in structured mode.
+[[nodiscard]] std::string structured_text(const message&, const stream_setup&);
+
 /// For a report: settings, faults and the first records.
 [[nodiscard]] std::string describe(const history&);
+/// For a trace: what it is about, and when.
+[[nodiscard]] std::string describe(const message& record);
 
 }  // namespace ratchet::sim

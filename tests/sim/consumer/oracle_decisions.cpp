@@ -11,8 +11,10 @@ waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int
   if (known == aggregates_.end()) return waiting_answer::none_waits;
   now_ = now;
   aggregate& a = known->second;
+  a.was_decided = true;
   const waiting_answer answer = obey(which, a, r);
   if (setup_->deferred) catch_up(a);
+  end_touches();
   return answer;
 }
 
@@ -102,6 +104,7 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
       from = std::min(number, place{number.first, setup_->first == first_number::one ? 1 : 0});
     if (from < number) sayings_.push_back({"gap_skipped", which, {from.second}});
     a.skipped.emplace_back(from, number);
+    touch(a, time());
     move_to(a, number);
   }
   in_turn ? release(a) : supersede(a);
@@ -118,6 +121,7 @@ waiting_answer plain_oracle::skip_gap_to(std::uint32_t which, aggregate& a, plac
   if (to < from) return waiting_answer::none_waits;
   a.skipped.emplace_back(from, to);
   sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+  touch(a, time());
   move_to(a, to);
   release(a);
   return waiting_answer::done;

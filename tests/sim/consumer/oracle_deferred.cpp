@@ -21,6 +21,7 @@ void plain_oracle::let_in_later(place number, waiter w) {
   if (setup_->ids == id_kind::opaque) w.filed = time_of_id(*w.of);
   a.highest = std::max(a.highest, number.second);
   kept_ = std::pair{which, number};
+  touch(a, std::max(time_reached(*w.of), w.of->time));
   accept(a, number, std::move(w));
   release(a);
   if (waiting_events() > setup_->most_events.value_or(~0ULL) ||
@@ -37,6 +38,7 @@ bool plain_oracle::run_lowest(aggregate& a) {
   const auto lowest = a.waiting.begin();
   if (!setup_->deferred) return a.bound != lowest->first && run(a, lowest);
   if (a.accept_bound == lowest->first) return false;
+  touch_released(a, lowest->second);
   accept(a, lowest->first, lowest->second);
   a.waiting.erase(lowest);
   return true;
@@ -54,6 +56,7 @@ bool plain_oracle::run_accepted(aggregate& a) {
   if (next->second.ticket) tickets_.at(*next->second.ticket) = fate::applied;
   a.handled = {true, next->first, m.id};
   a.handled_payload = m.payload;
+  touch_late(a);
   show(a, m);
   a.accepted.erase(next);
   return true;
@@ -129,6 +132,7 @@ waiting_answer plain_oracle::skip_accepted(aggregate& a, std::map<place, waiter>
   a.accepted.erase(at);
   a.skipped.emplace_back(number, number);
   a.handled = {true, number, std::nullopt};
+  touch_late(a);
   a.handled_payload.clear();
   if (a.last == number) {
     a.id.reset();

@@ -71,6 +71,8 @@ transacted plain_oracle::transact(const request& r, std::int64_t now) {
   if (r.fails) return {.code = make_error_code(errc::reducer_failed)};
   ++taken_;
   ++counts_[static_cast<std::size_t>(fate::applied)];
+  if (is_over(a, forgets_before_)) begin_anew(r.aggregate);
+  touch(a, std::max(time(), std::optional{floor_ ? std::max(now, *floor_) : now}));
   a.last = next_number(a);
   a.exists = true;
   a.id = r.id;

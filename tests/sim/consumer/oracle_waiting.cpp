@@ -34,6 +34,7 @@ void plain_oracle::release(aggregate& a) {
   while (setup_->deferred && !a.held && !a.waiting.empty() && a.accept_bound != a.waiting.begin()->first) {
     const auto next = a.waiting.begin();
     if (!comes_next(a, next->first)) return;
+    touch_released(a, next->second);
     accept(a, next->first, next->second);
     a.waiting.erase(next);
   }
@@ -102,6 +103,7 @@ void plain_oracle::skip_gap(aggregate& a) {
   const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
   if (to < from) return;  // the last number of an epoch was the last one
   a.skipped.emplace_back(from, to);
+  touch(a, time());
   a.exists = true;
   a.last = to;
   a.id.reset();
@@ -119,11 +121,15 @@ void plain_oracle::resume(std::uint32_t which, std::int64_t now, bool runs_accep
   if (known == aggregates_.end()) return;
   now_ = now;
   aggregate& a = known->second;
-  if (!setup_->strict && !setup_->arrival) return retry_latest(a);
+  if (!setup_->strict && !setup_->arrival) {
+    retry_latest(a);
+    return end_touches();
+  }
   if (!a.held) release(a);
   if (!setup_->deferred || !runs_accepted) skip_old_gaps(a);
   if (setup_->deferred && runs_accepted) work_off(a);
   catch_up(a);
+  end_touches();
 }
 
 bool plain_oracle::is_due(std::uint32_t which, std::int64_t now) const {

@@ -26,6 +26,7 @@ void plain_oracle::begin_step() {
   sayings_.clear();
   published_.clear();
   stopped_.clear();
+  anew_.clear();
   for (auto& [number, a] : aggregates_) {
     for (auto& [where, w] : a.waiting) w.ticket.reset();
     for (auto& [where, w] : a.accepted) w.ticket.reset();
@@ -44,14 +45,14 @@ fate plain_oracle::fate_of(std::size_t ticket) const {
   return tickets_.at(ticket);
 }
 
-std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64_t now, bool unseen) {
+std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t now, bool unseen) {
   partition& p = partitions_[m.partition];
   ++taken_;
   now_ = now;
   const std::size_t ticket = tickets_.size();
   tickets_.push_back(fate::repeated);
   first_fates_.push_back(fate::repeated);
-  if (p.known && offset < p.next) {
+  if (p.known && std::pair{here.offset, here.index} < std::pair{p.next, p.next_index}) {
     ++counts_[static_cast<std::size_t>(fate::repeated)];
     return ticket;
   }
@@ -59,28 +60,22 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
   older_.reset();
   refused_ = refusal::none;
   const bool number_came = note_ordinal(m, p);
-  const fate f = number_came ? fate::repeated : judge(m);
+  const bool gone = is_gone(m);
+  const fate f = number_came ? fate::repeated : judge(m, gone);
   if (f == fate::applied || f == fate::parked) {
-    let_in(m, offset, f == fate::applied, unseen, ticket);
+    if (gone) begin_anew(m.aggregate);
+    let_in(m, here, f == fate::applied, unseen, ticket);
   } else {
     tickets_[ticket] = f;
     ++counts_[static_cast<std::size_t>(f)];
-    if (f != fate::repeated && f != fate::stale) rejected_[{m.partition, offset}] = f;
+    if (f != fate::repeated && f != fate::stale && f != fate::ignored)
+      rejected_[{m.partition, here.offset, here.index}] = f;
   }
   first_fates_.back() = fate_of(ticket);
-  if (!std::exchange(p.known, true)) p.counts = true;
-  p.next = offset + 1;
-  p.last = {offset, &m};
+  move_on(m, here, p);
+  end_touches();
   std::optional<std::int64_t> capped;
   if (m.time) capped = std::min(*m.time, now + setup_->skew);
-  if (m.time && setup_->checks_times) {
-    p.times.take(*m.time, now, setup_->skew);
-    p.highest = p.times.highest;
-  } else if (capped) {
-    p.highest = std::max(p.highest.value_or(*capped), *capped);
-  }
-  if (p.highest) p.counts = true;
-  raise_floor();
   const bool is_accepted = kept_ && aggregates_.at(kept_->first).accepted.contains(kept_->second);
   if (is_accepted) {
     waiter& w = aggregates_.at(kept_->first).accepted.at(kept_->second);
@@ -101,8 +96,31 @@ std::size_t plain_oracle::take(const message& m, std::int64_t offset, std::int64
     }
   }
   const auto own = aggregates_.find(m.aggregate);
-  if (m.kind != message_kind::malformed && own != aggregates_.end()) skip_old_gaps(own->second);
+  const bool is_event = m.kind == message_kind::event || m.kind == message_kind::tombstone;
+  if (is_event && own != aggregates_.end()) skip_old_gaps(own->second);
+  end_touches();
+  forget_more();
   return ticket;
+}
+
+/// The position moves with each event; the record has come, and its time with it, when its last event has.
+void plain_oracle::move_on(const message& m, const spot& at, partition& p) {
+  if (!std::exchange(p.known, true)) p.counts = true;
+  p.next = at.more ? at.offset : at.offset + 1;
+  p.next_index = at.more ? at.index + 1 : 0;
+  p.within = at.more ? at.whole : nullptr;
+  if (!at.more) {
+    p.last = {at.offset, at.whole};
+    if (m.time && setup_->checks_times) {
+      p.times.take(*m.time, now_, setup_->skew);
+      p.highest = p.times.highest;
+    } else if (m.time) {
+      const std::int64_t capped = std::min(*m.time, now_ + setup_->skew);
+      p.highest = std::max(p.highest.value_or(capped), capped);
+    }
+    if (p.highest) p.counts = true;
+  }
+  raise_floor();
 }
 
 /// Whether an event that waits above another waited for its number, too: not where people are to let it in.
@@ -112,7 +130,8 @@ bool plain_oracle::waited_for(const aggregate& a, place above, place below) cons
 
 /// Of an id that grows: whether it, or a higher one, came from its source in its partition before.
 bool plain_oracle::note_ordinal(const message& m, partition& p) const {
-  if (setup_->ids != id_kind::monotonic || m.kind == message_kind::malformed) return false;
+  const bool is_event = m.kind == message_kind::event || m.kind == message_kind::tombstone;
+  if (setup_->ids != id_kind::monotonic || !is_event) return false;
   const auto [last, is_first] = p.highest_ordinals.try_emplace(m.source, m.ordinal);
   const bool came = !is_first && m.ordinal <= last->second;
   if (!came) last->second = m.ordinal;
@@ -120,17 +139,18 @@ bool plain_oracle::note_ordinal(const message& m, partition& p) const {
 }
 
 /// An event that is applied or has to wait.
-void plain_oracle::let_in(const message& m, std::int64_t offset, bool may_run, bool unseen,
-                          std::size_t ticket) {
+void plain_oracle::let_in(const message& m, const spot& at, bool may_run, bool unseen, std::size_t ticket) {
   aggregate& a = aggregates_[m.aggregate];
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
-  waiter w{.of = &m, .offset = offset, .since = {}, .began = {}, .due = {}, .ticket = ticket};
+  waiter w{.of = &m, .offset = at.offset, .index = at.index, .since = {}, .began = {}, .due = {}};
+  w.ticket = ticket;
   if (may_run && setup_->deferred) return let_in_later(number, std::move(w));
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
     return;
   }
   if (may_run && (unseen || succeeds(m, 1))) {
+    touch(a, std::max(time_reached(m), m.time));
     tickets_[ticket] = fate::applied;
     ++counts_[static_cast<std::size_t>(fate::applied)];
     apply(a, number, m, time_of_id(m));
@@ -162,7 +182,7 @@ void plain_oracle::fail(place number, waiter& w) {
   ++w.attempts;
   w.due.reset();
   if (says_stop(m)) {  // it has as many attempts as it takes to mend the reducer
-    stopped_.push_back({w.of->partition, w.offset, refusal::reducer});
+    stopped_.push_back({w.of->partition, w.offset, w.index, refusal::reducer});
   } else if (m.how == failing::give_up || w.attempts >= setup_->retry.attempts) {
     w.state = fate::dead;
     return;
@@ -182,6 +202,7 @@ bool plain_oracle::run(aggregate& a, std::map<place, waiter>::iterator at) {
   const waiter w = at->second;
   const place number = at->first;
   leave(a, at);
+  touch_released(a, w);
   apply(a, number, w.what(), time_of_id(w));
   return true;
 }
@@ -264,27 +285,33 @@ std::uint64_t plain_oracle::waiting_bytes() const {
 void plain_oracle::go_on_at(std::uint32_t which, std::int64_t offset, bool elsewhere) {
   if (!std::exchange(partitions_[which].known, true)) count_in(which);
   partitions_[which].next = offset;
+  partitions_[which].next_index = 0;
+  partitions_[which].within = nullptr;
   if (elsewhere) partitions_[which].last.reset();
 }
 
 void plain_oracle::forget_positions() {
   for (partition& p : partitions_) {
     p.last.reset();
+    p.next_index = 0;
+    p.within = nullptr;
     p.times.pending.clear();
   }
 }
 
 void plain_oracle::leave_out(std::span<const std::uint32_t> those) {
-  // One by one, the furthest last: what is read to the end has come to the time of its newest record.
+  // The furthest behind the others: what is read to the end has come to the time of its newest record.
   std::vector<std::uint32_t> in_order{those.begin(), those.end()};
   std::sort(in_order.begin(), in_order.end(), [this](std::uint32_t a, std::uint32_t b) {
     return partitions_[a].highest < partitions_[b].highest;
   });
-  for (const std::uint32_t which : in_order) {
-    partitions_[which].counts = false;
-    raise_floor();
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    if (i + 1 == in_order.size() && i > 0) raise_floor();
+    if (i + 1 == in_order.size()) forget_more();
+    partitions_[in_order[i]].counts = false;
   }
-  if (those.empty()) raise_floor();  // others count again
+  raise_floor();  // also where others count again
+  forget_more();
 }
 
 plain_oracle::place plain_oracle::next_number(const aggregate& a) const {
@@ -301,15 +328,16 @@ bool plain_oracle::comes_next(const aggregate& a, place p) const {
 }
 
 /// applied: it is let through to the reducer; parked: others come first.
-fate plain_oracle::judge(const message& m) const {
+fate plain_oracle::judge(const message& m, bool gone) const {
   if (m.kind == message_kind::malformed) return fate::malformed;
+  if (m.kind == message_kind::ignored) return fate::ignored;
   const bool is_timed = m.id && setup_->ids != id_kind::monotonic;
   const bool before_window = is_timed && floor_ && time_of_id(m) < *floor_;
   const auto filed = m.id ? ids_.find({*m.id, m.aggregate}) : ids_.end();
   const auto known = aggregates_.find(m.aggregate);
   const aggregate nothing;
-  const aggregate& a = known == aggregates_.end() ? nothing : known->second;
-  const bool is_reopened = m.id && a.reopened.contains(*m.id);
+  const aggregate& a = known == aggregates_.end() || gone ? nothing : known->second;
+  const bool is_reopened = m.id && known != aggregates_.end() && known->second.reopened.contains(*m.id);
   const bool seen = filed != ids_.end() && (!floor_ || filed->second >= *floor_) && !is_reopened;
   if (setup_->arrival) {
     for (const auto& [number, w] : a.waiting) {
@@ -326,6 +354,7 @@ fate plain_oracle::judge(const message& m) const {
     const bool is_it = other.id && m.id ? other.id == m.id : payload == m.payload;
     return is_it ? fate::repeated : fate::conflict;
   }
+  if (!a.exists && a.waiting.empty() && a.accepted.empty() && is_too_old(m, seen)) return fate::too_old;
   if (a.exists && mine < a.last) {
     const bool is_below = setup_->strict && setup_->first == first_number::one && mine.second == 0;
     return seen                  ? fate::repeated

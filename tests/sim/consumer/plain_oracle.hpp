@@ -31,6 +31,7 @@ enum class fate : std::uint8_t {
   id_reused,
   late,
   below_first,
+  ignored,
   // It waited, and an operator decided so:
   skipped,
   discarded,
@@ -39,7 +40,7 @@ enum class fate : std::uint8_t {
   retrying,
   dead,
 };
-inline constexpr std::size_t k_fates = 14;
+inline constexpr std::size_t k_fates = 15;
 
 /// A decision that a step says of itself: it leaves a row behind.
 struct said {
@@ -64,6 +65,7 @@ enum class refusal : std::uint8_t { none, full, reducer };
 struct stopping {
   std::uint32_t partition{0};
   std::int64_t offset{0};
+  std::uint32_t index{0};
   refusal why{refusal::none};
   friend auto operator<=>(const stopping&, const stopping&) = default;
 };
@@ -87,6 +89,7 @@ class plain_oracle {
   struct waiter {
     const message* of{nullptr};
     std::int64_t offset{0};
+    std::uint32_t index{0};
     fate state{fate::parked};
     std::optional<std::int64_t> since;  ///< when the gap below it began
     std::optional<std::int64_t> began;  ///< itself to wait
@@ -124,14 +127,19 @@ class plain_oracle {
     };
     position handled;
     std::string handled_payload;
-    std::optional<place> accept_bound;  ///< as `bound`, of what is to be accepted
-    std::set<event_id> reopened;        ///< let in and then discarded or skipped: they count as not seen
+    std::optional<place> accept_bound;   ///< as `bound`, of what is to be accepted
+    std::set<event_id> reopened;         ///< let in and then discarded or skipped: they count as not seen
+    std::optional<std::int64_t> seen{};  ///< when something of it was handled last; of a stream that forgets
+    bool was_touched{false};             ///< by what the event at hand let go on
+    bool was_decided{false};  ///< by an operator, so that what waited may be gone for no event's sake
 
     [[nodiscard]] bool was_skipped(place) const;
   };
   struct partition {
     bool known{false};
     std::int64_t next{0};
+    std::uint32_t next_index{0};     ///< so many events of the record there were handled
+    const message* within{nullptr};  ///< that record
     std::optional<std::int64_t> highest;
     testing::plain_times times;
     bool counts{false};  ///< the floor waits for it; whether it must, step_book tells
@@ -149,11 +157,24 @@ class plain_oracle {
   void begin_step();
   /// From now on the reducer is as it is then.
   void set_mended(bool mended) { mended_ = mended; }
-  /// One record at `offset`, handled when the wall clock said `now`. What has become of it since,
-  /// fate_of() tells; what was said of it when it came, said_of().
+  /// From now on aggregates are forgotten so long after something of them was handled.
+  void set_retention(std::optional<std::int64_t> retention);
+  /// Those that were forgotten and began anew in this step.
+  [[nodiscard]] const std::set<std::uint32_t>& began_anew() const { return anew_; }
+  /// What is kept of an aggregate is taken away, as all of the stream's time says that it is forgotten.
+  /// Errors: throws broken where it does not.
+  void take_away(std::uint32_t which);
+  /// What was handled last before that is forgotten, wherever it is looked at.
+  [[nodiscard]] std::optional<std::int64_t> forgets_before() const { return forgets_before_; }
+  [[nodiscard]] std::optional<std::int64_t> counts_from() const { return counts_from_; }
+  [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+  /// It lies further back than that by more than this.
+  [[nodiscard]] bool is_long_forgotten(const aggregate&, std::int64_t by) const;
+  /// One event, handled when the wall clock said `now`. What has become of it since, fate_of() tells; what
+  /// was said of it when it came, said_of().
   /// `unseen`: the step tells that of its events of this aggregate the newest alone was run, for it makes the
   /// others needless; so nobody learns which of them would have failed.
-  std::size_t take(const message&, std::int64_t offset, std::int64_t now, bool unseen = false);
+  std::size_t take(const message&, const spot&, std::int64_t now, bool unseen = false);
   [[nodiscard]] fate fate_of(std::size_t ticket) const;
   [[nodiscard]] fate said_of(std::size_t ticket) const { return first_fates_.at(ticket); }
   /// Why the record that was taken last should not have been: its partition stops before it. Whoever may
@@ -217,19 +238,21 @@ class plain_oracle {
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   /// Every (id, aggregate) that was applied, and the time that it counts as.
   [[nodiscard]] const std::map<std::pair<event_id, std::uint32_t>, std::int64_t>& ids() const { return ids_; }
-  [[nodiscard]] const std::map<std::pair<std::uint32_t, std::int64_t>, fate>& rejected() const {
-    return rejected_;
-  }
+  /// By partition, offset and index.
+  using rejected_of = std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, fate>;
+  [[nodiscard]] const rejected_of& rejected() const { return rejected_; }
 
  private:
-  [[nodiscard]] fate judge(const message&) const;
+  /// `gone`: what is known of its aggregate is forgotten.
+  [[nodiscard]] fate judge(const message&, bool gone) const;
+  void move_on(const message&, const spot&, partition&);
   [[nodiscard]] fate judge_strict(const aggregate&, place, bool seen) const;
   [[nodiscard]] bool comes_next(const aggregate&, place) const;
   [[nodiscard]] bool is_left_to_people(const aggregate&, place) const;
   [[nodiscard]] bool begins_an_epoch(const aggregate&, std::map<place, waiter>::iterator) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
-  void let_in(const message&, std::int64_t offset, bool may_run, bool unseen, std::size_t ticket);
+  void let_in(const message&, const spot&, bool may_run, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&, std::int64_t id_time);
   void take_in(aggregate&, place, const message&, std::int64_t id_time);
   void show(aggregate&, const message&);
@@ -266,6 +289,19 @@ class plain_oracle {
   void skip_old_gaps(aggregate&);
   void skip_gap(aggregate&);
   void raise_floor();
+  // What is forgotten.
+  [[nodiscard]] std::optional<std::int64_t> time() const;
+  [[nodiscard]] std::optional<std::int64_t> time_reached(const message&) const;
+  [[nodiscard]] std::optional<std::int64_t> forgets_before(const message&) const;
+  [[nodiscard]] bool is_over(const aggregate&, std::optional<std::int64_t> before) const;
+  [[nodiscard]] bool is_gone(const message&) const;
+  [[nodiscard]] bool is_too_old(const message&, bool seen) const;
+  void begin_anew(std::uint32_t which);
+  void forget_more();
+  void touch(aggregate&, std::optional<std::int64_t> when) const;
+  void touch_released(aggregate&, const waiter&) const;
+  void touch_late(aggregate&) const;
+  void end_touches();
   [[nodiscard]] bool note_ordinal(const message&, partition&) const;
   void file(const message&, std::int64_t time);
   void publish(std::uint32_t which, const std::string& payload);
@@ -290,7 +326,12 @@ class plain_oracle {
   std::optional<std::pair<std::uint32_t, place>> kept_;  ///< by the record that is being taken
   std::optional<std::int64_t> older_;  ///< of an accepted one: since when one above it waited
   std::map<std::pair<event_id, std::uint32_t>, std::int64_t> ids_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, fate> rejected_;
+  rejected_of rejected_;
+  std::optional<std::int64_t> retention_;
+  std::optional<std::int64_t> forgets_before_;
+  std::optional<std::int64_t> counts_from_;  ///< what has no time of its own
+  std::uint64_t forgotten_{0};
+  std::set<std::uint32_t> anew_;
 };
 
 /// The next number, which behind the last one of an epoch is the first of the next epoch.

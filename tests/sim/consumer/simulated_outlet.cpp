@@ -13,6 +13,21 @@ namespace {
 
 constexpr std::uint32_t k_room = 8;
 
+/// Of one event that came twice, or of two for which the producer has one id.
+[[nodiscard]] bool are_of_one_event(const history& of, const output_row& a, const output_row& b) {
+  if (a.value == b.value) return true;
+  std::set<event_id> ids;
+  const auto is_of = [](const message& m, const output_row& row) {
+    return m.stream == static_cast<std::uint32_t>(row.stream) && row.value == m.payload &&
+           row.aggregate == "a" + std::to_string(m.aggregate);
+  };
+  for (const message& m : of.messages) {
+    if (m.id && is_of(m, a)) ids.insert(*m.id);
+  }
+  return std::any_of(of.messages.begin(), of.messages.end(),
+                     [&](const message& m) { return m.id && is_of(m, b) && ids.contains(*m.id); });
+}
+
 }  // namespace
 
 bool is_refused_for_good(const output_row& row, std::uint32_t one_in) {
@@ -40,9 +55,12 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
     if (row.position != lanes.by_name[std::string{row.lane()}].next++)
       throw broken("an output at a position that is not the next");
     if (row.kind == output_kind::published) {
-      // There a repeat that comes later than the window is applied again: it publishes what it did before.
+      // A repeat that comes later than its id is remembered, or its aggregate, is applied again: it publishes
+      // what it did before.
       const stream_setup& setup = of.streams.at(static_cast<std::uint32_t>(row.stream));
-      if (!ids_.emplace(row.id, place_of(row)).second && !(setup.arrival && setup.ids == id_kind::opaque))
+      const auto [known, is_new] = ids_.emplace(row.id, place_of(row));
+      const bool may_come_again = setup.retention || (setup.arrival && setup.ids == id_kind::opaque);
+      if (!is_new && !(may_come_again && are_of_one_event(of, row, rows_.at(known->second).row)))
         throw broken("two messages have one id");
     } else if (row.kind == output_kind::rejection) {
       ++answered;
@@ -70,7 +88,8 @@ void mail_book::take_back_to(std::uint64_t step) {
     if (entry.second.step <= step) return false;
     if (sent_.contains(entry.first))
       throw broken("output " + std::to_string(entry.first.second) + " was sent, and its step is lost");
-    ids_.erase(entry.second.row.id);
+    const auto known = ids_.find(entry.second.row.id);
+    if (known != ids_.end() && known->second == entry.first) ids_.erase(known);
     return true;
   });
 }

@@ -14,10 +14,6 @@ namespace ratchet::sim {
 
 namespace {
 
-[[nodiscard]] std::uint32_t number_of(std::string_view aggregate) {
-  return static_cast<std::uint32_t>(std::stoul(std::string{aggregate.substr(1)}));  // a17
-}
-
 /// The lowest event at or above `from` that waits behind the step.
 [[nodiscard]] std::optional<plain_oracle::place> lowest_after(const backlog_change& change,
                                                               const std::string& name,
@@ -53,8 +49,10 @@ step_book::step_book(const history& h, const running& now) : history_{&h}, runni
 }
 
 void step_book::delivered(const cluster& c, const std::vector<std::pair<std::size_t, log_entry>>& records) {
-  for (const auto& [log, entry] : records)
-    delivered_[c.logs[log].stream].push_back({log, entry, c.logs[log].made});
+  for (const auto& [log, entry] : records) {
+    for (const auto& [event, at] : events_of(*entry.what, entry.offset))
+      delivered_[c.logs[log].stream].push_back({log, event, at, c.logs[log].made});
+  }
 }
 
 void step_book::forget_deliveries() {
@@ -66,9 +64,10 @@ void step_book::forget_deliveries() {
 std::size_t step_book::perform(operation& o) {
   plain_oracle& oracle = oracles_[o.stream];
   oracle.set_mended(o.mended);
+  oracle.set_retention(o.retention);
   switch (o.what) {
     case operation::kind::take:
-      return oracle.take(*o.of, o.offset, o.now, o.unseen);
+      return oracle.take(*o.of, o.at, o.now, o.unseen);
     case operation::kind::go_on:
       oracle.go_on_at(o.partition, o.offset, o.elsewhere);
       break;
@@ -90,10 +89,21 @@ std::size_t step_book::perform(operation& o) {
     case operation::kind::forget:
       oracle.forget_positions();
       break;
+    case operation::kind::take_away:
+      oracle.take_away(o.aggregate);
+      break;
+    case operation::kind::nothing:
+      break;
     case operation::kind::obey:
       return static_cast<std::size_t>(oracle.obey(o.aggregate, o.decided, o.now));
   }
   return 0;
+}
+
+std::size_t step_book::add(step& to, operation o) {
+  o.retention = running_->retention.at(o.stream);
+  to.operations.push_back(std::move(o));
+  return perform(to.operations.back());
 }
 
 void step_book::take_back_to(std::uint64_t number) {
@@ -125,6 +135,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     const stream_rows& was = before.streams[stream];
     check_part(part, was, forgets_positions(batch.audits));
     oracles_[stream].begin_step();
+    (void)add(s, {.stream = stream});  // whatever it is about, it knows what is forgotten
     if (part.plan != nullptr && part.plan->resumes) {
       expected_ && expected_->stream == stream ? obey(s, part, was, c, now) : resume(s, part, was, c, now);
     } else if (part.plan != nullptr && part.plan->wants_answers) {
@@ -132,13 +143,17 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
       check_floor(stream, was.state, c);
       take_records(s, part, was, c, now);
+    } else if (part.plan != nullptr && !part.plan->aggregates.empty()) {
+      take_away(s, part);
     } else {
       take_moves(s, stream, *part.change, was, batch.audits, c);
       if (part.change->after.floor != was.state.floor) check_floor(stream, part.change->after, c);
     }
+    check_rows(part, was);
     const auto& own = oracles_[stream].sayings();
     sayings.insert(sayings.end(), own.begin(), own.end());
     check_published(oracles_[stream].published(), stream, batch.outbox);
+    check_letters(stream, batch.outbox, c);
     for (std::size_t i = 0; i < c.logs.size(); ++i) {
       const auto at = part.change->after.partitions.find(c.logs[i].where);
       if (c.logs[i].stream != stream || at == part.change->after.partitions.end()) continue;
@@ -201,8 +216,7 @@ void step_book::take_bounds(step& s, const step_part& part, const stream_rows& b
       o.first_to_accept =
           lowest_after(change, name, before, accepted ? behind(accepted->sequence) : sequence{});
     }
-    s.operations.push_back(o);
-    (void)perform(s.operations.back());
+    (void)add(s, o);
   }
 }
 
@@ -221,8 +235,7 @@ void step_book::resume(step& s, const step_part& part, const stream_rows& before
     operation o{.what = operation::kind::resume, .stream = stream, .now = now, .mended = running_->mended};
     o.runs_accepted = part.plan->runs_accepted;
     o.aggregate = number_of(name);
-    s.operations.push_back(o);
-    (void)perform(s.operations.back());
+    (void)add(s, o);
   }
   check_stops(stream, *part.change, {}, c);
 }
@@ -247,8 +260,7 @@ void step_book::obey(step& s, const step_part& part, const stream_rows& before, 
         .what = operation::kind::obey, .stream = wanted.stream, .now = now, .mended = running_->mended};
     o.aggregate = aggregate;
     o.decided = decided;
-    s.operations.push_back(o);
-    answers_.push_back(static_cast<waiting_answer>(perform(s.operations.back())));
+    answers_.push_back(static_cast<waiting_answer>(add(s, o)));
   }
   check_stops(wanted.stream, *part.change, {}, c);
 }
@@ -262,15 +274,7 @@ void step_book::check_part(const step_part& part, const stream_rows& before, boo
   for (const auto& [where, state] : before.state.partitions) {
     const auto after = change.after.partitions.find(where);
     must_be(after != change.after.partitions.end(), "a partition's position was forgotten");
-    must_be(forgets || after->second.next_offset >= state.next_offset, "a position went back");
-  }
-  for (const aggregate_change& row : change.rows) {
-    const auto at = before.rows.find(part.plan->aggregates.at(row.aggregate));
-    if (at == before.rows.end() || !at->second.has_last) continue;
-    const bool is_ahead = row.row.has_last && at->second.last < row.row.last;
-    const bool only_its_flag = row.row.has_last && at->second.last == row.row.last && row.keeps_snapshot &&
-                               at->second.waits != row.row.waits;
-    must_be(is_ahead || only_its_flag, "the last-handled sequence of an aggregate did not move forward");
+    must_be(forgets || after->second.next() >= state.next(), "a position went back");
   }
 }
 
@@ -282,9 +286,14 @@ step_book::delivery step_book::next_delivery(std::uint32_t stream, const record&
     const delivery d = queue.front();
     queue.pop_front();
     const topic_partition& where = c.logs[d.log].where;
-    if (where == *wanted.where && d.entry.offset == wanted.offset) return d;
+    const bool is_it = where == *wanted.where && d.at.offset == wanted.offset && d.at.index == wanted.index;
+    if (is_it) {
+      must_be(d.at.more == wanted.more, "a record has more events than it holds, or fewer");
+      return d;
+    }
     if (!is_stopped(d.log, stream))
-      throw broken(place(where) + ": offset " + std::to_string(d.entry.offset) + " was passed over");
+      throw broken(place(where) + ": offset " + to_text(event_place{d.at.offset, d.at.index}) +
+                   " was passed over");
   }
 }
 
@@ -307,10 +316,11 @@ std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::
   const stream_setup& setup = history_->streams[stream];
   if (setup.strict || setup.arrival || setup.folds || !setup.fails) return {};
   plain_oracle unseen = oracles_[stream];
+  unseen.set_retention(running_->retention.at(stream));
   std::map<std::uint32_t, bool> succeeded;
   for (const delivery& d : records) {
-    const message& m = *d.entry.what;
-    const fate f = unseen.fate_of(unseen.take(m, d.entry.offset, now, true));
+    const message& m = *d.what;
+    const fate f = unseen.fate_of(unseen.take(m, d.at, now, true));
     if (f == fate::applied)
       succeeded[m.aggregate] = succeeds(m, 1) && (m.how != failing::stop || running_->mended);
   }
@@ -360,11 +370,11 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
     }
     check_gaps(stream, *part.plan->events[i].from);
     // A record that is not handled was run, and then thrown away with all behind it.
-    const bool is_unseen = is_handled && unseen.contains(d.entry.what->aggregate);
+    const bool is_unseen = is_handled && unseen.contains(d.what->aggregate);
     const refusal refused = refusal_of(stream, d, now, is_unseen);
     if (!is_handled) {
       must_be(refused != refusal::none, "a partition stops before a record that can be handled");
-      stops.push_back({partition, d.entry.offset, refused});
+      stops.push_back({partition, d.at.offset, d.at.index, refused});
       continue;
     }
     must_be(refused != refusal::reducer, "an event was handled whose reducer says stop");
@@ -378,7 +388,8 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
     const fate wanted = oracles_[stream].said_of(taken[i].first);
     if (fate_of(d) == wanted) continue;
     throw broken(place(c.logs[taken[i].second.log].where) + " at offset " +
-                 std::to_string(taken[i].second.entry.offset) + " was " + name_of(d.verdict) +
+                 to_text(event_place{taken[i].second.at.offset, taken[i].second.at.index}) + " was " +
+                 name_of(d.verdict) +
                  (d.reason == reject_reason::none ? "" : std::string{" "} + name_of(d.reason)) +
                  ", but the oracle has fate " + std::to_string(static_cast<int>(wanted)));
   }
@@ -389,6 +400,7 @@ void step_book::take_records(step& s, const step_part& part, const stream_rows& 
     if (!p.known) continue;
     must_equal(static_cast<std::uint64_t>(state.next_offset), static_cast<std::uint64_t>(p.next),
                "next offset");
+    must_equal(state.next_index, p.next_index, "handled events of the record there");
   }
 }
 
@@ -399,7 +411,8 @@ refusal step_book::refusal_of(std::uint32_t stream, const delivery& d, std::int6
   if (!has_limits && (!setup.stops || running_->mended)) return refusal::none;
   plain_oracle trial = oracles_[stream];
   trial.set_mended(running_->mended);
-  (void)trial.take(*d.entry.what, d.entry.offset, now, unseen);
+  trial.set_retention(running_->retention.at(stream));
+  (void)trial.take(*d.what, d.at, now, unseen);
   return trial.refused() == refusal::full && !has_limits ? refusal::none : trial.refused();
 }
 
@@ -447,7 +460,7 @@ void step_book::check_stops(std::uint32_t stream, const stream_change& change, s
   for (const partition_stop& stop : change.stops) {
     const bool is_full = stop.code == make_error_code(errc::waiting_full);
     must_be(is_full || stop.code == make_error_code(errc::reducer_failed), "a stop for another reason");
-    found.push_back({static_cast<std::uint32_t>(stop.where.partition), stop.offset,
+    found.push_back({static_cast<std::uint32_t>(stop.where.partition), stop.offset, stop.index,
                      is_full ? refusal::full : refusal::reducer});
   }
   std::sort(wanted.begin(), wanted.end());
@@ -459,29 +472,6 @@ void step_book::check_stops(std::uint32_t stream, const stream_change& change, s
       if (c.logs[log].stream == stream && partition == at.partition) stopped_.insert(log);
     }
   }
-}
-
-std::size_t step_book::take_record(step& s, std::uint32_t stream, const delivery& r, const cluster& c,
-                                   std::int64_t now, bool unseen) {
-  const partition_log& log = c.logs[r.log];
-  const auto partition = static_cast<std::uint32_t>(log.where.partition);
-  const plain_oracle::partition& p = oracles_[stream].partitions()[partition];
-  if (r.made == log.made) check_same_topic(log, p);
-  if (r.made == log.made && p.known && r.entry.offset > p.next) {
-    for (auto at = log.from(p.next); at != log.entries.end() && at->offset < r.entry.offset; ++at) {
-      if (at->what != nullptr)
-        throw broken(place(log.where) + ": offset " + std::to_string(at->offset) + " was skipped");
-    }
-  }
-  s.operations.push_back({.what = operation::kind::take,
-                          .stream = stream,
-                          .partition = partition,
-                          .offset = r.entry.offset,
-                          .of = r.entry.what,
-                          .now = now,
-                          .unseen = unseen,
-                          .mended = running_->mended});
-  return perform(s.operations.back());
 }
 
 }  // namespace ratchet::sim

@@ -66,6 +66,10 @@ class step_book {
   [[nodiscard]] bool is_settled() const;
   /// The directory equals the oracle.
   void compare(const simulated_disk::contents&, const cluster&) const;
+  /// Nothing is left of what was forgotten for long, by the retention of this process.
+  [[nodiscard]] bool has_taken_away(const simulated_disk::contents&) const;
+  /// How many aggregates were forgotten, and are gone or began anew.
+  [[nodiscard]] std::uint64_t forgotten() const;
   /// How many records met which fate.
   void count(std::array<std::uint64_t, k_fates>&) const;
   /// As long as nobody misbehaved: the state is that of all records, in whatever order.
@@ -82,12 +86,15 @@ class step_book {
       resume,
       obey,
       transact,
-      forget
-    } what{kind::take};
+      forget,
+      take_away,
+      nothing
+    } what{kind::nothing};
     std::uint32_t stream{0};
     std::uint32_t partition{0};
     std::int64_t offset{0};
     const message* of{nullptr};
+    spot at{};
     const request* asked{nullptr};
     std::int64_t now{0};
     std::vector<std::uint32_t> left_out{};
@@ -97,8 +104,9 @@ class step_book {
     bool runs_accepted{false};
     bool unseen{false};
     ruling decided{};
-    bool mended{false};     ///< the reducer, when that was done
-    bool elsewhere{false};  ///< nothing that was handled leads up to the offset
+    bool mended{false};                       ///< the reducer, when that was done
+    std::optional<std::int64_t> retention{};  ///< of the stream, then
+    bool elsewhere{false};                    ///< nothing that was handled leads up to the offset
   };
   struct step {
     std::uint64_t number{0};
@@ -106,9 +114,11 @@ class step_book {
     std::vector<std::pair<std::size_t, std::int64_t>> nexts;
     std::vector<std::pair<const request*, transacted>> answers;
   };
+  /// An event.
   struct delivery {
     std::size_t log{0};
-    log_entry entry;
+    const message* what{nullptr};
+    spot at;
     std::uint32_t made{0};
   };
 
@@ -138,13 +148,18 @@ class step_book {
   void take_moves(step&, std::uint32_t stream, const stream_change&, const stream_rows& before,
                   const std::vector<audit_row>&, const cluster&);
   static void check_same_topic(const partition_log&, const plain_oracle::partition&);
+  void take_away(step&, const step_part&);
+  void check_rows(const step_part&, const stream_rows& before) const;
+  static void check_letters(std::uint32_t stream, const outbox_change&, const cluster&);
   /// True: it was set there, and did not come there record by record.
   [[nodiscard]] bool check_jump(std::uint32_t stream, const partition_log&, std::optional<std::int64_t> from,
                                 std::int64_t to, const std::vector<audit_row>&) const;
   /// `forgets`: positions, as they are of another cluster.
   void check_part(const step_part&, const stream_rows& before, bool forgets) const;
-  /// Of a record its ticket.
+  /// Of an event its ticket.
   std::size_t perform(operation&);
+  /// Does it, and keeps it with the step.
+  std::size_t add(step&, operation);
 
   struct expected {
     std::uint32_t stream{0};

@@ -88,9 +88,14 @@ struct folding {
     if (!setup.arrival) s.envelope.sequence = setup.in_headers ? "header:seq" : "/n";
     if (setup.has_epochs) s.envelope.epoch = "/e";
   }
+  constexpr std::array k_each{each_kind::none, each_kind::array, each_kind::array, each_kind::lines,
+                              each_kind::none};
+  s.envelope.each.kind = k_each.at(static_cast<std::size_t>(setup.bundles));
+  if (setup.bundles == bundling::member) s.envelope.each.pointer = "/records";
   s.dedup.ids = setup.ids;
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
+  if (setup.retention) s.retention = std::chrono::milliseconds{*setup.retention};
   s.record_times = setup.checks_times ? record_times::checked : record_times::trusted;
   s.reducer.from = setup.in_headers || setup.is_cloudevents ? "" : "/v";
   s.outputs = {"out", "sink:side"};
@@ -176,6 +181,7 @@ world::world(const history& h, std::vector<std::string>* trace)
   auto made = make_streams(settings_, own_reducers(h, running_));
   if (!made) throw broken(made.error().message);
   streams_ = std::move(*made);
+  running_.retention.resize(streams_.size());
   tasks_ = make_tasks(streams_);
   log_ = silent_log();
   if (trace_ != nullptr) {
@@ -213,6 +219,7 @@ history_result world::run() {
     result_.broken = what.what();
   }
   book_.count(result_.met.fates);
+  result_.met.forgotten = book_.forgotten();
   result_.met.calls = callers_.met();
   return result_;
 }
@@ -228,6 +235,10 @@ bool world::open_store() {
   store_ = std::make_unique<simulated_store>(*disk_, disk_faults_, *this, *this, history_.queue_events);
   if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
   book_.begin_process();
+  for (const stream_rows& stream : disk_->now().streams) {
+    for (const auto& [where, partition] : stream.state.partitions)
+      result_.met.restarts_within += partition.next_index != 0 ? 1 : 0;
+  }
   return true;
 }
 
@@ -293,6 +304,16 @@ void world::choose_running() {
     waiting_config& limits = tasks_[i]->rules.waiting;
     limits.events = running_.lifted ? no_limit.events : setup.most_events.value_or(no_limit.events);
     limits.bytes = running_.lifted ? no_limit.bytes : setup.most_bytes.value_or(no_limit.bytes);
+    auto& retention = running_.retention[i];
+    retention = setup.retention;
+    if (setup.changes_retention && draw(2) == 0) {
+      retention = draw(3) == 0 ? std::nullopt : std::optional{*setup.retention + draw(4'000)};
+    }
+    auto& kept = tasks_[i]->rules.retention;
+    kept.reset();
+    if (retention) kept = std::chrono::milliseconds{*retention};
+    if (setup.retention && traces())
+      trace("s" + std::to_string(i) + " forgets after " + std::to_string(retention.value_or(-1)) + " ms");
   }
 }
 
@@ -421,7 +442,7 @@ void world::on_delivery(std::vector<std::pair<std::size_t, log_entry>> records) 
     for (const auto& [log, entry] : records) {
       line += " " + cluster_.logs[log].where.topic + "/" +
               std::to_string(static_cast<int>(cluster_.logs[log].where.partition)) + "@" +
-              std::to_string(entry.offset);
+              std::to_string(entry.offset) + describe(*entry.what);
     }
     trace(std::move(line));
   }
@@ -432,6 +453,9 @@ void world::on_write(const step_batch& batch, const simulated_disk::contents& be
   ++result_.met.steps;
   for (const audit_row& row : batch.audits) ++result_.met.audits[row.kind];
   for (const step_part& part : batch.parts) {
+    const auto& partitions = part.change->after.partitions;
+    result_.met.ends_within += static_cast<std::uint64_t>(std::count_if(
+        partitions.begin(), partitions.end(), [](const auto& p) { return p.second.next_index != 0; }));
     for (const partition_stop& stop : part.change->stops)
       ++(stop.code == make_error_code(errc::waiting_full) ? result_.met.full : result_.met.reducer_stops);
   }
@@ -459,24 +483,6 @@ void world::on_look_up(stream_id id, const step_plan& plan) {
   const auto stream = static_cast<std::uint32_t>(id);
   const std::vector<const request*> asked = callers_.asked_in(stream, plan);
   callers_.expect(asked, book_.try_out(stream, asked, clock_.now().time_since_epoch().count()));
-}
-
-void census::add(const census& more) {
-  const auto add_all = [](auto& to, const auto& from) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-  };
-  add_all(faults, more.faults);
-  add_all(fates, more.fates);
-  add_all(session_ends, more.session_ends);
-  for (const auto& [kind, count] : more.audits) audits[kind] += count;
-  processes += more.processes;
-  full += more.full;
-  reducer_stops += more.reducer_stops;
-  steps += more.steps;
-  outputs += more.outputs;
-  table_changes += more.table_changes;
-  lost_steps += more.lost_steps;
-  calls.add(more.calls);
 }
 
 history_result play(const history& h, std::vector<std::string>* trace) {

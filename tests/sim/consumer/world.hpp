@@ -42,7 +42,10 @@ struct census {
   std::uint64_t steps{0};
   std::uint64_t outputs{0};  ///< that were to be sent
   std::uint64_t table_changes{0};
-  std::uint64_t lost_steps{0};  ///< directories that came back from before
+  std::uint64_t lost_steps{0};       ///< directories that came back from before
+  std::uint64_t ends_within{0};      ///< steps that left a record in part
+  std::uint64_t forgotten{0};        ///< aggregates
+  std::uint64_t restarts_within{0};  ///< processes that began there
   call_census calls;
 
   void add(const census&);

@@ -220,7 +220,7 @@ void world::make_topic_anew(const fault& f) {
     if (f.amount % 2 == 0) log.committed.reset();
     std::vector<const message*> of_partition;
     for (const message& m : history_.messages) {
-      if (m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition))
+      if (m.is_record && m.stream == stream && m.partition == static_cast<std::uint32_t>(log.where.partition))
         of_partition.push_back(&m);
     }
     if (of_partition.empty()) continue;
@@ -370,6 +370,7 @@ bool world::at_rest() const {
   if (!book_.is_settled() || disk_->durable() != disk_->now().step) return false;
   if (!mail_.is_all_that_is_left(disk_->now().outbox.lanes) || !callers_.know_all()) return false;
   if (disk_->now().cluster_id != cluster_.id()) return false;  // somebody has to be asked
+  if (!book_.has_taken_away(disk_->now())) return false;
   return std::all_of(cluster_.logs.begin(), cluster_.logs.end(), [&](const partition_log& log) {
     if (book_.is_stopped_by_gap(log.stream)) return true;  // for good: nobody sends what is missing
     const auto& known = disk_->now().streams[log.stream].state.partitions;
@@ -415,6 +416,7 @@ void world::look_for_rest() {
                (at == known.end() ? "nothing" : std::to_string(at->second.next_offset)) + ", committed is " +
                std::to_string(log.committed.value_or(-1));
     }
+    if (!book_.has_taken_away(disk_->now())) where += "; rows are left of what is forgotten";
     throw broken("it does not come to rest" + where);
   }
 }

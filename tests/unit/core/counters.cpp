@@ -79,8 +79,10 @@ TEST(counters, tell_what_one_run_did) {
   }
   now.ids_ahead = 5;
   now.times_passed_over = 9;
+  now.times_behind = 6;
   before.ids_ahead = 3;
   before.times_passed_over = 8;
+  before.times_behind = 4;
   now.forgotten = 7;
   before.forgotten = 4;
   const counters run = now.since(before);
@@ -88,6 +90,7 @@ TEST(counters, tell_what_one_run_did) {
   for (const counted& c : k_counted) EXPECT_EQ(run.*c.where, ++n);
   EXPECT_EQ(run.ids_ahead, 2U);
   EXPECT_EQ(run.times_passed_over, 1U);
+  EXPECT_EQ(run.times_behind, 2U);
   EXPECT_EQ(run.forgotten, 3U);
   EXPECT_EQ(now.since(now), counters{});
 }

@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Events of a stream that defers all of them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -284,8 +285,13 @@ TEST(deferred_events, that_are_discarded_are_kept_in_mind_up_to_a_bound) {
   for (std::uint64_t n = 1; n <= k_most_reopened + 3; ++n)
     all.push_back({.id = id_of(n), .payload = "#", .offset = static_cast<std::int64_t>(n)});
   w.step(all);
-  for (std::uint64_t n = 1; n <= k_most_reopened; ++n)
-    ASSERT_EQ(w.obey(waiting_verb::discard, seq(n)), waiting_answer::done) << n;
+  std::uint64_t n = 1;
+  while (n <= k_most_reopened) {
+    std::vector<waiting_order> orders;  // many a step: one by one they take minutes under a sanitizer
+    for (; n <= k_most_reopened && orders.size() < 256; ++n)
+      orders.push_back({.aggregate = 0, .verb = waiting_verb::discard, .sequence = seq(n)});
+    ASSERT_THAT(w.obey_all(orders), ::testing::Each(waiting_answer::done)) << n;
+  }
   const sequence next = seq(k_most_reopened + 1);
   EXPECT_EQ(w.obey(waiting_verb::discard, next), waiting_answer::too_many_open);
   EXPECT_EQ(w.obey(waiting_verb::skip, next), waiting_answer::done) << "that passes it";

@@ -257,6 +257,18 @@ TEST(retention, does_not_bring_back_what_is_forgotten_when_it_goes_or_becomes_lo
   EXPECT_EQ(change.decisions.at(0).verdict, verdict::applied) << "nothing is too old without a retention";
 }
 
+TEST(retention, leaves_no_old_time_with_what_changes_without_it) {
+  world w = forgetting();
+  w.step({{.aggregate = "other", .sequence = seq(1), .time = {}, .partition = 1, .offset = 0}});
+  EXPECT_EQ(said(w, 100'000, 5, "a"), verdict::applied);
+  ASSERT_TRUE(w.rows.contains("a"));
+  EXPECT_EQ(w.rows.at("a").seen, at_ms(100'000));
+  EXPECT_EQ(w.state.floor, std::nullopt) << "a partition without a time holds it back";
+  w.rules.retention.reset();
+  EXPECT_EQ(said(w, 200'000, 6, "b"), verdict::applied);
+  EXPECT_EQ(w.rows.at("a").seen, std::nullopt) << "it counts from the next start with a retention";
+}
+
 TEST(retention, waits_until_the_time_of_a_stream_with_a_longer_window_is_known) {
   world w = forgetting();
   EXPECT_EQ(said(w, 100'000, 5, "a"), verdict::applied);
@@ -294,10 +306,24 @@ TEST(retention, does_not_forget_at_once_what_was_deferred_for_long) {
 }
 
 /// Numbers come again, and with them ids of what is published but for the time in them.
+TEST(retention, does_not_forget_at_once_what_was_deferred_without_it) {
+  world w = forgetting(order::strict);
+  w.rules.deferred = true;
+  w.rules.retention.reset();
+  EXPECT_EQ(said(w, 100'000, 1, "a"), verdict::parked);
+  w.rules.retention = milliseconds{k_retention};
+  EXPECT_EQ(said(w, 105'000, 1, "-", "clock"), verdict::parked);
+  EXPECT_EQ(said(w, 120'000, 2, "-", "clock"), verdict::parked);
+  w.resume();
+  ASSERT_TRUE(w.rows.contains("a"));
+  EXPECT_EQ(w.rows.at("a").seen, at_ms(120'000)) << "the run of its reducer is all that is known";
+}
+
 TEST(retention, gives_what_is_published_a_time_where_its_record_has_none) {
   world w = forgetting(order::strict);
   const auto published = [&](const spec& e) {
-    const testing::batch b{{e}};
+    const std::vector<spec> specs{e};
+    const testing::batch b{specs};
     const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
     const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
     return change.outputs.empty() ? std::nullopt : change.outputs.front().record_time;
@@ -307,6 +333,20 @@ TEST(retention, gives_what_is_published_a_time_where_its_record_has_none) {
   EXPECT_EQ(published({.sequence = seq(1), .time = 100'500, .offset = 100'001}), at_ms(100'500));
   w.rules.retention.reset();
   EXPECT_EQ(published({.sequence = seq(1), .offset = 100'001}), std::nullopt);
+}
+
+TEST(retention, gives_what_waited_the_time_of_its_partition_where_the_stream_has_none) {
+  world w = forgetting(order::strict);
+  w.step({{.aggregate = "other", .sequence = seq(1), .time = {}, .partition = 1, .offset = 0}});
+  EXPECT_EQ(said(w, 100'000, 1, "-", "clock"), verdict::applied);
+  w.step({{.sequence = seq(2), .time = {}, .offset = 100'001}});
+  ASSERT_EQ(w.state.floor, std::nullopt);
+  const testing::batch b{{{.sequence = seq(1), .time = 100'500, .offset = 100'500}}};
+  const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
+  const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
+  ASSERT_EQ(change.outputs.size(), 2U);
+  EXPECT_EQ(change.outputs[1].sequence, seq(2));
+  EXPECT_EQ(change.outputs[1].record_time, at_ms(100'000));
 }
 
 TEST(retention, forgets_between_transactions) {

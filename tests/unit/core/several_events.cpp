@@ -118,7 +118,8 @@ TEST(several_events, bear_out_no_time_of_their_own_record) {
   w.now = at_ms(1'000'000'000);
   std::vector<spec> some;
   for (int i = 0; i < 8; ++i)
-    some.push_back({.sequence = seq(static_cast<std::uint64_t>(i) + 1), .time = 5000, .offset = i});
+    some.push_back(
+        {.sequence = seq(static_cast<std::uint64_t>(i) + 1), .time = i < 7 ? 4000 : 5000, .offset = i});
   w.step(some);
   const auto floor = w.state.floor;
   ASSERT_TRUE(floor);

@@ -73,12 +73,34 @@ TEST(field_counts, are_not_told_of_a_field_that_one_event_had) {
   EXPECT_EQ(w.logged("has `time`"), 1U);
 }
 
+TEST(field_counts, tell_once_of_times_decades_away_and_of_the_unit_that_fits) {
+  field_world w;
+  w.produce(1, 7, R"(,"type":"paid","at":1700000000)");
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("decades away"), 0U) << "too few to say anything";
+  w.produce(8, 60, R"(,"type":"paid","at":1700000000)");
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("decades away"), 1U) << w.logged();
+  EXPECT_THAT(w.logged(), HasSubstr("such as 1970-01-20T16:13:20.000Z; as numbers of the unit s they are of "
+                                    "2023-11-14: set `time: {from: /at, unit: s}`"));
+  EXPECT_THAT(w.shown().unlikely_times, HasSubstr("unit: s"));
+}
+
+TEST(field_counts, say_nothing_of_a_single_time_decades_away) {
+  field_world w;
+  w.produce(1, 40);
+  w.produce(41, 44, R"(,"type":"paid","at":1700000000)");
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("decades away"), 0U);
+  EXPECT_EQ(w.shown().unlikely_times, "");
+}
+
 TEST(field_counts, leave_out_what_is_not_read_and_what_has_no_value) {
   stream_config s = payments();
   s.order = order::arrival;
   s.envelope.event_id = "/i";
   s.envelope.epoch = "/e";
-  EXPECT_THAT(fields_of(s, {5, 1, 2}).fields,
+  EXPECT_THAT(fields_of(s, {5, 1, 2, 0, {}}).fields,
               ElementsAre(live_field{"event_id", "/i", 5}, live_field{"aggregate", "/p", 5}));
   std::vector<decoded_event> events(4);
   events[0].kind = decoded_kind::tombstone;
@@ -86,7 +108,7 @@ TEST(field_counts, leave_out_what_is_not_read_and_what_has_no_value) {
   events[2].kind = decoded_kind::ignored;
   events[3].kind = decoded_kind::event;
   for (decoded_event& e : events) e.type = "paid";
-  EXPECT_EQ(count_fields(events), (field_counts{1, 1, 0}));
+  EXPECT_EQ(count_fields(events), (field_counts{1, 1, 0, 0, {}}));
 }
 
 TEST(field_counts, stand_in_both_forms_of_a_report) {

@@ -135,6 +135,23 @@ TEST_F(lines_of_steps, tell_once_of_a_time_that_is_not_believed) {
   EXPECT_EQ(count(), 1);
 }
 
+TEST_F(lines_of_steps, tell_once_of_jumps_and_of_records_behind_them) {
+  step_batch batch;
+  stream_change change;
+  change.jumped = {k_place, {timestamp{1'800'000'000'000ms}, 17}, timestamp{1'700'000'000'000ms}};
+  change.behind = {k_place, {timestamp{1'700'000'060'000ms}, 18}, timestamp{1'800'000'000'000ms}};
+  step_part& part = batch.parts.emplace_back();
+  part.stream = streams_.front()->id;
+  part.change = &change;
+  lines_->tell(batch, now_);
+  lines_->tell(batch, now_ + 1h);
+  EXPECT_THAT(text_.str(), HasSubstr("t/0 at offset 17 moves the time of its partition to "
+                                     "2027-01-15T08:00:00.000Z at once, from 2023-11-14T22:13:20.000Z: "));
+  EXPECT_THAT(text_.str(), HasSubstr("t/0 at offset 18 has the time 2023-11-14T22:14:20.000Z, which is older "
+                                     "than the window of its partition, whose time is 2027-01-15T08:00:00"));
+  EXPECT_EQ(count(), 2) << "each once";
+}
+
 TEST_F(lines_of_steps, have_their_facts_as_members) {
   log_->set_formatter(make_log_formatter(log_format::json));
   reject(1);

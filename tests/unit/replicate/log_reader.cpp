@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/replicate_records.hpp"
@@ -34,7 +35,11 @@ reader_options options() {
 
 class a_reader : public ::testing::Test {
  protected:
-  std::string take(const std::string& record) { return name_of(reader_.take(reader_.next_offset(), record)); }
+  /// Keeps the record: the reader's rows borrow from it.
+  std::string take(std::string record) {
+    record_ = std::move(record);
+    return name_of(reader_.take(reader_.next_offset(), record_));
+  }
   /// Behind a fence of the first author: steps 1 to `last`.
   void begin(std::uint64_t last) {
     ASSERT_EQ(take(k_first.fence()), "fence");
@@ -51,6 +56,7 @@ class a_reader : public ::testing::Test {
   }
   std::uint64_t step() const { return reader_.position().step; }
 
+  std::string record_;
   log_reader reader_{options()};
 };
 

@@ -33,6 +33,7 @@ counters some_counters() {
   c.consumed = 100;
   c.ids_ahead = 4;
   c.times_passed_over = 5;
+  c.times_behind = 7;
   c.forgotten = 6;
   return c;
 }
@@ -84,7 +85,7 @@ TEST(status_json, has_the_counters_the_floor_and_the_partitions_of_each_stream) 
       R"("verdicts":{"applied":80,"superseded":2,"duplicate":10,"stale":5,"rejected":3,"ignored":0,)"
       R"("skipped":0,"discarded":0},)"
       R"("rejected":{"malformed":2,"conflict":1,"too_old":0,"late":0,"id_reused":0,"below_first":0},)"
-      R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"times_passed_over":5,"forgotten":6,"oldest_gap":null,)"
+      R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"times_passed_over":5,"times_behind":7,"forgotten":6,"oldest_gap":null,)"
       R"("floor":"2026-01-01T12:00:00.000Z",)"
       R"("partitions":[{"topic":"t","partition":0,"next_offset":60,"committed":null,"lag":null},)"
       R"({"topic":"t","partition":1,"next_offset":40,"committed":null,"lag":null}]}}})"
@@ -296,6 +297,8 @@ TEST(status_text, shows_counters_reasons_and_a_table_of_partitions) {
             "  times ahead               5   record times far ahead of their neighbours'; they moved neither "
             "window "
             "nor gaps\n"
+            "  times behind              7   record times older than the window of their partition: old "
+            "records, or wrong clocks moved it\n"
             "  forgotten                 6   aggregates whose retention is over\n"
             "  partition    next offset      committed            lag\n"
             "  t/0                   60             55             10"

@@ -34,6 +34,7 @@ metrics_input full_input() {
   s.counters.consumed = 22;
   s.counters.ids_ahead = 6;
   s.counters.times_passed_over = 7;
+  s.counters.times_behind = 6;
   s.counters.forgotten = 13;
   s.counters.waiting_parked = 8;
   s.counters.waiting_retrying = 9;
@@ -91,6 +92,7 @@ TEST(metrics, count_records_by_stream_verdict_and_reason) {
   EXPECT_EQ(all.at(R"(ratchet_consumed_records_total{stream="empty"})"), 0);
   EXPECT_EQ(all.at(R"(ratchet_ids_ahead_total{stream="payments"})"), 6);
   EXPECT_EQ(all.at(R"(ratchet_times_passed_over_total{stream="payments"})"), 7);
+  EXPECT_EQ(all.at(R"(ratchet_times_behind_total{stream="payments"})"), 6);
   EXPECT_EQ(all.at(R"(ratchet_forgotten_aggregates_total{stream="payments"})"), 13);
   EXPECT_EQ(all.at(R"(ratchet_largest_snapshot_bytes{stream="payments"})"), 5000);
   EXPECT_EQ(all.at(R"(ratchet_largest_table_row_bytes{stream="payments"})"), 60);
