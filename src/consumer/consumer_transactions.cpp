@@ -21,7 +21,7 @@ using std::chrono::seconds;
 constexpr seconds k_suspicious{1};
 /// And says so behind this.
 constexpr seconds k_worth_a_line{5};
-/// Brokers end a transaction by themselves behind its transaction.timeout.ms, of which they take 15 minutes
+/// Brokers end a transaction by themselves after its transaction.timeout.ms, of which they take 15 minutes
 /// at most by default, and look whether it is over a few times a minute. `until_end` waits no longer.
 constexpr minutes k_end_patience{16};
 
@@ -112,7 +112,7 @@ void consumer_session::tell_of_transaction(const topic_partition& where, open_tr
       around_.log, log_kind::transaction_open,
       {.stream = stream_name(where), .where = &where, .offset = open.offset},
       what_is_held_back(where, open) +
-          ": they are read once it is committed or aborted, which the brokers do by themselves behind its "
+          ": they are read once it is committed or aborted, which the brokers do by themselves after its "
           "transaction.timeout.ms" +
           transaction_lines_.held_back());
 }
