@@ -9,8 +9,8 @@
 #include "decode/decoder.hpp"
 #include "fuzz/fuzz_input.hpp"
 
-/// Two row changes of one database, at any places of its log: each has a sequence where the reference says so,
-/// the same in each form of the record, and both have the order that their places have in the log.
+/// Two row changes of one database, at any places of its log: each has a sequence where the reference says
+/// so, the same in each form of the record, and both have the order that their places have in the log.
 ///
 /// Input: the connector, and of each change whether it is a row of a snapshot, and its numbers.
 
@@ -52,8 +52,8 @@ log_place of_postgresql(fuzz::fuzz_input& in) {
   const std::uint64_t commit = number(in, 64);
   const std::uint64_t lsn = number(in, 64);
   log_place out{.key = {commit, lsn}, .fields = {}};
-  out.fields.emplace_back("sequence", R"("[\")" + std::to_string(commit) + R"(\",\")" + std::to_string(lsn) +
-                                          R"(\"]")");
+  out.fields.emplace_back("sequence",
+                          R"("[\")" + std::to_string(commit) + R"(\",\")" + std::to_string(lsn) + R"(\"]")");
   out.fields.emplace_back("lsn", std::to_string(lsn));
   return out;
 }

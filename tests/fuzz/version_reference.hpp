@@ -12,8 +12,8 @@
 #include "fuzz/text_reference.hpp"
 #include "ratchet/config.hpp"
 
-/// What versions of each kind mean, once more: as texts that are compared byte by byte. Written from the words
-/// of decode/sequence_kinds.hpp and the reference of the config.
+/// What versions of each kind mean, once more: as texts that are compared byte by byte. Written from the
+/// words of decode/sequence_kinds.hpp and the reference of the config.
 namespace ratchet::fuzz {
 
 /// Of two versions that can be read the greater one has the greater key, and equal ones have one.
@@ -162,8 +162,7 @@ inline version_key text_key(std::string_view text) {
   const auto is_of_utf8 = [](char c) { return c != '\0' && static_cast<unsigned char>(c) <= 0xF4; };
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_of_utf8)) return std::nullopt;
   const bool fits = text.size() <= 16 || is_of("0123456789", 37) || is_of("0123456789-./:TZ", 30) ||
-                    is_of("0123456789:abcdef", 30) ||
-                    is_of("0123456789-abcdefghijklmnopqrstuvwxyz", 24) ||
+                    is_of("0123456789:abcdef", 30) || is_of("0123456789-abcdefghijklmnopqrstuvwxyz", 24) ||
                     is_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", 24) ||
                     (ulid_key(text) == text && text.front() == '0') || uuid_key(text) == text;
   return fits ? version_key{text} : std::nullopt;
