@@ -73,6 +73,8 @@ constexpr milliseconds k_hurried_timeout{500};
   if (!state.last_record)
     return log.start < state.next_offset ? last_record::unknown : last_record::not_checked;
   if (state.last_record->offset < log.start) return last_record::absent;
+  // It was handled in part, and the log ends before it.
+  if (state.last_record->offset >= log.end) return last_record::other;
   RATCHET_TRY(const auto found, from.read_at(where, state.last_record->offset, timeout));
   if (!found) return last_record::absent;
   return record_hash(found->key, found->value) == state.last_record->hash ? last_record::same

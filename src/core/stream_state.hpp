@@ -124,8 +124,8 @@ struct partition_state {
   bool idle{false};
   /// Malformed records in a row.
   std::uint32_t malformed_run{0};
-  /// The last record below next_offset that was handled: not right below it where transaction markers, which
-  /// nobody is given, lie between. None: nothing was handled since the position was set.
+  /// The last record that was handled, if in part: not right below next_offset where transaction markers,
+  /// which nobody is given, lie between. None: nothing was handled since the position was set.
   std::optional<known_record> last_record;
   /// The highest number of each source; of monotonic ids alone.
   std::map<std::string, sequence, std::less<>> last_ids;

@@ -123,7 +123,7 @@ read_version read_time(std::string_view text) noexcept {
   if (rest.starts_with('.')) {
     rest.remove_prefix(1);
     fraction = take_digits(rest);
-    if (fraction.empty()) return k_invalid;
+    if (fraction.empty() || rest.starts_with('.')) return k_invalid;
   }
   constexpr std::size_t k_offset = 6;  // +hh:mm
   if (rest.size() > k_offset) return k_invalid;

@@ -23,16 +23,19 @@ namespace ratchet {
 namespace {
 
 /// The hash of the last handled record of each partition tells a topic that was made anew from the one we
-/// know.
+/// know; where a step ends within a record, that of this one, of which the rest is still to come.
 void note_last_hashes(std::span<const decoded_event> events, stream_change& change) {
   std::vector<const topic_partition*> seen;
   for (std::size_t i = events.size(); i-- > 0;) {
-    const record& r = whole_of(*events[i].from);
+    const record& last = *events[i].from;
+    const record& r = whole_of(last);
     if (change.decisions[i].verdict == verdict::unhandled || r.where->topic.empty()) continue;
     if (std::find(seen.begin(), seen.end(), r.where) != seen.end()) continue;
     partition_state& partition = change.after.partitions.at(*r.where);
-    // Files may repeat older ones behind it, and a step may end within a record.
-    if (partition.next() != event_place{r.offset + 1, 0}) continue;
+    // Files may repeat older ones behind it.
+    const event_place behind =
+        last.more ? event_place{r.offset, last.index + 1} : event_place{r.offset + 1, 0};
+    if (partition.next() != behind) continue;
     seen.push_back(r.where);
     partition.last_record = {r.offset, record_hash(r.key, r.value)};
   }

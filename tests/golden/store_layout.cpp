@@ -135,6 +135,10 @@ TEST(values_on_disk, are_these_bytes) {
             "0a0b0c0d");
   EXPECT_EQ(decode_partition(within).value(), partition);
   EXPECT_FALSE(decode_partition(within.substr(0, within.size() - 4) + std::string(4, '\0')));
+  partition.last_record = {partition.next_offset, k_hash};  // a part of it was handled
+  EXPECT_EQ(decode_partition(encode_partition(partition)).value(), partition);
+  partition.next_index = 0;
+  EXPECT_FALSE(decode_partition(encode_partition(partition))) << "it was handled, and lies ahead";
   partition = {};
   partition.next_offset = 17;
   partition.highest_time = k_time;

@@ -229,7 +229,8 @@ result<partition_state> decode_partition(std::string_view value) {
   if ((flags & k_partition_hash) != 0) out.last_record = {out.next_offset - 1, in.hash()};
   if ((flags & k_partition_hash_offset) != 0) {
     const std::int64_t offset = in.i64();
-    in.expect(out.last_record && offset < out.next_offset - 1);
+    const bool is_next = offset == out.next_offset && (flags & k_partition_index) != 0;
+    in.expect(out.last_record && (is_next || offset < out.next_offset - 1));
     if (out.last_record) out.last_record->offset = offset;
   }
   std::size_t leaps = (flags & k_partition_leaps) != 0 ? in.u8() : 0;

@@ -74,8 +74,11 @@ void step_book::check_same_topic(const partition_log& log, const plain_oracle::p
     throw broken(place(log.where) + " was made anew and is read on: the record at offset " +
                  std::to_string(offset) + " is another one than was handled there");
   };
-  if (p.last) check(p.last->first, *p.last->second);
-  if (p.within != nullptr) check(p.next, *p.within);
+  if (p.within != nullptr) {
+    check(p.next, *p.within);
+  } else if (p.last) {
+    check(p.last->first, *p.last->second);
+  }
 }
 
 /// A letter holds the event that it is about, and no other one, as a record that its stream's config reads;
