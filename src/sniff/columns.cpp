@@ -73,7 +73,8 @@ class gatherer {
         if (depth < k_deepest) add_object(record, path, value, depth + 1);
         return;
       case '[':
-        return add(record, path, json::kind::array, {});
+        add(record, path, json::kind::array, {});
+        return add_only_element(record, path, value);
       case '"':
         return add(record, path, json::kind::string, json_scan::unescaped(value));
       case 't':
@@ -84,6 +85,18 @@ class gatherer {
       default:
         return add(record, path, json::kind::number, std::string{value});
     }
+  }
+
+  /// Of a list of ids that holds one: it names what the record is about.
+  void add_only_element(std::size_t record, const std::string& path, std::string_view array) {
+    if (!path.ends_with("Ids") && !path.ends_with("_ids")) return;
+    const json_scan::long_values ends{array};
+    const std::size_t at = json_scan::skip_space(array, 1);
+    if (at >= array.size() || (array[at] != '"' && (array[at] < '0' || array[at] > '9'))) return;
+    const std::size_t end = json_scan::end_of_value(array, at, ends);
+    const std::size_t behind = json_scan::skip_space(array, end);
+    if (behind < array.size() && array[behind] == ']')
+      add_value(record, path + "/0", array.substr(at, end - at), k_deepest);
   }
 
   std::vector<column> columns_;
@@ -134,6 +147,8 @@ void judge(column& c) {
       if (parse_uuidv7(here.text)) ++c.uuids_7;
       if (parse_ulid(here.text)) ++c.ulids;
       if (parse_rfc3339(here.text)) ++c.rfc3339;
+      constexpr std::size_t k_longer_than_date = 11;
+      if (here.text.size() >= k_longer_than_date && parse_time_spelling(here.text)) ++c.times;
     }
     if (here.what == json::kind::null) continue;
     const auto unit = integer ? unit_of(here.text) : std::nullopt;
@@ -148,7 +163,7 @@ void judge(column& c) {
 
 std::optional<timestamp> column::time_of(const cell& here) const {
   if (unit) return parse_time_number(here.text, *unit);
-  return here.what == json::kind::string ? parse_rfc3339(here.text) : std::nullopt;
+  return here.what == json::kind::string ? parse_time_spelling(here.text) : std::nullopt;
 }
 
 std::vector<column> columns_of(std::span<const sniffed_record> records) {

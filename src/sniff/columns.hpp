@@ -33,6 +33,7 @@ struct column {
   std::size_t uuids_7{0};
   std::size_t ulids{0};
   std::size_t rfc3339{0};
+  std::size_t times{0};  ///< also in other spellings that Ratchet reads; not a date alone
   std::size_t objects{0};
   std::optional<time_unit> unit;  ///< where all are numbers that can be times of 2001 to 2096
 

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <utility>
 
-#include "decode/sequence_text.hpp"
+#include "sniff/likely_sequences.hpp"
 #include "sniff/value_form.hpp"
 
 namespace ratchet::sniff {
@@ -17,17 +18,10 @@ namespace {
 using words = std::initializer_list<std::string_view>;
 
 std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string out{text};
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
-}
-
-/// The last token of a pointer, or the header's name, in lower case and without _ and -.
-std::string bare_name(std::string_view source) {
-  const std::size_t at = source.find_last_of("/:");
-  std::string name = lower(at == std::string_view::npos ? source : source.substr(at + 1));
-  std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
-  return name;
 }
 
 std::size_t depth_of(std::string_view source) noexcept {
@@ -59,8 +53,13 @@ class guesser {
     find_ids();
     find_aggregates();
     find_sequences();
+    // Where a version tells repeats, an id of parts would only be one more guess.
+    const bool has_version =
+        out_.sequence_is && out_.sequence_is->is_named && !out_.sequence_is->is_time && out_.grows;
+    if (out_.ids.empty() && !has_version) find_joined_ids();
     find_types();
     find_parts_of_states();
+    out_.root = root_;
     return std::move(out_);
   }
 
@@ -175,24 +174,29 @@ class guesser {
   }
 
   [[nodiscard]] static bool names_time(std::string_view name) noexcept {
-    return ends_as(
-        name, {"at", "time", "timestamp", "date", "ts", "when", "tsms", "created", "updated", "occurred"});
+    return ends_as(name, {"at", "time", "timestamp", "date", "ts", "when", "tsms", "created", "updated",
+                          "occurred", "modified", "changed"});
   }
 
   void find_times() {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      const bool is_text = c.rfc3339 > 0 && c.rfc3339 * 10 >= c.cells.size() * 9;
-      if (!is_text && !c.unit) continue;
       const std::string name = bare_name(c.source);
+      const bool is_spelt = c.times > 0 && c.times * 10 >= c.cells.size() * 9 && names_time(name);
+      const bool is_text = is_spelt || (c.rfc3339 > 0 && c.rfc3339 * 10 >= c.cells.size() * 9);
+      if ((!is_text && !c.unit) || is_of_schema(c)) continue;
       if (!is_text && !names_time(name)) continue;
       int score = is_text ? 20 : 10;
       if (is_one_of(name, {"occurredat", "eventtime", "time", "timestamp", "createdat", "ts"})) score += 8;
       if (names_time(name)) score += 4;
       if (c.cells.size() * 10 >= expected(c) * 9) score += 10;
+      if (c.distinct * 2 < c.names) score -= 16;  // of what was there before the event
       score -= static_cast<int>(depth_of(c.source));
-      all.push_back({score, {c.source, is_text ? "RFC 3339" : words_of_unit(*c.unit), i}});
+      const std::string how = !is_text        ? words_of_unit(*c.unit)
+                              : c.rfc3339 > 0 ? "RFC 3339"
+                                              : "text; where it names no zone, it is taken for UTC";
+      all.push_back({score, {c.source, how, i}});
     }
     out_.times = take(all);
     if (!out_.times.empty()) out_.unit = columns_[out_.times.front().column].unit;
@@ -206,26 +210,38 @@ class guesser {
                        [&](const candidate& t) { return t.column == column; });
   }
 
+  /// Of names that end as an id: the event's own.
+  [[nodiscard]] static bool names_event(std::string_view name) noexcept {
+    return ends_as(name, {"eventid", "messageid", "msgid", "ceid", "recordid", "deliveryid", "delivery",
+                          "notificationid", "webhookid", "logid", "auditid", "entryid", "changeid",
+                          "eventuuid", "messageuuid", "eventkey"});
+  }
+  /// Several events may share them: of a request, of a transaction, of whoever the event is about.
+  [[nodiscard]] static bool names_something_else(std::string_view name) noexcept {
+    return !is_one_of(name, {"id", "uuid", "guid"}) && !names_event(name) &&
+           ends_as(name, {"id", "key", "uuid", "guid", "token"});
+  }
+
   void find_ids() {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i) || c.source == "key") continue;
+      if (!is_in_nearly_all(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
       const std::string name = bare_name(c.source);
       const bool made_up = c.uuids == c.names || c.ulids == c.names;
-      const bool of_event = is_one_of(
-          name, {"eventid", "messageid", "ceid", "msgid", "transactionid", "requestid", "idempotencykey"});
+      const bool may_be_shared = names_something_else(name);
+      const bool of_event = names_event(name);
       const bool named = of_event || is_one_of(name, {"id", "uuid", "guid"});
       const bool by_format = is_id_by_format(c.source);
-      if (!made_up && !named && !by_format) continue;
+      if (!by_format && (may_be_shared || names_order(name) || (!made_up && !named))) continue;
       // Some come twice. What many records share is the id of something else, but for the format's own.
       const std::size_t least = made_up && of_event ? 60 : 95;
       if (!by_format && c.distinct * 100 < c.names * least) continue;
       int score = made_up ? 10 : 0;
       if (by_format) score += 100;
       if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
-      if (is_one_of(name, {"eventid", "messageid", "msgid", "ceid"})) score += 8;
-      if (name == "id") score += 6;
+      if (of_event) score += 8;
+      if (name == "id") score += depth_of(c.source) < 2 ? 12 : 6;
       score -= 3 * static_cast<int>(depth_of(c.source));
       const std::string kind = c.uuids_7 == c.names ? "UUIDv7, "
                                : c.ulids == c.names ? "ULID, "
@@ -242,6 +258,50 @@ class guesser {
     const column& best = columns_[out_.ids.front().column];
     if (best.uuids_7 == best.names) out_.ids_are = id_kind::uuidv7;
     if (best.ulids == best.names) out_.ids_are = id_kind::ulid;
+  }
+
+  /// What is the same for the events of a transaction, with their place in it.
+  void find_joined_ids() {
+    const auto of_names = [this](auto fits) {
+      std::vector<std::size_t> out;
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const column& c = columns_[i];
+        if (is_in_nearly_all(c) && c.source != "key" && fits(c)) out.push_back(i);
+      }
+      return out;
+    };
+    const auto wholes = of_names([](const column& c) {
+      return ends_as(bare_name(c.source), {"transactionid", "transactionkey", "xid", "txid", "batchid",
+                                           "requestid", "fileid", "messageid", "commitnumber", "commitid"});
+    });
+    const auto parts = of_names([](const column& c) {
+      return c.integers == c.names &&
+             is_one_of(bare_name(c.source), {"sequencenumber", "xoffset", "index", "ordinal", "line",
+                                             "lineno", "seq", "sequence", "eventserialno", "row", "itemno"});
+    });
+    for (const std::size_t whole : wholes) {
+      for (const std::size_t part : parts) {
+        if (whole == part || joined_distinct({whole, part}) * 100 < columns_[whole].names * 95) continue;
+        out_.joined_id = {columns_[whole].source, columns_[part].source};
+        if (out_.sequence_is && out_.sequence_is->column == part)
+          out_.sequence_is.reset();  // within the whole
+        return;
+      }
+    }
+  }
+  [[nodiscard]] std::size_t joined_distinct(std::initializer_list<std::size_t> parts) const {
+    std::map<std::size_t, std::string> of_record;
+    for (const std::size_t part : parts) {
+      for (const cell& here : columns_[part].cells) of_record[here.record] += here.text + '\0';
+    }
+    std::set<std::string> seen;
+    for (const auto& [record, text] : of_record) seen.insert(text);
+    return seen.size();
+  }
+
+  /// Connect's description of the values, which stands in each record.
+  [[nodiscard]] bool is_of_schema(const column& c) const {
+    return !root_.empty() && c.source.starts_with("/schema");
   }
 
   [[nodiscard]] bool is_id_by_format(std::string_view source) const noexcept {
@@ -270,16 +330,24 @@ class guesser {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i)) continue;
+      if (!is_in_nearly_all(c) || is_time(i) || is_of_schema(c)) continue;
       const std::string name = bare_name(c.source);
       const bool is_key = c.source == "key";
-      const bool named = ends_as(name, {"id", "key", "uuid", "number", "code", "no", "sku", "subject"});
+      const bool is_within_key = lower(c.source).find("/keys/") != std::string::npos;
+      const bool named = is_within_key || lower(c.source).ends_with("ids/0") ||
+                         ends_as(name, {"id", "key", "uuid", "number", "code", "no", "sku", "subject"});
       if (!is_key && !named) continue;
       const bool comes_again = c.distinct < c.names;
       const bool is_event_id = !out_.ids.empty() && out_.ids.front().column == i;
+      constexpr std::size_t k_enough = 8;
+      const bool names_events = is_event_id || names_event(name) ||
+                                ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid",
+                                               "requestid", "commitnumber", "sequencenumber", "eventnumber"});
+      if (!comes_again && c.names >= k_enough && names_events) continue;
       int score = is_key ? 20 : 0;
       if (comes_again) score += 12;
-      if (is_event_id) score -= 15;
+      if (names_events) score -= 15;
+      if (is_within_key) score += 6;
       if (c.distinct <= 1 && c.names > 10) continue;  // what is the same in all names none of them
       if (is_one_of(name, {"correlationid", "traceid", "spanid", "tenantid", "sessionid", "schemaid"}))
         score -= 12;
@@ -291,83 +359,63 @@ class guesser {
     out_.aggregates = take(all);
   }
 
-  struct growth {
-    std::size_t pairs{0};  ///< of events of one aggregate, one behind the other
-    std::size_t up{0};
-    std::size_t by_one{0};
-    std::size_t equal{0};
-  };
-
   void find_sequences() {
     if (out_.aggregates.empty()) return;
-    const column& by = columns_[out_.aggregates.front().column];
-    std::vector<scored> all;
-    std::map<std::string, growth> grown;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const column& c = columns_[i];
-      if (c.integers == 0 || c.integers * 20 < expected(c) * 19 || c.source == by.source) continue;
-      const growth found = growth_of(c, by);
-      const std::string name = bare_name(c.source);
-      const bool named = is_one_of(name, {"sequence", "seq", "version", "revision", "rev", "lsn", "seqno",
-                                          "sequencenumber", "eventversion", "aggregateversion", "offset",
-                                          "counter", "generation", "playheadsequence", "playhead"});
-      const bool grows = found.pairs > 0 && found.up == found.pairs;
-      const bool mostly = found.pairs > 0 && found.up * 10 >= found.pairs * 8 && found.equal + found.up > 0;
-      if (!named && !(grows && found.pairs >= 3)) continue;
-      if (found.pairs > 0 && !mostly && !named) continue;
-      int score = named ? 20 : 0;
-      if (grows) score += 10;
-      if (is_time(i) || c.unit) score -= 15;
-      if (!out_.ids.empty() && out_.ids.front().column == i) score -= 5;
-      score -= 2 * static_cast<int>(depth_of(c.source));
-      all.push_back({score, {c.source, words_of_growth(found), i}});
-      grown.emplace(c.source, found);
-    }
-    out_.sequences = take(all);
-    if (out_.sequences.empty()) return;
-    const growth& best = grown.at(out_.sequences.front().source);
-    out_.counts_by_one = best.pairs > 0 && best.by_one == best.pairs;
-    out_.grows = best.pairs > 0 && best.up == best.pairs;
-    const column& numbers = columns_[out_.sequences.front().column];
+    std::vector<likely_sequence> all =
+        likely_sequences(columns_, out_.aggregates.front().column, records_.size(), values_);
+    std::erase_if(
+        all, [this](const likely_sequence& s) { return is_of_schema(columns_[s.column]) || is_the_id(s); });
+    join_aggregates(all);
+    if (all.empty()) return;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const likely_sequence& a, const likely_sequence& b) { return a.score > b.score; });
+    constexpr std::size_t k_most = 3;
+    for (std::size_t i = 0; i < std::min(k_most, all.size()); ++i)
+      out_.sequences.push_back({columns_[all[i].column].source, words_of(all[i]), all[i].column});
+    const likely_sequence& best = all.front();
+    out_.counts_by_one = best.growth.pairs > 0 && best.growth.by_one == best.growth.pairs;
+    out_.grows = best.growth.grows();
+    out_.sequence_is = best;
+    const column& numbers = columns_[best.column];
     out_.counts_in_digits = numbers.integers == numbers.cells.size();
   }
-  static growth growth_of(const column& c, const column& by) {
-    growth out;
-    std::map<std::string_view, sequence> last;
-    auto here = c.cells.begin();
-    for (const cell& name : by.cells) {
-      while (here != c.cells.end() && here->record < name.record) ++here;
-      if (here == c.cells.end()) break;
-      if (here->record != name.record) continue;
-      const auto number = parse_u128(here->text);
-      if (!number) continue;
-      const auto [before, is_new] = last.try_emplace(name.text, *number);
-      if (is_new) continue;
-      ++out.pairs;
-      if (before->second < *number) ++out.up;
-      if (before->second == *number) ++out.equal;
-      if (before->second.epoch == number->epoch && before->second.number + 1 == number->number) ++out.by_one;
-      before->second = *number;
-    }
-    return out;
+  /// An id that grows orders events by when they were made up, which is no version.
+  [[nodiscard]] bool is_the_id(const likely_sequence& s) const {
+    return !out_.ids.empty() && out_.ids.front().column == s.column && s.kind != sequence_kind::integer;
   }
-  static std::string words_of_growth(const growth& g) {
-    if (g.pairs == 0) return "by its name; no aggregate has two events here";
-    if (g.by_one == g.pairs) return "grows by 1 with each event of an aggregate";
-    if (g.up == g.pairs) return "grows with each event of an aggregate";
-    return "of " + std::to_string(g.pairs) + " events behind another one of their aggregate " +
-           std::to_string(g.up) + " have a higher number" +
-           (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same");
+
+  /// Where a version grows in no single field's aggregates but in those of two: numbers of several tenants.
+  void join_aggregates(std::vector<likely_sequence>& all) {
+    if (all.empty() || !all.front().is_named || all.front().is_time || all.front().growth.grows()) return;
+    likely_sequence& s = all.front();
+    const column& version = columns_[s.column];
+    const column& first = columns_[out_.aggregates.front().column];
+    if (s.growth.pairs == 0) return;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const column& c = columns_[i];
+      const bool fits = is_in_nearly_all(c) && c.distinct > 1 && c.distinct * 2 <= c.names && !is_time(i) &&
+                        i != s.column && &c != &first && c.source != "key" && !is_of_schema(c) &&
+                        depth_of(c.source) <= 3;
+      if (!fits) continue;
+      const growth joined = growth_of(version, s.kind, {&c, &first});
+      if (joined.pairs < 3 || !joined.grows()) continue;
+      s.growth = joined;
+      s.score += 10;
+      out_.joined_aggregate = {c.source, first.source};
+      return;
+    }
   }
 
   void find_types() {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || c.integers == c.names || c.source == "key") continue;
+      if (!is_in_nearly_all(c) || c.integers == c.names || c.source == "key" || is_of_schema(c)) continue;
       const std::string name = bare_name(c.source);
-      if (!is_one_of(name, {"type", "eventtype", "event", "kind", "@type", "op", "action", "eventname",
-                            "messagetype"}))
+      if (!is_one_of(name,
+                     {"type", "eventtype", "event", "kind", "@type", "op", "optype", "action", "eventname",
+                      "messagetype", "operation", "changetype", "objectkind", "xgitlabevent", "xgithubevent",
+                      "xshopifytopic", "detailtype", "axonmessagetype"}))
         continue;
       constexpr std::size_t k_most_types = 50;
       if (c.distinct > k_most_types || c.names != c.cells.size()) continue;
@@ -378,10 +426,16 @@ class guesser {
     out_.types = take(all);
     if (out_.types.empty()) return;
     std::set<std::string> seen;
-    for (const cell& here : columns_[out_.types.front().column].cells) {
-      const std::string word = bare_name("." + here.text);
-      if (ends_as(word, {"delete", "deleted", "remove", "removed"}) && seen.insert(here.text).second)
-        out_.deleting.push_back(here.text);
+    for (const cell& here : columns_[out_.types.front().column].cells) seen.insert(here.text);
+    // The words of databases for a row's changes: what they delete is deleted.
+    out_.deletes_rows = std::all_of(seen.begin(), seen.end(), [](const std::string& text) {
+      return is_one_of(lower(text), {"insert", "update", "delete", "create", "modify", "remove", "undelete",
+                                     "bootstrap-insert", "i", "u", "d", "c", "r", "load"});
+    });
+    for (const std::string& text : seen) {
+      const std::string word = bare_name(text);
+      if (ends_as(word, {"delete", "deleted", "remove", "removed"}) || (out_.deletes_rows && word == "d"))
+        out_.deleting.push_back(text);
     }
   }
 

@@ -10,6 +10,7 @@
 
 #include "ratchet/config.hpp"
 #include "sniff/columns.hpp"
+#include "sniff/likely_sequences.hpp"
 #include "sniff/sniffed_record.hpp"
 
 namespace ratchet::sniff {
@@ -48,9 +49,14 @@ struct likely {
   /// A field of the payload that some records have and some have not: each may be a change, and not all of a
   /// state. Empty: none.
   std::string now_and_then;
-  std::size_t now_and_then_in{0};     ///< records
-  bool counts_in_digits{false};       ///< the likeliest sequence is digits in all records
-  std::vector<std::string> deleting;  ///< types that say so
+  std::size_t now_and_then_in{0};              ///< records
+  bool counts_in_digits{false};                ///< the likeliest sequence is digits in all records
+  std::vector<std::string> deleting;           ///< types that say so
+  std::string root;                            ///< where the values are, beside their schema; mostly empty
+  bool deletes_rows{false};                    ///< all types are words of databases: insert, update, delete
+  std::optional<likely_sequence> sequence_is;  ///< what the likeliest sequence is
+  /// Fields that name the aggregate, or the event, together; none where one does.
+  std::vector<std::string> joined_aggregate, joined_id;
 };
 
 /// Pure. The columns must be those of the records.

@@ -33,6 +33,11 @@ std::optional<each_config> likely_list(std::span<const sniffed_record> records) 
   const std::vector<column> columns = columns_of(records);
   const auto in_value = std::count_if(columns.begin(), columns.end(),
                                       [](const column& c) { return c.source.starts_with('/'); });
+  // Canal and TiCDC: the rows of a change, mostly one.
+  if (find(columns, "/isDdl") != nullptr && find(columns, "/sqlType") != nullptr) {
+    const column* rows = find(columns, "/data");
+    if (rows != nullptr && 2 * rows->cells.size() > values) return each_config{each_kind::array, "/data"};
+  }
   for (const column& c : columns) {
     const bool is_array = std::all_of(c.cells.begin(), c.cells.end(),
                                       [](const cell& here) { return here.what == json::kind::array; });

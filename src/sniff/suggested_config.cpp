@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "decode/event_id_text.hpp"
+#include "decode/sequence_kinds.hpp"
 #include "text/config_words.hpp"
 #include "text/json_writer.hpp"
 
@@ -172,7 +173,10 @@ class writer {
   void write_reducer() {
     const bool has_parts = !found_.now_and_then.empty();
     const bool each_counts = order_ != order::latest;
-    line(has_parts && each_counts ? "    reducer: {kind: merge_patch}" : "    reducer: {kind: replace}");
+    const std::string from =
+        found_.look == look::plain && !found_.root.empty() ? ", from: " + scalar(found_.root) : "";
+    line(std::string{"    reducer: {kind: "} + (has_parts && each_counts ? "merge_patch" : "replace") + from +
+         "}");
     if (!has_parts) return;
     const std::string seen = found_.now_and_then + " stands in " + std::to_string(found_.now_and_then_in) +
                              " records and not in all";
@@ -187,9 +191,71 @@ class writer {
     }
   }
 
+  /// One place, or several that name it together.
+  static std::string places(const std::vector<std::string>& joined, const std::string& one) {
+    if (joined.empty()) return scalar(one);
+    std::string list;
+    for (const std::string& source : joined) list += (list.empty() ? "" : ", ") + scalar(source);
+    return "[" + list + "]";
+  }
+
+  /// A number that grows by chance orders nothing: its name has to say it, but for want of anything else.
+  [[nodiscard]] bool takes_sequence(bool has_id) const {
+    if (!found_.sequence_is) return false;
+    const likely_sequence& s = *found_.sequence_is;
+    // Ids tell events apart; a time orders whole states alone.
+    if (s.is_time && has_id) return false;
+    if (s.growth.pairs > 0 && s.growth.up * 2 < s.growth.pairs) return false;
+    return s.is_named || (topic_.empty() && !has_id);
+  }
+
+  void write_sequence() {
+    const likely_sequence& s = *found_.sequence_is;
+    const std::string source = scalar(found_.sequences.front().source);
+    const bool is_plain = s.kind == sequence_kind::integer && !s.is_wide;
+    line("      sequence: " +
+         (is_plain ? source : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}"));
+    if (s.kind == sequence_kind::text)
+      advise(
+          "the times of " + found_.sequences.front().source +
+          " name no zone: they are compared as text, which is right where all are of one zone and spelling");
+    if (s.is_coarse)
+      advise("two events can share " + found_.sequences.front().source +
+             ": with ties: later the later one in its partition counts");
+  }
+
+  void advise_sequences(bool has_id, bool has_sequence) {
+    if (has_sequence || !found_.sequence_is) return;
+    const likely_sequence& s = *found_.sequence_is;
+    const std::string& source = found_.sequences.front().source;
+    const std::string as = s.kind == sequence_kind::integer
+                               ? source
+                               : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}";
+    if (s.is_time && has_id) {
+      advise(
+          source +
+          " grows with the events of an aggregate: if each event carries the whole state, `sequence: " + as +
+          "` with `order: latest` and `ties: later` keeps the newest one, in whatever order they come");
+    } else if (!s.is_named) {
+      advise(source +
+             " grows with each event of an aggregate, but its name does not say that it orders them: if it "
+             "does, set `sequence: " +
+             as + "` and `order: latest`");
+    }
+  }
+
+  void write_deletions() {
+    if (found_.deleting.empty()) return;
+    std::string types;
+    for (const std::string& type : found_.deleting) types += (types.empty() ? "" : ", ") + scalar(type);
+    if (found_.deletes_rows) return line("      delete: {types: [" + types + "]}");
+    advise("some types look like deletions: if they delete their aggregate, set `delete: {types: [" + types +
+           "]}` in the envelope");
+  }
+
   void write_plain() {
-    const bool has_id = !found_.ids.empty();
-    const bool has_sequence = !found_.sequences.empty();
+    const bool has_id = !found_.ids.empty() || !found_.joined_id.empty();
+    const bool has_sequence = takes_sequence(has_id);
     std::string aggregate = "key";
     if (!found_.aggregates.empty())
       aggregate = found_.aggregates.front().source;
@@ -197,8 +263,11 @@ class writer {
       advise("no field identifies the aggregate of an event: correct `aggregate: key`");
     line("    envelope:");
     if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));
-    line("      aggregate: " + scalar(aggregate));
-    if (has_id) line("      event_id: " + scalar(found_.ids.front().source));
+    line("      aggregate: " +
+         places(has_sequence ? found_.joined_aggregate : std::vector<std::string>{}, aggregate));
+    if (has_id)
+      line("      event_id: " +
+           places(found_.joined_id, found_.ids.empty() ? std::string{} : found_.ids.front().source));
     const bool by_offset = !has_id && !has_sequence && !topic_.empty();
     if (by_offset) {
       line("      sequence: offset");
@@ -209,15 +278,11 @@ class writer {
       line("      event_id: /the-id-of-the-event");
       advise("there were neither ids nor sequences: correct `event_id`, or set a `sequence`");
     }
-    if (!found_.deleting.empty()) {
-      std::string types;
-      for (const std::string& type : found_.deleting) types += (types.empty() ? "" : ", ") + scalar(type);
-      advise("some types look like deletions: if they delete their aggregate, set `delete: {types: [" +
-             types + "]}` in the envelope");
-    }
-    if (has_sequence) line("      sequence: " + scalar(found_.sequences.front().source));
+    if (has_sequence) write_sequence();
     if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
     if (!found_.times.empty()) write_time(found_.times.front().source);
+    write_deletions();
+    advise_sequences(has_id, has_sequence);
     if (by_offset) {
       write_order(order::latest);
       return line("    dedup: off");
@@ -225,12 +290,14 @@ class writer {
     if (!has_sequence) {
       write_order(order::arrival);
       write_ids();
-      advise(
-          "no field was found that grows with each event of an aggregate: each event counts once, as it "
-          "arrives");
+      if (!found_.sequence_is)
+        advise(
+            "no field was found that grows with each event of an aggregate: each event counts once, as it "
+            "arrives");
       return;
     }
     write_order(order::latest);
+    if (found_.sequence_is->is_coarse) line("    ties: later");
     has_id ? write_ids() : line("    dedup: off");
     if (found_.counts_by_one)
       advise(

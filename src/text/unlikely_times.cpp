@@ -34,8 +34,8 @@ bool are_a_date(std::string_view digits) noexcept {
     for (const char c : digits.substr(at, size)) value = value * 10 + (c - '0');
     return value;
   };
-  const bool is_day = number(0, 4) >= 1990 && number(0, 4) < 2100 && number(4, 2) >= 1 && number(4, 2) <= 12 &&
-                      number(6, 2) >= 1 && number(6, 2) <= 31;
+  const bool is_day = number(0, 4) >= 1990 && number(0, 4) < 2100 && number(4, 2) >= 1 &&
+                      number(4, 2) <= 12 && number(6, 2) >= 1 && number(6, 2) <= 31;
   return is_day && (digits.size() == 8 || (number(8, 2) < 24 && number(10, 2) < 60));
 }
 
@@ -44,8 +44,8 @@ bool are_a_date(std::string_view digits) noexcept {
 std::string hint_on_unlikely_time(timestamp t, time_unit read_as, const std::string& from) {
   const auto digits = digits_of(t, read_as);
   if (!digits || digits->starts_with('-')) return {};
-  for (const time_unit unit : {time_unit::seconds, time_unit::milliseconds, time_unit::microseconds,
-                               time_unit::nanoseconds}) {
+  for (const time_unit unit :
+       {time_unit::seconds, time_unit::milliseconds, time_unit::microseconds, time_unit::nanoseconds}) {
     const auto other = unit == read_as ? std::nullopt : parse_time_number(*digits, unit);
     if (!other || is_unlikely(*other)) continue;
     const std::string word{word_of(unit)};

@@ -10,7 +10,8 @@
 /// Times that are decades away from any clock: most likely numbers of another unit.
 namespace ratchet {
 
-/// Whether nobody's events are of that time: before 1990, or from 2100 on. Constants, so that no clock decides.
+/// Whether nobody's events are of that time: before 1990, or from 2100 on. Constants, so that no clock
+/// decides.
 [[nodiscard]] constexpr bool is_unlikely(timestamp t) noexcept {
   using namespace std::chrono;
   return t < timestamp{sys_days{year{1990} / 1 / 1}} || t >= timestamp{sys_days{year{2100} / 1 / 1}};

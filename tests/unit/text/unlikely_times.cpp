@@ -25,9 +25,11 @@ TEST(unlikely_times, name_the_unit_that_fits) {
   EXPECT_THAT(hint_on_unlikely_time(at(1'767'225'600), time_unit::milliseconds, "/at"),
               HasSubstr("as numbers of the unit s they are of 2026-01-01: set `time: {from: /at, unit: s}`"));
   EXPECT_THAT(hint_on_unlikely_time(at(1'767'225'600), time_unit::microseconds, "/at"),
-              HasSubstr("unit: ms}")) << "1767225600000 read as microseconds";
+              HasSubstr("unit: ms}"))
+      << "1767225600000 read as microseconds";
   EXPECT_THAT(hint_on_unlikely_time(at(1'767'225), time_unit::nanoseconds, ""),
-              HasSubstr("`time: {from: /created, unit: ms}`")) << "1767225000000, but for its last digits";
+              HasSubstr("`time: {from: /created, unit: ms}`"))
+      << "1767225000000, but for its last digits";
 }
 
 TEST(unlikely_times, may_be_the_digits_of_a_date) {

@@ -1,0 +1,57 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ratchet/types.hpp"
+#include "sniff/columns.hpp"
+
+/// Which places may order the events of an aggregate, and whether their name says so.
+namespace ratchet::sniff {
+
+/// How a column goes on within each aggregate.
+struct growth {
+  std::size_t pairs{0};  ///< of events of one aggregate, one behind the other
+  std::size_t up{0};
+  std::size_t by_one{0};
+  std::size_t equal{0};
+
+  [[nodiscard]] bool grows() const noexcept { return pairs > 0 && up == pairs; }
+  [[nodiscard]] bool never_falls() const noexcept { return up > 0 && up + equal == pairs; }
+};
+
+/// A place whose values are versions of one kind.
+struct likely_sequence {
+  std::size_t column{0};
+  sequence_kind kind{sequence_kind::integer};
+  bool is_wide{false};  ///< integers of more than 64 bits
+  bool is_time{false};
+  bool is_coarse{false};  ///< two events may share it: a time, or the number of a transaction
+  bool is_named{false};   ///< its name, or its form, says that it orders
+  sniff::growth growth;
+  int score{0};  ///< only which is higher counts
+};
+
+/// What all the versions of a column are; none where they are of several kinds, or of none.
+[[nodiscard]] std::optional<sequence_kind> kind_of_versions(const column&);
+
+/// Within the aggregates that these columns name together.
+[[nodiscard]] growth growth_of(const column&, sequence_kind, const std::vector<const column*>& by);
+
+/// The likeliest first. `expected` says in how many records a column should be.
+[[nodiscard]] std::vector<likely_sequence> likely_sequences(const std::vector<column>&, std::size_t by,
+                                                            std::size_t records, std::size_t values);
+
+/// For people.
+[[nodiscard]] std::string words_of(const likely_sequence&);
+
+/// Whether a name as bare_name() has it says that the field counts or orders something.
+[[nodiscard]] bool names_order(std::string_view name) noexcept;
+
+/// The last token of a pointer, or the header's name, in lower case and without _ and -.
+[[nodiscard]] std::string bare_name(std::string_view source);
+
+}  // namespace ratchet::sniff
