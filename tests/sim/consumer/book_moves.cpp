@@ -70,7 +70,7 @@ bool step_book::check_jump(std::uint32_t stream, const partition_log& log, std::
   });
   if (audited) return true;
   if (!from) {
-    const bool at_end = history_->streams[stream].starts_at_end && to == log.end;
+    const bool at_end = history_->streams[stream].starts_at_end && to == log.stable_end();
     if (to == log.start || at_end) return true;
     throw broken(place(log.where) + " starts at offset " + std::to_string(to) +
                  ", which is not where its log starts");
