@@ -205,10 +205,10 @@ result<table_page> engine::scan(const table_range& range) const {
 reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
+  errands_.open();  // first: who asks in the first moment waits for the owner
   RATCHET_TRY(control_,
               control_server::start(config_.state.path, *store_, std::move(names), board_, {}, &checkpoints_,
                                     actor_of(errands_, *store_), sink_actor_of(errands_)));
-  errands_.open();
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

@@ -230,14 +230,19 @@ bool has_own_claim(const store& s, std::span<const committed_offset> committed) 
                      [&](const committed_offset& c) { return owner_of(s, c) == commit_owner::ours; });
 }
 
-result<std::optional<problem>> claim_of_a_copy(source& from, const store& s, const pipeline& p,
-                                               std::span<const topic_partition> partitions) {
+result<std::optional<problem>> foreign_claim(source& from, const store& s, const pipeline& p,
+                                             std::span<const topic_partition> partitions, claims_of whose,
+                                             std::chrono::milliseconds timeout) {
   std::optional<problem> found;
-  RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
+  RATCHET_TRY(const auto committed, from.committed(partitions, timeout));
   for (const committed_offset& c : committed) {
-    if (owner_of(s, c) != commit_owner::ours_unknown) continue;
-    const resume_facts f = facts_without_log(s, p, c, resume_wish{});
-    found = describe(resume_row::copied_directory, c, f, stream_name(p, c.where), false);
+    const commit_owner owner = owner_of(s, c);
+    const bool is_of_a_copy = owner == commit_owner::ours_unknown;
+    const bool is_of_another =
+        owner == commit_owner::other_store && whose == claims_of::copies_and_other_stores;
+    if (!is_of_a_copy && !is_of_another) continue;
+    const resume_row row = is_of_a_copy ? resume_row::copied_directory : resume_row::other_store;
+    found = describe(row, c, facts_without_log(s, p, c, resume_wish{}), stream_name(p, c.where), false);
     break;
   }
   return found;

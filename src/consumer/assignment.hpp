@@ -84,10 +84,12 @@ struct joining_check {
 /// True where some committed offset carries this store's own mark.
 [[nodiscard]] bool has_own_claim(const store&, std::span<const committed_offset>);
 
-/// What says that another copy of this state directory has claimed one of these partitions; none where none
-/// has. Errors: source_unavailable.
-[[nodiscard]] result<std::optional<problem>> claim_of_a_copy(source&, const store&, const pipeline&,
-                                                             std::span<const topic_partition>);
+enum class claims_of : std::uint8_t { copies, copies_and_other_stores };
+/// What says that another copy of this state directory, or another store, has claimed one of these
+/// partitions; none where none has. Errors: source_unavailable.
+[[nodiscard]] result<std::optional<problem>> foreign_claim(source&, const store&, const pipeline&,
+                                                           std::span<const topic_partition>, claims_of,
+                                                           std::chrono::milliseconds timeout);
 
 /// Offsets from `from` on and below `to`, as in "[5, 9)".
 [[nodiscard]] std::string range(std::int64_t from, std::int64_t to);

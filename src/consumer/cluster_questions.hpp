@@ -49,6 +49,9 @@ class cluster_questions {
   /// These must be there, as they are written to. Ends: refused, client_lost.
   [[nodiscard]] turn_result<> require_outputs(const std::vector<std::string>& topics);
 
+  /// What is to be done between two attempts, also of others who wait. Ends: as it does.
+  [[nodiscard]] turn_result<> do_meanwhile() const { return around_.meanwhile(); }
+
   /// What stands against topics that could not be looked up: each is asked for by itself.
   [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
                                              topic_use);

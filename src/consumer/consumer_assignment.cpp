@@ -283,6 +283,21 @@ void consumer_session::tell_of_waiting(time_point now) {
   around_.board.set_ready(false, why);
 }
 
+turn_result<> consumer_session::look_for_others(time_point now) {
+  if (partitions_.missing() == 0 || unassigned_since_) {
+    ownership_.forget_others();
+    return go_on();
+  }
+  if (!ownership_.is_time_to_look(now)) return go_on();
+  const std::vector<topic_partition> not_given = partitions_.not_given();
+  if (not_given.empty()) {  // what is missing is held, or stopped
+    ownership_.forget_others();
+    return go_on();
+  }
+  const run_meter::long_work looking{around_.meter, "looking who else is in the group"};
+  return ownership_.look_for_others(not_given, now);
+}
+
 turn_result<> consumer_session::accept_start() {
   if (!around_.accept) return go_on();
   auto failed = around_.accept();

@@ -288,6 +288,7 @@ turn_result<> consumer_session::on_timers() {
   RATCHET_TRY(stored(durability_.turn(now)));
   RATCHET_TRY(keep_flow(now));
   if (!partitions_.assigned().empty()) commits_.turn(now);
+  RATCHET_TRY(look_for_others(now));
   tell_of_waiting(now);
   tell_log_ends(now);
   RATCHET_TRY(look_at_transactions(now));

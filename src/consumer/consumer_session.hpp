@@ -121,6 +121,8 @@ class consumer_session {
   [[nodiscard]] turn_result<> leave_out_idle(time_point now);
   /// What is given to this instance and not read may have more to read: it holds the window's floor back.
   [[nodiscard]] turn_result<> count_unread();
+  /// While the group gives it a part of the partitions.
+  [[nodiscard]] turn_result<> look_for_others(time_point now);
   /// What is about to be read again, behind a pause say, may have more to read by now: it counts until it
   /// says its end anew.
   [[nodiscard]] turn_result<> count_again(std::span<const topic_partition>);

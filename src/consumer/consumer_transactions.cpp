@@ -108,13 +108,12 @@ void consumer_session::tell_of_transaction(const topic_partition& where, open_tr
                                            time_point now) {
   if (open.told || now - open.since < k_worth_a_line || !transaction_lines_.due(now)) return;
   open.told = true;
-  tell_of(
-      around_.log, log_kind::transaction_open,
-      {.stream = stream_name(where), .where = &where, .offset = open.offset},
-      what_is_held_back(where, open) +
-          ": they are read once it is committed or aborted, which the brokers do by themselves after its "
-          "transaction.timeout.ms" +
-          transaction_lines_.held_back());
+  tell_of(around_.log, log_kind::transaction_open,
+          {.stream = stream_name(where), .where = &where, .offset = open.offset},
+          what_is_held_back(where, open) +
+              ": they are read once it is committed or aborted, which the brokers do by themselves after its "
+              "transaction.timeout.ms" +
+              transaction_lines_.held_back());
 }
 
 }  // namespace ratchet

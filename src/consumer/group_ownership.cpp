@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "consumer/store_failure.hpp"
@@ -17,8 +18,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two looks at who is in the group.
+/// Between two looks at who is in the group, before it is joined; and later, while it has others.
 constexpr milliseconds k_look_again{500};
+constexpr milliseconds k_look_for_others{2'000};
+/// Nothing is read meanwhile.
+constexpr milliseconds k_others_timeout{1'000};
+constexpr std::size_t k_most_names = 5;
+constexpr const char* k_others_obstacle = "others";
 /// librdkafka's default, and ours.
 constexpr milliseconds k_default_session{45'000};
 /// Behind its session a killed member is gone within this.
@@ -27,14 +33,22 @@ constexpr milliseconds k_expiry_slack{2'000};
 [[nodiscard]] std::string list_of(const std::vector<group_member>& members) {
   std::string text;
   for (const group_member& m : members) {
-    text += (text.empty() ? "`" : ", `") + m.client_id + "` at " + m.host;
+    if (!m.is_this) text += (text.empty() ? "`" : ", `") + m.client_id + "` at " + m.host;
   }
   return text;
+}
+
+[[nodiscard]] std::string list_of(std::span<const topic_partition> partitions) {
+  std::string text;
+  for (const topic_partition& where : partitions.first(std::min(partitions.size(), k_most_names)))
+    text += (text.empty() ? "" : ", ") + to_string(where);
+  return partitions.size() > k_most_names ? text + ", ..." : text;
 }
 
 }  // namespace
 
 turn_result<> group_ownership::check_before_joining() {
+  around_.board.clear_obstacle(k_others_obstacle);  // of the session before
   auto checked =
       ratchet::check_before_joining(around_.from, around_.to, around_.steps, around_.partitions.all(),
                                     around_.wish, around_.settings.kafka.group);
@@ -46,8 +60,7 @@ turn_result<> group_ownership::check_before_joining() {
   if (checked.value().refused) {
     return session_result{session_end::refused, std::move(*checked.value().refused)};
   }
-  if (checked.value().overridden) return wait_until_alone(*checked.value().overridden);
-  return go_on();
+  return wait_until_alone(checked.value().overridden);
 }
 
 milliseconds group_ownership::session_timeout() const {
@@ -64,31 +77,23 @@ milliseconds group_ownership::longest_absence() const {
   return session_timeout() + k_expiry_slack;
 }
 
-/// `--resume` is about to go over a claim that may be a living instance's. Nobody can tell whose members the
-/// group has, so it must have none; one that was killed is listed until its session ends, and that is waited
-/// for.
-turn_result<> group_ownership::wait_until_alone(const committed_offset& overridden) {
+/// One instance reads a whole group. Nobody can tell whose members it has: a copy of this directory has the
+/// same mark, and `--resume` may be about to go over the claim of an instance that lives. So it must have
+/// none; one that was killed is listed until its session ends, and that is waited for.
+turn_result<> group_ownership::wait_until_alone(const std::optional<committed_offset>& overridden) {
   const std::string& group = around_.settings.kafka.group;
   const milliseconds limit = longest_absence();
   const auto deadline = around_.clock.steady() + limit;
   for (bool first = true;; first = false) {
     const auto found = around_.from.members(k_query_timeout);
+    // Brokers that cannot say it are worked with; what is claimed is looked at all the same.
+    if (!found && !overridden && found.error() == source_condition::not_offered) return go_on();
     if (!found) return around_.questions.resume_failed(found.error());
     if (found.value().empty()) return go_on();
     if (around_.stop_requested()) return session_result{session_end::drained, {}};
     const std::string members = list_of(found.value());
-    if (around_.clock.steady() >= deadline) {
-      const std::string holder = overridden.metadata.empty() ? "" : ", " + overridden.metadata;
-      return session_result{
-          session_end::refused,
-          problem{make_error_code(errc::group_taken),
-                  "group `" + group + "` was not joined: it has live members (" + members +
-                      "), and its offsets are not this state directory's (" + to_string(overridden.where) +
-                      ": " + std::to_string(overridden.offset.value_or(0)) + holder + ")",
-                  std::string{"stop them permanently, then start again with `--resume "} +
-                      name_of(around_.wish.option) + "`; or use another `kafka.group`",
-                  {}}};
-    }
+    if (around_.clock.steady() >= deadline)
+      return session_result{session_end::refused, has_members(members, overridden)};
     if (first) {
       tell(around_.log, log_kind::group_busy,
            "group `{}` has members ({}); waiting up to {} s for them to leave; a killed member counts until "
@@ -96,9 +101,32 @@ turn_result<> group_ownership::wait_until_alone(const committed_offset& overridd
            group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
       around_.board.set_ready(false, "waiting for the group's other members to leave");
     }
+    RATCHET_TRY(around_.questions.do_meanwhile());
     if (const auto idle = around_.from.poll(1, k_look_again); !idle)
       return around_.questions.resume_failed(idle.error());
   }
+}
+
+problem group_ownership::has_members(const std::string& members,
+                                     const std::optional<committed_offset>& overridden) const {
+  const std::string what =
+      "group `" + around_.settings.kafka.group + "` was not joined: it has live members (" + members + "), ";
+  if (!overridden) {
+    return {
+        make_error_code(errc::group_taken),
+        what + "and one instance reads all of a group",
+        "stop them, then start again; or give this instance a `kafka.group` of its own; where one of them "
+        "reads another copy of this state directory, only one of the two may go on: see "
+        "docs/operating/troubleshooting.md",
+        {}};
+  }
+  const std::string holder = overridden->metadata.empty() ? "" : ", " + overridden->metadata;
+  return {make_error_code(errc::group_taken),
+          what + "and its offsets are not this state directory's (" + to_string(overridden->where) + ": " +
+              std::to_string(overridden->offset.value_or(0)) + holder + ")",
+          std::string{"stop them permanently, then start again with `--resume "} +
+              name_of(around_.wish.option) + "`; or use another `kafka.group`",
+          {}};
 }
 
 turn_result<> group_ownership::sign(std::uint64_t past_counter) {
@@ -129,9 +157,14 @@ result<std::optional<problem>> group_ownership::must_leave(const std::vector<top
                                  {}}};
   }
   RATCHET_TRY(const auto committed, around_.from.committed(all, k_query_timeout));
-  if (has_own_claim(around_.to, committed)) return stays;  // who has claimed stays
   const topic_partition& lowest = all.front();
   const bool holds_lowest = std::find(given.begin(), given.end(), lowest) != given.end();
+  if (has_own_claim(around_.to, committed)) {
+    // Those of a copy look the same. The group was empty: who is in it besides has joined since.
+    if (holds_lowest) return stays;
+    RATCHET_TRY(const bool alone, is_alone());
+    if (alone) return stays;
+  }
   // Somebody came in behind the look at the group: perhaps the one whose claims were to be gone over.
   const bool overrides = overridden_claim(around_.to, around_.steps, committed, around_.wish).has_value();
   if (holds_lowest && !overrides) return stays;
@@ -142,6 +175,61 @@ result<std::optional<problem>> group_ownership::must_leave(const std::vector<top
                   "` with a state directory of its own" + who,
               "run one instance for each state directory, and give each its own `kafka.group`",
               {}}};
+}
+
+result<bool> group_ownership::is_alone() {
+  const auto found = around_.from.members(k_query_timeout);
+  if (!found && found.error() == source_condition::not_offered) return true;
+  if (!found) return found.error();
+  return list_of(found.value()).empty();
+}
+
+bool group_ownership::is_time_to_look(std::chrono::steady_clock::time_point now) const {
+  return has_taken_ && (!last_look_ || now - *last_look_ >= k_look_for_others);
+}
+
+void group_ownership::forget_others() {
+  last_look_.reset();
+  show_others({});
+}
+
+turn_result<> group_ownership::look_for_others(std::span<const topic_partition> not_given,
+                                               std::chrono::steady_clock::time_point now) {
+  last_look_ = now;
+  // What cannot be asked now is asked again.
+  const auto claim = foreign_claim(around_.from, around_.to, around_.steps, not_given,
+                                   claims_of::copies_and_other_stores, k_others_timeout);
+  if (!claim) return go_on();
+  const auto found = around_.from.members(k_others_timeout);
+  const std::string members = found ? list_of(found.value()) : std::string{};
+  if (claim.value()) {
+    problem why = *claim.value();
+    why.message = "group `" + around_.settings.kafka.group + "` was left: " + why.message +
+                  (members.empty() ? "" : "; the group has the members " + members);
+    return session_result{session_end::refused, std::move(why)};
+  }
+  if (!members.empty()) {
+    show_others(list_of(not_given) + ": the group gave them to another member (" + members + ")");
+    return go_on();
+  }
+  std::string gone;
+  for (auto of = not_given.begin(); of != not_given.end(); ++of) {
+    if (of != not_given.begin() && of->topic == std::prev(of)->topic) continue;
+    const auto asked = around_.from.partitions(std::span{&of->topic, 1}, k_others_timeout);
+    if (!asked && asked.error() != make_error_code(errc::topic_missing)) return go_on();
+    if (!asked) gone += (gone.empty() ? "`" : ", `") + of->topic + "`";
+  }
+  if (!gone.empty()) gone = list_of(not_given) + ": no broker knows the topic " + gone + " any more";
+  show_others(gone);
+  return go_on();
+}
+
+void group_ownership::show_others(const std::string& found) {
+  if (found == others_) return;
+  others_ = found;
+  if (others_.empty()) return around_.board.clear_obstacle(k_others_obstacle);
+  tell(around_.log, log_kind::partitions_elsewhere, "{}", others_);
+  around_.board.set_obstacle(k_others_obstacle, others_);
 }
 
 bool group_ownership::needs_all_answers() const noexcept {
@@ -243,7 +331,8 @@ turn_result<bool> group_ownership::claim_failed(std::error_code code, bool more)
 /// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
 turn_result<> group_ownership::meets_a_copy(std::size_t claimed) {
   if (has_taken_ || claimed == around_.partitions.all().size()) return go_on();
-  auto met = claim_of_a_copy(around_.from, around_.to, around_.steps, around_.partitions.all());
+  auto met = foreign_claim(around_.from, around_.to, around_.steps, around_.partitions.all(),
+                           claims_of::copies, k_query_timeout);
   if (!met) return around_.questions.resume_failed(met.error());
   if (!met.value()) return go_on();
   met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;

@@ -51,14 +51,13 @@ class group_ownership {
 
   /// The state was read from another cluster than this one, which it goes on with as the option says.
   void meet_other_cluster(std::string id) { around_.wish.other_cluster = std::move(id); }
-  /// Looks whether the group may be joined, so that an incumbent sees no rebalance; waits until members are
-  /// gone whose claims are to be gone over. Ends: refused, drained, client_lost.
+  /// Looks whether the group may be joined, so that an incumbent sees no rebalance, and waits until it has no
+  /// members. Ends: refused, drained, client_lost; as cluster_questions::do_meanwhile().
   [[nodiscard]] turn_result<> check_before_joining();
   /// Draws the incarnation whose mark all commits carry: one past this counter. Ends: store_lost.
   [[nodiscard]] turn_result<> sign(std::uint64_t past_counter = 0);
 
-  /// Two instances that have claimed nothing may have joined at once: one of them leaves. Ends: refused,
-  /// client_lost.
+  /// Two instances may have joined at once: one of them leaves. Ends: refused, client_lost.
   [[nodiscard]] turn_result<> check_first_assignment(const std::vector<topic_partition>& given);
   /// Where to read these on, by the resume rules. None: they are asked about again, `more` being beside what
   /// is read already. Ends: refused, rebuild, client_lost.
@@ -74,6 +73,15 @@ class group_ownership {
   /// An assignment was claimed since the start: the state is this instance's.
   [[nodiscard]] bool has_taken() const noexcept { return has_taken_; }
 
+  /// The group does not give these to this instance, though it has claimed: shows on the board who is in the
+  /// group beside it, and which topics are gone. Asks the brokers every few seconds. Ends: refused, where
+  /// another state directory has claimed one of them, as each would have a part of the state.
+  [[nodiscard]] turn_result<> look_for_others(std::span<const topic_partition> not_given,
+                                              std::chrono::steady_clock::time_point now);
+  [[nodiscard]] bool is_time_to_look(std::chrono::steady_clock::time_point now) const;
+  /// All are given, or none: nothing is shown any more.
+  void forget_others();
+
   /// What the operator said answers for the directory as a whole, so that all partitions are looked at first.
   [[nodiscard]] bool needs_all_answers() const noexcept;
   /// Says so, where the option had nothing to do.
@@ -84,7 +92,11 @@ class group_ownership {
   [[nodiscard]] std::chrono::milliseconds longest_absence() const;
 
  private:
-  [[nodiscard]] turn_result<> wait_until_alone(const committed_offset& overridden);
+  [[nodiscard]] turn_result<> wait_until_alone(const std::optional<committed_offset>& overridden);
+  [[nodiscard]] problem has_members(const std::string& members,
+                                    const std::optional<committed_offset>& overridden) const;
+  [[nodiscard]] result<bool> is_alone();
+  void show_others(const std::string& found);
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>& given);
   [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
   /// It is the first assignment of a state that was read from another cluster.
@@ -94,6 +106,8 @@ class group_ownership {
 
   surroundings around_;
   bool has_taken_{false};
+  std::optional<std::chrono::steady_clock::time_point> last_look_;  ///< for others
+  std::string others_;                                              ///< as shown
 };
 
 }  // namespace ratchet

@@ -2,6 +2,7 @@
 #include "consumer/partition_set.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/assert.hpp"
@@ -107,6 +108,13 @@ std::set<topic_partition> partition_set::given() const {
   for (const auto& [where, unused] : assigned_) given.insert(where);
   for (const auto& [where, unused] : held_) given.insert(where);
   return given;
+}
+
+std::vector<topic_partition> partition_set::not_given() const {
+  const std::set<topic_partition> mine = given();
+  std::vector<topic_partition> others;
+  std::set_difference(all_.begin(), all_.end(), mine.begin(), mine.end(), std::back_inserter(others));
+  return others;
 }
 
 }  // namespace ratchet

@@ -85,6 +85,8 @@ class partition_set {
   void give_back();
   /// Whatever the group gave, and what is stopped: to be shown as this instance's.
   [[nodiscard]] std::set<topic_partition> given() const;
+  /// The others: the group gave them to somebody else, or to nobody. In order.
+  [[nodiscard]] std::vector<topic_partition> not_given() const;
 
  private:
   std::vector<topic_partition> all_;

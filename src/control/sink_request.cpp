@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "control/words.hpp"
@@ -26,6 +27,7 @@ namespace {
 constexpr const char* k_sinks = "sinks";
 constexpr const char* k_all = "all";
 constexpr std::size_t k_most_listed = 1000;  // who decides may mean any of them
+constexpr std::chrono::milliseconds k_look_again{50};
 constexpr std::array k_verbs{sink_verb::list, sink_verb::retry, sink_verb::skip};
 
 enum class answer : std::uint8_t { none, would, done, under_way };
@@ -65,6 +67,9 @@ class sink_errand {
     }
     return end();
   }
+
+  /// The message is there and was not refused yet: since the start it was not tried, or it is under way.
+  [[nodiscard]] bool may_come() const noexcept { return may_come_; }
 
  private:
   [[nodiscard]] std::optional<problem> check_name() const {
@@ -156,6 +161,7 @@ class sink_errand {
       return std::move(text_);
     }
     if (found_ == 0) {
+      may_come_ = request_.message && is_kept();
       return problem{errc::not_found,
                      "no refused message fits",
                      typed_command("sinks list") + " lists the refused messages",
@@ -168,6 +174,14 @@ class sink_errand {
     return std::move(text_);
   }
 
+  [[nodiscard]] bool is_kept() const {
+    const std::string_view lane = request_.sink == k_topics_name ? std::string_view{} : request_.sink;
+    if (*request_.message >= of_.state.outboxes().of(lane).next) return false;
+    constexpr std::uint64_t k_any_size = 1;
+    const auto rows = of_.state.outputs(lane, *request_.message, *request_.message + 1, 1, k_any_size);
+    return rows && !rows.value().empty();
+  }
+
   const sink_request& request_;
   owner_errands::access of_;
   const std::string& by_;
@@ -175,6 +189,7 @@ class sink_errand {
   std::string text_;
   std::uint64_t found_{0};
   std::uint64_t done_{0};
+  bool may_come_{false};
 };
 
 }  // namespace
@@ -224,12 +239,24 @@ sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience
   return [&owner, patience](const sink_request& request, const std::string& by,
                             const byte_sink& sink) -> reported<void> {
     reported<std::string> told = errand_was_cut_short();
+    bool may_come = false;
     const owner_errands::errand errand = [&](owner_errands::access of) {
-      told = sink_errand{request, of, by}.run();
+      sink_errand asked{request, of, by};
+      told = asked.run();
+      may_come = asked.may_come();
     };
-    const errand_end end = request.act ? owner.decide(errand, patience, [&sink] { return sink({}); })
-                                       : owner.run(errand, patience.owner);
-    if (end != errand_end::done) return decision_not_made(end);
+    const auto is_wanted = [&sink] { return sink({}); };
+    // Before the claim nothing is sent, so that nothing was refused that could be decided about.
+    const bool waits_for_claim = request.act || request.verb != sink_verb::list;
+    // Refusals are not in the state: behind a start each is found by sending the message again.
+    const auto until = std::chrono::steady_clock::now() + patience.owner;
+    for (;;) {
+      const errand_end end =
+          waits_for_claim ? owner.decide(errand, patience, is_wanted) : owner.run(errand, patience.owner);
+      if (end != errand_end::done) return decision_not_made(end);
+      if (!may_come || std::chrono::steady_clock::now() >= until || !is_wanted()) break;
+      std::this_thread::sleep_for(k_look_again);
+    }
     if (!told) return std::move(told.error());
     sink(told.value());
     return BOOST_OUTCOME_V2_NAMESPACE::success();

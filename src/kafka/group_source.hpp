@@ -64,6 +64,7 @@ class group_source final : public source {
   [[nodiscard]] std::error_code failed(int code) const;
   /// The same of a question about the group, whose offsets are there whether or not a topic is.
   [[nodiscard]] std::error_code group_failed(int code) const;
+  [[nodiscard]] std::string member_id() const;
   [[nodiscard]] result<record_probe*> own_reader();
   [[nodiscard]] result<partition_list> commit_list(std::span<const commit_request>) const;
   [[nodiscard]] result<int> partition_count(const std::string& topic,

@@ -37,6 +37,9 @@ std::optional<source_condition> condition_of(int code) noexcept {
       return source_condition::not_a_member;
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
       return source_condition::all_brokers_down;
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+      return source_condition::not_offered;
     default:  // the enum is the library's, and open
       return std::nullopt;
   }

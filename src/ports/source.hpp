@@ -52,6 +52,7 @@ struct group_member {
   std::string id;  ///< the brokers' own, unique in the group
   std::string client_id;
   std::string host;
+  bool is_this{false};  ///< the member that this source is
 };
 
 struct log_bounds {
@@ -151,7 +152,7 @@ class source {
   [[nodiscard]] virtual result<std::vector<committed_offset>> committed(
       std::span<const topic_partition>, std::chrono::milliseconds timeout) = 0;
   /// Who is in the group now; needs no membership. One that was killed stays listed until its session ends.
-  /// Errors: source_unavailable.
+  /// Errors: source_unavailable; what compares equal to source_condition::not_offered.
   [[nodiscard]] virtual result<std::vector<group_member>> members(std::chrono::milliseconds timeout) = 0;
   /// Errors: source_unavailable; topic_missing.
   [[nodiscard]] virtual result<log_bounds> bounds(const topic_partition&,

@@ -22,6 +22,7 @@ enum class source_condition {
   /// the gate that tells a zombie; a revoke follows.
   not_a_member,
   all_brokers_down,  ///< no connection is left; the client goes on trying
+  not_offered,       ///< these brokers do not know the question
 };
 
 class source_condition_category final : public std::error_category {
@@ -43,6 +44,8 @@ class source_condition_category final : public std::error_category {
         return "the group does not know this member";
       case source_condition::all_brokers_down:
         return "no broker can be reached";
+      case source_condition::not_offered:
+        return "the brokers do not know the question";
     }
     return "unknown";
   }

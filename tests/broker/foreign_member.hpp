@@ -22,7 +22,7 @@ class foreign_member {
   bool comes_to_hold(std::size_t partitions = 1) {
     return eventually([this, partitions] {
       turn();
-      return held_ >= partitions;
+      return held_.size() >= partitions;
     });
   }
   /// Answers what the group said. As long as it is not called, no rebalance comes to an end.
@@ -34,20 +34,34 @@ class foreign_member {
       if (const auto* a = std::get_if<notice::assigned>(&n)) {
         std::vector<position> positions;
         for (const auto& where : a->partitions) positions.push_back({where, 0});
-        held_ = positions.size();
+        held_ = a->partitions;
         answered = source_->assign(positions);
       } else if (std::holds_alternative<notice::revoked>(n)) {
-        held_ = 0;
+        held_.clear();
         answered = source_->unassign();
       }
       if (!answered) throw std::system_error{answered.error()};
     }
   }
+  /// Claims what it holds, as another copy of the directory that has claimed it.
+  void claim_as_a_copy() {
+    const auto known = source_->committed(held_, k_patience);
+    if (!known) throw std::system_error{known.error()};
+    std::vector<commit_request> claims;
+    for (const committed_offset& c : known.value()) {
+      auto mark = parse_metadata(c.metadata);
+      if (!mark || !c.offset) throw std::runtime_error{"nobody has claimed it: " + c.metadata};
+      mark->incarnation = {mark->incarnation.counter + 1, 99};
+      claims.push_back({c.where, *c.offset, to_metadata(*mark)});
+    }
+    const auto claimed = source_->commit_and_wait(claims, k_patience);
+    if (!claimed) throw std::system_error{claimed.error()};
+  }
   void leave() { source_->close(k_patience); }
 
  private:
   std::unique_ptr<source> source_;
-  std::size_t held_{0};
+  std::vector<topic_partition> held_;
 };
 
 }  // namespace ratchet::testing

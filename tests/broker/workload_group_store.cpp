@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // A second state directory in the same group.
+#include "broker/foreign_member.hpp"
 #include "broker/workload_matrix.hpp"
 
 namespace ratchet::testing {
@@ -69,6 +70,27 @@ TEST(group_store, keeps_exactly_one_of_two_fresh_ones_that_start_at_once) {
   ASSERT_TRUE(both[stays].signal(SIGTERM));
   EXPECT_EQ(both[stays].wait(k_patience), 0) << read_whole(logs[stays]);
   EXPECT_EQ(main_job::fault_of(states[stays], feed.oracle()), "");
+}
+
+TEST(group_store, is_left_by_an_incumbent_where_a_copy_claims_a_part_of_it) {
+  main_job job;
+  payment_feed feed{job.target(), main_job::dials(k_records, 63)};
+  feed.send();
+  auto daemon = job.start_daemon();
+  ASSERT_TRUE(job.comes_to(k_records)) << read_whole(job.log());
+  foreign_member copy{job};
+  ASSERT_TRUE(copy.comes_to_hold()) << read_whole(job.log());
+  EXPECT_EQ(daemon.ended(), std::nullopt) << "whoever claims nothing takes no part of the state";
+  copy.claim_as_a_copy();
+  ASSERT_TRUE(eventually([&] {
+    copy.turn();
+    return daemon.ended().has_value();
+  })) << read_whole(job.log());
+  EXPECT_EQ(daemon.ended(), 78) << read_whole(job.log());
+  expect_in("group `" + job.group() + "` was left: ", read_whole(job.log()));
+  expect_in("was written by another copy of this state directory", read_whole(job.log()));
+  expect_in("the group has the members `ratchet` at ", read_whole(job.log()));
+  copy.leave();
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ TEST(main_job_rebalance, goes_on_while_a_foreign_member_comes_and_goes) {
   ASSERT_TRUE(other.comes_to_hold()) << read_whole(job.log());
   ASSERT_TRUE(eventually([&] {
     other.turn();
-    return job.status().get<std::string>("ready_reason", "") ==
-           "2 of 4 partitions are not read by this instance";
+    const auto reason = job.status().get<std::string>("ready_reason", "");
+    return reason.starts_with("2 of 4 partitions are not read by this instance; ") &&
+           reason.find(": the group gave them to another member (`ratchet` at ") != std::string::npos;
   })) << read_whole(job.log());
   feed.wait();
   other.leave();

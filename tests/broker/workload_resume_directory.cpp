@@ -67,6 +67,50 @@ TEST(resume_directory, does_not_take_a_group_from_an_instance_that_lives) {
   EXPECT_EQ(job.fault(feed.oracle()), "");
 }
 
+TEST(resume_directory, refuses_a_plain_copy_beside_its_running_original) {
+  main_job job;
+  payment_feed feed{job.target(), main_job::dials(2 * k_records, 55)};
+  feed.send(k_records);
+  auto original = job.start_daemon();
+  ASSERT_TRUE(job.comes_to(k_records)) << read_whole(job.log());
+  const auto members = members_of(job);
+  const auto rebalances = rebalances_of(job);
+  // It knows all claims of its original, which has its mark.
+  const auto copy = job.directory() / "copy";
+  ASSERT_EQ(std::system(("cp -a " + job.state().string() + " " + copy.string()).c_str()), 0);
+  for (int start = 0; start < 2; ++start) {
+    const auto refused = job.run(with_state({"run"}, copy));
+    EXPECT_EQ(refused.code, 78) << refused.output;
+    expect_in("group `" + job.group() + "` was not joined: it has live members (`ratchet` at ",
+              refused.output);
+    expect_in("reads another copy of this state directory", refused.output);
+  }
+  feed.send();
+  ASSERT_TRUE(job.comes_to(2 * k_records)) << read_whole(job.log());
+  EXPECT_EQ(members_of(job), members);
+  EXPECT_EQ(rebalances_of(job), rebalances);
+  EXPECT_TRUE(job.status().get<bool>("ready"));
+  ASSERT_TRUE(original.signal(SIGTERM));
+  EXPECT_EQ(original.wait(k_patience), 0);
+  EXPECT_FALSE(says(read_whole(job.log()), "revoked")) << read_whole(job.log());
+  EXPECT_EQ(job.fault(feed.oracle()), "");
+}
+
+TEST(resume_directory, waits_for_its_own_killed_member_and_says_so) {
+  main_job job;
+  payment_feed feed{job.target(), main_job::dials(2 * k_records, 56)};
+  feed.send(k_records);
+  auto daemon = job.start_daemon();
+  ASSERT_TRUE(job.comes_to(k_records)) << read_whole(job.log());
+  daemon.kill();
+  feed.send();
+  const auto again = job.run_until_end();
+  EXPECT_EQ(again.code, 0) << again.output;
+  expect_in("for them to leave; a killed member counts until its session ends", again.output);
+  EXPECT_EQ(job.fault(feed.oracle()), "");
+  EXPECT_EQ(job.commit_fault(), "");
+}
+
 TEST(resume_directory, lets_one_of_two_copies_go_on_and_refuses_the_other) {
   half_done half{54};
   main_job& job = half.job;

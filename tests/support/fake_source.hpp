@@ -111,6 +111,7 @@ class fake_source final : public source {
   std::map<topic_partition, fake_log> logs;
   std::string cluster{"cluster-1"};
   std::vector<group_member> others;  ///< who is listed in the group beside this instance
+  std::error_code members_error;     ///< of the question who is listed
   /// What the first assignment after join() holds; none: every partition.
   std::optional<std::vector<topic_partition>> held_at_join;
   bool assigns_at_join{true};
@@ -200,13 +201,18 @@ class fake_source final : public source {
     }
     std::vector<committed_offset> out;
     for (const topic_partition& where : partitions) {
-      const fake_log& log = logs.at(where);
-      out.push_back({where, log.committed, log.metadata});
+      const auto log = logs.find(where);
+      if (log == logs.end()) {
+        out.push_back({where, std::nullopt, {}});
+        continue;
+      }
+      out.push_back({where, log->second.committed, log->second.metadata});
     }
     return out;
   }
   result<std::vector<group_member>> members(std::chrono::milliseconds) override {
     calls_.add("members");
+    if (members_error) return members_error;
     return others;
   }
   result<log_bounds> bounds(const topic_partition& where, std::chrono::milliseconds) override {

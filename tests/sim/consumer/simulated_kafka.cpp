@@ -204,6 +204,7 @@ result<std::optional<owned_record>> simulated_source::read_at(const topic_partit
 
 result<void> simulated_source::join(std::span<const std::string>) {
   if (!answered()) return unavailable();
+  if (!cluster_.others.empty()) throw broken("the group was joined while it had members");
   joined_ = true;
   generation_ = ++cluster_.generation;
   assigned_in_ = 1 + world_.draw(3);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,10 @@ struct cluster {
   /// Those of the members that still are.
   void take_late_commits();
   void pass_turn();
+  /// Those members are in the group no more.
+  void leave(std::string_view id) {
+    std::erase_if(others, [&](const group_member& m) { return m.id == id; });
+  }
 
   [[nodiscard]] std::string id() const { return "cluster-" + std::to_string(number); }
 

@@ -162,6 +162,7 @@ void world::apply_to_brokers(const fault& f) {
       break;
     case fault_kind::foreign_member:
       cluster_.held_by_others.insert(f.choice % cluster_.logs.size());
+      cluster_.others.push_back({"foreign", "kcat", "elsewhere"});
       if (f.amount % 4 == 0)
         log.committed = std::min(log.end, log.committed.value_or(log.start) + f.amount % 5);
       if (f.amount % 4 == 0) log.metadata = "somebody else's";
@@ -341,8 +342,10 @@ void world::end_spells(bool all) {
     if (s.kind == fault_kind::disk_full) disk_faults_.full = false;
     if (s.kind == fault_kind::slow_reducers) running_.on_call = nullptr;
     if (s.kind == fault_kind::transaction) end_transactions();
-    if (s.kind == fault_kind::other_store || s.kind == fault_kind::kill) cluster_.others.clear();
+    if (s.kind == fault_kind::other_store) cluster_.leave("other");
+    if (s.kind == fault_kind::kill) cluster_.leave("killed");
     if (s.kind == fault_kind::foreign_member) {
+      cluster_.leave("foreign");
       cluster_.held_by_others.clear();
       if (source_) source_->rebalance(false);
     }

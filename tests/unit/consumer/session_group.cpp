@@ -97,25 +97,74 @@ TEST(session_group, ends_the_wait_for_others_when_told_to_stop) {
   EXPECT_EQ(w.calls.find("join"), journal::npos);
 }
 
-TEST(session_group, asks_for_no_members_where_no_claim_is_gone_over) {
-  for (const resume_option option : {resume_option::none, resume_option::store, resume_option::kafka,
-                                     resume_option::rebuild, resume_option::takeover}) {
+constexpr resume_option k_every_option[] = {resume_option::none, resume_option::store, resume_option::kafka,
+                                            resume_option::rebuild, resume_option::takeover};
+
+TEST(session_group, is_not_joined_while_it_has_members_though_no_claim_is_gone_over) {
+  for (const resume_option option : k_every_option) {
     session_world w;
     w.source.produce(k_p0, event("a", 1));
     w.source.others = {k_somebody};
-    session_options options;
-    options.until_end = true;
-    options.resume.option = option;
-    ASSERT_EQ(w.run(options).end, session_end::caught_up);
-    EXPECT_EQ(w.calls.count("members"), 0U);
+    w.source.at_end = {};
+    w.source.tick = std::chrono::seconds{5};
+    const auto begun = w.clock.steady();
+    const session_result ended = w.run_with(option);
+    ASSERT_EQ(ended.end, session_end::refused);
+    ASSERT_TRUE(ended.why);
+    EXPECT_EQ(ended.why->code, errc::group_taken);
+    EXPECT_NE(ended.why->message.find("group `group-1` was not joined: it has live members (`payments-a` at "
+                                      "/10.0.0.7), and one instance reads all of a group"),
+              std::string::npos)
+        << ended.why->message;
+    EXPECT_NE(ended.why->hint.find("another copy of this state directory"), std::string::npos);
+    EXPECT_EQ(w.calls.count("members"), w.calls.lines.size()) << "nothing was joined, drawn or written";
+    EXPECT_GE(w.clock.steady() - begun, std::chrono::seconds{45}) << "a killed member is listed as long";
   }
+}
+
+TEST(session_group, is_joined_by_the_same_directory_once_its_killed_member_is_gone) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  w.source.produce(k_p0, event("a", 2));
+  w.source.others = {k_somebody};
+  w.source.script = {[&] { w.source.others.clear(); }};
+  owner_errands errands;
+  errands.open();
+  w.errands = &errands;
+  bool served = false;
+  ASSERT_TRUE(errands.leave([&](owner_errands::access of) {
+    served = true;
+    EXPECT_FALSE(of.may_change);
+    EXPECT_EQ(w.source.others.size(), 1U) << "while it waits";
+  }));
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("waiting up to 47 s for them to leave"), 1U) << w.logged();
+  EXPECT_TRUE(served);
+  EXPECT_EQ(w.counted().consumed, 2U);
+}
+
+TEST(session_group, is_joined_where_the_brokers_cannot_say_who_is_in_it) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  w.source.members_error = kafka_error(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE);
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.counted().consumed, 1U);
+}
+
+TEST(session_group, is_not_joined_where_nobody_answers_who_is_in_it) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  w.source.members_error = make_error_code(errc::source_unavailable);
+  ASSERT_EQ(w.run_until_end().end, session_end::client_lost);
+  EXPECT_EQ(w.calls.find("join"), journal::npos);
 }
 
 TEST(session_group, may_go_over_the_claim_of_the_store_that_it_has_put_aside_itself) {
   claimed_by_another w{resume_option::rebuild};
   w.source.others = {k_somebody};  // the client before, perhaps
+  w.source.script = {[&] { w.source.others.clear(); }};
   ASSERT_EQ(w.run_to_end(k_other_uuid).end, session_end::caught_up);
-  EXPECT_EQ(w.calls.count("members"), 0U);
   EXPECT_EQ(w.counted().consumed, 6U);
 }
 
@@ -184,6 +233,102 @@ TEST(session_group, is_left_where_a_copy_of_the_directory_was_started_at_the_sam
       std::string::npos)
       << ended.why->message;
   EXPECT_EQ(w.counted().consumed, 2U) << "nothing is read beside a copy";
+}
+
+TEST(session_group, is_left_by_the_one_of_two_copies_that_does_not_get_the_lowest_partition) {
+  for (const bool gets_something : {true, false}) {
+    started_before w;
+    w.source.held_at_join = std::vector<topic_partition>{};
+    if (gets_something) w.source.held_at_join->push_back(k_p1);
+    w.source.on_poll = [&](int) { w.source.others = {k_somebody}; };  // it joined in the same moment
+    const session_result ended = w.run_until_end();
+    ASSERT_EQ(ended.end, session_end::refused);
+    ASSERT_TRUE(ended.why);
+    EXPECT_EQ(ended.why->code, errc::group_taken);
+    EXPECT_EQ(w.counted().consumed, 2U);
+  }
+}
+
+TEST(session_group, is_left_where_a_copy_of_the_directory_claims_a_part_of_it_later) {
+  for (const char* uuid : {k_own_uuid, k_other_uuid}) {
+    started_before w;
+    w.source.held_at_join.reset();
+    w.source.script = {
+        [&] {
+          w.source.others = {k_somebody};
+          w.source.say(notice::revoked{{k_p0, k_p1}, false});
+          w.source.say(notice::assigned{{k_p0}});
+        },
+        [&] {
+          w.source.logs[k_p1].metadata = w.mark(uuid, {9, 99});
+        },
+        [&] { w.source.tick = std::chrono::seconds{1}; },
+    };
+    w.source.at_end = {};
+    const session_result ended = w.run();
+    ASSERT_EQ(ended.end, session_end::refused) << "each would have a part of the state";
+    ASSERT_TRUE(ended.why);
+    EXPECT_EQ(exit_code(ended.why->code), 78);
+    EXPECT_NE(ended.why->message.find("group `group-1` was left: t/1: "), std::string::npos)
+        << ended.why->message;
+    EXPECT_NE(ended.why->message.find("the group has the members `payments-a` at /10.0.0.7"),
+              std::string::npos)
+        << ended.why->message;
+    EXPECT_NE(ended.why->message.find(uuid == k_own_uuid ? "another copy of this state directory"
+                                                         : "held by another state directory"),
+              std::string::npos)
+        << ended.why->message;
+  }
+}
+
+TEST(session_group, shows_who_reads_the_rest_of_it_until_that_member_is_gone) {
+  started_before w;
+  w.source.held_at_join.reset();
+  w.source.tick = std::chrono::seconds{1};
+  const auto reason = [&] { return w.board.snapshot().ready_reason; };
+  w.source.script = {
+      [&] {
+        w.source.others = {k_somebody};
+        w.source.say(notice::revoked{{k_p0, k_p1}, false});
+        w.source.say(notice::assigned{{k_p0}});
+      },
+      [&] {
+        EXPECT_NE(reason().find("t/1: the group gave them to another member (`payments-a` at /10.0.0.7)"),
+                  std::string::npos)
+            << reason();
+        w.source.others.clear();
+        w.source.say(notice::revoked{{k_p0}, false});
+        w.source.say(notice::assigned{{k_p0, k_p1}});
+      },
+      [&] { EXPECT_EQ(reason(), ""); },
+  };
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.logged("the group gave them to another member"), 1U) << w.logged();
+}
+
+TEST(session_group, shows_which_topic_is_gone_where_nobody_else_is_in_it) {
+  session_world w{{[] {
+    stream_config s = payments();
+    s.topics = {"t", "u"};
+    return s;
+  }()}};
+  const topic_partition u0 = at("u", 0);
+  w.source.produce(k_p0, event("a", 1));
+  w.source.produce(u0, event("b", 1));
+  w.source.tick = std::chrono::seconds{1};
+  const auto reason = [&] { return w.board.snapshot().ready_reason; };
+  w.source.script = {
+      [&] {
+        w.source.logs.erase(u0);
+        w.source.say(notice::revoked{{k_p0, u0}, false});
+        w.source.say(notice::assigned{{k_p0}});
+      },
+      [&] {
+        EXPECT_NE(reason().find("u/0: no broker knows the topic `u` any more"), std::string::npos)
+            << reason();
+      },
+  };
+  ASSERT_EQ(w.run().end, session_end::drained);
 }
 
 TEST(session_group, is_worked_in_beside_a_member_that_claims_nothing) {

@@ -44,7 +44,7 @@ class sinks_request : public ::testing::Test {
 
   void refuse_first_of_p1() {
     w_.source.on_poll = [this](int) {
-      while (!to_.under_way.empty()) {
+      while (!to_.under_way.empty() && !(asks_at_once_ && looks_ < 2)) {
         const auto& row = *std::find_if(to_.sent.rbegin(), to_.sent.rend(), [this](const output_row& sent) {
           return sent.position == to_.under_way.front();
         });
@@ -63,9 +63,10 @@ class sinks_request : public ::testing::Test {
     waits_for_idle_ = until_sent;
     reported<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
     std::thread client{[&] {
-      while (!refused_) std::this_thread::sleep_for(milliseconds{1});
+      while (!refused_ && !asks_at_once_) std::this_thread::sleep_for(milliseconds{1});
       done = sink_actor_of(errands_)(request, "alice (uid 1000)", [this](std::string_view piece) {
         answer_ += piece;
+        looks_ += piece.empty() ? 1 : 0;
         return true;
       });
       answered_ = true;
@@ -79,6 +80,8 @@ class sinks_request : public ::testing::Test {
   owner_errands errands_;
   fake_publisher to_;
   bool waits_for_idle_{false};
+  bool asks_at_once_{false};   ///< and nothing is refused before it was looked for
+  std::atomic<int> looks_{0};  ///< whether whoever asked is there still: before each look for the message
   bool mended_{false};
   std::atomic<bool> refused_{false};
   std::atomic<bool> answered_{false};
@@ -151,6 +154,20 @@ TEST_F(sinks_request, says_what_it_does_not_find) {
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, make_error_code(errc::usage));
   EXPECT_THAT(other.error().hint, HasSubstr("there are: receipts"));
+}
+
+TEST_F(sinks_request, waits_in_the_first_moment_until_the_message_is_refused) {
+  asks_at_once_ = true;
+  const auto done = ask({.verb = sink_verb::skip, .sink = "receipts", .message = 0, .act = true}, true);
+  ASSERT_TRUE(done) << to_text(done.error());
+  EXPECT_THAT(answer_, HasSubstr(", skipped: 422"));
+}
+
+TEST_F(sinks_request, retries_in_the_first_moment_what_is_refused_then) {
+  asks_at_once_ = true;
+  const auto done = ask({.verb = sink_verb::retry, .sink = "receipts", .message = 0});
+  ASSERT_TRUE(done) << to_text(done.error());
+  EXPECT_THAT(answer_, HasSubstr("is sent again now: 422"));
 }
 
 TEST_F(sinks_request, says_that_no_such_message_is_refused) {

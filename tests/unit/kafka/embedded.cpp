@@ -5,6 +5,7 @@
 
 #include "kafka/embedded_broker.hpp"
 #include "kafka/raw_consume.hpp"
+#include "ports/source_condition.hpp"
 #include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
@@ -113,6 +114,15 @@ TEST_F(embedded_kafka, commits_offsets_with_their_metadata) {
   EXPECT_EQ(after[0].metadata, "ratchet1:mark");
   EXPECT_EQ(after[1].offset, 7);
   EXPECT_EQ(after[1].metadata, "other");
+}
+
+/// Nothing of it lists a group's members; a real broker does.
+TEST_F(embedded_kafka, says_that_it_cannot_tell_who_is_in_a_group) {
+  topic("t", 1);
+  auto source = open_source(config_of(brokers, "g"));
+  const auto members = source->members(k_patience);
+  ASSERT_FALSE(members);
+  EXPECT_EQ(members.error(), source_condition::not_offered) << members.error().message();
 }
 
 TEST_F(embedded_kafka, counts_and_times_raw_consumption) {
