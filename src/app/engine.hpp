@@ -137,6 +137,7 @@ class engine {
   /// Where no start was accepted in its place, the directory that was moved aside comes back.
   void put_back();
   [[nodiscard]] std::optional<problem> rebuild(const std::string& why);
+  [[nodiscard]] std::vector<std::string> held_by_no_topic() const;
   [[nodiscard]] std::optional<problem> refusal_of_rebuild() const;
   struct session_end_of {
     session_result ended;

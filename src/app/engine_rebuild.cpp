@@ -1,12 +1,15 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The part of engine that opens a store, says what a directory that does not open asks, and begins a new one
 // in its place.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "app/engine.hpp"
+#include "store/open/read_only.hpp"
 
 namespace ratchet {
 
@@ -29,6 +32,31 @@ void ask(problem& p) {
   asked.message = p.message;
   asked.hint = p.hint;
   asked.choices.push_back({resume_option::rebuild});
+}
+
+[[nodiscard]] bool is_empty(const stream_state& state) {
+  return state.partitions.empty() && state.counters.consumed == 0;
+}
+
+/// Of a directory that does not fit the config: the streams, those too that the config has dropped, whose
+/// records came from files or transactions. None where it cannot be read.
+[[nodiscard]] std::optional<std::vector<std::string>> stored_without_topic(const config& settings) {
+  const auto stored = open_store_read_only(settings.state.path);
+  if (!stored) return std::nullopt;
+  const auto view = stored.value()->view();
+  if (!view) return std::nullopt;
+  std::vector<std::string> names;
+  for (const stored_stream& stream : stored.value()->streams()) {
+    const auto state = view.value()->load(stream.id);
+    if (!state) return std::nullopt;
+    const auto configured = std::find_if(settings.streams.begin(), settings.streams.end(),
+                                         [&](const stream_config& s) { return s.name == stream.name; });
+    // A dropped stream that has positions has read a topic.
+    const bool has_topic = configured != settings.streams.end() ? !configured->topics.empty()
+                                                                : !state.value().partitions.empty();
+    if (!has_topic && !is_empty(state.value())) names.push_back(stream.name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -91,18 +119,26 @@ void engine::put_back() {
        here.string());
 }
 
-/// What no topic holds cannot be built again. Where the state cannot be opened nobody knows what a stream
-/// holds.
-std::optional<problem> engine::refusal_of_rebuild() const {
-  std::string names;
-  for (const auto& task : tasks_) {
-    const bool holds_nothing =
-        store_ != nullptr && task->state.partitions.empty() && task->state.counters.consumed == 0;
-    const stream_config& s = task->stream.config;
-    if (!s.topics.empty() || holds_nothing) continue;
-    names += (names.empty() ? "`" : ", `") + s.name + "`";
+/// The streams of which a rebuild would lose something, as no topic holds it.
+std::vector<std::string> engine::held_by_no_topic() const {
+  std::vector<std::string> names;
+  if (store_ == nullptr) {
+    if (auto stored = stored_without_topic(config_)) return std::move(*stored);
   }
-  if (names.empty()) return std::nullopt;
+  for (const auto& task : tasks_) {
+    // Where the directory cannot be read nobody knows what a stream holds.
+    const bool holds_nothing = store_ != nullptr && is_empty(task->state);
+    const stream_config& s = task->stream.config;
+    if (s.topics.empty() && !holds_nothing) names.push_back(s.name);
+  }
+  return names;
+}
+
+std::optional<problem> engine::refusal_of_rebuild() const {
+  const std::vector<std::string> streams = held_by_no_topic();
+  if (streams.empty()) return std::nullopt;
+  std::string names;
+  for (const std::string& name : streams) names += (names.empty() ? "`" : ", `") + name + "`";
   return problem{
       make_error_code(errc::resume_refused),
       "a rebuild would lose the state of " + names +

@@ -122,8 +122,21 @@ class errand_of_request {
   /// Numbers that nothing waits under can be skipped as well: those of a gap.
   void take_gap() {
     const waiting_filter& f = request_.filter;
-    if (request_.verb == waiting_verb::skip && f.aggregate && f.sequence && !f.state)
+    if (request_.verb != waiting_verb::skip || !f.aggregate || !f.sequence || f.state) return;
+    const auto missing = is_missing(*f.aggregate, *f.sequence);
+    if (!missing) {
+      failed_ = cannot_read(missing.error());
+    } else if (missing.value()) {
       (void)take(*f.aggregate, *f.sequence, 0);
+    }
+  }
+  /// Whether waiting events of the aggregate wait for it. The step that takes the decision looks again.
+  [[nodiscard]] result<bool> is_missing(std::string_view aggregate, sequence s) const {
+    const gate_rules rules = rules_of(stream_);
+    if (rules.order != order::strict) return false;
+    RATCHET_TRY(const auto of, read_waiting_aggregate(view_, stream_.id, aggregate));
+    if (!of || !of->lowest || s >= *of->lowest) return false;
+    return of->last ? s > *of->last : rules.first != first_number::any;
   }
 
   void carry_out() {

@@ -200,6 +200,42 @@ TEST_F(waiting_decisions, skip_a_number_that_never_came) {
   expect_clean();
 }
 
+/// A dry run must not promise what the real one refuses.
+TEST_F(waiting_decisions, skip_no_number_that_nobody_waits_for) {
+  for (const auto& [aggregate, number] : std::vector<std::pair<std::string, std::string>>{
+           {"unknown", "5"},  // nothing was ever seen of it
+           {"p1", "1"},       // it was applied
+           {"p1", "9"},       // it is behind all that wait
+       }) {
+    for (const bool act : {false, true}) {
+      std::vector<std::string> words{"--aggregate", aggregate, "--sequence", number};
+      if (act) words.emplace_back("--yes");
+      const ended told = decide("skip", words);
+      EXPECT_EQ(told.status, 1) << aggregate << number << told.out;
+      expect_in("no waiting event fits", told.err);
+      EXPECT_EQ(told.out, "");
+    }
+  }
+}
+
+/// The config has another stream in place of the one that was fed by `apply`, and a rebuild is asked for.
+TEST_F(waiting_decisions, and_all_else_outlive_a_rebuild_that_no_topic_could_follow) {
+  std::ifstream in{config_file()};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::size_t name = text.find("name: pay");
+  ASSERT_NE(name, std::string::npos);
+  text.replace(name, 9, "name: paid");
+  const std::string changed = (directory_ / "changed.yaml").string();
+  std::ofstream{changed} << text;
+  const auto bytes = files();
+  const ended refused =
+      ratchet({"run", "-c", changed, "--resume", "rebuild", "--why", "a new name", "--until-end"});
+  EXPECT_EQ(refused.status, 78) << refused.err;
+  expect_in("a rebuild would lose the state of `pay`", refused.err);
+  EXPECT_EQ(files(), bytes);
+  EXPECT_NE(list().find("p1  3"), std::string::npos) << list();
+}
+
 TEST_F(waiting_decisions, say_why_one_was_left_alone) {
   const ended parked = decide("replay", {"--aggregate", "p1", "--yes"});
   EXPECT_EQ(parked.status, 1);
