@@ -107,6 +107,10 @@ class bundler {
   [[nodiscard]] const message& of_several(const std::vector<const message*>& events) {
     const stream_setup& setup = setup_of(*events.back());
     message& record = begin_record(*events.back(), message_kind::event);
+    // It is sent when the last of them is there, whatever repeats of old ones are among them.
+    for (const message* event : events) {
+      if (record.time) record.time = std::max(record.time, event->time);
+    }
     const frame around = draw_frame(setup);
     std::string text = around.before;
     for (const message* event : events) {
