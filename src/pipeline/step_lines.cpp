@@ -186,7 +186,7 @@ void odd_time_lines::tell(const step_part& part) {
   const stream_change& change = *part.change;
   if (change.jumped)
     line(log_kind::time_jumped, *change.jumped, " moves the time of its partition to ", " at once, from ",
-         ": more than the window lies between, so that no id from before is remembered; the partition was "
+         ": more than the window lies between, so Ratchet remembers no id from before; the partition was "
          "quiet for that long, or many records in a row are of a wrong clock; this line is not repeated");
   if (change.passed_over)
     line(log_kind::time_passed_over, *change.passed_over, " has the time ",
@@ -196,9 +196,9 @@ void odd_time_lines::tell(const step_part& part) {
          "is not repeated");
   if (change.behind)
     line(log_kind::time_behind, *change.behind, " has the time ",
-         ", which is older than the window of its partition, whose time is ",
-         ": an old record, or records with a wrong clock moved the window too far; ids from so long ago are "
-         "not remembered; `ratchet status` counts such times, and this line is not repeated");
+         ", which is older than the window: its partition is at ",
+         "; it is an old record, or a wrong clock moved the window too far; `ratchet status` counts such "
+         "times, and this line is not repeated");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

@@ -36,6 +36,10 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     return "not an id as `dedup.ids` names them, a UUIDv7 where it names none; `dedup: {ids: opaque}` takes "
            "any text";
   }
+  if (is(malformed_reason::sequence_invalid) && value && value->find("gtid") != std::string::npos) {
+    return "if this is a GTID of MySQL or MariaDB: those of several servers have no order; take the binlog's "
+           "file and position, as debezium-cdc does, or `sequence: offset`";
+  }
   if (is(malformed_reason::sequence_invalid)) {
     return "not what the config says of `sequence`: digits if it says nothing; `sequence: {from: …, as: …}` "
            "takes decimal, time (RFC 3339 with its zone, as in 2026-01-31T12:00:00Z), lsn, hlc, ulid, uuidv7 "
