@@ -71,7 +71,8 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
     out.emplace_back(
         "sequences are compared as text: \"10\" is below \"9\"" +
         std::string{stream.envelope.format == envelope_format::cloudevents
-                        ? ", unless the event has sequencetype: Integer; for numbers set as: integer"
+                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer; an "
+                          "aggregate whose events change from the one to the other is stale from then on"
                         : ""});
   }
   if (stream.envelope.format == envelope_format::cloudevents &&

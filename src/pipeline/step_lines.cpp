@@ -186,8 +186,8 @@ void odd_time_lines::tell(const step_part& part) {
   const stream_change& change = *part.change;
   if (change.jumped)
     line(log_kind::time_jumped, *change.jumped, " moves the time of its partition to ", " at once, from ",
-         ": that is more than the window, so earlier ids are no longer remembered; the partition was quiet "
-         "for that long, or many records in a row are of a wrong clock; this line is not repeated");
+         ": more than the window lies between, so Ratchet remembers no id from before; the partition was "
+         "quiet for that long, or many records in a row are of a wrong clock; this line is not repeated");
   if (change.passed_over)
     line(log_kind::time_passed_over, *change.passed_over, " has the time ",
          ", but the records around it are of about ",
@@ -196,10 +196,9 @@ void odd_time_lines::tell(const step_part& part) {
          "is not repeated");
   if (change.behind)
     line(log_kind::time_behind, *change.behind, " has the time ",
-         ", which is before the window of its partition; the time of that partition is ",
-         ": the record is old, or records with a wrong clock moved the window too far; ids from so long ago "
-         "are "
-         "not remembered; `ratchet status` counts such times, and this line is not repeated");
+         ", which is older than the window: its partition is at ",
+         "; it is an old record, or a wrong clock moved the window too far; `ratchet status` counts such "
+         "times, and this line is not repeated");
 }
 
 void step_lines::tell_of_more(const key& of, std::uint64_t count) const {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/record.hpp"
+#include "core/shown_text.hpp"
 #include "decode/time_text.hpp"
 #include "reports/id_spelling.hpp"
 #include "reports/line_pages.hpp"
@@ -64,6 +65,7 @@ std::string text_of(const id_spelling& ids, const rejected_row& row) {
   if (is_malformed(row)) out += ": " + fault_text(row);
   out += "  since " + to_rfc3339(row.at);
   if (row.id) out += "  event " + ids.text(*row.id);
+  if (is_malformed(row) && row.key) out += "  key " + shown_text(*row.key);
   return out + "  " +
          (row.where.topic.empty() ? "content " + content_hash_text(row)
                                   : position_word(kept_rejected::position::of(row)));

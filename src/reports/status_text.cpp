@@ -52,6 +52,15 @@ void count_line(std::string& out, std::string_view name, std::uint64_t value, co
   append_line(out, line);
 }
 
+/// Most likely the config does not fit, which the numbers alone do not shout.
+void append_if_all_rejected(std::string& out, const stream_report& stream, bool lists_rejected) {
+  const counters& c = stream.state.counters;
+  if (c.consumed == 0 || c.rejected() != c.consumed) return;
+  append_line(out,
+              "  every event was rejected, so that there is no state: most likely the config does not fit" +
+                  (lists_rejected ? std::string{} : "; see " + typed_command("status", "--rejected")));
+}
+
 void append_counters(std::string& out, const counters& c) {
   count_line(out, "consumed", c.consumed);
   for (const auto& [name, value] : verdict_counts(c)) {
@@ -227,6 +236,7 @@ std::string status_text(const status_report& report) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
+    append_if_all_rejected(out, stream, report.lists_rejected);
     append_leaps(out, stream.state);
     if (stream.fields && !stream.fields->unlikely_times.empty()) {
       append_line(out, "  " + stream.fields->unlikely_times);

@@ -49,10 +49,41 @@ constexpr known_begin k_begins[] = {
      ""},
     {"{'"sv, "what Python prints of a dict, with single quotes", "have the producer send json.dumps() of it",
      ""},
+    {"Struct{"sv, "what Kafka Connect prints of a struct with StringConverter",
+     "set the connector's converter to JsonConverter", ""},
     {"<"sv, "XML", k_json, ""},
     {"\x1E"sv, "a JSON text sequence (RFC 7464)", "have the producer leave out the record separators",
      "tr -d '\\036'"},
 };
+
+/// What is between braces, and no JSON: names without quotes, or several values.
+[[nodiscard]] likely_kind kind_of_braces(std::string_view text) {
+  const std::size_t name = text.find_first_not_of(" \t\r\n", 1);
+  const std::size_t end =
+      name == std::string_view::npos
+          ? name
+          : text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.", name);
+  if (end != std::string_view::npos && end > name) {
+    if (text[end] == '=')
+      return {"what Java prints of a map, with = behind the names", "have the producer write it as JSON"};
+    if (text[end] == ':')
+      return {"an object whose names have no quotes, as in JavaScript", "have the producer write it as JSON"};
+  }
+  if (text.find("}{") != std::string_view::npos || text.find("} {") != std::string_view::npos) {
+    return {
+        "several JSON values one behind the other",
+        "have the producer send one in each record, or put a line feed between them and set `each: lines`"};
+  }
+  return {};
+}
+
+/// Of an object or an array.
+[[nodiscard]] bool is_base64_of_json(std::string_view text) noexcept {
+  constexpr std::string_view k_digits{
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\r\n"};
+  return (text.starts_with("eyJ") || text.starts_with("ewog") || text.starts_with("W3si")) &&
+         text.find_first_not_of(k_digits) == std::string_view::npos;
+}
 
 [[nodiscard]] bool is_printable(unsigned char c) noexcept {
   return c >= ' ' && c < 0x7F;
@@ -80,7 +111,11 @@ likely_kind kind_of_bytes(std::string_view begin) {
     return {"a line of a JSON array, with the comma behind it", "have the producer leave out the comma", true,
             "sed 's/,[[:space:]]*$//'"};
   }
-  if (begin[at] == '{' || begin[at] == '[') return {};
+  if (begin[at] == '{') return kind_of_braces(begin.substr(at));
+  if (begin[at] == '[') return {};
+  if (is_base64_of_json(begin))
+    return {"JSON in base64", "have the producer send the JSON as it is", true,
+            "jq -Rc '@base64d | fromjson'"};
   if (std::all_of(begin.begin(), begin.end(), is_text)) return {"text that is not JSON", k_json};
   const bool is_binary = std::any_of(begin.begin(), begin.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';

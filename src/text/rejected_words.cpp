@@ -36,6 +36,10 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     return "not an id of the kind that `dedup.ids` sets, which is UUIDv7 by default; `dedup: {ids: opaque}` "
            "takes any text";
   }
+  if (is(malformed_reason::sequence_invalid) && value && value->find("gtid") != std::string::npos) {
+    return "if this is a GTID of MySQL or MariaDB: those of several servers have no order; take the binlog's "
+           "file and position, as debezium-cdc does, or `sequence: offset`";
+  }
   if (is(malformed_reason::sequence_invalid)) {
     return "not of the kind that `sequence` takes, which is digits by default; `sequence: {from: …, as: …}` "
            "takes decimal, time (RFC 3339 with its zone, as in 2026-01-31T12:00:00Z), lsn, hlc, ulid, uuidv7 "

@@ -148,7 +148,7 @@ TEST_F(lines_of_steps, tell_once_of_jumps_and_of_records_behind_them) {
   EXPECT_THAT(text_.str(), HasSubstr("t/0 at offset 17 moves the time of its partition to "
                                      "2027-01-15T08:00:00.000Z at once, from 2023-11-14T22:13:20.000Z: "));
   EXPECT_THAT(text_.str(), HasSubstr("t/0 at offset 18 has the time 2023-11-14T22:14:20.000Z, which is older "
-                                     "than the window of its partition, whose time is 2027-01-15T08:00:00"));
+                                     "than the window: its partition is at 2027-01-15T08:00:00.000Z"));
   EXPECT_EQ(count(), 2) << "each once";
 }
 

@@ -32,6 +32,7 @@ class rejected_listing : public ::testing::Test {
     malformed.pointer = "/id";
     malformed.byte_offset = 17;
     malformed.at = k_noon + 1min;
+    malformed.key = "k\n9";
     rejected_row plain = row(255, reject_reason::too_old, "p2");
     plain.where = {};
     plain.record_time.reset();
@@ -112,7 +113,7 @@ TEST_F(rejected_listing, has_a_line_each_for_people) {
                    "p\\x0a1/7  rejected  conflict  since 2026-01-01T12:00:00.000Z  event "
                    "019b79a3-d400-7000-8000-000000000001  t/2@3",
                    "-  rejected  malformed: missing_field at /id, byte 17  since 2026-01-01T12:01:00.000Z  "
-                   "t/2@5"}));
+                   "key k\\x0a9  t/2@5"}));
 }
 
 TEST_F(rejected_listing, spells_ids_as_their_kind_is_spelt) {

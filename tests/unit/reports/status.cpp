@@ -322,6 +322,21 @@ TEST(status, says_where_a_partition_waits_for_a_transaction_to_end) {
               Not(HasSubstr("transaction_open_at")));
 }
 
+TEST(status_text, says_where_every_event_was_rejected) {
+  stream_report stream = some_stream();
+  EXPECT_EQ(status_text(report_with(stream)).find("every event was rejected"), std::string::npos);
+  stream.state.counters = {};
+  EXPECT_EQ(status_text(report_with(stream)).find("every event was rejected"), std::string::npos);
+  stream.state.counters.consumed = 3;
+  stream.state.counters.rejected_malformed = 2;
+  stream.state.counters.rejected_conflict = 1;
+  EXPECT_NE(status_text(report_with(stream))
+                .find("every event was rejected, so that there is no state: most "
+                      "likely the config does not fit; see `ratchet status"),
+            std::string::npos)
+      << status_text(report_with(stream));
+}
+
 TEST(status_text, says_where_times_are_of_another_unit) {
   status_report report;
   stream_report& of = report.streams.emplace_back();

@@ -26,6 +26,15 @@ TEST(likely_kind, is_told_by_the_first_bytes) {
                           "abc")
                 .what,
             "a binary format, as Protobuf, Avro or MessagePack");
+  EXPECT_EQ(kind_of_bytes("eyJpZCI6ImEiLCJ2IjoxfQ==").what, "JSON in base64");
+  EXPECT_EQ(kind_of_bytes("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln").what, "text that is not JSON");
+  EXPECT_EQ(kind_of_bytes("Struct{id=1}").what, "what Kafka Connect prints of a struct with StringConverter");
+  EXPECT_EQ(kind_of_bytes("{id=1, name=a}").what, "what Java prints of a map, with = behind the names");
+  EXPECT_EQ(kind_of_bytes("{ id: 1 }").what, "an object whose names have no quotes, as in JavaScript");
+  EXPECT_EQ(kind_of_bytes(R"({"a":1}{"a":2})").what, "several JSON values one behind the other");
+  EXPECT_FALSE(kind_of_bytes(R"({"a":"}{"})").certain) << "it may be within a string of JSON";
+  EXPECT_EQ(kind_of_bytes("{").what, "");
+  EXPECT_EQ(kind_of_bytes("{}").what, "");
   EXPECT_EQ(kind_of_bytes("  ").what, "nothing but white space");
   EXPECT_EQ(kind_of_bytes("{\"a\":1,}").what, "") << "JSON with a fault in it is no other kind";
   EXPECT_EQ(kind_of_bytes("\0\0\0\0\x2A\x02"
@@ -55,6 +64,8 @@ TEST(likely_kind, of_a_rejected_record_is_a_hint) {
   EXPECT_EQ(hint_on_fault("missing_field", "{}"), "");
   EXPECT_NE(hint_on_fault("empty_value", "").find("without bytes"), std::string::npos);
   EXPECT_NE(hint_on_fault("range_invalid", "{}").find("`previous`"), std::string::npos);
+  EXPECT_NE(hint_on_fault("sequence_invalid", R"({"gtid":"0-1-270"})").find("GTID"), std::string::npos);
+  EXPECT_EQ(hint_on_fault("sequence_invalid", R"({"v":"x"})").find("GTID"), std::string::npos);
 }
 
 TEST(escaped_beginning, is_one_line_of_ascii_and_bounded) {
