@@ -251,8 +251,8 @@ sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience
     // Refusals are not in the state: behind a start each is found by sending the message again.
     const auto until = std::chrono::steady_clock::now() + patience.owner;
     for (;;) {
-      const errand_end end = waits_for_claim ? owner.decide(errand, patience, is_wanted)
-                                             : owner.run(errand, patience.owner);
+      const errand_end end =
+          waits_for_claim ? owner.decide(errand, patience, is_wanted) : owner.run(errand, patience.owner);
       if (end != errand_end::done) return decision_not_made(end);
       if (!may_come || std::chrono::steady_clock::now() >= until || !is_wanted()) break;
       std::this_thread::sleep_for(k_look_again);

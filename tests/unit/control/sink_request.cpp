@@ -80,8 +80,8 @@ class sinks_request : public ::testing::Test {
   owner_errands errands_;
   fake_publisher to_;
   bool waits_for_idle_{false};
-  bool asks_at_once_{false};    ///< and nothing is refused before it was looked for
-  std::atomic<int> looks_{0};   ///< whether whoever asked is there still: before each look for the message
+  bool asks_at_once_{false};   ///< and nothing is refused before it was looked for
+  std::atomic<int> looks_{0};  ///< whether whoever asked is there still: before each look for the message
   bool mended_{false};
   std::atomic<bool> refused_{false};
   std::atomic<bool> answered_{false};
