@@ -34,8 +34,10 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds k_close_deadline{10'000};
-/// While a member joins, its coordinator answers nothing else, a farewell neither: to wait for it is vain.
-constexpr std::chrono::milliseconds k_close_unjoined{1'000};
+/// While a member joins, its coordinator answers nothing else, a farewell neither, and one that hangs answers
+/// nothing at all: to wait for it is vain. What was said is on its way.
+constexpr std::chrono::milliseconds k_close_unjoined{300};
+constexpr std::chrono::milliseconds k_leave_patience{400};
 constexpr std::chrono::milliseconds k_new_client_pause{1'000};
 constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
@@ -265,6 +267,15 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   })};
 }
 
+bool engine::coordinator_answers(source& from) const {
+  for (const auto& s : streams_) {
+    if (s->config.topics.empty()) continue;
+    const topic_partition any{s->config.topics.front(), partition_id{0}};
+    return from.committed(std::span{&any, 1}, k_leave_patience).has_value();
+  }
+  return false;
+}
+
 engine::session_end_of engine::one_session(bool until_end, const std::atomic<bool>& stop) {
   auto made = make_source();
   if (!made) return {{session_end::refused, std::move(made.error())}, false};
@@ -281,7 +292,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
                             &stop,
                             draw_random()}};
   session_result ended = session.run();
-  if (session.was_assigned()) from.has_joined();
+  if (session.was_assigned() && coordinator_answers(from.get())) from.has_joined();
   times_ = session.times();
   if (session.was_assigned()) options_.resume = resume_option::none;  // it holds for the first assignment
   return {std::move(ended), session.was_assigned()};

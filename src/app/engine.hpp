@@ -147,6 +147,8 @@ class engine {
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   /// The client of one session, or what stands for it where nothing is read.
   [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
+  /// Whoever takes in that this instance leaves the group answers now. Waits for less than half a second.
+  [[nodiscard]] bool coordinator_answers(source&) const;
   /// run() but for what it leaves to be asked.
   [[nodiscard]] std::optional<problem> run_once(bool until_end, const std::atomic<bool>& stop);
   /// The same, with whoever asks being answered meanwhile.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/shown_text.hpp"
+#include "core/typed_command.hpp"
 #include "decode/record_hash.hpp"
 #include "pipeline/audit_rows.hpp"
 #include "ports/source_condition.hpp"
@@ -122,6 +123,21 @@ void add_refusal(std::optional<problem>& refused, const problem& of_partition) {
                             of_partition.questions.end());
 }
 
+/// In order `strict` their events are gaps; empty: nobody waits for ever.
+[[nodiscard]] std::string what_waits_for_them(const partition_task* task) {
+  if (task == nullptr || task->stream.config.order != order::strict) return {};
+  if (task->stream.config.gap.policy != gap_policy::wait) return {};
+  return "; later events of an aggregate that lost one of them wait for its number until you decide about "
+         "them: " +
+         typed_command("waiting list", shell_word(task->stream.config.name) + " --reason gap") +
+         " lists those that wait";
+}
+
+/// No record of it was ever handled: markers of transactions alone were read, or nothing.
+[[nodiscard]] bool is_untouched(const partition_state* state) {
+  return state != nullptr && !state->last_record && !state->highest_time && state->leaps.empty();
+}
+
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
            const resume_facts& f, const pipeline& p, const store& s, timestamp now) {
   const std::string stream = stream_name(p, c.where);
@@ -150,9 +166,9 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
   if (d.audit) out.audits.push_back(audit_of_resume(d, f, c.where, stream, now));
   if (d.lost_to > d.lost_from) {
     out.warnings.push_back(to_string(c.where) + ": offsets " + range(d.lost_from, d.lost_to) +
-                           " are not handled");
+                           " are not handled" + what_waits_for_them(p.task_of(c.where.topic)));
   }
-  if (d.warn_unchecked) {
+  if (d.warn_unchecked && !is_untouched(p.find(c.where))) {
     const std::string why =
         f.last == resume_facts::last_record::absent
             ? "the record at offset " + std::to_string(f.last_offset) + " is gone (compacted or expired)"

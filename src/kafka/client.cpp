@@ -15,6 +15,10 @@ namespace ratchet {
 
 namespace {
 
+/// Of a consumer everything that matters was said when it was closed; behind a topic that is gone librdkafka
+/// 2.0.2 does not come to an end.
+constexpr std::chrono::milliseconds k_consumer_destroy_wait{500};
+
 client_callbacks* callbacks_of(const rd_kafka_t* handle) noexcept {
   return static_cast<client_callbacks*>(rd_kafka_opaque(handle));
 }
@@ -143,7 +147,8 @@ reported<std::shared_ptr<kafka_client>> kafka_client::make(rd_kafka_type_t type,
   }
   // The deleter, not the destructor, bounds the wait: the helper thread owns the object until it is gone.
   return std::shared_ptr<kafka_client>{
-      client, [](kafka_client* last) { run_bounded([last] { delete last; }, k_destroy_wait); }};
+      client, [wait = type == RD_KAFKA_CONSUMER ? k_consumer_destroy_wait : k_destroy_wait](
+                  kafka_client* last) { run_bounded([last] { delete last; }, wait); }};
 }
 
 kafka_client::~kafka_client() {

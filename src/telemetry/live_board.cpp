@@ -2,6 +2,9 @@
 #include "telemetry/live_board.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "text/partition_name.hpp"
 
 namespace ratchet {
 
@@ -120,15 +123,25 @@ live_status live_board::snapshot() const {
     all.ready = false;
   };
   for (const auto& [name, reason] : obstacles_) add(reason);
-  std::vector<std::string> to_do;
+  // Each answer once, with the partitions that it is of where there are several answers.
+  std::vector<std::pair<std::string_view, std::string>> to_do;
   for (const auto& [stream, partitions] : all.streams) {
     for (const auto& [where, partition] : partitions) {
       if (!partition.stopped) continue;
-      add(words_of_stop(*partition.stopped).what);
-      add_new(to_do, *partition.stopped);
+      const stop_words words = words_of_stop(*partition.stopped);
+      add(words.what);
+      if (words.to_do.empty()) continue;
+      const auto known =
+          std::find_if(to_do.begin(), to_do.end(), [&](const auto& one) { return one.first == words.to_do; });
+      if (known == to_do.end()) {
+        to_do.emplace_back(words.to_do, to_string(where));
+      } else {
+        known->second += ", " + to_string(where);
+      }
     }
   }
-  for (const std::string& one : to_do) add(one);
+  for (const auto& [answer, of] : to_do)
+    add(to_do.size() == 1 ? std::string{answer} : of + ": " + std::string{answer});
   return all;
 }
 

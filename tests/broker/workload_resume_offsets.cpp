@@ -52,8 +52,8 @@ TEST(resume_offsets, come_to_no_lag_behind_the_markers_of_transactions) {
   auto held = job.start({"run", "--until-end"}, log);
   EXPECT_TRUE(eventually([&] { return says(read_whole(log), "resuming " + job.target().topic + "/0"); }));
   EXPECT_FALSE(says(read_whole(log), "/0: no record below")) << "its last one is remembered by its offset";
-  EXPECT_TRUE(says(read_whole(log), "/1: the state remembers no record below offset 4"))
-      << "none of it was ever handled";
+  EXPECT_FALSE(says(read_whole(log), "/1: the state remembers no record below offset 4"))
+      << "none of it was ever handled: there is nothing to compare";
   producer.commit();
   EXPECT_EQ(held.wait(k_patience), 0) << read_whole(log);
   const auto done = job.run_until_end();

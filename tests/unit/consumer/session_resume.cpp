@@ -149,10 +149,21 @@ TEST(session_resume, stops_where_the_last_record_before_the_markers_of_transacti
   EXPECT_EQ(w.run_to_end_with(resume_option::rebuild).end, session_end::rebuild);
 }
 
+TEST(session_resume, says_nothing_of_a_partition_in_which_only_markers_of_transactions_were_read) {
+  session_world w;
+  w.source.logs[k_p0].end = 4;
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  ASSERT_EQ(w.state_of(k_p0).next_offset, 4);
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+  EXPECT_EQ(w.logged("cannot check whether"), 0U) << "there is nothing of it to compare: " << w.logged();
+}
+
 TEST(session_resume, warns_and_goes_on_where_it_remembers_no_record_below_its_position) {
   resumed w;
+  w.source.produce(k_p0, event("a", 4), w.clock.now());
+  ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   w.commit_by_somebody(6);
-  w.produce(k_p0, 4, 9, "a");
+  w.produce(k_p0, 5, 9, "a");
   w.log_of_p0().records.resize(6);
   w.log_of_p0().end = 6;
   ASSERT_EQ(w.run_to_end_with(resume_option::kafka).end, session_end::caught_up);
@@ -236,6 +247,29 @@ TEST(session_resume, stops_where_somebody_skipped_ahead) {
       w.expect_audit("resume_skipped_ahead", "offsets [3, 5) were not handled");
       EXPECT_EQ(w.counted().consumed, 6U);
     }
+  }
+}
+
+TEST(session_resume, says_in_strict_order_that_later_events_wait_for_what_was_skipped) {
+  for (const bool waits : {true, false}) {
+    stream_config s = payments();
+    s.order = order::strict;
+    s.gap.policy = waits ? gap_policy::wait : gap_policy::skip;
+    session_world w{{s}};
+    w.produce(k_p0, 1, 3, "a");
+    ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
+    w.source.logs[k_p0].committed = 5;
+    w.source.logs[k_p0].metadata.clear();
+    w.produce(k_p0, 4, 6, "a");
+    session_options options;
+    options.until_end = true;
+    options.resume.option = resume_option::kafka;
+    ASSERT_EQ(w.run(options).end, session_end::caught_up);
+    EXPECT_EQ(w.logged("t/0: offsets [3, 5) are not handled"), 1U) << w.logged();
+    EXPECT_EQ(w.logged("later events of an aggregate that lost one of them wait for its number"),
+              waits ? 1U : 0U)
+        << w.logged();
+    EXPECT_EQ(w.logged("payments --reason gap"), waits ? 1U : 0U) << "the command that shows them";
   }
 }
 

@@ -126,6 +126,19 @@ TEST(readiness, lists_what_stands_against_it_until_each_is_cleared) {
   EXPECT_EQ(board.snapshot().ready_reason, "");
 }
 
+TEST(readiness, names_the_partitions_of_each_answer_where_there_are_several) {
+  live_board board{timestamp{}};
+  board.set_ready(true);
+  board.set_assigned("payments", std::vector{at("t", 0), at("t", 1), at("t", 2)});
+  board.set_stopped("payments", at("t", 0), "t/0: set back\nstart with `store`");
+  EXPECT_EQ(board.snapshot().ready_reason, "t/0: set back; start with `store`");
+  board.set_stopped("payments", at("t", 1), "t/1: shorter\nstart with `rebuild`");
+  board.set_stopped("payments", at("t", 2), "t/2: set back\nstart with `store`");
+  EXPECT_EQ(board.snapshot().ready_reason,
+            "t/0: set back; t/1: shorter; t/2: set back; t/0, t/2: start with `store`; t/1: start with "
+            "`rebuild`");
+}
+
 TEST(liveness, ends_when_the_owner_thread_makes_no_turn_and_comes_back_with_the_next) {
   watched_world w;
   w.produce(k_p0, 1, 3);
