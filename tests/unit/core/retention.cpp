@@ -341,7 +341,8 @@ TEST(retention, gives_what_waited_the_time_of_its_partition_where_the_stream_has
   EXPECT_EQ(said(w, 100'000, 1, "-", "clock"), verdict::applied);
   w.step({{.sequence = seq(2), .time = {}, .offset = 100'001}});
   ASSERT_EQ(w.state.floor, std::nullopt);
-  const testing::batch b{{{.sequence = seq(1), .time = 100'500, .offset = 100'500}}};
+  const std::vector<spec> specs{{.sequence = seq(1), .time = 100'500, .offset = 100'500}};
+  const testing::batch b{specs};
   const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
   const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
   ASSERT_EQ(change.outputs.size(), 2U);
