@@ -103,7 +103,10 @@ record_splitter::holds record_splitter::split_array() {
     const json::fault& told = first.reason != malformed_reason::none ? first : fault;
     return refuse(told.reason, {}, body_.data() + told.offset);
   }
-  if (find_list() == holds::fault) return holds::fault;
+  if (find_list() == holds::fault) {
+    (void)breaks_all();  // where it is no JSON at all, that is told first
+    return holds::fault;
+  }
   note_outside(outside_.at(list_));
   return events_.empty() ? holds::nothing : holds::several;
 }

@@ -311,7 +311,10 @@ class format_reference {
       out.sequence = s;
     }
     json_node time;
-    if (!attribute(structured, "time", time).well) return false;
+    const place at = attribute(structured, "time", time);
+    if (!at.well) return false;
+    // Other spellings, and what is none, the units have.
+    has_answer_ = has_answer_ && (at.node == nullptr || reference_rfc3339(at.node->text));
     out.kind = record_.value ? decoded_kind::event : decoded_kind::tombstone;
     if (!structured) return !record_.value || root_ == nullptr || payload_in({true, root_, true}, out);
     return read_data(out);

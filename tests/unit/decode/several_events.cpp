@@ -189,6 +189,16 @@ TEST(several_events, are_none_where_any_byte_of_their_record_is_no_json) {
       << "what lies around an event is no part of its depth";
 }
 
+/// Wherever the bytes lie in the blocks in which the value is searched.
+TEST(several_events, of_a_record_that_is_no_json_are_none_before_its_list_is_judged) {
+  for (std::size_t spaces = 0; spaces < 80; ++spaces) {
+    const std::string before = std::string(spaces, ' ') + R"({"records":[{"a":")";
+    const std::string place = std::to_string(before.size());
+    EXPECT_EQ(words(list_rules(), before + "\xFF" + R"("}],"records":7})"), "invalid_utf8 @" + place);
+    EXPECT_EQ(words(list_rules(), before + "\xFF" + R"("}],"records":[]})"), "invalid_utf8 @" + place);
+  }
+}
+
 TEST(several_events, are_rejected_one_by_one) {
   EXPECT_EQ(
       words(list_rules(), R"({"records":[{"a":"x","s":1},{"a":"y"},7,null,[],"t",{"a":"z","s":3}]})"),
