@@ -107,10 +107,12 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
   count_line(out, "fields of", found->events, text);
 }
 
-/// Until they are borne out, window and gaps stay where they are.
+/// Until they are borne out, window and gaps stay where they are. The first ones of a partition are nothing
+/// odd.
 void append_leaps(std::string& out, const stream_state& state) {
   std::uint64_t leaps = 0;
-  for (const auto& [where, partition] : state.partitions) leaps += partition.leaps.size();
+  for (const auto& [where, partition] : state.partitions)
+    leaps += partition.highest_time ? partition.leaps.size() : 0;
   if (leaps != 0)
     count_line(out, "times to come", leaps,
                "record times that windows and gaps follow once others bear them out");

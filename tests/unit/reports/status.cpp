@@ -343,6 +343,8 @@ TEST(status_text, says_where_times_are_of_another_unit) {
   of.name = "payments";
   of.state.partitions[{"t", partition_id{0}}].highest_time = k_noon;
   EXPECT_THAT(status_text(report), Not(HasSubstr("times")));
+  of.state.partitions[{"t", partition_id{1}}].leaps = {{k_noon, 1}};
+  EXPECT_THAT(status_text(report), Not(HasSubstr("times"))) << "it begins";
   of.state.partitions[{"t", partition_id{0}}].leaps = {{k_noon + 1h, 3}, {k_noon + 2h, 4}};
   EXPECT_THAT(status_text(report),
               HasSubstr("  times to come              2   record times that windows and gaps"));
