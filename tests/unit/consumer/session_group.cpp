@@ -75,7 +75,7 @@ TEST(session_group, is_joined_once_the_killed_member_is_gone) {
     w.source.others = {k_somebody};
     w.source.script = {[&] { w.source.others.clear(); }};
     ASSERT_EQ(w.run_to_end().end, session_end::caught_up);
-    EXPECT_EQ(w.logged("waiting up to 47 s for them to leave"), 1U) << w.logged();
+    EXPECT_EQ(w.logged("waiting up to 51 s for them to leave"), 1U) << w.logged();
     EXPECT_EQ(w.source.logs[k_p0].committed, 6);
     EXPECT_EQ(parse_metadata(w.source.logs[k_p0].metadata)->store_uuid, k_own_uuid);
   }
@@ -87,7 +87,7 @@ TEST(session_group, waits_as_long_as_the_sessions_of_the_config) {
   w.source.others = {k_somebody};
   w.source.at_end = {};
   ASSERT_EQ(w.run_to_end().end, session_end::refused);
-  EXPECT_EQ(w.logged("waiting up to 8 s"), 1U) << w.logged();
+  EXPECT_EQ(w.logged("waiting up to 12 s"), 1U) << w.logged();
 }
 
 TEST(session_group, ends_the_wait_for_others_when_told_to_stop) {
@@ -139,7 +139,7 @@ TEST(session_group, is_joined_by_the_same_directory_once_its_killed_member_is_go
     EXPECT_EQ(w.source.others.size(), 1U) << "while it waits";
   }));
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
-  EXPECT_EQ(w.logged("waiting up to 47 s for them to leave"), 1U) << w.logged();
+  EXPECT_EQ(w.logged("waiting up to 51 s for them to leave"), 1U) << w.logged();
   EXPECT_TRUE(served);
   EXPECT_EQ(w.counted().consumed, 2U);
 }
