@@ -29,6 +29,10 @@ constexpr const char* k_others_obstacle = "others";
 constexpr milliseconds k_default_session{45'000};
 /// Behind its session a killed member is gone within this.
 constexpr milliseconds k_expiry_slack{2'000};
+/// A group that was empty waits for further members first, for 3 s by default
+/// (`group.initial.rebalance.delay.ms`): the session of a member that was killed meanwhile counts from then
+/// on.
+constexpr milliseconds k_first_join{4'000};
 
 [[nodiscard]] std::string list_of(const std::vector<group_member>& members) {
   std::string text;
@@ -82,7 +86,7 @@ milliseconds group_ownership::longest_absence() const {
 /// none; one that was killed is listed until its session ends, and that is waited for.
 turn_result<> group_ownership::wait_until_alone(const std::optional<committed_offset>& overridden) {
   const std::string& group = around_.settings.kafka.group;
-  const milliseconds limit = longest_absence();
+  const milliseconds limit = longest_absence() + k_first_join;
   const auto deadline = around_.clock.steady() + limit;
   for (bool first = true;; first = false) {
     const auto found = around_.from.members(k_query_timeout);
