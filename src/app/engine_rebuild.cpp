@@ -38,6 +38,12 @@ void ask(problem& p) {
   return state.partitions.empty() && state.counters.consumed == 0;
 }
 
+/// The place of records that came from plain files has no topic.
+[[nodiscard]] bool has_read_topic(const stream_state& state) {
+  return std::any_of(state.partitions.begin(), state.partitions.end(),
+                     [](const auto& partition) { return !partition.first.topic.empty(); });
+}
+
 /// Of a directory that does not fit the config: the streams, those too that the config has dropped, whose
 /// records came from files or transactions. None where it cannot be read.
 [[nodiscard]] std::optional<std::vector<std::string>> stored_without_topic(const config& settings) {
@@ -51,9 +57,8 @@ void ask(problem& p) {
     if (!state) return std::nullopt;
     const auto configured = std::find_if(settings.streams.begin(), settings.streams.end(),
                                          [&](const stream_config& s) { return s.name == stream.name; });
-    // A dropped stream that has positions has read a topic.
-    const bool has_topic = configured != settings.streams.end() ? !configured->topics.empty()
-                                                                : !state.value().partitions.empty();
+    const bool has_topic =
+        configured != settings.streams.end() ? !configured->topics.empty() : has_read_topic(state.value());
     if (!has_topic && !is_empty(state.value())) names.push_back(stream.name);
   }
   return names;

@@ -227,13 +227,11 @@ TEST_F(waiting_decisions, and_all_else_outlive_a_rebuild_that_no_topic_could_fol
   text.replace(name, 9, "name: paid");
   const std::string changed = (directory_ / "changed.yaml").string();
   std::ofstream{changed} << text;
-  const auto bytes = files();
   const ended refused =
       ratchet({"run", "-c", changed, "--resume", "rebuild", "--why", "a new name", "--until-end"});
   EXPECT_EQ(refused.status, 78) << refused.err;
   expect_in("a rebuild would lose the state of `pay`", refused.err);
-  EXPECT_EQ(files(), bytes);
-  EXPECT_NE(list().find("p1  3"), std::string::npos) << list();
+  expect_in("p1/3  parked", list());
 }
 
 TEST_F(waiting_decisions, say_why_one_was_left_alone) {

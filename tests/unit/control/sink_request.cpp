@@ -46,6 +46,7 @@ class sinks_request : public ::testing::Test {
 
   void refuse_first_of_p1() {
     w_.source.on_poll = [this](int) {
+      if (w_.store.outboxes().rows() > 0) is_there_ = true;
       while (!to_.under_way.empty() && !(asks_at_once_ && !answered_ && looks_ < k_looks_before)) {
         const auto& row = *std::find_if(to_.sent.rbegin(), to_.sent.rend(), [this](const output_row& sent) {
           return sent.position == to_.under_way.front();
@@ -65,7 +66,7 @@ class sinks_request : public ::testing::Test {
     waits_for_idle_ = until_sent;
     reported<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
     std::thread client{[&] {
-      while (!refused_ && !asks_at_once_) std::this_thread::sleep_for(milliseconds{1});
+      while (!refused_ && !(asks_at_once_ && is_there_)) std::this_thread::sleep_for(milliseconds{1});
       done = sink_actor_of(errands_)(request, "alice (uid 1000)", [this](std::string_view piece) {
         answer_ += piece;
         looks_ += piece.empty() ? 1 : 0;
@@ -82,7 +83,8 @@ class sinks_request : public ::testing::Test {
   owner_errands errands_;
   fake_publisher to_;
   bool waits_for_idle_{false};
-  bool asks_at_once_{false};   ///< and nothing is refused before it was looked for
+  bool asks_at_once_{false};           ///< and nothing is refused before it was looked for
+  std::atomic<bool> is_there_{false};  ///< a message, which may not have been tried yet
   std::atomic<int> looks_{0};  ///< whether whoever asked is there still: before each look for the message
   bool mended_{false};
   std::atomic<bool> refused_{false};
