@@ -20,7 +20,7 @@ TEST(resume_operator, is_told_that_a_rewind_alone_handles_nothing_again) {
                   std::to_string(stored_offset(half.job, p)),
               stopped.output);
   }
-  expect_in("with `--resume rebuild` to handle everything again into a new state", stopped.output);
+  expect_in("with `--resume rebuild` to handle all records again into a new state", stopped.output);
 
   const auto no_answer = half.job.run_until_end({"--resume", "kafka"});
   EXPECT_EQ(no_answer.code, 1) << no_answer.output;
