@@ -10,6 +10,7 @@
 
 #include "app/engine.hpp"
 #include "store/open/read_only.hpp"
+#include "text/quoted.hpp"
 
 namespace ratchet {
 
@@ -142,11 +143,9 @@ std::vector<std::string> engine::held_by_no_topic() const {
 std::optional<problem> engine::refusal_of_rebuild() const {
   const std::vector<std::string> streams = held_by_no_topic();
   if (streams.empty()) return std::nullopt;
-  std::string names;
-  for (const std::string& name : streams) names += (names.empty() ? "`" : ", `") + name + "`";
   return problem{
       make_error_code(errc::resume_refused),
-      "a rebuild would lose the state of " + names +
+      "a rebuild would lose the state of " + quoted(streams) +
           ", which reads no topic: its snapshots, transaction keys and unsent messages exist nowhere else",
       "keep the directory, and undo the change or choose another answer; to give up all of it, move " +
           config_.state.path.string() + " away by hand and start again",

@@ -2,6 +2,7 @@
 #include "consumer/access.hpp"
 
 #include "core/typed_command.hpp"
+#include "text/quoted.hpp"
 #include "text/units.hpp"
 
 namespace ratchet {
@@ -67,12 +68,6 @@ problem refused_tls(const std::string& text, const kafka_config& kafka) {
 std::string names_of_brokers(const kafka_config& kafka) {
   std::string all;
   for (const std::string& b : kafka.brokers) all += (all.empty() ? "" : ",") + b;
-  return all;
-}
-
-std::string quoted(std::span<const std::string> names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "`" : ", `") + name + "`";
   return all;
 }
 

@@ -14,9 +14,6 @@ namespace ratchet {
 /// "a:9092,b:9092".
 [[nodiscard]] std::string names_of_brokers(const kafka_config&);
 
-/// "`a`, `b`".
-[[nodiscard]] std::string quoted(std::span<const std::string>);
-
 /// What brokers hold against this client, for a person: who was refused what, and what to type. `topics` are
 /// those that it is about. The code is access_denied.
 [[nodiscard]] problem describe_refusal(access_kind, const std::string& text, const kafka_config&,

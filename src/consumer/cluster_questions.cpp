@@ -12,6 +12,7 @@
 #include "consumer/store_failure.hpp"
 #include "ports/source_condition.hpp"
 #include "streams/known_repeats.hpp"
+#include "text/quoted.hpp"
 
 namespace ratchet {
 

@@ -11,6 +11,7 @@
 #include "pipeline/audit_rows.hpp"
 #include "ports/source_condition.hpp"
 #include "text/partition_name.hpp"
+#include "text/quoted.hpp"
 
 namespace ratchet {
 
@@ -185,7 +186,8 @@ result<bool> group_ownership::is_alone() {
   const auto found = around_.from.members(k_query_timeout);
   if (!found && found.error() == source_condition::not_offered) return true;
   if (!found) return found.error();
-  return list_of(found.value()).empty();
+  return std::all_of(found.value().begin(), found.value().end(),
+                     [](const group_member& m) { return m.is_this; });
 }
 
 bool group_ownership::is_time_to_look(std::chrono::steady_clock::time_point now) const {
@@ -216,15 +218,16 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
     show_others(list_of(not_given) + ": the group gave them to another member (" + members + ")");
     return go_on();
   }
-  std::string gone;
+  std::vector<std::string> gone;
   for (auto of = not_given.begin(); of != not_given.end(); ++of) {
     if (of != not_given.begin() && of->topic == std::prev(of)->topic) continue;
     const auto asked = around_.from.partitions(std::span{&of->topic, 1}, k_others_timeout);
     if (!asked && asked.error() != make_error_code(errc::topic_missing)) return go_on();
-    if (!asked) gone += (gone.empty() ? "`" : ", `") + of->topic + "`";
+    if (!asked) gone.push_back(of->topic);
   }
-  if (!gone.empty()) gone = list_of(not_given) + ": no broker knows the topic " + gone + " any more";
-  show_others(gone);
+  show_others(gone.empty()
+                  ? std::string{}
+                  : list_of(not_given) + ": no broker knows the topic " + quoted(gone) + " any more");
   return go_on();
 }
 
