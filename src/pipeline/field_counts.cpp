@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "pipeline/field_counts.hpp"
 
+#include <utility>
+
 #include "decode/time_text.hpp"
 #include "pipeline/decode_worker.hpp"
 #include "text/unlikely_times.hpp"
@@ -32,10 +34,8 @@ std::string words_on_unlikely_times(const stream_config& s, const field_counts& 
   return text + (hint.empty() ? "; windows and gaps are measured by them" : "; " + hint);
 }
 
-void tell_of_unlikely_times(partition_task& task, const log_ptr& log) {
-  if (task.unlikely_times_told) return;
-  const std::string words = words_on_unlikely_times(task.stream.config, task.fields);
-  if (words.empty()) return;
+void tell_of_unlikely_times(partition_task& task, const std::string& words, const log_ptr& log) {
+  if (task.unlikely_times_told || words.empty()) return;
   task.unlikely_times_told = true;
   const std::string& name = task.stream.config.name;
   tell_of(log, log_kind::time_unlikely, {.stream = name}, "stream " + name + ": " + words);
@@ -82,8 +82,9 @@ void note_fields(const decoded_input& input, const task_list& tasks, live_board&
     partition_task& task = *tasks[part.stream];
     const std::uint64_t before = task.fields.events;
     task.fields += part.fields;
-    board.set_fields(task.stream.config.name, fields_of(task.stream.config, task.fields));
-    tell_of_unlikely_times(task, log);
+    live_fields found = fields_of(task.stream.config, task.fields);
+    tell_of_unlikely_times(task, found.unlikely_times, log);
+    board.set_fields(task.stream.config.name, std::move(found));
     if (before < k_events_to_tell && task.fields.events >= k_events_to_tell) tell_of_missing(task, log);
   }
 }
