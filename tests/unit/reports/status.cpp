@@ -459,26 +459,6 @@ TEST(reading, status_lists_as_many_rejected_records_as_asked) {
   EXPECT_EQ(json.find("\"v2\""), std::string::npos);
 }
 
-TEST(live_board, says_what_it_was_told_last) {
-  live_board board{k_noon};
-  EXPECT_FALSE(board.snapshot().ready);
-  EXPECT_EQ(board.snapshot().ready_reason, "starting");
-  const topic_partition zero{"t", partition_id{0}};
-  const topic_partition one{"t", partition_id{1}};
-  board.set_ready(true);
-  board.set_assigned("s", std::vector{zero, one});
-  board.set_committed("s", one, 5);
-  board.set_stopped("s", one, "poisoned");
-  board.set_assigned("s", std::vector{zero});
-  const live_status status = board.snapshot();
-  EXPECT_TRUE(status.ready);
-  EXPECT_EQ(status.ready_reason, "");
-  EXPECT_EQ(status.started_at, k_noon);
-  const live_partitions want{{zero, {true, std::nullopt, std::nullopt, std::nullopt}},
-                             {one, {false, 5, std::nullopt, std::nullopt}}};
-  EXPECT_EQ(status.streams.at("s"), want);
-}
-
 TEST(live_board, says_once_what_to_do_about_partitions_that_stopped_for_one_cause) {
   live_board board{k_noon};
   const topic_partition zero{"t", partition_id{0}};
