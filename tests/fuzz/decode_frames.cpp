@@ -6,6 +6,7 @@
 #include "decode/decoder.hpp"
 #include "decode/registry_frame.hpp"
 #include "fuzz/fuzz_input.hpp"
+#include "fuzz/plain_rules.hpp"
 
 /// Any value that begins as an object or a list, behind the frame of a schema registry: whatever the format,
 /// and however many events it holds, all is as without the frame. And any bytes: a frame is taken for one
@@ -14,30 +15,20 @@
 /// Input: the rules, which frame, the schema's id (4 bytes), and the value.
 
 using namespace ratchet;
+using fuzz::plain_rules;
 
 namespace {
 
 const topic_partition k_place{"t", partition_id{0}};
 
-decode_rules plain() {
-  decode_rules rules;
-  rules.order = order::latest;
-  rules.ids = id_kind::opaque;
-  rules.envelope.event_id = "/i";
-  rules.envelope.aggregate = "/a";
-  rules.envelope.sequence = "/s";
-  rules.envelope.type = "/t";
-  return rules;
-}
-
 std::vector<decode_rules> make_rules() {
   std::vector<decode_rules> all;
-  all.push_back(plain());
-  all.push_back(plain());
+  all.push_back(plain_rules());
+  all.push_back(plain_rules());
   all.back().payload_from = "/p";
   for (const each_config& each : {each_config{each_kind::array, ""}, each_config{each_kind::array, "/r"},
                                   each_config{each_kind::lines, ""}}) {
-    all.push_back(plain());
+    all.push_back(plain_rules());
     all.back().envelope.each = each;
   }
   for (const envelope_format format :

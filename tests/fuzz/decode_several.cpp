@@ -8,6 +8,7 @@
 #include "decode/registry_frame.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "fuzz/json_judge.hpp"
+#include "fuzz/plain_rules.hpp"
 
 /// Any value as a record that holds several events, in an array or on lines: it is taken apart where the
 /// reference takes it apart, and each event is what it would be in a record of its own.
@@ -16,21 +17,11 @@
 
 using namespace ratchet;
 using fuzz::json_node;
+using fuzz::plain_rules;
 
 namespace {
 
 const topic_partition k_place{"t", partition_id{0}};
-
-decode_rules plain_rules() {
-  decode_rules rules;
-  rules.order = order::latest;
-  rules.ids = id_kind::opaque;
-  rules.envelope.event_id = "/i";
-  rules.envelope.aggregate = "/a";
-  rules.envelope.sequence = "/s";
-  rules.envelope.type = "/t";
-  return rules;
-}
 
 constexpr std::array<std::string_view, 4> k_lists{"", "/r", "/r/1/q", "lines"};
 
