@@ -6,7 +6,7 @@
 #include "app/engine.hpp"
 #include "process/program_log.hpp"
 #include "process/signals.hpp"
-#include "text/program_words.hpp"
+#include "text/program_text.hpp"
 
 namespace ratchet {
 
@@ -48,7 +48,7 @@ reported<app> app::open(const config& c, const reducers& own, const sinks& to, c
   options.resume = answer.option;
   options.resumed_by = {answer.by, answer.why};
   auto opened = engine::open(c, own, std::move(options));
-  if (!opened) return in_program_words(std::move(opened.error()));
+  if (!opened) return as_program_text(std::move(opened.error()));
   return app{std::make_unique<implementation>(std::move(opened.value()), lines)};
 }
 
@@ -64,7 +64,7 @@ reported<void> app::run(until when, const resume_answer& answer) {
   auto failed = self_->engine->run(when.when() == until::kind::end, stop);
   // It was of what this run would find; a later one is asked anew.
   if (answered) self_->engine->answer(resume_option::none, {});
-  if (failed) return in_program_words(std::move(*failed));
+  if (failed) return as_program_text(std::move(*failed));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -75,7 +75,7 @@ reported<transacted> app::transact(std::string_view stream, std::string_view agg
 }
 
 std::vector<question> app::questions() const {
-  return in_program_words(self_->engine->questions());
+  return as_program_text(self_->engine->questions());
 }
 
 result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {

@@ -16,7 +16,7 @@
 #include "decode/kcat_line.hpp"
 #include "pipeline/field_counts.hpp"
 #include "pipeline/step_lines.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "process/log_lines.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
@@ -255,7 +255,7 @@ std::optional<problem> applying::handle(std::unique_ptr<file_batch> batch) {
   do {
     for (decoded_part& part : input_.parts) enter_faults(part, faults[part.stream]);
     if (const auto done = pipeline_.handle(input_); !done) return write_failed(done.error());
-    note_fields(input_, engine_.tasks(), engine_.board(), engine_.log());
+    note_fields(input_, engine_.tasks(), engine_.status(), engine_.log());
   } while (!pipeline_.has_left() && stage_->go_on(input_));
   if (const auto done = pipeline_.resume_waiting(); !done) return write_failed(done.error());
   if (engine_.settings().state.sync == sync_mode::every_step) {
@@ -419,7 +419,7 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
   std::vector<std::string> to_do;
   for (const auto& [where, why] : pipeline_.stopped()) {
     const std::string stopped = describe(why);
-    p.diagnostics.push_back({"", 0, 0, "", std::string{words_of_stop(stopped).what}, ""});
+    p.diagnostics.push_back({"", 0, 0, "", std::string{message_of_stop(stopped).what}, ""});
     add_new(to_do, stopped);
   }
   p.hint = joined(to_do);
@@ -439,7 +439,7 @@ std::optional<problem> applying::run(const std::atomic<bool>& stop) {
   if (auto failed = engine_.accept_start()) return failed;
   if (const auto done = pipeline_.leave_out_unread(pipeline::plain_files::are_read); !done)
     return write_failed(done.error());
-  engine_.board().set_ready(true);
+  engine_.status().set_ready(true);
   pipeline_.between_steps([&] { return !stop.load(std::memory_order_relaxed); });
   if (request_.records) {
     if (auto failed = look_ahead()) return failed;

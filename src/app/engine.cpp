@@ -16,7 +16,7 @@
 #include "app/start_step.hpp"
 #include "config/memory_budget.hpp"
 #include "consumer/life_lines.hpp"
-#include "consumer/quiet_source.hpp"
+#include "consumer/null_source.hpp"
 #include "core/typed_command.hpp"
 #include "decode/envelope_preset.hpp"
 #include "kafka/kafka_publisher.hpp"
@@ -82,9 +82,9 @@ engine::engine(config c, stream_list streams, engine_options options)
       tasks_{make_tasks(streams_)},
       options_{std::move(options)},
       client_log_{std::make_shared<client_log>(options_.log)},
-      board_{options_.clock->now()},
+      status_{options_.clock->now()},
       meter_{*options_.clock},
-      pages_{board_, meter_},
+      pages_{status_, meter_},
       checkpoints_{config_.state.path, errands_, *options_.clock, options_.log} {}
 
 engine::~engine() {
@@ -209,7 +209,7 @@ reported<void> engine::serve() {
   for (const auto& s : streams_) names.push_back(s->config.name);
   errands_.open();  // first: who asks in the first moment waits for the owner
   RATCHET_TRY(control_,
-              control_server::start(config_.state.path, *store_, std::move(names), board_, {}, &checkpoints_,
+              control_server::start(config_.state.path, *store_, std::move(names), status_, {}, &checkpoints_,
                                     actor_of(errands_, *store_), sink_actor_of(errands_)));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -226,12 +226,12 @@ std::optional<problem> engine::serve_http() {
 
 std::optional<problem> engine::reopen_store(const problem& why) {
   const run_meter::long_work opening{meter_, "opening the state directory again"};
-  board_.set_ready(false, "opening the state directory again after a failed write");
+  status_.set_ready(false, "opening the state directory again after a failed write");
   meter_.store_opened_again();
   if (lost_stores_.due(options_.clock->steady()))
     tell(options_.log, log_kind::store_reopened,
          "{}; reopening the store: synced steps are kept, and the rest is read from Kafka again{}",
-         why.message, lost_stores_.held_back());
+         why.message, lost_stores_.suppressed());
   std::vector<stream_state> starts;
   for (const auto& task : tasks_) starts.push_back(task->at_start);
   close_store();
@@ -261,7 +261,7 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
   if (options_.make_source) return options_.make_source();
   if (reads_topics(streams_)) return make_kafka_source(config_.kafka, wanted);
-  return std::unique_ptr<source>{std::make_unique<quiet_source>([this, wanted]() -> std::unique_ptr<source> {
+  return std::unique_ptr<source>{std::make_unique<null_source>([this, wanted]() -> std::unique_ptr<source> {
     auto made = make_kafka_source(config_.kafka, wanted);
     return made ? std::move(made.value()) : nullptr;
   })};
@@ -284,7 +284,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
   auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
-  consumer_session session{{config_, streams_, tasks_, *store_, from.get(), *options_.clock, board_, meter_,
+  consumer_session session{{config_, streams_, tasks_, *store_, from.get(), *options_.clock, status_, meter_,
                             options_.log, &errands_, options_.space, outlet.value().get(), &transactions_,
                             sinks.value().outlets, [this] { return accept_start(); }},
                            {until_end,
@@ -310,7 +310,7 @@ std::vector<question> engine::questions() const {
     const std::scoped_lock lock{questions_mutex_};
     open = refused_for_;
   }
-  for (const auto& [name, partitions] : board_.snapshot().streams) {
+  for (const auto& [name, partitions] : status_.snapshot().streams) {
     for (const auto& [where, live] : partitions) {
       if (live.asked) open.push_back(*live.asked);
     }
@@ -323,9 +323,9 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
     const std::scoped_lock lock{questions_mutex_};
     refused_for_.clear();
   }
-  board_.forget_questions();
+  status_.forget_questions();
   auto failed = run_once(until_end, stop);
-  // A stopped partition asks by itself, on the board.
+  // A stopped partition asks by itself, on the status.
   if (failed && failed->code != make_error_code(errc::partition_stopped)) {
     const std::scoped_lock lock{questions_mutex_};
     refused_for_ = failed->questions;
@@ -382,7 +382,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
   for (;;) {
     auto [ended, was_assigned] = one_session(until_end, stop);
     if (ended.end == session_end::refused || ended.end == session_end::client_lost)
-      board_.set_ready(false, "making a new Kafka client: " + ended.why->message);
+      status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     std::optional<problem> failed;
     switch (loop_.after(ended, was_assigned, store_->durable_step())) {
       case next_move::end:
@@ -392,7 +392,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
       case next_move::ride_out:
         if (outages_.due(options_.clock->steady()))
           tell(options_.log, log_kind::brokers_away, "{}; Ratchet tries again{}", ended.why->message,
-               outages_.held_back());
+               outages_.suppressed());
         wait(ended.why->code == make_error_code(errc::access_denied) ? k_denied_pause : k_new_client_pause,
              stop);
         break;
@@ -407,7 +407,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
         meter_.client_made_anew();
         if (lost_clients_.due(options_.clock->steady()))
           tell(options_.log, log_kind::client_renewed, "{} ({}); a new client goes on from the state{}",
-               ended.why->message, ended.why->code.message(), lost_clients_.held_back());
+               ended.why->message, ended.why->code.message(), lost_clients_.suppressed());
         std::this_thread::sleep_for(k_new_client_pause);
         break;
     }
@@ -419,10 +419,10 @@ std::optional<problem> engine::stopped_partitions() const {
   problem p{
       make_error_code(errc::partition_stopped), "some partitions are stopped; the rest is handled:", "", {}};
   std::vector<std::string> to_do;
-  for (const auto& [name, partitions] : board_.snapshot().streams) {
+  for (const auto& [name, partitions] : status_.snapshot().streams) {
     for (const auto& [where, live] : partitions) {
       if (!live.stopped) continue;
-      p.diagnostics.push_back({"", 0, 0, "", std::string{words_of_stop(*live.stopped).what}, ""});
+      p.diagnostics.push_back({"", 0, 0, "", std::string{message_of_stop(*live.stopped).what}, ""});
       add_new(to_do, *live.stopped);
       if (live.asked) p.questions.push_back(*live.asked);
     }
@@ -433,7 +433,7 @@ std::optional<problem> engine::stopped_partitions() const {
 
 std::vector<stream_report> engine::reports() const {
   std::vector<stream_report> reports;
-  const live_status live = board_.snapshot();
+  const status_snapshot live = status_.snapshot();
   for (const auto& task : tasks_) {
     const std::string& name = task->stream.config.name;
     const auto at = live.streams.find(name);

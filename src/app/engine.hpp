@@ -29,7 +29,7 @@
 #include "streams/partition_task.hpp"
 #include "telemetry/health_pages.hpp"
 #include "telemetry/http_server.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -90,7 +90,7 @@ class engine {
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return *options_.clock; }
   [[nodiscard]] const disk_space_port* space() const noexcept { return options_.space; }
-  [[nodiscard]] live_board& board() noexcept { return board_; }
+  [[nodiscard]] instance_status& status() noexcept { return status_; }
   [[nodiscard]] const run_meter& meter() const noexcept { return meter_; }
   [[nodiscard]] const log_ptr& log() const noexcept { return options_.log; }
 
@@ -166,7 +166,7 @@ class engine {
   log_pace outages_;
   log_pace lost_clients_;
   log_pace lost_stores_;
-  live_board board_;
+  instance_status status_;
   run_meter meter_;
   health_pages pages_;
   mutable std::shared_mutex store_mutex_;  ///< held by readers, and while the store is opened again
@@ -186,7 +186,7 @@ class engine {
   };
   std::optional<put_aside> put_aside_;  ///< by this start, which was not accepted yet
   bool has_rebuilt_{false};             ///< what is to be answered by `rebuild` is
-  std::unique_ptr<http_server> http_;   ///< while run() lasts; last: it answers from the board and the meter
+  std::unique_ptr<http_server> http_;   ///< while run() lasts; last: it answers from the status and the meter
 };
 
 }  // namespace ratchet

@@ -156,7 +156,7 @@ std::optional<problem> engine::rebuild(const std::string& why) {
   if (auto refused = refusal_of_rebuild()) return refused;
   replaced_uuid_ = store_->uuid();
   const run_meter::long_work opening{meter_, "making a new state directory"};
-  board_.set_ready(false, "making a new state directory");
+  status_.set_ready(false, "making a new state directory");
   close_store();
   if (auto failed = move_aside(why)) return failed;
   if (auto failed = open_store()) return failed;

@@ -22,7 +22,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds k_look_every{200};
 constexpr std::chrono::seconds k_assignment_limit{60};
-constexpr std::chrono::seconds k_settle_limit{10};
+constexpr std::chrono::seconds k_flush_limit{10};
 
 /// By partition: when the record of each offset was sent, or seen. The topic began empty, and the idempotent
 /// producer keeps the order, so that the n-th record of a partition has offset n.
@@ -118,7 +118,7 @@ class observer {
         producer->send(target.topic, partition_id{static_cast<std::int32_t>(partition)}, key, value);
     if (!done) return failed(done.error());
   }
-  if (const auto done = producer->flush(k_settle_limit); !done) return failed(done.error());
+  if (const auto done = producer->flush(k_flush_limit); !done) return failed(done.error());
   return sent;
 }
 

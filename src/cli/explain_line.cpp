@@ -7,7 +7,7 @@
 #include "pipeline/pipeline.hpp"
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet::cli {
 

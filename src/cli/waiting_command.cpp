@@ -24,7 +24,7 @@
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 #include "reports/rejected_list.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/byte_sink.hpp"
 #include "text/units.hpp"
 

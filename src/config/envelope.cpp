@@ -108,8 +108,8 @@ class envelope_reader {
     const auto value = map_.get("position");
     if (!value) return;
     if (out_.format != envelope_format::debezium_cdc) return of_debezium(*value);
-    constexpr std::string_view k_words[] = {"log", "partition"};
-    if (const int at = value->word(k_words); at >= 0) out_.position = static_cast<change_order>(at);
+    constexpr std::string_view k_names[] = {"log", "partition"};
+    if (const int at = value->word(k_names); at >= 0) out_.position = static_cast<change_order>(at);
   }
 
   void unavailable() const {
@@ -207,9 +207,9 @@ void read_envelope(const config_value& value, order by, envelope_config& out) {
   const config_map map{value, k_envelope_keys};
   if (!map.valid()) return;
   if (const auto format = map.get("format")) {
-    constexpr std::string_view k_words[] = {"json", "cloudevents", "debezium-outbox", "debezium-cdc",
+    constexpr std::string_view k_names[] = {"json", "cloudevents", "debezium-outbox", "debezium-cdc",
                                             "ydb-changefeed"};
-    const int at = format->word(k_words);
+    const int at = format->word(k_names);
     if (at < 0) return;  // what the other keys mean depends on it
     out.format = static_cast<envelope_format>(at);
   }

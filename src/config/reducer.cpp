@@ -25,8 +25,8 @@ void read_rule(const config_value& value, failure_rule& out) {
   read_part(map, "type", out.type);
   read_part(map, "contains", out.contains);
   if (const auto how = map.require("how", "retry, give_up, stop or throw")) {
-    constexpr std::string_view k_words[] = {"retry", "give_up", "stop", "throw"};
-    if (const int at = how->word(k_words); at >= 0) out.how = static_cast<failure_kind>(at);
+    constexpr std::string_view k_names[] = {"retry", "give_up", "stop", "throw"};
+    if (const int at = how->word(k_names); at >= 0) out.how = static_cast<failure_kind>(at);
   }
   if (const auto times = map.get("times")) {
     std::uint64_t number = 0;

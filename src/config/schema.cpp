@@ -58,8 +58,8 @@ void read_state(const config_value& value, state_config& out) {
     }
   }
   if (const auto sync = map.get("sync")) {
-    constexpr std::string_view k_words[] = {"interval", "every-step"};
-    if (const int at = sync->word(k_words); at >= 0) out.sync = static_cast<sync_mode>(at);
+    constexpr std::string_view k_names[] = {"interval", "every-step"};
+    if (const int at = sync->word(k_names); at >= 0) out.sync = static_cast<sync_mode>(at);
   }
   if (const auto min_free = map.get("min_free")) {
     std::uint64_t bytes = 0;
@@ -87,11 +87,11 @@ void read_dedup(const config_value& value, dedup_config& out) {
   const config_map map{value, k_dedup_keys};
   if (!map.valid()) return;
   if (const auto ids = map.get("ids")) {
-    constexpr std::string_view k_words[] = {"uuidv7", "ulid", "opaque", "monotonic"};
+    constexpr std::string_view k_names[] = {"uuidv7", "ulid", "opaque", "monotonic"};
     constexpr id_kind k_kinds[] = {id_kind::uuidv7, id_kind::ulid, id_kind::opaque, id_kind::monotonic};
     if (ids->is_word("none")) {
       ids->error("none is written otherwise", "use dedup: off");
-    } else if (const int at = ids->word(k_words); at >= 0) {
+    } else if (const int at = ids->word(k_names); at >= 0) {
       out.ids = k_kinds[at];
     }
   }
@@ -198,20 +198,20 @@ void read_ignore(const config_value& value, stream_config& out) {
   if (!map.valid()) return;
   if (const auto types = map.get("types")) read_types(*types, out.ignore);
   if (const auto tombstones = map.get("tombstones")) {
-    constexpr std::string_view k_words[] = {"false", "true"};
-    out.ignore_tombstones = tombstones->word(k_words) == 1;
+    constexpr std::string_view k_names[] = {"false", "true"};
+    out.ignore_tombstones = tombstones->word(k_names) == 1;
   }
 }
 
 /// What order: strict alone looks at.
 void read_strict(const config_map& map, stream_config& out) {
   if (const auto first = map.get("first")) {
-    constexpr std::string_view k_words[] = {"0", "1", "any"};
-    if (const int at = first->word(k_words); at >= 0) out.first = static_cast<first_number>(at);
+    constexpr std::string_view k_names[] = {"0", "1", "any"};
+    if (const int at = first->word(k_names); at >= 0) out.first = static_cast<first_number>(at);
   }
   if (const auto change = map.get("epoch_change")) {
-    constexpr std::string_view k_words[] = {"park", "accept"};
-    if (const int at = change->word(k_words); at >= 0) out.epoch_change = static_cast<epoch_change>(at);
+    constexpr std::string_view k_names[] = {"park", "accept"};
+    if (const int at = change->word(k_names); at >= 0) out.epoch_change = static_cast<epoch_change>(at);
   }
   if (const auto gap = map.get("gap")) read_gap(*gap, out.gap);
 }
@@ -219,16 +219,16 @@ void read_strict(const config_map& map, stream_config& out) {
 /// What becomes of events of which nobody can tell by their number or id alone.
 void read_choices(const config_map& map, stream_config& out) {
   if (const auto value = map.get("ties")) {
-    constexpr std::string_view k_words[] = {"reject", "later"};
-    if (const int at = value->word(k_words); at >= 0) out.ties = static_cast<ties>(at + 1);
+    constexpr std::string_view k_names[] = {"reject", "later"};
+    if (const int at = value->word(k_names); at >= 0) out.ties = static_cast<ties>(at + 1);
   }
   if (const auto value = map.get("after_delete")) {
-    constexpr std::string_view k_words[] = {"refuse", "restart"};
-    if (const int at = value->word(k_words); at >= 0) out.after_delete = static_cast<after_delete>(at);
+    constexpr std::string_view k_names[] = {"refuse", "restart"};
+    if (const int at = value->word(k_names); at >= 0) out.after_delete = static_cast<after_delete>(at);
   }
   if (const auto value = map.get("too_old")) {
-    constexpr std::string_view k_words[] = {"reject", "park"};
-    if (const int at = value->word(k_words); at >= 0) out.too_old = static_cast<too_old>(at);
+    constexpr std::string_view k_names[] = {"reject", "park"};
+    if (const int at = value->word(k_names); at >= 0) out.too_old = static_cast<too_old>(at);
   }
 }
 
@@ -242,12 +242,12 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   }
   if (const auto topics = map.get("topics")) read_topics(*topics, out.topics);
   if (const auto start = map.get("start")) {
-    constexpr std::string_view k_words[] = {"earliest", "latest"};
-    if (const int at = start->word(k_words); at >= 0) out.start = static_cast<start_position>(at);
+    constexpr std::string_view k_names[] = {"earliest", "latest"};
+    if (const int at = start->word(k_names); at >= 0) out.start = static_cast<start_position>(at);
   }
   if (const auto order = map.get("order")) {
-    constexpr std::string_view k_words[] = {"latest", "strict", "arrival"};
-    if (const int at = order->word(k_words); at >= 0) out.order = static_cast<ratchet::order>(at);
+    constexpr std::string_view k_names[] = {"latest", "strict", "arrival"};
+    if (const int at = order->word(k_names); at >= 0) out.order = static_cast<ratchet::order>(at);
   }
   // Without topics it may be there for transactions alone, which have no fields to be found.
   const bool may_have_none = !map.get("topics") && out.order == order::arrival;
@@ -261,8 +261,8 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   read_strict(map, out);
   read_choices(map, out);
   if (const auto handling = map.get("handling")) {
-    constexpr std::string_view k_words[] = {"direct", "deferred"};
-    if (const int at = handling->word(k_words); at >= 0) out.handling = static_cast<ratchet::handling>(at);
+    constexpr std::string_view k_names[] = {"direct", "deferred"};
+    if (const int at = handling->word(k_names); at >= 0) out.handling = static_cast<ratchet::handling>(at);
   }
   if (const auto waiting = map.get("waiting")) read_waiting(*waiting, out.waiting);
   if (const auto retry = map.get("retry")) read_retry(*retry, out.retry);
@@ -277,8 +277,8 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
     if (!retention->is_word("off") && retention->duration(kept)) out.retention = kept;
   }
   if (const auto times = map.get("record_times")) {
-    constexpr std::string_view k_words[] = {"checked", "trusted"};
-    if (const int at = times->word(k_words); at >= 0)
+    constexpr std::string_view k_names[] = {"checked", "trusted"};
+    if (const int at = times->word(k_names); at >= 0)
       out.record_times = static_cast<ratchet::record_times>(at);
   }
   if (const auto reducer = map.get("reducer")) read_reducer(*reducer, out.reducer);

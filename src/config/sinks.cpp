@@ -87,8 +87,8 @@ void read_header(const config_value& value, const config_node& key, std::map<std
 }
 
 void read_method(const config_value& value, std::string& out) {
-  constexpr std::string_view k_words[] = {"POST", "PUT"};
-  if (const int at = value.word(k_words); at >= 0) out = k_words[at];
+  constexpr std::string_view k_names[] = {"POST", "PUT"};
+  if (const int at = value.word(k_names); at >= 0) out = k_names[at];
 }
 
 void read_http(const config_value& value, http_sink_config& out) {

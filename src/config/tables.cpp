@@ -18,9 +18,9 @@ void read_one(const config_value& value, table_config& out) {
   }
   if (const auto key =
           map.require("key", "the kind of its keys: text, bytes or u64; it cannot change later")) {
-    constexpr std::string_view k_words[] = {"text", "bytes", "u64"};
+    constexpr std::string_view k_names[] = {"text", "bytes", "u64"};
     constexpr key_encoding k_encodings[] = {key_encoding::text, key_encoding::bytes, key_encoding::u64};
-    if (const int at = key->word(k_words); at >= 0) out.key = k_encodings[at];
+    if (const int at = key->word(k_names); at >= 0) out.key = k_encodings[at];
   }
 }
 

@@ -44,8 +44,8 @@ void read_gap(const config_value& value, gap_config& out) {
   const config_map map{value, k_gap_keys};
   if (!map.valid()) return;
   if (const auto policy = map.get("policy")) {
-    constexpr std::string_view k_words[] = {"wait", "skip", "stop"};
-    if (const int at = policy->word(k_words); at >= 0) out.policy = static_cast<gap_policy>(at);
+    constexpr std::string_view k_names[] = {"wait", "skip", "stop"};
+    if (const int at = policy->word(k_names); at >= 0) out.policy = static_cast<gap_policy>(at);
   }
   if (const auto timeout = map.get("timeout")) {
     if (timeout->duration(out.timeout) && out.timeout.count() == 0) {

@@ -20,39 +20,39 @@ constexpr seconds k_ask_ends{5};
 constexpr seconds k_one_question{2};
 /// No answer to any question for so long: the brokers are away.
 constexpr seconds k_silence{5};
-constexpr const char* k_obstacle = "brokers";
+constexpr const char* k_condition = "brokers";
 
 }  // namespace
 
 void broker_contact::note_answer() {
-  last_answer_ = around_.clock.steady();
+  last_answer_ = deps_.clock.steady();
   unanswered_since_.reset();
-  if (std::exchange(are_away_, false)) around_.board.clear_obstacle(k_obstacle);
+  if (std::exchange(are_away_, false)) deps_.status.clear_condition(k_condition);
 }
 
 void broker_contact::note_records() {
   note_answer();
-  if (std::exchange(in_trouble_, false)) tell(around_.log, log_kind::brokers_back, "records flow again");
+  if (std::exchange(in_trouble_, false)) tell(deps_.log, log_kind::brokers_back, "records flow again");
 }
 
 void broker_contact::note_trouble(const notice::trouble& t) {
   if (t.code == source_condition::all_brokers_down) {
     are_away_ = true;
-    around_.board.set_obstacle(k_obstacle, "no broker answers: " + t.text);
+    deps_.status.raise_condition(k_condition, "no broker answers: " + t.text);
   }
-  if (!troubles_.due(around_.clock.steady())) return;
+  if (!troubles_.due(deps_.clock.steady())) return;
   in_trouble_ = true;
-  tell(around_.log, log_kind::brokers_away, "brokers: {}; Ratchet keeps trying{}", t.text,
-       troubles_.held_back());
+  tell(deps_.log, log_kind::brokers_away, "brokers: {}; Ratchet keeps trying{}", t.text,
+       troubles_.suppressed());
 }
 
 /// A connection that hangs says nothing by itself.
 void broker_contact::tell_of_silence(time_point now) {
   if (are_away_ || !unanswered_since_ || now - *unanswered_since_ < k_silence) return;
   are_away_ = true;
-  tell(around_.log, log_kind::brokers_away, "no broker has answered for {} seconds; Ratchet keeps trying",
+  tell(deps_.log, log_kind::brokers_away, "no broker has answered for {} seconds; Ratchet keeps trying",
        k_silence.count());
-  around_.board.set_obstacle(k_obstacle, "no broker answers");
+  deps_.status.raise_condition(k_condition, "no broker answers");
 }
 
 void broker_contact::turn(time_point now, bool is_urgent, const std::function<questions()>& what) {
@@ -73,7 +73,7 @@ void broker_contact::turn(time_point now, bool is_urgent, const std::function<qu
   if (!unanswered_since_) unanswered_since_ = now;
   open_ = {wanted.begin(), wanted.end()};
   round_ends_ = now + static_cast<std::int64_t>(wanted.size()) * k_one_question;
-  around_.from.ask_bounds(wanted);
+  deps_.source.ask_bounds(wanted);
 }
 
 std::optional<topic_partition> broker_contact::next_of(std::span<const topic_partition> known) {

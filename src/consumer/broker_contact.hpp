@@ -11,7 +11,7 @@
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
 #include "process/log.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 namespace ratchet {
 
@@ -20,10 +20,10 @@ namespace ratchet {
 class broker_contact {
  public:
   using time_point = std::chrono::steady_clock::time_point;
-  struct surroundings {
-    source& from;
+  struct dependencies {
+    ratchet::source& source;
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     log_ptr log;
   };
   /// What is to be asked about.
@@ -32,7 +32,7 @@ class broker_contact {
     std::span<const topic_partition> known;  ///< one more each time of these, to see whether brokers answer
   };
 
-  explicit broker_contact(surroundings around) : around_{std::move(around)} {}
+  explicit broker_contact(dependencies deps) : deps_{std::move(deps)} {}
 
   /// A broker has answered, whatever it was.
   void note_answer();
@@ -50,7 +50,7 @@ class broker_contact {
   void tell_of_silence(time_point now);
   [[nodiscard]] std::optional<topic_partition> next_of(std::span<const topic_partition> known);
 
-  surroundings around_;
+  dependencies deps_;
   std::optional<time_point> last_asked_;
   std::optional<topic_partition> asked_last_;   ///< only to see whether brokers answer
   std::optional<time_point> last_answer_;       ///< of any broker

@@ -79,32 +79,32 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
 }  // namespace
 
 turn_result<> cluster_questions::find_cluster() {
-  const auto limit = around_.settings.kafka.connect_timeout;
+  const auto limit = deps_.settings.kafka.connect_timeout;
   std::optional<complaint> said;
   int refused = 0;
   std::set<std::string> refusing;
-  auto cluster = around_.from.cluster_id(std::min(k_connect_attempt, limit));
+  auto cluster = deps_.source.cluster_id(std::min(k_connect_attempt, limit));
   for (auto waited = k_connect_attempt; !cluster; waited += k_connect_attempt) {
-    if (auto more = around_.from.take_complaint(); more && (more->access || !said || !said->access)) {
+    if (auto more = deps_.source.take_complaint(); more && (more->access || !said || !said->access)) {
       said = more;
-      if (said->access) note_refusing(refusing, around_.settings.kafka, said->text);
+      if (said->access) note_refusing(refusing, deps_.settings.kafka, said->text);
     }
-    const bool is_over = waited >= limit || refuse_all(refusing, around_.settings.kafka);
+    const bool is_over = waited >= limit || refuse_all(refusing, deps_.settings.kafka);
     if (said && said->access && ++refused >= k_refused_attempts && is_over) {
-      return session_result{session_end::refused, describe_refusal(*said->access, said->text,
-                                                                   around_.settings.kafka, around_.topics)};
+      return session_result{session_end::refused,
+                            describe_refusal(*said->access, said->text, deps_.settings.kafka, deps_.topics)};
     }
-    if (around_.stop_requested()) return session_result{session_end::drained, {}};
-    RATCHET_TRY(around_.meanwhile());
+    if (deps_.stop_requested()) return session_result{session_end::drained, {}};
+    RATCHET_TRY(deps_.meanwhile());
     if (waited >= limit) {
-      return session_result{session_end::refused, describe_unreachable(said, around_.settings.kafka)};
+      return session_result{session_end::refused, describe_unreachable(said, deps_.settings.kafka)};
     }
-    cluster = around_.from.cluster_id(k_connect_attempt);
+    cluster = deps_.source.cluster_id(k_connect_attempt);
   }
-  const std::string known = around_.to.cluster_id();
+  const std::string known = deps_.store.cluster_id();
   if (known.empty()) {
-    const auto noted = around_.to.set_cluster_id(cluster.value());
-    if (!noted) return store_failure(around_.to, around_.settings, noted.error());
+    const auto noted = deps_.store.set_cluster_id(cluster.value());
+    if (!noted) return store_failure(deps_.store, deps_.settings, noted.error());
     return go_on();
   }
   if (known == cluster.value()) return go_on();
@@ -112,19 +112,19 @@ turn_result<> cluster_questions::find_cluster() {
 }
 
 turn_result<> cluster_questions::meet_other_cluster(const std::string& known, const std::string& found) {
-  const std::string harm = why_not_read_again(around_.streams);
+  const std::string harm = why_not_read_again(deps_.streams);
   std::vector<resume_choice> choices{
       {resume_option::store}, {resume_option::kafka}, {resume_option::rebuild}};
   if (harm.empty()) choices.push_back({resume_option::cluster});
   const bool is_answer = std::any_of(choices.begin(), choices.end(),
-                                     [&](const resume_choice& c) { return c.option == around_.option; });
+                                     [&](const resume_choice& c) { return c.option == deps_.option; });
   if (is_answer) {
     other_cluster_ = found;
     return go_on();
   }
   problem p{make_error_code(errc::state_foreign),
-            "the state in " + around_.settings.state.path.string() + " was read from the cluster " + known +
-                ", but " + names_of_brokers(around_.settings.kafka) + " is the cluster " + found,
+            "the state in " + deps_.settings.state.path.string() + " was read from the cluster " + known +
+                ", but " + names_of_brokers(deps_.settings.kafka) + " is the cluster " + found,
             what_another_cluster_asks(harm),
             {}};
   question& asked = p.questions.emplace_back();
@@ -136,12 +136,12 @@ turn_result<> cluster_questions::meet_other_cluster(const std::string& known, co
 }
 
 result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const std::string> topics) {
-  const auto deadline = around_.clock.steady() + k_topic_patience;
+  const auto deadline = deps_.clock.steady() + k_topic_patience;
   for (;;) {
-    auto found = around_.from.partitions(topics, k_topics_timeout);
+    auto found = deps_.source.partitions(topics, k_topics_timeout);
     const bool may_come = !found && found.error() == make_error_code(errc::topic_missing);
-    if (!may_come || around_.stop_requested() || around_.clock.steady() >= deadline) return found;
-    RATCHET_TRY(around_.from.poll(1, k_look_again));
+    if (!may_come || deps_.stop_requested() || deps_.clock.steady() >= deadline) return found;
+    RATCHET_TRY(deps_.source.poll(1, k_look_again));
   }
 }
 
@@ -159,7 +159,7 @@ session_result cluster_questions::topics_failed(std::error_code code, const std:
   std::vector<std::string> denied;
   std::string denial;
   for (const std::string& topic : topics) {
-    const auto asked = around_.from.partitions(std::span{&topic, 1}, k_topic_timeout);
+    const auto asked = deps_.source.partitions(std::span{&topic, 1}, k_topic_timeout);
     if (asked) continue;
     if (asked.error() == make_error_code(errc::topic_missing)) {
       missing.push_back(topic);
@@ -169,7 +169,7 @@ session_result cluster_questions::topics_failed(std::error_code code, const std:
     }
   }
   if (!denied.empty()) {
-    return {session_end::refused, describe_refused_topics(use, denial, around_.settings.kafka, denied)};
+    return {session_end::refused, describe_refused_topics(use, denial, deps_.settings.kafka, denied)};
   }
   if (missing.empty())
     return failed("the topics " + quoted(topics) + " cannot be looked up", code, session_end::refused);
@@ -177,23 +177,23 @@ session_result cluster_questions::topics_failed(std::error_code code, const std:
   return {session_end::refused,
           problem{make_error_code(errc::topic_missing),
                   (one ? "the topic " : "the topics ") + quoted(missing) + (one ? " does" : " do") +
-                      " not exist on " + names_of_brokers(around_.settings.kafka),
+                      " not exist on " + names_of_brokers(deps_.settings.kafka),
                   std::string{"correct "} +
                       (use == topic_use::read ? "`topics`"
                                               : "`outputs`, `emit`, `dead_letter` and `rejections`") +
                       " in the config, or create " + (one ? "it: " : "them: ") +
-                      commands_to_create(around_.settings.kafka.brokers.front(), missing),
+                      commands_to_create(deps_.settings.kafka.brokers.front(), missing),
                   {}}};
 }
 
 session_result cluster_questions::failed(const std::string& what, std::error_code code,
                                          session_end otherwise) {
-  const auto said = around_.from.take_complaint();
+  const auto said = deps_.source.take_complaint();
   auto access = access_kind_of(code);
   if (!access && said) access = said->access;
   if (access) {
     const std::string text = said && said->access ? said->text : code.message();
-    problem why = describe_refusal(*access, text, around_.settings.kafka, around_.topics);
+    problem why = describe_refusal(*access, text, deps_.settings.kafka, deps_.topics);
     why.message = what + ": " + why.message;
     return {session_end::refused, std::move(why)};
   }

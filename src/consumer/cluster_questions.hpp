@@ -23,18 +23,18 @@ namespace ratchet {
 /// Thread-safety: the owner's thread.
 class cluster_questions {
  public:
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     const stream_list& streams;
-    store& to;
-    source& from;
+    ratchet::store& store;
+    ratchet::source& source;
     const clock_port& clock;
     const std::vector<std::string>& topics;     ///< that are read
     resume_option option{resume_option::none};  ///< holds for the first assignment
     std::function<bool()> stop_requested;       ///< then it ends as drained
     std::function<turn_result<>()> meanwhile;   ///< called between two attempts to reach the brokers
   };
-  explicit cluster_questions(surroundings around) : around_{std::move(around)} {}
+  explicit cluster_questions(dependencies deps) : deps_{std::move(deps)} {}
 
   /// Waits for the brokers as long as the config says. An empty store is theirs from now on; another one must
   /// have been read from them, or the option must say how it goes on with these. Ends: drained, where it is
@@ -50,7 +50,7 @@ class cluster_questions {
   [[nodiscard]] turn_result<> require_outputs(const std::vector<std::string>& topics);
 
   /// What is to be done between two attempts, also of others who wait. Ends: as it does.
-  [[nodiscard]] turn_result<> do_meanwhile() const { return around_.meanwhile(); }
+  [[nodiscard]] turn_result<> do_meanwhile() const { return deps_.meanwhile(); }
 
   /// What stands against topics that could not be looked up: each is asked for by itself.
   [[nodiscard]] session_result topics_failed(std::error_code, const std::vector<std::string>& topics,
@@ -64,7 +64,7 @@ class cluster_questions {
  private:
   [[nodiscard]] turn_result<> meet_other_cluster(const std::string& known, const std::string& found);
 
-  surroundings around_;
+  dependencies deps_;
   std::string other_cluster_;
 };
 

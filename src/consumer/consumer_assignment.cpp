@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds k_revoke_commit_timeout{5'000};
 }  // namespace
 
 turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
-  if (!times_.assigned) times_.assigned = around_.clock.steady();
+  if (!times_.assigned) times_.assigned = deps_.clock.steady();
   brokers_.note_answer();
   // Partitions may have been added to a topic since the start.
   partitions_.know_more(a.partitions);
@@ -51,8 +51,8 @@ turn_result<> consumer_session::hold_all(const resolved_assignment& r,
   tell_of_held();
   if (more) return go_on();
   unassigned_since_.reset();
-  around_.board.set_ready(false, "waiting for the brokers to answer for the partitions");
-  if (const auto answered = around_.from.assign({}); !answered)
+  deps_.status.set_ready(false, "waiting for the brokers to answer for the partitions");
+  if (const auto answered = deps_.source.assign({}); !answered)
     return questions_.resume_failed(answered.error());
   return go_on();
 }
@@ -85,7 +85,7 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
   if (!more) forget_assignment();
   for (const position& p : r.start) {
     // One that was held may have been stopped meanwhile, with its stream.
-    if (!partitions_.is_stopped(p.where)) around_.board.clear_stopped(stream_name(p.where), p.where);
+    if (!partitions_.is_stopped(p.where)) deps_.status.clear_stopped(stream_name(p.where), p.where);
     partitions_.assign(p);
   }
   commits_.also_assigned(r.start);
@@ -96,13 +96,13 @@ turn_result<> consumer_session::start_reading(resolved_assignment r, bool more) 
     stop_partition(where, why);
   }
   ask(r);
-  for (const auto& [where, log] : r.logs) around_.board.set_log_end(stream_name(where), where, log.last());
+  for (const auto& [where, log] : r.logs) deps_.status.set_log_end(stream_name(where), where, log.last());
   tell_of_held();
   show_assignment();
   tell_resumed(r, first);
-  assigned_at_ = around_.clock.steady();
-  around_.meter.assigned();
-  if (const auto begun = around_.from.assign(more ? positions_to_read() : r.start); !begun) {
+  assigned_at_ = deps_.clock.steady();
+  deps_.meter.assigned();
+  if (const auto begun = deps_.source.assign(more ? positions_to_read() : r.start); !begun) {
     return session_result{
         session_end::client_lost,
         problem{begun.error(), "the assignment cannot be read: " + begun.error().message(), "", {}}};
@@ -130,13 +130,13 @@ std::vector<position> consumer_session::positions_to_read() const {
 
 void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
   if (first) ownership_.tell_of_option(r);
-  for (const std::string& warning : r.warnings) tell(around_.log, log_kind::resume_told, "{}", warning);
+  for (const std::string& warning : r.warnings) tell(deps_.log, log_kind::resume_told, "{}", warning);
   const bool few = r.start.size() <= k_most_lines;
   if (!few)
-    tell(around_.log, log_kind::resumed, "resuming {} partitions; at level debug each is named",
+    tell(deps_.log, log_kind::resumed, "resuming {} partitions; at level debug each is named",
          r.start.size());
   for (const position& p : r.start) {
-    tell_of(around_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
+    tell_of(deps_.log, few ? log_kind::resumed : log_kind::resumed_of_many,
             {.stream = stream_name(p.where), .where = &p.where, .offset = p.offset},
             "resuming " + to_string(p.where) + " at offset " + std::to_string(p.offset));
     if (options_.until_end) goals_.set(p.where, r.logs.at(p.where).last());
@@ -144,12 +144,12 @@ void consumer_session::tell_resumed(const resolved_assignment& r, bool first) {
 }
 
 void consumer_session::tell_what_is_held(const std::set<topic_partition>& all) {
-  for (const auto& task : around_.tasks) {
+  for (const auto& task : deps_.tasks) {
     std::vector<topic_partition> held;
     for (const topic_partition& where : all) {
       if (pipeline_.task_of(where.topic) == task.get()) held.push_back(where);
     }
-    around_.board.set_assigned(task->stream.config.name, held);
+    deps_.status.set_assigned(task->stream.config.name, held);
   }
 }
 
@@ -157,27 +157,27 @@ void consumer_session::show_assignment() {
   tell_what_is_held(partitions_.given());
   const std::size_t missing = partitions_.missing();
   if (missing == 0) {
-    around_.board.set_ready(true);
+    deps_.status.set_ready(true);
     return;
   }
   const std::size_t all = partitions_.all().size();
-  around_.board.set_ready(false, std::to_string(missing) + " of " + std::to_string(all) +
-                                     " partitions are not read by this instance");
-  tell(around_.log, log_kind::partitions_elsewhere, "{} of {} partitions are not read by this instance",
+  deps_.status.set_ready(false, std::to_string(missing) + " of " + std::to_string(all) +
+                                    " partitions are not read by this instance");
+  tell(deps_.log, log_kind::partitions_elsewhere, "{} of {} partitions are not read by this instance",
        missing, all);
 }
 
 turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
-  tell(around_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
+  tell(deps_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
        r.partitions.size() == 1 ? "was" : "were",
        r.lost ? "lost: the group removed this member; the state is unchanged, and reading goes on when the "
                 "group assigns them again"
               : "revoked");
-  around_.board.set_ready(false, "waiting for the group to assign partitions");
+  deps_.status.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !partitions_.assigned().empty()) {
-    RATCHET_TRY(stored(around_.to.sync()));
+    RATCHET_TRY(stored(deps_.store.sync()));
     if (const auto done = commits_.commit_all(k_revoke_commit_timeout); !done) {
-      tell(around_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
+      tell(deps_.log, log_kind::commit_failed, "offsets were not committed before the rebalance: {}",
            done.error().message());
     }
   }
@@ -187,8 +187,8 @@ turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
   forget_transactions();
   tell_of_held();
   tell_what_is_held({});
-  unassigned_since_ = around_.clock.steady();
-  if (const auto done = around_.from.unassign(); !done) {
+  unassigned_since_ = deps_.clock.steady();
+  if (const auto done = deps_.source.unassign(); !done) {
     return session_result{
         session_end::client_lost,
         problem{done.error(), "the assignment cannot be given back: " + done.error().message(), "", {}}};
@@ -201,17 +201,17 @@ turn_result<> consumer_session::on_end_of_partition(const notice::end_of_partiti
   // Transaction markers take offsets but are never delivered: without this the lag would never be 0.
   RATCHET_TRY(stored(pipeline_.move_to(e.where, e.offset)));
   note_moves();
-  const std::int64_t last = std::max(e.offset, around_.from.known_end(e.where).value_or(0));
-  around_.board.set_log_end(stream_name(e.where), e.where, last);
-  ends_.reach(e.where, e.offset, around_.clock.steady());
+  const std::int64_t last = std::max(e.offset, deps_.source.known_end(e.where).value_or(0));
+  deps_.status.set_log_end(stream_name(e.where), e.where, last);
+  ends_.reach(e.where, e.offset, deps_.clock.steady());
   goals_.reach(e.where, e.offset);
   return go_on();
 }
 
 turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   if (!partitions_.is_read(o.where)) return go_on();
-  const auto resolved = resolve_assignment(around_.from, around_.to, pipeline_, std::span{&o.where, 1},
-                                           resume_wish{}, around_.clock.now());
+  const auto resolved = resolve_assignment(deps_.source, deps_.store, pipeline_, std::span{&o.where, 1},
+                                           resume_wish{}, deps_.clock.now());
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
   // The same offset twice: it would never end.
   const bool again = troubles_.was_read_again(o.where, offset);
@@ -228,19 +228,19 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   }
   troubles_.note_read_again(o.where, offset);
   RATCHET_TRY(count_all_again());
-  tell(around_.log, log_kind::partition_read_again,
+  tell(deps_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log still has offset {}, so reading goes on there", to_string(o.where),
        o.text, offset);
-  if (const auto begun = around_.from.assign(positions_to_read()); !begun)
+  if (const auto begun = deps_.source.assign(positions_to_read()); !begun)
     return questions_.resume_failed(begun.error());
   return go_on();
 }
 
 void consumer_session::on_topic_gone(const notice::topic_gone& g) {
   if (!partitions_.is_assigned(g.where)) {  // a notice of a whole topic names none of its partitions
-    if (topic_troubles_.due(around_.clock.steady()))
-      tell(around_.log, log_kind::topic_unreadable, "{} cannot be read: {}{}", g.where.topic, g.text,
-           topic_troubles_.held_back());
+    if (topic_troubles_.due(deps_.clock.steady()))
+      tell(deps_.log, log_kind::topic_unreadable, "{} cannot be read: {}{}", g.where.topic, g.text,
+           topic_troubles_.suppressed());
     return;
   }
   if (partitions_.is_stopped(g.where)) return;
@@ -266,7 +266,7 @@ void consumer_session::on_dead_partition(const topic_partition& where, const std
 
 void consumer_session::ask(const resolved_assignment& r) const {
   for (const problem& stop : r.stops) {
-    for (const question& q : stop.questions) around_.board.ask(q);
+    for (const question& q : stop.questions) deps_.status.ask(q);
   }
 }
 
@@ -279,8 +279,8 @@ void consumer_session::tell_of_waiting(time_point now) {
       "waiting for the group to assign partitions: the group first waits for its other members; a killed "
       "member counts until its session ends, up to " +
       std::to_string(std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) + " s";
-  tell(around_.log, log_kind::group_waiting, "group `{}`: {}", around_.settings.kafka.group, why);
-  around_.board.set_ready(false, why);
+  tell(deps_.log, log_kind::group_waiting, "group `{}`: {}", deps_.settings.kafka.group, why);
+  deps_.status.set_ready(false, why);
 }
 
 turn_result<> consumer_session::look_for_others(time_point now) {
@@ -294,13 +294,13 @@ turn_result<> consumer_session::look_for_others(time_point now) {
     ownership_.forget_others();
     return go_on();
   }
-  const run_meter::long_work looking{around_.meter, "looking who else is in the group"};
+  const run_meter::long_work looking{deps_.meter, "looking who else is in the group"};
   return ownership_.look_for_others(not_given, now);
 }
 
 turn_result<> consumer_session::accept_start() {
-  if (!around_.accept) return go_on();
-  auto failed = around_.accept();
+  if (!deps_.accept) return go_on();
+  auto failed = deps_.accept();
   if (!failed) return go_on();
   return session_result{session_end::store_lost, std::move(failed)};
 }

@@ -27,7 +27,7 @@ turn_result<> consumer_session::keep_flow(time_point now) {
     }
   }
   paused_streams_.clear();
-  for (const auto& s : around_.streams) {
+  for (const auto& s : deps_.streams) {
     if (flow_.holds(s->id)) paused_streams_.insert(s->id);
   }
   return pause_and_go_on(held, going_on);
@@ -38,14 +38,14 @@ turn_result<> consumer_session::pause_and_go_on(std::span<const topic_partition>
   // Each time: what was assigned since then is not paused yet. The member stays in its group, as it goes on
   // polling.
   if (!held.empty()) {
-    if (const auto done = around_.from.pause(held); !done)
-      tell(around_.log, log_kind::pause_failed, "the partitions could not be paused: {}",
+    if (const auto done = deps_.source.pause(held); !done)
+      tell(deps_.log, log_kind::pause_failed, "the partitions could not be paused: {}",
            done.error().message());
   }
   if (going_on.empty()) return go_on();
   RATCHET_TRY(count_again(going_on));
-  if (const auto done = around_.from.resume(going_on); !done)
-    tell(around_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
+  if (const auto done = deps_.source.resume(going_on); !done)
+    tell(deps_.log, log_kind::pause_failed, "the partitions could not be resumed: {}",
          done.error().message());
   return go_on();
 }

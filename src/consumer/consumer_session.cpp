@@ -7,7 +7,7 @@
 #include "consumer/access.hpp"
 #include "consumer/store_failure.hpp"
 #include "pipeline/field_counts.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -36,42 +36,42 @@ constexpr std::chrono::minutes k_unassigned_limit{5};
 
 }  // namespace
 
-consumer_session::consumer_session(surroundings around, session_options options)
-    : around_{std::move(around)},
+consumer_session::consumer_session(dependencies deps, session_options options)
+    : deps_{std::move(deps)},
       options_{std::move(options)},
-      pipeline_{around_.tasks, around_.to, around_.clock},
-      delivery_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, around_.board,
-                 around_.meter, around_.log, pipeline_, around_.publish_to, around_.sinks,
+      pipeline_{deps_.tasks, deps_.store, deps_.clock},
+      delivery_{{deps_.settings, deps_.streams, deps_.store, deps_.source, deps_.clock, deps_.status,
+                 deps_.meter, deps_.log, pipeline_, deps_.publish_to, deps_.sinks,
                  [this] { return stop_requested(); }}},
-      flow_{{around_.settings, around_.tasks, around_.to, around_.board, around_.log, pipeline_, delivery_,
-             around_.space}},
-      durability_{around_.to, around_.settings.state.commit_interval, around_.clock.steady()},
-      commits_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.meter,
-                around_.log, topics_, [this](const topic_partition& where) { return stream_name(where); }}},
-      brokers_{{around_.from, around_.clock, around_.board, around_.log}},
-      requests_{{around_.settings, around_.tasks, around_.to, around_.from, around_.meter, pipeline_,
-                 delivery_, flow_, around_.transactions, around_.errands}},
-      reporter_{{around_.settings, around_.streams, around_.tasks, around_.to, around_.from, around_.clock,
-                 around_.board, around_.meter, around_.log, durability_, flow_}},
-      questions_{{around_.settings, around_.streams, around_.to, around_.from, around_.clock, topics_,
+      flow_{{deps_.settings, deps_.tasks, deps_.store, deps_.status, deps_.log, pipeline_, delivery_,
+             deps_.space}},
+      durability_{deps_.store, deps_.settings.state.commit_interval, deps_.clock.steady()},
+      commits_{{deps_.settings, deps_.store, deps_.source, deps_.clock, deps_.status, deps_.meter, deps_.log,
+                topics_, [this](const topic_partition& where) { return stream_name(where); }}},
+      brokers_{{deps_.source, deps_.clock, deps_.status, deps_.log}},
+      requests_{{deps_.settings, deps_.tasks, deps_.store, deps_.source, deps_.meter, pipeline_, delivery_,
+                 flow_, deps_.transactions, deps_.errands}},
+      reporter_{{deps_.settings, deps_.streams, deps_.tasks, deps_.store, deps_.source, deps_.clock,
+                 deps_.status, deps_.meter, deps_.log, durability_, flow_}},
+      questions_{{deps_.settings, deps_.streams, deps_.store, deps_.source, deps_.clock, topics_,
                   options_.resume.option, [this] { return stop_requested(); },
                   [this] { return stored(requests_.serve(ownership_.has_taken())); }}},
-      ownership_{{around_.settings, around_.to, around_.from, around_.clock, around_.board, around_.log,
-                  pipeline_, commits_, partitions_, questions_, options_.resume, options_.random,
+      ownership_{{deps_.settings, deps_.store, deps_.source, deps_.clock, deps_.status, deps_.log, pipeline_,
+                  commits_, partitions_, questions_, options_.resume, options_.random,
                   [this] { return stop_requested(); }}},
-      trace_{around_.settings.state.path},
-      worker_{around_.streams, options_.decoding} {
-  for (const auto& s : around_.streams) {
+      trace_{deps_.settings.state.path},
+      worker_{deps_.streams, options_.decoding} {
+  for (const auto& s : deps_.streams) {
     topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
   }
-  last_idle_check_ = around_.clock.steady();
+  last_idle_check_ = deps_.clock.steady();
   pipeline_.on_written([this](const step_batch& step) { reporter_.note(step); });
   pipeline_.between_steps([this] {
-    around_.meter.beat();
+    deps_.meter.beat();
     return !stop_requested();
   });
-  durable_moves_ = around_.to.durable().on_move([this] {
-    if (delivery_.has_lanes() || requests_.await_sync()) around_.from.wake();
+  durable_moves_ = deps_.store.durable().on_move([this] {
+    if (delivery_.has_lanes() || requests_.await_sync()) deps_.source.wake();
   });
 }
 
@@ -82,11 +82,11 @@ consumer_session::~consumer_session() {
 session_result consumer_session::run() {
   if (stop_requested()) return finish(session_end::drained);
   flow_.begin();
-  around_.board.set_ready(false, "connecting");
+  deps_.status.set_ready(false, "connecting");
   tell_of_held();
   reporter_.watch_clock();
   {
-    const run_meter::long_work connecting{around_.meter, "connecting"};
+    const run_meter::long_work connecting{deps_.meter, "connecting"};
     if (auto ended = connect(); !ended) {
       if (ended.error().end == session_end::drained) return finish(session_end::drained);
       return std::move(ended).error();
@@ -104,27 +104,27 @@ turn_result<> consumer_session::connect() {
   brokers_.note_answer();
   auto all = questions_.look_up(topics_);
   if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);
-  RATCHET_TRY(questions_.require_outputs(output_topics(around_.streams)));
+  RATCHET_TRY(questions_.require_outputs(output_topics(deps_.streams)));
   partitions_.know(std::move(all.value()));
   RATCHET_TRY(ownership_.check_before_joining());
   RATCHET_TRY(ownership_.sign());
-  if (const auto joined = around_.from.join(topics_); !joined) {
-    return questions_.failed("group `" + around_.settings.kafka.group + "` cannot be joined", joined.error(),
+  if (const auto joined = deps_.source.join(topics_); !joined) {
+    return questions_.failed("group `" + deps_.settings.kafka.group + "` cannot be joined", joined.error(),
                              session_end::refused);
   }
-  tell(around_.log, log_kind::group_joining, "joining group `{}` for {} of {}", around_.settings.kafka.group,
+  tell(deps_.log, log_kind::group_joining, "joining group `{}` for {} of {}", deps_.settings.kafka.group,
        counted(partitions_.all().size(), "partition"), counted(topics_.size(), "topic"));
-  unassigned_since_ = around_.clock.steady();
-  around_.board.set_ready(false, "waiting for the group to assign partitions");
+  unassigned_since_ = deps_.clock.steady();
+  deps_.status.set_ready(false, "waiting for the group to assign partitions");
   return go_on();
 }
 
 turn_result<> consumer_session::turn() {
-  around_.meter.beat();
+  deps_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
   const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
   // The group waits for who is between two polls: a slow reducer is given fewer records at once.
-  auto got = around_.from.poll(std::min(around_.settings.step_records, pipeline_.records_in_time()), wait);
+  auto got = deps_.source.poll(std::min(deps_.settings.step_records, pipeline_.records_in_time()), wait);
   if (!got) {
     return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
   }
@@ -132,7 +132,7 @@ turn_result<> consumer_session::turn() {
       worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
   if (got.value().batch) {
     brokers_.note_records();
-    if (!times_.first_record) times_.first_record = around_.clock.steady();
+    if (!times_.first_record) times_.first_record = deps_.clock.steady();
     trace_.note(got.value().batch->records());
     reporter_.look_at(got.value().batch->records());
     worker_.submit(std::move(got.value().batch));
@@ -142,10 +142,10 @@ turn_result<> consumer_session::turn() {
     RATCHET_TRY(end_where_records_were_left());
   }
   if (!got.value().notices.empty()) {
-    const run_meter::long_work answering{around_.meter, "answering the group"};
+    const run_meter::long_work answering{deps_.meter, "answering the group"};
     if (std::any_of(got.value().notices.begin(), got.value().notices.end(), is_about_records)) {
       // What the notices are about lies behind these.
-      RATCHET_TRY(settle_to_go_on());
+      RATCHET_TRY(drain_to_go_on());
     }
     for (const source_notice& n : got.value().notices) {
       RATCHET_TRY(on_notice(n));
@@ -159,11 +159,11 @@ turn_result<> consumer_session::turn() {
 }
 
 milliseconds consumer_session::longest_wait() const {
-  const milliseconds wait = std::min(k_poll_timeout, around_.settings.state.commit_interval);
+  const milliseconds wait = std::min(k_poll_timeout, deps_.settings.state.commit_interval);
   if (!may_resume_waiting()) return wait;
   const auto wake = pipeline_.next_wake();
   if (!wake) return wait;
-  return std::clamp(*wake - around_.clock.now(), milliseconds{0}, wait);
+  return std::clamp(*wake - deps_.clock.now(), milliseconds{0}, wait);
 }
 
 /// While the disk or the outbox is nearly full, nothing is written that can wait; before the claim, nothing
@@ -180,23 +180,23 @@ turn_result<> consumer_session::resume_waiting() {
 }
 
 turn_result<> consumer_session::handle(decoded_input& input) {
-  const time_point begin = around_.clock.steady();
+  const time_point begin = deps_.clock.steady();
   do {
     RATCHET_TRY(stored(pipeline_.handle(input)));
-    note_fields(input, around_.tasks, around_.board, around_.log);
+    note_fields(input, deps_.tasks, deps_.status, deps_.log);
   } while (!pipeline_.has_left() && worker_.go_on(input));
-  const time_point end = around_.clock.steady();
+  const time_point end = deps_.clock.steady();
   if (!times_.first_step) times_.first_step = end;
-  around_.meter.step(end - begin, input.batch->records().size());
+  deps_.meter.step(end - begin, input.batch->records().size());
   note_moves();
   note_new_stops();
-  if (around_.settings.state.sync == sync_mode::every_step) {
-    RATCHET_TRY(stored(around_.to.sync()));
+  if (deps_.settings.state.sync == sync_mode::every_step) {
+    RATCHET_TRY(stored(deps_.store.sync()));
   }
   return go_on();
 }
 
-turn_result<> consumer_session::settle() {
+turn_result<> consumer_session::drain() {
   while (worker_.busy()) {
     RATCHET_TRY(handle(worker_.take()));
   }
@@ -208,8 +208,8 @@ turn_result<> consumer_session::end_where_records_were_left() {
   return go_on();
 }
 
-turn_result<> consumer_session::settle_to_go_on() {
-  RATCHET_TRY(settle());
+turn_result<> consumer_session::drain_to_go_on() {
+  RATCHET_TRY(drain());
   return end_where_records_were_left();
 }
 
@@ -220,7 +220,7 @@ void consumer_session::note_moves() {
     if (state != nullptr && state->next_offset != noted) moved.push_back({where, state->next_offset});
   }
   for (const position& p : moved) partitions_.note(p);
-  commits_.moved(around_.to.last_step(), moved);
+  commits_.moved(deps_.store.last_step(), moved);
 }
 
 std::string_view consumer_session::stream_name(const topic_partition& where) const {
@@ -230,7 +230,7 @@ std::string_view consumer_session::stream_name(const topic_partition& where) con
 
 void consumer_session::stop_partition(const topic_partition& where, const std::string& why) {
   partitions_.stop(where);
-  around_.board.set_stopped(stream_name(where), where, why);
+  deps_.status.set_stopped(stream_name(where), where, why);
 }
 
 void consumer_session::tell_of_stop(const topic_partition& where, const std::string& stopped,
@@ -240,8 +240,8 @@ void consumer_session::tell_of_stop(const topic_partition& where, const std::str
   const std::size_t known = told_to_do_.size();
   add_new(told_to_do_, stopped);
   const bool is_new = told_to_do_.size() > known;
-  tell_of(around_.log, log_kind::partition_stopped, facts,
-          is_new ? std::string_view{stopped} : words_of_stop(stopped).what);
+  tell_of(deps_.log, log_kind::partition_stopped, facts,
+          is_new ? std::string_view{stopped} : message_of_stop(stopped).what);
 }
 
 void consumer_session::stop_outside_a_step(const topic_partition& where, std::error_code code,
@@ -255,8 +255,8 @@ void consumer_session::stop_outside_a_step(const topic_partition& where, std::er
 }
 
 void consumer_session::pause(const topic_partition& where) {
-  if (const auto paused = around_.from.pause(std::span{&where, 1}); !paused)
-    tell(around_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
+  if (const auto paused = deps_.source.pause(std::span{&where, 1}); !paused)
+    tell(deps_.log, log_kind::pause_failed, "{} could not be paused: {}", to_string(where),
          paused.error().message());
 }
 
@@ -272,7 +272,7 @@ void consumer_session::note_new_stops() {
 }
 
 turn_result<> consumer_session::on_timers() {
-  const time_point now = around_.clock.steady();
+  const time_point now = deps_.clock.steady();
   RATCHET_TRY(count_unread());
   RATCHET_TRY(resume_waiting());
   requests_.answer();  // also those of the session before
@@ -364,24 +364,24 @@ bool consumer_session::caught_up() const {
       std::all_of(partitions_.all().begin(), partitions_.all().end(),
                   [&](const topic_partition& where) { return goals_.has(where) || is_stopped(where); });
   // The rest may be held by a member who was killed, until its session ends.
-  if (!holds_all && around_.clock.steady() - assigned_at_ < ownership_.longest_absence()) return false;
+  if (!holds_all && deps_.clock.steady() - assigned_at_ < ownership_.longest_absence()) return false;
   return goals_.all_reached(is_stopped);
 }
 
 session_result consumer_session::finish(session_end how) {
-  const run_meter::long_work draining{around_.meter, "draining"};
-  if (how == session_end::drained) around_.board.set_ready(false, "stopping");
-  if (auto ended = settle(); !ended) return std::move(ended).error();
-  if (const auto synced = around_.to.sync(); !synced) return store_failed(synced.error());
+  const run_meter::long_work draining{deps_.meter, "draining"};
+  if (how == session_end::drained) deps_.status.set_ready(false, "stopping");
+  if (auto ended = drain(); !ended) return std::move(ended).error();
+  if (const auto synced = deps_.store.sync(); !synced) return store_failed(synced.error());
   requests_.answer();
   if (ownership_.has_taken()) {
     if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
   }
-  times_.all_durable = around_.clock.steady();
+  times_.all_durable = deps_.clock.steady();
   reporter_.end(*times_.all_durable);
   if (!partitions_.assigned().empty()) {
     if (const auto done = commits_.commit_all(k_last_commit_timeout); !done)
-      tell(around_.log, log_kind::commit_failed,
+      tell(deps_.log, log_kind::commit_failed,
            "the last offsets were not committed ({}); nothing is lost, the next start goes on from the "
            "state",
            done.error().message());
@@ -390,7 +390,7 @@ session_result consumer_session::finish(session_end how) {
 }
 
 session_result consumer_session::store_failed(std::error_code code) const {
-  return store_failure(around_.to, around_.settings, code);
+  return store_failure(deps_.store, deps_.settings, code);
 }
 
 turn_result<> consumer_session::on_notice(const source_notice& n) {
@@ -409,7 +409,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
     const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
     if (!ownership_.has_taken() && of_all) {
       return session_result{session_end::refused,
-                            describe_refusal(*t->access, t->text, around_.settings.kafka, topics_)};
+                            describe_refusal(*t->access, t->text, deps_.settings.kafka, topics_)};
     }
     commits_.note_denied(*t->access, t->text);
   } else if (t != nullptr) {

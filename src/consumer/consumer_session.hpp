@@ -39,7 +39,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -66,14 +66,14 @@ struct session_options {
 /// while this one is written.
 class consumer_session {
  public:
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     const stream_list& streams;
     task_list& tasks;  ///< of the streams, one each
-    store& to;
-    source& from;
+    ratchet::store& store;
+    ratchet::source& source;
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     run_meter& meter;
     log_ptr log;
     owner_errands* errands{nullptr};           ///< what others want done between steps; may be none
@@ -85,7 +85,7 @@ class consumer_session {
     std::function<std::optional<problem>()> accept{};
   };
 
-  consumer_session(surroundings, session_options);
+  consumer_session(dependencies, session_options);
   ~consumer_session();
   consumer_session(const consumer_session&) = delete;
   consumer_session& operator=(const consumer_session&) = delete;
@@ -113,9 +113,9 @@ class consumer_session {
   [[nodiscard]] turn_result<> resume_waiting();
   [[nodiscard]] bool may_resume_waiting() const;
   /// Handles what is still being decoded, so that nothing is between the source and the store.
-  [[nodiscard]] turn_result<> settle();
+  [[nodiscard]] turn_result<> drain();
   /// Does that, and ends the session where records were left: nothing behind them may be done.
-  [[nodiscard]] turn_result<> settle_to_go_on();
+  [[nodiscard]] turn_result<> drain_to_go_on();
   [[nodiscard]] turn_result<> end_where_records_were_left();
   [[nodiscard]] turn_result<> on_timers();
   [[nodiscard]] turn_result<> leave_out_idle(time_point now);
@@ -207,7 +207,7 @@ class consumer_session {
   void pause(const topic_partition&);
   [[nodiscard]] std::string_view stream_name(const topic_partition&) const;
 
-  surroundings around_;
+  dependencies deps_;
   session_options options_;
   std::vector<std::string> topics_;
   partition_set partitions_;

@@ -42,7 +42,7 @@ std::string way_past(const topic_partition& where, const kafka_config& kafka) {
 
 bool consumer_session::goes_on(const topic_partition& where) const {
   const partition_state* state = pipeline_.find(where);
-  const auto end = around_.from.known_end(where);
+  const auto end = deps_.source.known_end(where);
   return state != nullptr && end && *end > state->next_offset;
 }
 
@@ -62,13 +62,13 @@ void consumer_session::look_what_stands_still(time_point now) {
 
 void consumer_session::forget_transactions() {
   for (const auto& [where, unused] : transactions_.all())
-    around_.board.set_held_back(stream_name(where), where, std::nullopt);
+    deps_.status.set_held_back(stream_name(where), where, std::nullopt);
   transactions_.forget();
   stand_still_.clear();
 }
 
 void consumer_session::note_open_transaction(const notice::bounds_told& told) {
-  const time_point now = around_.clock.steady();
+  const time_point now = deps_.clock.steady();
   if (!stands_still(told.where, now)) return;
   const std::int64_t next = pipeline_.find(told.where)->next_offset;
   transactions_.note(told.where, told.found, next, ends_.since(told.where, next).value_or(now));
@@ -85,13 +85,13 @@ turn_result<> consumer_session::look_at_transactions(time_point now) {
     }
     // What is held back has its times: they are still to come.
     if (state->idle) idle.push_back(where);
-    around_.board.set_held_back(stream_name(where), where, open.offset);
+    deps_.status.set_held_back(stream_name(where), where, open.offset);
     tell_of_transaction(where, open, now);
     if (options_.until_end && !goals_.has_reached(where) && now - open.since >= k_end_patience) {
       moved_on.push_back(where);
       const std::string why =
           what_is_held_back(where, open) + ", for " + std::to_string(k_end_patience.count()) +
-          " minutes: it is not waited for any longer\n" + way_past(where, around_.settings.kafka);
+          " minutes: it is not waited for any longer\n" + way_past(where, deps_.settings.kafka);
       tell_of_stop(where, why, {.offset = open.offset});
       stop_outside_a_step(where, make_error_code(errc::partition_stopped), open.offset, why);
       pause(where);
@@ -99,7 +99,7 @@ turn_result<> consumer_session::look_at_transactions(time_point now) {
   }
   for (const topic_partition& where : moved_on) {
     transactions_.leave(where);
-    around_.board.set_held_back(stream_name(where), where, std::nullopt);
+    deps_.status.set_held_back(stream_name(where), where, std::nullopt);
   }
   return stored(pipeline_.hold_floor_back(idle));
 }
@@ -108,12 +108,12 @@ void consumer_session::tell_of_transaction(const topic_partition& where, open_tr
                                            time_point now) {
   if (open.told || now - open.since < k_worth_a_line || !transaction_lines_.due(now)) return;
   open.told = true;
-  tell_of(around_.log, log_kind::transaction_open,
+  tell_of(deps_.log, log_kind::transaction_open,
           {.stream = stream_name(where), .where = &where, .offset = open.offset},
           what_is_held_back(where, open) +
               ": they are read once it is committed or aborted, which the brokers do by themselves after its "
               "transaction.timeout.ms" +
-              transaction_lines_.held_back());
+              transaction_lines_.suppressed());
 }
 
 }  // namespace ratchet

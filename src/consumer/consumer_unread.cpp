@@ -23,7 +23,7 @@ constexpr seconds k_end_patience{60};
 /// What cannot be read so often, one time behind the other, is not the network's fault.
 constexpr int k_most_unreadable = 3;
 constexpr std::size_t k_most_names = 5;
-constexpr const char* k_held_obstacle = "held";
+constexpr const char* k_held_condition = "held";
 
 /// What to type, as nobody but an operator can decide about it.
 std::string way_past(const topic_partition& where, const kafka_config& kafka) {
@@ -39,12 +39,12 @@ std::string way_past(const topic_partition& where, const kafka_config& kafka) {
 }  // namespace
 
 void consumer_session::hold(const topic_partition& where, const std::string& why) {
-  const time_point now = around_.clock.steady();
+  const time_point now = deps_.clock.steady();
   const partition_set::was before = partitions_.hold(where, why, now);
   if (before != partition_set::was::held && held_lines_.due(now)) {
-    tell(around_.log, log_kind::partition_held,
+    tell(deps_.log, log_kind::partition_held,
          "{} cannot be read now: {}; Ratchet asks again, and reads the other partitions{}", to_string(where),
-         why, held_lines_.held_back());
+         why, held_lines_.suppressed());
   }
   if (before == partition_set::was::assigned) pause(where);
   ends_.leave(where);
@@ -52,7 +52,7 @@ void consumer_session::hold(const topic_partition& where, const std::string& why
 
 void consumer_session::tell_of_held() {
   const auto& held = partitions_.held();
-  if (held.empty()) return around_.board.clear_obstacle(k_held_obstacle);
+  if (held.empty()) return deps_.status.clear_condition(k_held_condition);
   std::string names;
   std::size_t named = 0;
   for (const auto& [where, unused] : held) {
@@ -62,9 +62,9 @@ void consumer_session::tell_of_held() {
     }
     names += (names.empty() ? "" : ", ") + to_string(where);
   }
-  around_.board.set_obstacle(k_held_obstacle, counted(held.size(), "partition") + " (" + names +
-                                                  ") cannot be read now: " + held.begin()->second.why +
-                                                  "; Ratchet asks again until they can be read");
+  deps_.status.raise_condition(k_held_condition, counted(held.size(), "partition") + " (" + names +
+                                                     ") cannot be read now: " + held.begin()->second.why +
+                                                     "; Ratchet asks again until they can be read");
 }
 
 void consumer_session::give_up_held(time_point now) {
@@ -81,8 +81,8 @@ turn_result<> consumer_session::take_up_held(time_point now) {
   if (ownership_.needs_all_answers() && !partitions_.all_held_answered()) return go_on();
   const std::vector<topic_partition> answered = partitions_.take_answered();
   if (answered.empty()) return go_on();
-  const run_meter::long_work answering{around_.meter, "looking at partitions whose brokers are back"};
-  RATCHET_TRY(settle_to_go_on());
+  const run_meter::long_work answering{deps_.meter, "looking at partitions whose brokers are back"};
+  RATCHET_TRY(drain_to_go_on());
   return take_up(answered, true);
 }
 
@@ -93,12 +93,12 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
   const std::string what =
       to_string(u.where) + " cannot be read at offset " + std::to_string(offset) + ": " + shown_text(u.text);
   if (troubles_.note_unreadable(u.where, next) < k_most_unreadable) {
-    if (topic_troubles_.due(around_.clock.steady()))
-      tell(around_.log, log_kind::topic_unreadable, "{}; fetching it again{}", what,
-           topic_troubles_.held_back());
+    if (topic_troubles_.due(deps_.clock.steady()))
+      tell(deps_.log, log_kind::topic_unreadable, "{}; fetching it again{}", what,
+           topic_troubles_.suppressed());
     return;
   }
-  const std::string why = what + "; stopped before it\n" + way_past(u.where, around_.settings.kafka);
+  const std::string why = what + "; stopped before it\n" + way_past(u.where, deps_.settings.kafka);
   tell_of_stop(u.where, why, {.offset = offset});
   stop_outside_a_step(u.where, make_error_code(errc::partition_stopped), offset, why);
   pause(u.where);
@@ -116,12 +116,12 @@ void consumer_session::tell_log_ends(time_point now) {
   for (const auto& [where, unused] : partitions_.assigned()) {
     if (!is_fetched(where)) continue;  // what the client knows is of its last fetch
     const auto asked = ends_.asked(where);
-    const auto end = around_.from.known_end(where);
+    const auto end = deps_.source.known_end(where);
     // An end that was told with all that came before it is not taken back by an older answer.
     const partition_state* state = pipeline_.find(where);
     if (!end || state == nullptr || *end < state->next_offset) continue;
     if (asked && *end < *asked) continue;
-    around_.board.set_log_end(stream_name(where), where, *end);
+    deps_.status.set_log_end(stream_name(where), where, *end);
   }
   look_what_stands_still(now);
 }
@@ -159,7 +159,7 @@ void consumer_session::on_bounds_told(const notice::bounds_told& told) {
     return;
   }
   ends_.note_asked(told.where, told.found.last());
-  around_.board.set_log_end(stream_name(told.where), told.where, told.found.last());
+  deps_.status.set_log_end(stream_name(told.where), told.where, told.found.last());
 }
 
 }  // namespace ratchet

@@ -12,7 +12,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 namespace ratchet {
 
@@ -23,19 +23,19 @@ namespace ratchet {
 class flow_control {
  public:
   using time_point = std::chrono::steady_clock::time_point;
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     const task_list& tasks;
-    const store& of;
-    live_board& board;
+    const ratchet::store& store;
+    instance_status& status;
     log_ptr log;
     const pipeline& steps;
     const outbox_delivery& delivery;
     const disk_space_port* space{nullptr};  ///< none: the system's
   };
-  explicit flow_control(surroundings);
+  explicit flow_control(dependencies);
 
-  /// Forgets what the session before has put on the board.
+  /// Forgets what the session before has put on the status.
   void begin();
   /// Finds out what is full now.
   void look(time_point now);
@@ -60,7 +60,7 @@ class flow_control {
   [[nodiscard]] bool is_full(std::uint64_t bytes, bool was_full) const noexcept;
   [[nodiscard]] std::set<stream_id> streams_to_hold() const;
 
-  surroundings around_;
+  dependencies deps_;
   space_guard space_;
   log_pace space_lines_;
   bool outbox_is_full_{false};

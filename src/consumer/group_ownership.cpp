@@ -25,7 +25,7 @@ constexpr milliseconds k_look_for_others{2'000};
 /// Nothing is read meanwhile.
 constexpr milliseconds k_others_timeout{1'000};
 constexpr std::size_t k_most_names = 5;
-constexpr const char* k_others_obstacle = "others";
+constexpr const char* k_others_condition = "others";
 /// librdkafka's default, and ours.
 constexpr milliseconds k_default_session{45'000};
 /// Behind its session a killed member is gone within this.
@@ -53,14 +53,12 @@ constexpr milliseconds k_first_join{4'000};
 }  // namespace
 
 turn_result<> group_ownership::check_before_joining() {
-  around_.board.clear_obstacle(k_others_obstacle);  // of the session before
-  auto checked =
-      ratchet::check_before_joining(around_.from, around_.to, around_.steps, around_.partitions.all(),
-                                    around_.wish, around_.settings.kafka.group);
+  deps_.status.clear_condition(k_others_condition);  // of the session before
+  auto checked = ratchet::check_before_joining(deps_.source, deps_.store, deps_.steps, deps_.partitions.all(),
+                                               deps_.wish, deps_.settings.kafka.group);
   if (!checked) {
-    return around_.questions.failed(
-        "the offsets of group `" + around_.settings.kafka.group + "` cannot be read", checked.error(),
-        session_end::refused);
+    return deps_.questions.failed("the offsets of group `" + deps_.settings.kafka.group + "` cannot be read",
+                                  checked.error(), session_end::refused);
   }
   if (checked.value().refused) {
     return session_result{session_end::refused, std::move(*checked.value().refused)};
@@ -69,7 +67,7 @@ turn_result<> group_ownership::check_before_joining() {
 }
 
 milliseconds group_ownership::session_timeout() const {
-  const auto& properties = around_.settings.kafka.properties;
+  const auto& properties = deps_.settings.kafka.properties;
   const auto set = properties.find("session.timeout.ms");
   if (set == properties.end()) return k_default_session;
   const std::string& text = set->second;
@@ -86,36 +84,36 @@ milliseconds group_ownership::longest_absence() const {
 /// same mark, and `--resume` may be about to go over the claim of an instance that lives. So it must have
 /// none; one that was killed is listed until its session ends, and that is waited for.
 turn_result<> group_ownership::wait_until_alone(const std::optional<committed_offset>& overridden) {
-  const std::string& group = around_.settings.kafka.group;
+  const std::string& group = deps_.settings.kafka.group;
   const milliseconds limit = longest_absence() + k_first_join;
-  const auto deadline = around_.clock.steady() + limit;
+  const auto deadline = deps_.clock.steady() + limit;
   for (bool first = true;; first = false) {
-    const auto found = around_.from.members(k_query_timeout);
+    const auto found = deps_.source.members(k_query_timeout);
     // Brokers that cannot say it are worked with; what is claimed is looked at all the same.
     if (!found && !overridden && found.error() == source_condition::not_offered) return go_on();
-    if (!found) return around_.questions.resume_failed(found.error());
+    if (!found) return deps_.questions.resume_failed(found.error());
     if (found.value().empty()) return go_on();
-    if (around_.stop_requested()) return session_result{session_end::drained, {}};
+    if (deps_.stop_requested()) return session_result{session_end::drained, {}};
     const std::string members = list_of(found.value());
-    if (around_.clock.steady() >= deadline)
+    if (deps_.clock.steady() >= deadline)
       return session_result{session_end::refused, has_members(members, overridden)};
     if (first) {
-      tell(around_.log, log_kind::group_busy,
+      tell(deps_.log, log_kind::group_busy,
            "group `{}` has members ({}); waiting up to {} s for them to leave; a killed member counts until "
            "its session ends",
            group, members, std::chrono::ceil<std::chrono::seconds>(limit).count());
-      around_.board.set_ready(false, "waiting for the group's other members to leave");
+      deps_.status.set_ready(false, "waiting for the group's other members to leave");
     }
-    RATCHET_TRY(around_.questions.do_meanwhile());
-    if (const auto idle = around_.from.poll(1, k_look_again); !idle)
-      return around_.questions.resume_failed(idle.error());
+    RATCHET_TRY(deps_.questions.do_meanwhile());
+    if (const auto idle = deps_.source.poll(1, k_look_again); !idle)
+      return deps_.questions.resume_failed(idle.error());
   }
 }
 
 problem group_ownership::has_members(const std::string& members,
                                      const std::optional<committed_offset>& overridden) const {
   const std::string what =
-      "group `" + around_.settings.kafka.group + "` was not joined: it has live members (" + members + "), ";
+      "group `" + deps_.settings.kafka.group + "` was not joined: it has live members (" + members + "), ";
   if (!overridden) {
     return {
         make_error_code(errc::group_taken),
@@ -130,60 +128,60 @@ problem group_ownership::has_members(const std::string& members,
           what + "and its offsets are not this state directory's (" + to_string(overridden->where) + ": " +
               std::to_string(overridden->offset.value_or(0)) + holder + ")",
           std::string{"stop them permanently, then start again with `--resume "} +
-              name_of(around_.wish.option) + "`; or use another `kafka.group`",
+              name_of(deps_.wish.option) + "`; or use another `kafka.group`",
           {}};
 }
 
 turn_result<> group_ownership::sign(std::uint64_t past_counter) {
-  const auto drawn = around_.to.draw_incarnation(past_counter, around_.random);
-  if (!drawn) return store_failure(around_.to, around_.settings, drawn.error());
-  around_.commits.sign(around_.to.uuid(), drawn.value());
+  const auto drawn = deps_.store.draw_incarnation(past_counter, deps_.random);
+  if (!drawn) return store_failure(deps_.store, deps_.settings, drawn.error());
+  deps_.commits.sign(deps_.store.uuid(), drawn.value());
   return go_on();
 }
 
 turn_result<> group_ownership::check_first_assignment(const std::vector<topic_partition>& given) {
   if (has_taken_) return go_on();  // who has claimed never leaves
   auto leave = must_leave(given);
-  if (!leave) return around_.questions.resume_failed(leave.error());
+  if (!leave) return deps_.questions.resume_failed(leave.error());
   if (leave.value()) return session_result{session_end::refused, std::move(*leave.value())};
   return go_on();
 }
 
 result<std::optional<problem>> group_ownership::must_leave(const std::vector<topic_partition>& given) {
   const std::optional<problem> stays;
-  const std::vector<topic_partition>& all = around_.partitions.all();
+  const std::vector<topic_partition>& all = deps_.partitions.all();
   if (given.size() == all.size()) return stays;
   // The positions of all partitions go with the first step: none may be another's to read.
   if (moves()) {
     return std::optional{problem{make_error_code(errc::group_taken),
-                                 "another member is in group `" + around_.settings.kafka.group +
+                                 "another member is in group `" + deps_.settings.kafka.group +
                                      "`, while the state goes on with another cluster",
                                  "stop it, and start this instance again",
                                  {}}};
   }
-  RATCHET_TRY(const auto committed, around_.from.committed(all, k_query_timeout));
+  RATCHET_TRY(const auto committed, deps_.source.committed(all, k_query_timeout));
   const topic_partition& lowest = all.front();
   const bool holds_lowest = std::find(given.begin(), given.end(), lowest) != given.end();
-  if (has_own_claim(around_.to, committed)) {
+  if (has_own_claim(deps_.store, committed)) {
     // Those of a copy look the same. The group was empty: who is in it besides has joined since.
     if (holds_lowest) return stays;
     RATCHET_TRY(const bool alone, is_alone());
     if (alone) return stays;
   }
   // Somebody came in behind the look at the group: perhaps the one whose claims were to be gone over.
-  const bool overrides = overridden_claim(around_.to, around_.steps, committed, around_.wish).has_value();
+  const bool overrides = overridden_claim(deps_.store, deps_.steps, committed, deps_.wish).has_value();
   if (holds_lowest && !overrides) return stays;
   const std::string who = holds_lowest ? " too" : " and holds " + to_string(lowest);
   return std::optional{
       problem{make_error_code(errc::group_taken),
-              "another instance is joining group `" + around_.settings.kafka.group +
+              "another instance is joining group `" + deps_.settings.kafka.group +
                   "` with a state directory of its own" + who,
               "run one instance for each state directory, and give each its own `kafka.group`",
               {}}};
 }
 
 result<bool> group_ownership::is_alone() {
-  const auto found = around_.from.members(k_query_timeout);
+  const auto found = deps_.source.members(k_query_timeout);
   if (!found && found.error() == source_condition::not_offered) return true;
   if (!found) return found.error();
   return std::all_of(found.value().begin(), found.value().end(),
@@ -203,14 +201,14 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
                                                std::chrono::steady_clock::time_point now) {
   last_look_ = now;
   // What cannot be asked now is asked again.
-  const auto claim = foreign_claim(around_.from, around_.to, around_.steps, not_given,
+  const auto claim = foreign_claim(deps_.source, deps_.store, deps_.steps, not_given,
                                    claims_of::copies_and_other_stores, k_others_timeout);
   if (!claim) return go_on();
-  const auto found = around_.from.members(k_others_timeout);
+  const auto found = deps_.source.members(k_others_timeout);
   const std::string members = found ? list_of(found.value()) : std::string{};
   if (claim.value()) {
     problem why = *claim.value();
-    why.message = "group `" + around_.settings.kafka.group + "` was left: " + why.message +
+    why.message = "group `" + deps_.settings.kafka.group + "` was left: " + why.message +
                   (members.empty() ? "" : "; the group has the members " + members);
     return session_result{session_end::refused, std::move(why)};
   }
@@ -221,7 +219,7 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
   std::vector<std::string> gone;
   for (auto of = not_given.begin(); of != not_given.end(); ++of) {
     if (of != not_given.begin() && of->topic == std::prev(of)->topic) continue;
-    const auto asked = around_.from.partitions(std::span{&of->topic, 1}, k_others_timeout);
+    const auto asked = deps_.source.partitions(std::span{&of->topic, 1}, k_others_timeout);
     if (!asked && asked.error() != make_error_code(errc::topic_missing)) return go_on();
     if (!asked) gone.push_back(of->topic);
   }
@@ -234,24 +232,24 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
 void group_ownership::show_others(const std::string& found) {
   if (found == others_) return;
   others_ = found;
-  if (others_.empty()) return around_.board.clear_obstacle(k_others_obstacle);
-  tell(around_.log, log_kind::partitions_elsewhere, "{}", others_);
-  around_.board.set_obstacle(k_others_obstacle, others_);
+  if (others_.empty()) return deps_.status.clear_condition(k_others_condition);
+  tell(deps_.log, log_kind::partitions_elsewhere, "{}", others_);
+  deps_.status.raise_condition(k_others_condition, others_);
 }
 
 bool group_ownership::needs_all_answers() const noexcept {
-  return !has_taken_ && around_.wish.option != resume_option::none;
+  return !has_taken_ && deps_.wish.option != resume_option::none;
 }
 
 turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
     std::span<const topic_partition> partitions, bool more) {
   // What the operator said holds for the first assignment of this start, and only there.
-  const resume_wish wish = has_taken_ ? resume_wish{} : around_.wish;
+  const resume_wish wish = has_taken_ ? resume_wish{} : deps_.wish;
   auto resolved =
-      resolve_assignment(around_.from, around_.to, around_.steps, partitions, wish, around_.clock.now());
+      resolve_assignment(deps_.source, deps_.store, deps_.steps, partitions, wish, deps_.clock.now());
   if (!resolved) {
     if (more && is_passing(resolved.error())) return std::optional<resolved_assignment>{};
-    return around_.questions.resume_failed(resolved.error());
+    return deps_.questions.resume_failed(resolved.error());
   }
   resolved_assignment& r = resolved.value();
   // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
@@ -276,16 +274,16 @@ turn_result<bool> group_ownership::take(resolved_assignment& r,
   }
   // The resolved start is durable before anything is claimed: whoever reads the claim can rely on it.
   store_change change = change_of_store(r);
-  const auto known = moves() && around_.wish.option != resume_option::store
+  const auto known = moves() && deps_.wish.option != resume_option::store
                          ? pipeline::known_positions::are_forgotten
                          : pipeline::known_positions::stay;
   auto entered =
-      around_.steps.enter_positions(r.start, not_at_their_end, std::move(r.audits), std::move(change), known);
-  if (entered) entered = around_.to.sync();
-  if (!entered) return store_failure(around_.to, around_.settings, entered.error());
+      deps_.steps.enter_positions(r.start, not_at_their_end, std::move(r.audits), std::move(change), known);
+  if (entered) entered = deps_.store.sync();
+  if (!entered) return store_failure(deps_.store, deps_.settings, entered.error());
   r.only_claimed.insert(r.only_claimed.end(), r.start.begin(), r.start.end());
   if (!r.only_claimed.empty()) {
-    const auto claimed = around_.commits.claim(r.only_claimed);
+    const auto claimed = deps_.commits.claim(r.only_claimed);
     if (!claimed) return claim_failed(claimed.error(), more);
     RATCHET_TRY(meets_a_copy(claimed.value()));
   }
@@ -297,23 +295,23 @@ store_change group_ownership::change_of_store(resolved_assignment& r) const {
   store_change change;
   if (r.takeover) {
     // Drawn past the counter of the other copy's claims, which lies above the other's epoch.
-    for (const incarnation& i : around_.to.incarnations()) {
+    for (const incarnation& i : deps_.store.incarnations()) {
       change.outbox_epoch = std::max(change.outbox_epoch.value_or(0), i.counter);
     }
     change.taken_over = r.taken_over;
   }
   if (moves()) {
-    change.cluster_id = around_.wish.other_cluster;
-    r.audits.push_back(audit_of_other_cluster(around_.to.cluster_id(), around_.wish.other_cluster,
-                                              around_.wish.option, around_.clock.now()));
-    r.audits.back().text += decided_by(around_.wish.who);
+    change.cluster_id = deps_.wish.other_cluster;
+    r.audits.push_back(audit_of_other_cluster(deps_.store.cluster_id(), deps_.wish.other_cluster,
+                                              deps_.wish.option, deps_.clock.now()));
+    r.audits.back().text += decided_by(deps_.wish.who);
   }
-  const auto copy = around_.to.copy();
+  const auto copy = deps_.store.copy();
   if (!copy || (!r.takeover && r.start.empty())) return change;
   // In the very step that enters the positions: until it is durable this is a copy that may not start.
   change.lift_copy_mark = true;
-  r.audits.push_back(audit_of_copy(*copy, r.takeover, around_.clock.now()));
-  if (r.takeover) r.audits.back().text += decided_by(around_.wish.who);
+  r.audits.push_back(audit_of_copy(*copy, r.takeover, deps_.clock.now()));
+  if (r.takeover) r.audits.back().text += decided_by(deps_.wish.who);
   return change;
 }
 
@@ -322,43 +320,42 @@ turn_result<bool> group_ownership::claim_failed(std::error_code code, bool more)
   const bool moved_on = code == source_condition::not_a_member;
   if (more && (is_passing(code) || moved_on)) return false;  // they are held on
   if (moved_on) {
-    tell(around_.log, log_kind::group_moved_on,
+    tell(deps_.log, log_kind::group_moved_on,
          "the group was rebalanced before this instance claimed it ({}); waiting for the next assignment",
          code.message());
-    const auto answered = around_.from.assign({});
-    if (!answered) return around_.questions.resume_failed(answered.error());
+    const auto answered = deps_.source.assign({});
+    if (!answered) return deps_.questions.resume_failed(answered.error());
     return false;
   }
-  return around_.questions.failed(
-      "group `" + around_.settings.kafka.group + "` could not be claimed by committing offsets", code,
+  return deps_.questions.failed(
+      "group `" + deps_.settings.kafka.group + "` could not be claimed by committing offsets", code,
       session_end::client_lost);
 }
 
 /// Two copies of one directory that start at the same moment find only the claims that they share, and get a
 /// part of the partitions each. Whoever claims second sees the other's claim here; none has read yet.
 turn_result<> group_ownership::meets_a_copy(std::size_t claimed) {
-  if (has_taken_ || claimed == around_.partitions.all().size()) return go_on();
-  auto met = foreign_claim(around_.from, around_.to, around_.steps, around_.partitions.all(),
-                           claims_of::copies, k_query_timeout);
-  if (!met) return around_.questions.resume_failed(met.error());
+  if (has_taken_ || claimed == deps_.partitions.all().size()) return go_on();
+  auto met = foreign_claim(deps_.source, deps_.store, deps_.steps, deps_.partitions.all(), claims_of::copies,
+                           k_query_timeout);
+  if (!met) return deps_.questions.resume_failed(met.error());
   if (!met.value()) return go_on();
-  met.value()->message = "group `" + around_.settings.kafka.group + "` was left: " + met.value()->message;
+  met.value()->message = "group `" + deps_.settings.kafka.group + "` was left: " + met.value()->message;
   return session_result{session_end::refused, std::move(*met.value())};
 }
 
 void group_ownership::tell_of_option(const resolved_assignment& r) const {
-  const resume_option option = around_.wish.option;
-  if (option == resume_option::none || r.option_used || around_.wish.was_used) return;
+  const resume_option option = deps_.wish.option;
+  if (option == resume_option::none || r.option_used || deps_.wish.was_used) return;
   if (r.stops.empty()) {
-    tell(around_.log, log_kind::resume_option_unused,
+    tell(deps_.log, log_kind::resume_option_unused,
          "`--resume {}` had nothing to do: the state and the group's offsets fit{}", name_of(option),
          option == resume_option::rebuild
-             ? "; to rebuild the state anyway, stop, move " +
-                   shell_word(around_.settings.state.path.string()) + " away, and start with the same option"
+             ? "; to rebuild the state anyway, stop, move " + shell_word(deps_.settings.state.path.string()) +
+                   " away, and start with the same option"
              : "");
   } else {
-    tell(around_.log, log_kind::resume_told, "`--resume {}` does not apply to what was found",
-         name_of(option));
+    tell(deps_.log, log_kind::resume_told, "`--resume {}` does not apply to what was found", name_of(option));
   }
 }
 

@@ -23,7 +23,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 namespace ratchet {
 
@@ -32,12 +32,12 @@ namespace ratchet {
 /// store's mark. Nothing is read, written or sent before take() said so. Thread-safety: the owner's thread.
 class group_ownership {
  public:
-  struct surroundings {
+  struct dependencies {
     const config& settings;
-    store& to;
-    source& from;
+    ratchet::store& store;
+    ratchet::source& source;
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     log_ptr log;
     pipeline& steps;
     offset_commits& commits;
@@ -47,10 +47,10 @@ class group_ownership {
     std::uint64_t random{0};               ///< for the incarnation
     std::function<bool()> stop_requested;  ///< then a wait ends as drained
   };
-  explicit group_ownership(surroundings around) : around_{std::move(around)} {}
+  explicit group_ownership(dependencies deps) : deps_{std::move(deps)} {}
 
   /// The state was read from another cluster than this one, which it goes on with as the option says.
-  void meet_other_cluster(std::string id) { around_.wish.other_cluster = std::move(id); }
+  void meet_other_cluster(std::string id) { deps_.wish.other_cluster = std::move(id); }
   /// Looks whether the group may be joined, so that an incumbent sees no rebalance, and waits until it has no
   /// members. Ends: refused, drained, client_lost; as cluster_questions::do_meanwhile().
   [[nodiscard]] turn_result<> check_before_joining();
@@ -73,7 +73,7 @@ class group_ownership {
   /// An assignment was claimed since the start: the state is this instance's.
   [[nodiscard]] bool has_taken() const noexcept { return has_taken_; }
 
-  /// The group does not give these to this instance, though it has claimed: shows on the board who is in the
+  /// The group does not give these to this instance, though it has claimed: shows on the status who is in the
   /// group beside it, and which topics are gone. Asks the brokers every few seconds. Ends: refused, where
   /// another state directory has claimed one of them, as each would have a part of the state.
   [[nodiscard]] turn_result<> look_for_others(std::span<const topic_partition> not_given,
@@ -100,11 +100,11 @@ class group_ownership {
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>& given);
   [[nodiscard]] store_change change_of_store(resolved_assignment&) const;
   /// It is the first assignment of a state that was read from another cluster.
-  [[nodiscard]] bool moves() const noexcept { return !has_taken_ && !around_.wish.other_cluster.empty(); }
+  [[nodiscard]] bool moves() const noexcept { return !has_taken_ && !deps_.wish.other_cluster.empty(); }
   [[nodiscard]] turn_result<bool> claim_failed(std::error_code, bool more);
   [[nodiscard]] turn_result<> meets_a_copy(std::size_t claimed);
 
-  surroundings around_;
+  dependencies deps_;
   bool has_taken_{false};
   std::optional<std::chrono::steady_clock::time_point> last_look_;  ///< for others
   std::string others_;                                              ///< as shown

@@ -17,7 +17,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -27,19 +27,19 @@ namespace ratchet {
 class offset_commits {
  public:
   using time_point = std::chrono::steady_clock::time_point;
-  struct surroundings {
+  struct dependencies {
     const config& settings;
-    const store& of;
-    source& from;
+    const ratchet::store& store;
+    ratchet::source& source;
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     run_meter& meter;
     log_ptr log;
     const std::vector<std::string>& topics;                             ///< that are read
     std::function<std::string_view(const topic_partition&)> stream_of;  ///< the name of who reads it
   };
 
-  explicit offset_commits(surroundings);
+  explicit offset_commits(dependencies);
 
   /// Whose commits they are. To be called before anything else; again, where it takes the group over.
   void sign(std::string store_uuid, incarnation);
@@ -64,7 +64,7 @@ class offset_commits {
   void note_allowed();
   void tell_committed(std::span<const commit_request>);
 
-  surroundings around_;
+  dependencies deps_;
   std::optional<committer> offsets_;
   time_point last_;
   std::optional<std::string> denied_;  ///< why the brokers refuse this user, while they do

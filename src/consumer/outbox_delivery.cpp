@@ -24,32 +24,32 @@ constexpr milliseconds k_slice{50};
 
 }  // namespace
 
-std::string obstacle_of(std::string_view sink) {
+std::string condition_of(std::string_view sink) {
   return "sink " + std::string{sink};
 }
 
-outbox_delivery::outbox_delivery(surroundings around)
-    : around_{std::move(around)}, last_trim_{around_.clock.steady()} {
-  if (around_.topics != nullptr) {
-    topics_.emplace(around_.of, *around_.topics, around_.log);
+outbox_delivery::outbox_delivery(dependencies deps)
+    : deps_{std::move(deps)}, last_trim_{deps_.clock.steady()} {
+  if (deps_.topics != nullptr) {
+    topics_.emplace(deps_.store, *deps_.topics, deps_.log);
     refusals_.push_back({k_topics_name, &*topics_});
-    around_.steps.on_outputs([this](std::vector<output_row>&& rows) {
+    deps_.steps.on_outputs([this](std::vector<output_row>&& rows) {
       std::erase_if(rows, [](const output_row& row) { return !row.lane().empty(); });
       topics_->offer(std::move(rows));
     });
-    around_.board.set_outbox_trouble({});
-    around_.topics->on_progress([this] { around_.wakes.wake(); });
+    deps_.status.set_outbox_trouble({});
+    deps_.topics->on_progress([this] { deps_.wakes.wake(); });
   }
-  for (const sink_outlet& outlet : around_.sinks) {
-    refusals_.push_back({outlet.name, &sinks_.emplace_back(outlet, around_.of, around_.log)});
-    around_.board.set_sink(outlet.name, {});
-    around_.board.clear_obstacle(obstacle_of(outlet.name));  // of the session before
-    outlet.to->on_progress([this] { around_.wakes.wake(); });
+  for (const sink_outlet& outlet : deps_.sinks) {
+    refusals_.push_back({outlet.name, &sinks_.emplace_back(outlet, deps_.store, deps_.log)});
+    deps_.status.set_sink(outlet.name, {});
+    deps_.status.clear_condition(condition_of(outlet.name));  // of the session before
+    outlet.to->on_progress([this] { deps_.wakes.wake(); });
   }
 }
 
 outbox_delivery::~outbox_delivery() {
-  if (topics_) around_.topics->on_progress({});
+  if (topics_) deps_.topics->on_progress({});
   for (const sink_sender& sink : sinks_) sink.to().on_progress({});
 }
 
@@ -64,7 +64,7 @@ result<void> outbox_delivery::turn(time_point now) {
 }
 
 result<void> outbox_delivery::send(time_point now) {
-  const outbox_lanes lanes = around_.of.outboxes();
+  const outbox_lanes lanes = deps_.store.outboxes();
   for (sink_sender& sink : sinks_) {
     RATCHET_TRY(send_lane(sink, lanes.of(sink.name()), now));
     show(sink);
@@ -74,16 +74,16 @@ result<void> outbox_delivery::send(time_point now) {
     RATCHET_TRY(send_lane(*topics_, lanes.of({}), now));
     show_topics(topics_->sent() - sent_before);
   }
-  if (now - last_trim_ < around_.settings.state.commit_interval) return success();
+  if (now - last_trim_ < deps_.settings.state.commit_interval) return success();
   last_trim_ = now;
   return trim();
 }
 
 result<void> outbox_delivery::send_lane(lane_sender& lane, const outbox_state& held, time_point now) {
-  lane.wrote(around_.of.last_step(), held.next);
+  lane.wrote(deps_.store.last_step(), held.next);
   RATCHET_TRY(lane.turn(now));
-  if (lane.waits_for_sync()) around_.of.request_sync();
-  if (lane.reads_on()) around_.wakes.wake();
+  if (lane.waits_for_sync()) deps_.store.request_sync();
+  if (lane.reads_on()) deps_.wakes.wake();
   return success();
 }
 
@@ -94,18 +94,18 @@ result<void> outbox_delivery::let_topics_catch_up() {
   constexpr milliseconds k_wait{2};
   constexpr int k_most_waits = 25;
   for (int waits = 0; waits < k_most_waits; ++waits) {
-    if (!topics_ || !topics_->is_behind() || topics_->is_away() || around_.is_stopping()) break;
-    around_.topics->wait(k_wait);
-    RATCHET_TRY(send(around_.clock.steady()));
+    if (!topics_ || !topics_->is_behind() || topics_->is_away() || deps_.is_stopping()) break;
+    deps_.topics->wait(k_wait);
+    RATCHET_TRY(send(deps_.clock.steady()));
   }
   return success();
 }
 
 void outbox_delivery::show_topics(std::uint64_t sent) {
-  around_.meter.outputs_sent(sent, topics_->trouble().has_value());
+  deps_.meter.outputs_sent(sent, topics_->trouble().has_value());
   if (topics_->trouble() == told_trouble_) return;
   told_trouble_ = topics_->trouble();
-  around_.board.set_outbox_trouble(told_trouble_.value_or(""));
+  deps_.status.set_outbox_trouble(told_trouble_.value_or(""));
 }
 
 void outbox_delivery::show(const sink_sender& sink) {
@@ -113,14 +113,14 @@ void outbox_delivery::show(const sink_sender& sink) {
   live_sink& told = told_sinks_[sink.name()];
   if (now_is == told) return;
   told = std::move(now_is);
-  around_.board.set_sink(sink.name(), told);
+  deps_.status.set_sink(sink.name(), told);
 }
 
 result<void> outbox_delivery::trim() {
   for (sink_sender& sink : sinks_) {
     outbox_change change = sink.trim();
     if (change.empty()) continue;
-    RATCHET_TRY(around_.steps.trim_outbox(std::move(change), {}));
+    RATCHET_TRY(deps_.steps.trim_outbox(std::move(change), {}));
     sink.trimmed();
   }
   return trim_topics();
@@ -131,17 +131,17 @@ result<void> outbox_delivery::trim_topics() {
   outbox_change change = topics_->trim();
   std::vector<audit_row> audits;
   for (const auto& [row, why] : topics_->take_given_up()) {
-    if (given_up_.due(around_.clock.steady()))
-      tell(around_.log, log_kind::message_given_up,
+    if (given_up_.due(deps_.clock.steady()))
+      tell(deps_.log, log_kind::message_given_up,
            "the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}{}", row.topic,
            name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
-           typed_command("waiting list"), typed_command("status", "--rejected"), given_up_.held_back());
-    around_.meter.output_given_up();
-    audits.push_back(audit_of_output_given_up(row, std::string{name_of_stream(around_.streams, row.stream)},
-                                              why, around_.clock.now()));
+           typed_command("waiting list"), typed_command("status", "--rejected"), given_up_.suppressed());
+    deps_.meter.output_given_up();
+    audits.push_back(audit_of_output_given_up(row, std::string{name_of_stream(deps_.streams, row.stream)},
+                                              why, deps_.clock.now()));
   }
   if (change.empty() && audits.empty()) return success();
-  RATCHET_TRY(around_.steps.trim_outbox(std::move(change), std::move(audits)));
+  RATCHET_TRY(deps_.steps.trim_outbox(std::move(change), std::move(audits)));
   topics_->trimmed();
   return success();
 }
@@ -152,48 +152,48 @@ std::uint64_t outbox_delivery::sent() const {
   return sum;
 }
 
-bool outbox_delivery::is_settled() const {
-  return (!topics_ || topics_->settled()) &&
-         std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.settled(); });
+bool outbox_delivery::is_idle() const {
+  return (!topics_ || topics_->is_idle()) &&
+         std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.is_idle(); });
 }
 
-void outbox_delivery::wait_for_unsettled() {
-  if (topics_ && !topics_->settled()) return around_.topics->wait(k_slice);
-  std::find_if(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return !s.settled(); })
+void outbox_delivery::wait_for_busy() {
+  if (topics_ && !topics_->is_idle()) return deps_.topics->wait(k_slice);
+  std::find_if(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return !s.is_idle(); })
       ->to()
       .wait(k_slice);
 }
 
 result<void> outbox_delivery::send_the_rest() {
   if (!has_lanes()) return success();
-  const time_point begin = around_.clock.steady();
+  const time_point begin = deps_.clock.steady();
   time_point moved = begin;
   std::uint64_t sent_before = sent();
   for (;;) {
-    const time_point now = around_.clock.steady();
+    const time_point now = deps_.clock.steady();
     RATCHET_TRY(send(now));
     if (sent() != sent_before) moved = now;
     sent_before = sent();
-    const bool told_to_stop = around_.is_stopping() && now - begin >= k_longest_last_sending;
-    if (is_settled() || told_to_stop || now - moved >= k_last_sending) break;
-    wait_for_unsettled();
+    const bool told_to_stop = deps_.is_stopping() && now - begin >= k_longest_last_sending;
+    if (is_idle() || told_to_stop || now - moved >= k_last_sending) break;
+    wait_for_busy();
   }
   tell_of_unsent();
   RATCHET_TRY(trim());
-  return around_.of.sync();
+  return deps_.store.sync();
 }
 
 void outbox_delivery::tell_of_unsent() const {
   for (const sink_sender& sink : sinks_) {
     if (sink.idle()) continue;
-    tell(around_.log, log_kind::messages_unsent,
+    tell(deps_.log, log_kind::messages_unsent,
          "{} for the sink `{}` not sent yet; the next start sends them{}{}",
-         counted(around_.of.outboxes().of(sink.name()).rows(), "message"), sink.name(),
+         counted(deps_.store.outboxes().of(sink.name()).rows(), "message"), sink.name(),
          sink.trouble() ? ": " : "", sink.trouble().value_or(""));
   }
   if (!topics_ || topics_->idle()) return;
-  tell(around_.log, log_kind::messages_unsent, "{} of the outbox not sent yet; the next start sends them{}{}",
-       counted(around_.of.outbox().rows(), "message"), topics_->trouble() ? ": " : "",
+  tell(deps_.log, log_kind::messages_unsent, "{} of the outbox not sent yet; the next start sends them{}{}",
+       counted(deps_.store.outbox().rows(), "message"), topics_->trouble() ? ": " : "",
        topics_->trouble().value_or(""));
 }
 

@@ -20,7 +20,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -30,13 +30,13 @@ namespace ratchet {
 class outbox_delivery {
  public:
   using time_point = std::chrono::steady_clock::time_point;
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     const stream_list& streams;
-    store& of;
+    ratchet::store& store;
     source& wakes;  ///< its poll ends when there is more to send
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     run_meter& meter;
     log_ptr log;
     pipeline& steps;
@@ -46,7 +46,7 @@ class outbox_delivery {
   };
 
   /// Takes the rows of each step from the pipeline.
-  explicit outbox_delivery(surroundings);
+  explicit outbox_delivery(dependencies);
   ~outbox_delivery();
   outbox_delivery(const outbox_delivery&) = delete;
   outbox_delivery& operator=(const outbox_delivery&) = delete;
@@ -75,21 +75,21 @@ class outbox_delivery {
   [[nodiscard]] result<void> trim();
   [[nodiscard]] result<void> trim_topics();
   [[nodiscard]] std::uint64_t sent() const;
-  void wait_for_unsettled();
-  [[nodiscard]] bool is_settled() const;
+  void wait_for_busy();
+  [[nodiscard]] bool is_idle() const;
   void tell_of_unsent() const;
 
-  surroundings around_;
+  dependencies deps_;
   std::optional<outbox_sender> topics_;
   std::list<sink_sender> sinks_;
   std::vector<named_refusals> refusals_;         ///< of these
-  std::optional<std::string> told_trouble_;      ///< of the topics, as the board has it
-  std::map<std::string, live_sink> told_sinks_;  ///< as the board has them
+  std::optional<std::string> told_trouble_;      ///< of the topics, as the status has it
+  std::map<std::string, live_sink> told_sinks_;  ///< as the status has them
   time_point last_trim_;
   log_pace given_up_;
 };
 
-/// The obstacle of the board by which a sink stands in the way of reading.
-[[nodiscard]] std::string obstacle_of(std::string_view sink);
+/// The readiness condition of the instance by which a sink stands in the way of reading.
+[[nodiscard]] std::string condition_of(std::string_view sink);
 
 }  // namespace ratchet

@@ -17,46 +17,46 @@ constexpr std::size_t k_transactions_of_a_turn = 1024;
 
 }  // namespace
 
-owner_requests::owner_requests(surroundings around) : around_{around} {
-  if (around_.transactions != nullptr) around_.transactions->on_asked([this] { around_.wakes.wake(); });
+owner_requests::owner_requests(dependencies deps) : deps_{deps} {
+  if (deps_.transactions != nullptr) deps_.transactions->on_asked([this] { deps_.wakes.wake(); });
 }
 
 owner_requests::~owner_requests() {
-  if (around_.transactions != nullptr) around_.transactions->on_asked({});
+  if (deps_.transactions != nullptr) deps_.transactions->on_asked({});
 }
 
 bool owner_requests::await_sync() const {
-  return around_.transactions != nullptr && around_.transactions->awaits_sync();
+  return deps_.transactions != nullptr && deps_.transactions->awaits_sync();
 }
 
 void owner_requests::answer() {
-  if (around_.transactions != nullptr) around_.transactions->answer(around_.of.durable_step());
+  if (deps_.transactions != nullptr) deps_.transactions->answer(deps_.store.durable_step());
 }
 
 result<void> owner_requests::transact() {
-  if (around_.transactions == nullptr) return success();
-  const tickets taken = around_.transactions->take(k_transactions_of_a_turn);
+  if (deps_.transactions == nullptr) return success();
+  const tickets taken = deps_.transactions->take(k_transactions_of_a_turn);
   if (taken.empty()) return success();
-  if (around_.flow.holds_all()) {
-    around_.transactions->refuse(taken, make_error_code(errc::held_back), around_.flow.why_all());
+  if (deps_.flow.holds_all()) {
+    deps_.transactions->refuse(taken, make_error_code(errc::held_back), deps_.flow.why_all());
     return success();
   }
   RATCHET_TRY(take(taken));
-  if (around_.settings.state.sync == sync_mode::every_step) {
-    RATCHET_TRY(around_.of.sync());
-  } else if (around_.of.last_step() > around_.of.durable_step()) {
-    around_.of.request_sync();
+  if (deps_.settings.state.sync == sync_mode::every_step) {
+    RATCHET_TRY(deps_.store.sync());
+  } else if (deps_.store.last_step() > deps_.store.durable_step()) {
+    deps_.store.request_sync();
   }
   answer();
   return success();
 }
 
 result<void> owner_requests::take(const tickets& taken) {
-  transaction_queue& queue = *around_.transactions;
+  transaction_queue& queue = *deps_.transactions;
   std::map<std::size_t, tickets> by_stream;
   for (const auto& t : taken) by_stream[t->what.stream].push_back(t);
   for (auto at = by_stream.begin(); at != by_stream.end(); ++at) {
-    if (around_.flow.holds(around_.tasks[at->first]->stream.id)) {
+    if (deps_.flow.holds(deps_.tasks[at->first]->stream.id)) {
       queue.refuse(at->second, make_error_code(errc::held_back),
                    "more than outbox.bytes waits for a sink that the stream publishes to");
       continue;
@@ -70,7 +70,7 @@ result<void> owner_requests::take(const tickets& taken) {
     };
     auto done = [&] {
       try {
-        return around_.steps.transact(*around_.tasks[at->first], requests);
+        return deps_.steps.transact(*deps_.tasks[at->first], requests);
       } catch (...) {  // NOLINT: whoever waits for them is answered, whatever ends this run
         put_back_the_rest();
         throw;
@@ -81,18 +81,18 @@ result<void> owner_requests::take(const tickets& taken) {
       return done.error();
     }
     // Also one that changed nothing: what it was told rests on the steps before it.
-    queue.written(at->second, std::move(done.value()), around_.of.last_step());
+    queue.written(at->second, std::move(done.value()), deps_.store.last_step());
   }
   return success();
 }
 
 result<void> owner_requests::serve(bool claimed) {
-  if (around_.errands != nullptr) {
-    const run_meter::long_work serving{around_.meter, "taking a checkpoint"};  // flushes everything
-    around_.errands->serve({around_.of, around_.steps, around_.delivery.refusals(), claimed});
+  if (deps_.errands != nullptr) {
+    const run_meter::long_work serving{deps_.meter, "taking a checkpoint"};  // flushes everything
+    deps_.errands->serve({deps_.store, deps_.steps, deps_.delivery.refusals(), claimed});
   }
   // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
-  if (const std::error_code code = around_.steps.failed()) return code;
+  if (const std::error_code code = deps_.steps.failed()) return code;
   return success();
 }
 

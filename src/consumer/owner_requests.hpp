@@ -19,10 +19,10 @@ namespace ratchet {
 /// and decisions of operators. Thread-safety: the owner's thread.
 class owner_requests {
  public:
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     task_list& tasks;
-    store& of;
+    ratchet::store& store;
     source& wakes;  ///< its poll ends when a transaction is asked for
     run_meter& meter;
     pipeline& steps;
@@ -31,7 +31,7 @@ class owner_requests {
     transaction_queue* transactions{nullptr};  ///< none: nobody asks for any
     owner_errands* errands{nullptr};           ///< as above
   };
-  explicit owner_requests(surroundings);
+  explicit owner_requests(dependencies);
   ~owner_requests();
   owner_requests(const owner_requests&) = delete;
   owner_requests& operator=(const owner_requests&) = delete;
@@ -50,7 +50,7 @@ class owner_requests {
   using tickets = std::vector<transaction_queue::ticket_ptr>;
   [[nodiscard]] result<void> take(const tickets&);
 
-  surroundings around_;
+  dependencies deps_;
 };
 
 }  // namespace ratchet

@@ -14,7 +14,7 @@
 #include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 #include "telemetry/state_sampler.hpp"
 
@@ -25,20 +25,20 @@ namespace ratchet {
 class session_reporter {
  public:
   using time_point = std::chrono::steady_clock::time_point;
-  struct surroundings {
+  struct dependencies {
     const config& settings;
     const stream_list& streams;
     const task_list& tasks;
-    store& of;  ///< asked for its oldest gaps
-    const source& from;
+    ratchet::store& store;  ///< asked for its oldest gaps
+    const ratchet::source& source;
     const clock_port& clock;
-    live_board& board;
+    instance_status& status;
     run_meter& meter;
     log_ptr log;
     const durability& durable;
     const flow_control& flow;
   };
-  explicit session_reporter(surroundings);
+  explicit session_reporter(dependencies);
   /// Says what lines were held back.
   ~session_reporter();
   session_reporter(const session_reporter&) = delete;
@@ -57,7 +57,7 @@ class session_reporter {
  private:
   void tell_resources();
 
-  surroundings around_;
+  dependencies deps_;
   state_sampler sampler_;
   step_lines lines_;
   clock_watch clock_watch_;

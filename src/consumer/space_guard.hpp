@@ -26,7 +26,7 @@ class space_guard {
  public:
   using time_point = std::chrono::steady_clock::time_point;
   /// What stands against being ready while it is low.
-  static constexpr std::string_view k_obstacle = "disk";
+  static constexpr std::string_view k_condition = "disk";
   /// Null: the system's own answer.
   space_guard(const config&, const disk_space_port*);
 

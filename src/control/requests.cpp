@@ -13,9 +13,9 @@
 #include "reports/id_spelling.hpp"
 #include "reports/line_pages.hpp"
 #include "reports/status_report.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/json_writer.hpp"
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

@@ -13,7 +13,7 @@
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 #include "reports/waiting_list.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "text/byte_sink.hpp"
 
 /// The questions that can be put to a store, and their answers: the same bytes, whether the running instance
@@ -52,8 +52,8 @@ struct read_request {
 struct read_context {
   const store_view& view;
   std::span<const std::string>
-      streams;                       ///< known by config; those that the store does not know yet are empty
-  const live_status* live{nullptr};  ///< null: no instance is running
+      streams;  ///< known by config; those that the store does not know yet are empty
+  const status_snapshot* live{nullptr};  ///< null: no instance is running
 };
 
 /// The stream of this name, where the view knows it; none where only `streams`, those of the config, has it.

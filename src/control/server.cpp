@@ -61,12 +61,13 @@ struct worker {
 }  // namespace
 
 struct control_server::implementation {
-  implementation(std::filesystem::path dir, store& s, std::vector<std::string> names, const live_board& b,
-                 const control_limits& l, checkpoint_taker* taker, waiting_actor a, sink_actor s_actor)
+  implementation(std::filesystem::path dir, store& s, std::vector<std::string> names,
+                 const instance_status& b, const control_limits& l, checkpoint_taker* taker, waiting_actor a,
+                 sink_actor s_actor)
       : state_dir{std::move(dir)},
         from{s},
         streams{std::move(names)},
-        board{b},
+        status{b},
         limits{l},
         checkpoints{taker},
         actor{std::move(a)},
@@ -75,7 +76,7 @@ struct control_server::implementation {
   std::filesystem::path state_dir;
   store& from;
   std::vector<std::string> streams;
-  const live_board& board;
+  const instance_status& status;
   control_limits limits;
   checkpoint_taker* checkpoints;  ///< may be null
   waiting_actor actor;            ///< may be empty
@@ -239,7 +240,7 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
   if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
   RATCHET_TRY(const auto request, parse_words(words));
   RATCHET_TRY(const auto view, durable_view());
-  const live_status live = board.snapshot();
+  const status_snapshot live = status.snapshot();
   return answer_request({*view, streams, &live}, request, sink);
 }
 
@@ -306,11 +307,11 @@ control_server::control_server(std::unique_ptr<implementation> self) : self_{std
 
 reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
                                                                 store& from, std::vector<std::string> streams,
-                                                                const live_board& board,
+                                                                const instance_status& status,
                                                                 const control_limits& limits,
                                                                 checkpoint_taker* taker, waiting_actor actor,
                                                                 sink_actor of_sinks) {
-  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), board, limits, taker,
+  auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), status, limits, taker,
                                                std::move(actor), std::move(of_sinks));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

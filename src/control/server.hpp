@@ -13,7 +13,7 @@
 #include "control/waiting_request.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 namespace ratchet {
 
@@ -36,14 +36,15 @@ struct control_limits {
 /// makes the owner thread wait, but for the flush of a checkpoint and the steps of what is decided about
 /// waiting events.
 ///
-/// Lifetime: store, board and taker must outlive it. Where the store has to be opened again, end this first.
+/// Lifetime: store, status and taker must outlive it. Where the store has to be opened again, end this first.
 class control_server {
  public:
   /// Starts listening. `streams` are the configured ones. The caller holds the directory's lock.
   /// Errors: state_busy, where somebody else listens there; io.
   [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
-      const std::filesystem::path& state_dir, store&, std::vector<std::string> streams, const live_board&,
-      const control_limits& limits = {}, checkpoint_taker* = nullptr, waiting_actor = {}, sink_actor = {});
+      const std::filesystem::path& state_dir, store&, std::vector<std::string> streams,
+      const instance_status&, const control_limits& limits = {}, checkpoint_taker* = nullptr,
+      waiting_actor = {}, sink_actor = {});
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the
   /// store.
   ~control_server();

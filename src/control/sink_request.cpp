@@ -16,7 +16,7 @@
 #include "outbox/refused_messages.hpp"
 #include "pipeline/audit_rows.hpp"
 #include "pipeline/pipeline.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
 

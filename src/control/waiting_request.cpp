@@ -13,7 +13,7 @@
 #include "ports/wait_until_durable.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/replay_outcome.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
 
@@ -278,7 +278,7 @@ class errand_of_request {
                    "a stream of another config can be read, but takes no decision",
                    {}};
   }
-  auto done = way.obey(*of, all, who);
+  auto done = way.run_commands(*of, all, who);
   if (done) return std::move(done).value();
   return problem{done.error(),
                  "a step could not be written: " + done.error().message(),

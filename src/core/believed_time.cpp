@@ -65,7 +65,7 @@ bool last_long(std::span<const time_leap> leaps, milliseconds ahead, millisecond
 }
 
 /// Believes what enough of the leaps bear out.
-void settle(partition_state& partition, timestamp cap, milliseconds skew, time_news& news) {
+void believe(partition_state& partition, timestamp cap, milliseconds skew, time_news& news) {
   std::vector<time_leap>& leaps = partition.leaps;
   std::size_t believed = 0;
   for (; believed < leaps.size(); ++believed) {
@@ -119,7 +119,7 @@ time_news believe_time(partition_state& partition, time_leap of_record, timestam
   if (!highest) {
     file(partition.leaps, of_record);
     begin(partition, cap, skew);
-    if (highest) settle(partition, cap, skew, news);
+    if (highest) believe(partition, cap, skew, news);
     return news;
   }
   const milliseconds ahead = ahead_of(*highest, of_record.time);
@@ -131,7 +131,7 @@ time_news believe_time(partition_state& partition, time_leap of_record, timestam
   } else {
     file(partition.leaps, of_record);
   }
-  settle(partition, cap, skew, news);
+  believe(partition, cap, skew, news);
   return news;
 }
 

@@ -46,7 +46,7 @@ void folded_state::undo() {
   work_ += patch_bytes_;
 }
 
-void folded_state::settle() {
+void folded_state::fold() {
   if (!document_) return;
   std::string text = document_->text();
   drop();
@@ -80,7 +80,7 @@ void folded_states::ended(std::uint32_t aggregate, const folded_state& folded, s
   memory_ += folded.memory() - before;  // modulo 2^64
   if (memory_ > k_most_memory && all_.size() > 1) {
     for (auto& [other, f] : all_) {
-      if (other != aggregate) f.settle();
+      if (other != aggregate) f.fold();
     }
     std::erase_if(all_, [&](const auto& f) { return f.first != aggregate; });
     memory_ = folded.memory();
@@ -88,8 +88,8 @@ void folded_states::ended(std::uint32_t aggregate, const folded_state& folded, s
   if (!folded.is_folded()) all_.erase(aggregate);
 }
 
-void folded_states::settle() {
-  for (auto& [aggregate, f] : all_) f.settle();
+void folded_states::fold() {
+  for (auto& [aggregate, f] : all_) f.fold();
   all_.clear();
   memory_ = 0;
 }

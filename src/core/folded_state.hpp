@@ -48,7 +48,7 @@ class folded_state {
   /// Takes the last patch back. Only behind a patch() that was true.
   void undo();
   /// The state gets what its patches came to.
-  void settle();
+  void fold();
   /// The state is to be replaced: what its patches came to is of no matter.
   void drop() noexcept;
 
@@ -58,7 +58,7 @@ class folded_state {
   [[nodiscard]] std::size_t size() const noexcept;
   /// About what it holds beside the state.
   [[nodiscard]] std::size_t memory() const noexcept;
-  /// Bytes that were read and written of the state and patches, or will be by settle(), since the last call.
+  /// Bytes that were read and written of the state and patches, or will be by fold(), since the last call.
   [[nodiscard]] std::size_t take_work() noexcept;
 
  private:
@@ -72,7 +72,7 @@ class folded_state {
 };
 
 /// Those of one step. However many there are, they hold a bounded amount of memory beside the states: where
-/// it is used up, all but the last one are settled.
+/// it is used up, all but the last one are folded.
 class folded_states {
  public:
   /// But for the last one, whatever that needs.
@@ -92,7 +92,7 @@ class folded_states {
     ended(aggregate, folded, memory);
     return moved;
   }
-  void settle();
+  void fold();
   /// About what they hold beside the states.
   [[nodiscard]] std::size_t memory() const noexcept { return memory_; }
 

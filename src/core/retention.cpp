@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/waiting_machine.hpp"
+#include "core/aggregate_backlog.hpp"
 
 namespace ratchet {
 

@@ -20,7 +20,7 @@
 #include "ratchet/gate.hpp"
 #include "ratchet/reducer.hpp"
 
-/// The heart: what one step does to one stream, as a pure function
+/// The core: what one step does to one stream, as a pure function
 ///     (rules, state before, decoded batch, rows looked up, clock reading) -> (rows, ids, state after,
 ///     decisions).
 /// No I/O, no clock, no random number. Two calls with the rows' look-up between them:
@@ -263,10 +263,10 @@ using has_had_its_time = std::function<bool()>;
 /// An operator's step: does what was decided about waiting events of the plan's aggregates, which `resumes`,
 /// order by order; each was asked for by the plan. `answers` gets one for each. All orders are done, however
 /// long that takes; what they release goes on in other steps then.
-[[nodiscard]] stream_change obey_orders(const stream_rules&, const reducer&, const stream_state& before,
-                                        const step_plan&, const step_rows&, std::span<const waiting_order>,
-                                        timestamp now, std::vector<waiting_answer>& answers,
-                                        const has_had_its_time& = {});
+[[nodiscard]] stream_change run_commands(const stream_rules&, const reducer&, const stream_state& before,
+                                         const step_plan&, const step_rows&, std::span<const waiting_command>,
+                                         timestamp now, std::vector<waiting_answer>& answers,
+                                         const has_had_its_time& = {});
 
 /// Stream time: what gaps are measured in. None while the stream has no floor.
 [[nodiscard]] std::optional<timestamp> stream_time(const stream_rules&, const stream_state&);

@@ -381,7 +381,7 @@ std::optional<pass_failure> pass::apply_all() {
     const bool is_enough = state_bytes > k_most_state_bytes || work_.is_over();
     if (is_enough && !is_last) return pass_failure{.end = to_run.index + 1};
   }
-  folded_.settle();
+  folded_.fold();
   return std::nullopt;
 }
 

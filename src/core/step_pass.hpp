@@ -7,10 +7,10 @@
 #include <system_error>
 #include <vector>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/folded_state.hpp"
 #include "core/retention.hpp"
 #include "core/step.hpp"
-#include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 #include "core/work_meter.hpp"
 
@@ -41,7 +41,7 @@ struct aggregate_in_step {
   std::optional<timestamp> time;
   std::uint32_t newest{k_no_index};  ///< superseding: the event to run, so far
   std::uint32_t ids_ahead{0};
-  /// Some of its events wait, or will: a waiting_machine decides about all of them.
+  /// Some of its events wait, or will: a aggregate_backlog decides about all of them.
   bool waits{false};
   std::uint32_t forgotten{0};  ///< so often it was, and began anew
   std::optional<timestamp> seen{};
@@ -140,7 +140,7 @@ class pass {
   [[nodiscard]] std::optional<pass_failure> handle_waiting_of(std::span<const std::uint32_t> events,
                                                               progress&);
   [[nodiscard]] std::uint32_t end_in_time(progress) const;
-  void count_settled(decision);
+  void count_resolved(decision);
   void count_all();
 
   const stream_rules& rules_;

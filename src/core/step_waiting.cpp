@@ -47,7 +47,7 @@ std::optional<pass_failure> pass::handle_waiting() {
 }
 
 /// What waits at the end of the step was counted by its backlog.
-void pass::count_settled(decision d) {
+void pass::count_resolved(decision d) {
   counters& counts = change_.after.counters;
   const bool waits =
       d.verdict == verdict::parked || d.verdict == verdict::retrying || d.verdict == verdict::dead;
@@ -67,10 +67,10 @@ std::uint32_t pass::end_in_time(progress so_far) const {
 std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_t> events, progress& so_far) {
   const std::uint32_t aggregate = plan_.aggregate_of[events.front()];
   const auto& row = rows_.aggregates[aggregate];
-  waiting_machine machine{{rules_, reducer_, now_, room_, change_.after.counters, work_},
-                          plan_.aggregates[aggregate],
-                          row ? &*row : nullptr,
-                          find_backlog(rows_, aggregate)};
+  aggregate_backlog backlog{{rules_, reducer_, now_, room_, change_.after.counters, work_},
+                            plan_.aggregates[aggregate],
+                            row ? &*row : nullptr,
+                            find_backlog(rows_, aggregate)};
   for (const std::uint32_t i : events) {
     incoming_event in{.index = i,
                       .event = &events_[i],
@@ -84,22 +84,22 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
     const std::optional<timestamp> floor = i + 1 < change_.looked_at ? floors_[i + 1] : change_.after.floor;
     if (floor) in.stream_time = *floor + rules_.window;
     ++so_far.taken;
-    if (machine.take(in)) {
+    if (backlog.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.
-      const bool ends_step = machine.is_ready() || machine.has_done_enough();
+      const bool ends_step = backlog.is_ready() || backlog.has_done_enough();
       if (!ends_step || i + 1 == change_.looked_at) continue;
       return pass_failure{.end = work_.is_over() ? std::min(i + 1, end_in_time(so_far)) : i + 1};
     }
-    if (!machine.stopped()) return pass_failure{};
-    const auto& stopped = *machine.stopped();
+    if (!backlog.stopped()) return pass_failure{};
+    const auto& stopped = *backlog.stopped();
     return pass_failure{
         .stop = stop_of(stop_at(*stopped.event, make_error_code(errc::reducer_failed)), stopped.call)};
   }
-  std::vector<settled_event> settled;
-  machine.finish(aggregate, settled, change_);
-  for (const settled_event& s : machine.said()) change_.decisions[s.index] = s.decision;
-  for (const settled_event& s : settled) count_settled(s.decision);
+  std::vector<resolved_event> resolved;
+  backlog.finish(aggregate, resolved, change_);
+  for (const resolved_event& s : backlog.said()) change_.decisions[s.index] = s.decision;
+  for (const resolved_event& s : resolved) count_resolved(s.decision);
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@
 #include "ratchet/effects.hpp"
 #include "ratchet/table.hpp"
 
-/// Read-model tables in the heart: keys as they are stored, and what a step changes. Pure.
+/// Read-model tables in the core: keys as they are stored, and what a step changes. Pure.
 namespace ratchet {
 
 constexpr std::size_t k_most_table_key_bytes = 1024;

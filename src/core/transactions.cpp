@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/plan_keys.hpp"
 #include "core/retention.hpp"
 #include "core/typed_command.hpp"
-#include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 #include "ratchet/error.hpp"
 

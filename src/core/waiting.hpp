@@ -187,7 +187,7 @@ enum class waiting_verb : std::uint8_t {
 };
 
 /// One decision. `aggregate` is an index into the plan.
-struct waiting_order {
+struct waiting_command {
   std::uint32_t aggregate{0};
   waiting_verb verb{waiting_verb::replay};
   ratchet::sequence sequence;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/sequence_range.hpp"
-#include "core/waiting_machine.hpp"
 
 namespace ratchet {
 
@@ -13,23 +13,23 @@ verdict verdict_of(waiting_state state, bool held) noexcept {
   return state == waiting_state::parked ? verdict::parked : verdict::retrying;
 }
 
-void waiting_machine::audit_skipped(const sequence_range& r, const char* why) {
-  const auto text = around_.rules.number_text;
+void aggregate_backlog::audit_skipped(const sequence_range& r, const char* why) {
+  const auto text = deps_.rules.number_text;
   audit("gap_skipped", "aggregate `" + std::string{aggregate_} + "`: " +
                            (r.first == r.last ? "number " + text(r.last)
                                               : "the numbers " + text(r.first) + " to " + text(r.last)) +
                            why);
 }
 
-void waiting_machine::audit(const char* kind, std::string text) {
+void aggregate_backlog::audit(const char* kind, std::string text) {
   audit_row row;
   row.kind = kind;
-  row.stream = std::string{around_.rules.stream};
+  row.stream = std::string{deps_.rules.stream};
   row.text = std::move(text);
   audits_.push_back(std::move(row));
 }
 
-std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b, bool goes_on) const {
+std::optional<timestamp> aggregate_backlog::wake_of(const ratchet::backlog& b, bool goes_on) const {
   // What a step has left goes on whatever the clock says, also where somebody sets it back; what is accepted
   // queues up with what is tried again.
   if (goes_on) return timestamp{};
@@ -47,12 +47,12 @@ std::optional<timestamp> waiting_machine::wake_of(const ratchet::backlog& b, boo
   if (!is_latest() || b.retrying <= at_hand) return wake;
   // Others are tried again that this step did not look up: when, only what was known before may tell.
   const auto known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
-  const timestamp latest = around_.now + around_.rules.retry.most;
-  const timestamp look = known && *known > around_.now ? std::min(*known, latest) : latest;
+  const timestamp latest = deps_.now + deps_.rules.retry.most;
+  const timestamp look = known && *known > deps_.now ? std::min(*known, latest) : latest;
   return wake ? std::min(*wake, look) : look;
 }
 
-ratchet::backlog waiting_machine::backlog_after() {
+ratchet::backlog aggregate_backlog::backlog_after() {
   ratchet::backlog after = std::move(backlog_);
   after.accepted.reset();
   if (accepted_events_ > 0) after.accepted = {last_, id_, payload_hash_, accepted_events_};
@@ -75,19 +75,19 @@ ratchet::backlog waiting_machine::backlog_after() {
   return after;
 }
 
-void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>& settled,
-                             stream_change& out) {
-  folded_.settle();
+void aggregate_backlog::finish(std::uint32_t aggregate, std::vector<resolved_event>& resolved,
+                               stream_change& out) {
+  folded_.fold();
   const auto before = stored_ != nullptr ? std::optional<ratchet::backlog>{stored_->backlog} : std::nullopt;
   backlog_change change;
   change.aggregate = aggregate;
   ratchet::backlog after = backlog_after();
-  settle_position();
+  take_over_position();
   const auto count_of = [this](const ratchet::backlog& b, std::uint64_t sign) {
     const waiting_counts counts = b.counted();
-    around_.counts.waiting_parked += sign * counts.parked;
-    around_.counts.waiting_retrying += sign * counts.retrying;
-    around_.counts.waiting_dead += sign * counts.dead;
+    deps_.counts.waiting_parked += sign * counts.parked;
+    deps_.counts.waiting_retrying += sign * counts.retrying;
+    deps_.counts.waiting_dead += sign * counts.dead;
   };
   constexpr auto k_minus = ~std::uint64_t{0};  // modulo 2^64
   if (before) count_of(*before, k_minus);
@@ -95,7 +95,7 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
   const auto put = [&](entries& those, bool held) {
     for (auto& [number, e] : those) {
       if (e.index)
-        settled_.push_back({*e.index, {verdict_of(e.event.head.state, held), reject_reason::none}});
+        resolved_.push_back({*e.index, {verdict_of(e.event.head.state, held), reject_reason::none}});
       if (e.changed) change.puts.push_back(std::move(e.event));
     }
   };
@@ -141,10 +141,10 @@ void waiting_machine::finish(std::uint32_t aggregate, std::vector<settled_event>
     f.aggregate = aggregate;
     out.fates.push_back(std::move(f));
   }
-  around_.counts.ids_ahead += ids_ahead_;
+  deps_.counts.ids_ahead += ids_ahead_;
   for (audit_row& row : audits_) out.audits.push_back(std::move(row));
   for (partition_stop& s : stops_) out.stops.push_back(std::move(s));
-  settled.insert(settled.end(), settled_.begin(), settled_.end());
+  resolved.insert(resolved.end(), resolved_.begin(), resolved_.end());
 }
 
 }  // namespace ratchet

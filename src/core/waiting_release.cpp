@@ -2,14 +2,14 @@
 // Which waiting events are handled, and when: releases, retries, and gaps that are skipped.
 #include <algorithm>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/sequence_range.hpp"
-#include "core/waiting_machine.hpp"
 
 namespace ratchet {
 
 /// Releases what is next, until there is a gap or something fails; or the step has done enough: the next one
 /// goes on.
-void waiting_machine::cascade() {
+void aggregate_backlog::cascade() {
   if (defers_) return accept_next();
   ready_ = false;
   while (!backlog_.held && backlog_.events() > 0) {
@@ -30,7 +30,7 @@ void waiting_machine::cascade() {
   }
 }
 
-void waiting_machine::resume(std::optional<timestamp> gaps, bool runs_accepted) {
+void aggregate_backlog::resume(std::optional<timestamp> gaps, bool runs_accepted) {
   if (is_latest()) return retry_latest();
   if (!backlog_.held) cascade();
   if (gaps) skip_gaps(*gaps);
@@ -38,7 +38,7 @@ void waiting_machine::resume(std::optional<timestamp> gaps, bool runs_accepted) 
 }
 
 /// Skips what began then or before, one gap behind the other.
-void waiting_machine::skip_gaps(timestamp began) {
+void aggregate_backlog::skip_gaps(timestamp began) {
   while (!stopped_ && !backlog_.held && not_accepted() > 0 && !next_is_hidden()) {
     const waiting_head& next = entries_.begin()->second.event.head;
     if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
@@ -55,19 +55,19 @@ void waiting_machine::skip_gaps(timestamp began) {
 }
 
 /// Makes the lowest waiting event the next one. Only where it is parked behind a gap.
-void waiting_machine::skip_gap() {
+void aggregate_backlog::skip_gap() {
   const sequence next = entries_.begin()->first;
-  if (!has_last_ && around_.rules.gate.first == first_number::any) {
+  if (!has_last_ && deps_.rules.gate.first == first_number::any) {
     backlog_.adopted = next;
     return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " +
-                                      around_.rules.number_text(next) +
+                                      deps_.rules.number_text(next) +
                                       ", the lowest number that came in time");
   }
   pass_over_gap(" did not come in time");
 }
 
 /// The numbers below the lowest waiting event are past, and it is handled unless cascade() is to do so.
-void waiting_machine::pass_over_gap(const char* why) {
+void aggregate_backlog::pass_over_gap(const char* why) {
   const sequence next = entries_.begin()->first;
   const sequence first = has_last_ ? behind(last_) : sequence{next.epoch, first_of_epoch()};
   const std::optional<std::uint64_t> begin = entries_.begin()->second.event.head.begins_at;
@@ -88,7 +88,7 @@ void waiting_machine::pass_over_gap(const char* why) {
   (void)run_entry(at);
 }
 
-void waiting_machine::retry_latest() {
+void aggregate_backlog::retry_latest() {
   ready_ = false;
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto here = at++;
@@ -111,7 +111,7 @@ void waiting_machine::retry_latest() {
 }
 
 /// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
-void waiting_machine::supersede_older() {
+void aggregate_backlog::supersede_older() {
   while (!entries_.empty() && entries_.begin()->first <= last_ && entries_.begin()->second.whole)
     remove(entries_.begin(), &counters::superseded);
   look_behind();
@@ -119,12 +119,12 @@ void waiting_machine::supersede_older() {
 
 /// All of `latest` that were at hand are gone, so that those behind them may be needless, too: whether this
 /// step moved L or an earlier one did.
-void waiting_machine::look_behind() {
+void aggregate_backlog::look_behind() {
   if (next_is_hidden()) ready_ = true;
 }
 
 /// What follows from an L that moved.
-void waiting_machine::settle() {
+void aggregate_backlog::follow_up() {
   is_latest() ? supersede_older() : cascade();
 }
 

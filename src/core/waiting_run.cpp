@@ -1,16 +1,16 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-// The part of waiting_machine that runs the reducer, and says what follows from its answer.
+// The part of aggregate_backlog that runs the reducer, and says what follows from its answer.
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/backoff.hpp"
-#include "core/waiting_machine.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
 
-reducer_call waiting_machine::call(const event& e, std::optional<timestamp> record_time, bool tombstone) {
+reducer_call aggregate_backlog::call(const event& e, std::optional<timestamp> record_time, bool tombstone) {
   if (tombstone) {
     folded_.drop();
     state_.erase();
@@ -20,7 +20,7 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
   std::optional<state> before;  // a folded one takes its last patch back
   if (!folded_.is_folded()) before = state_;
   const std::size_t size = state_.value().size();
-  const bool whole = around_.reduce.traits().full_state && !around_.rules.keeps_columns;
+  const bool whole = deps_.reduce.traits().full_state && !deps_.rules.keeps_columns;
   if (whole) state_.erase();  // what came before must not show through
   reducer_call ended = call_folding(e);
   if (ended.how == ending::done) {
@@ -32,13 +32,13 @@ reducer_call waiting_machine::call(const event& e, std::optional<timestamp> reco
     state_ = std::move(*before);
   }
   state_bytes_ += folded_.is_folded() ? folded_.take_work() : size + state_.value().size();
-  around_.work.called();
+  deps_.work.called();
   return ended;
 }
 
 /// Where it fails, what it did to a state that is folded is undone; to one that is not, it is not.
-reducer_call waiting_machine::call_folding(const event& e) {
-  const auto call = [&] { return call_reducer(around_.reduce, around_.rules.outputs, e, state_); };
+reducer_call aggregate_backlog::call_folding(const event& e) {
+  const auto call = [&] { return call_reducer(deps_.reduce, deps_.rules.outputs, e, state_); };
   if (state_.value().size() < folded_state::k_long) return call();
   const std::size_t patches = folded_.patches();
   const folded_state::turn turn{folded_};
@@ -47,10 +47,10 @@ reducer_call waiting_machine::call_folding(const event& e) {
   return ended;
 }
 
-void waiting_machine::run_incoming(const incoming_event& in) {
+void aggregate_backlog::run_incoming(const incoming_event& in) {
   const decoded_event& e = *in.event;
-  const bool with_id = e.has_id && around_.rules.dedup;
-  const event view{.stream = around_.rules.stream,
+  const bool with_id = e.has_id && deps_.rules.dedup;
+  const event view{.stream = deps_.rules.stream,
                    .aggregate = aggregate_,
                    .sequence = is_arrival() ? next_number() : in.sequence,
                    .id = with_id ? std::optional{e.id} : std::nullopt,
@@ -61,18 +61,17 @@ void waiting_machine::run_incoming(const incoming_event& in) {
                    .partition = e.from->where->partition,
                    .offset = e.from->offset,
                    .index = e.from->index};
-  reducer_call ended = call(view, time_of_outputs(around_.rules, e.record_time, in.age.seen),
-                            e.kind == decoded_kind::tombstone);
+  reducer_call ended =
+      call(view, time_of_outputs(deps_.rules, e.record_time, in.age.seen), e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
       touch(in.age.seen);
       if (with_id) file(e.id, in.id_time, e.record_time);
       decide_now(in, {verdict::applied, reject_reason::none});
-      return settle();
+      return follow_up();
     case ending::retry:
-      return wait(in, around_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead,
-                  &ended);
+      return wait(in, deps_.rules.retry.attempts > 1 ? waiting_state::retrying : waiting_state::dead, &ended);
     case ending::give_up:
       return wait(in, waiting_state::dead, &ended);
     case ending::stop:
@@ -80,20 +79,20 @@ void waiting_machine::run_incoming(const incoming_event& in) {
   }
 }
 
-void waiting_machine::note_failure(waiting_event& e, const reducer_call& failure) const {
+void aggregate_backlog::note_failure(waiting_event& e, const reducer_call& failure) const {
   ++e.attempts;
-  e.last_attempt = around_.now;
+  e.last_attempt = deps_.now;
   e.error = failure.error();
   e.due.reset();
   if (e.head.state == waiting_state::retrying) {
-    e.due = around_.now + backoff(around_.rules.retry, aggregate_, e.head.sequence, e.attempts);
+    e.due = deps_.now + backoff(deps_.rules.retry, aggregate_, e.head.sequence, e.attempts);
   }
 }
 
-bool waiting_machine::run_entry(entries::iterator at) {
+bool aggregate_backlog::run_entry(entries::iterator at) {
   entry& e = at->second;
   waiting_event& waiting = e.event;
-  const event view{.stream = around_.rules.stream,
+  const event view{.stream = deps_.rules.stream,
                    .aggregate = aggregate_,
                    .sequence = waiting.head.sequence,
                    .id = waiting.head.id,
@@ -107,7 +106,7 @@ bool waiting_machine::run_entry(entries::iterator at) {
                    .attempt = waiting.attempts + 1};
   const auto stands_in = waiting.id_time ? waiting.id_time : waiting.head.since;
   const reducer_call ended =
-      call(view, time_of_outputs(around_.rules, waiting.record.time, stands_in), waiting.tombstone);
+      call(view, time_of_outputs(deps_.rules, waiting.record.time, stands_in), waiting.tombstone);
   if (ended.how == ending::done) {
     const auto time = waiting.time ? waiting.time : waiting.record.time;
     if (defers_) {
@@ -121,11 +120,11 @@ bool waiting_machine::run_entry(entries::iterator at) {
     return true;
   }
   const bool again = ended.how == ending::stop ||
-                     (ended.how == ending::retry && waiting.attempts + 1 < around_.rules.retry.attempts);
-  around_.room.bytes -= waiting.bytes();
+                     (ended.how == ending::retry && waiting.attempts + 1 < deps_.rules.retry.attempts);
+  deps_.room.bytes -= waiting.bytes();
   set_state(e, again ? waiting_state::retrying : waiting_state::dead);
   note_failure(waiting, ended);
-  around_.room.bytes += waiting.bytes();
+  deps_.room.bytes += waiting.bytes();
   if (!again) {
     tell(waiting.head, waiting_end::dead, waiting.record.where, waiting.record.place(), waiting.error);
   }

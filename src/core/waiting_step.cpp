@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Steps that no record begins: the timer's and the operator's.
+#include "core/aggregate_backlog.hpp"
 #include "core/state_bytes.hpp"
-#include "core/waiting_machine.hpp"
 #include "core/window.hpp"
 
 namespace ratchet {
@@ -23,18 +23,18 @@ template <class Act>
   keep_up_retention(rules, change.after);
   const auto time = has_no_time(rules, before.floor) ? std::nullopt : stream_time(rules, before);
   waiting_room room = room_of(rules, before.counters);
-  std::vector<settled_event> nothing;
+  std::vector<resolved_event> nothing;
   for (std::uint32_t i = 0; i < plan.aggregates.size(); ++i) {
     const backlog_rows* stored = find_backlog(rows, i);
     if (stored == nullptr) continue;
     const auto& row = rows.aggregates[i];
-    waiting_machine machine{{rules, reduce, now, room, change.after.counters, work, time},
-                            plan.aggregates[i],
-                            row ? &*row : nullptr,
-                            stored};
-    act(machine, i);
-    state_bytes += machine.state_bytes();
-    machine.finish(i, nothing, change);
+    aggregate_backlog backlog{{rules, reduce, now, room, change.after.counters, work, time},
+                              plan.aggregates[i],
+                              row ? &*row : nullptr,
+                              stored};
+    act(backlog, i);
+    state_bytes += backlog.state_bytes();
+    backlog.finish(i, nothing, change);
     if (ends && (state_bytes > k_most_state_bytes || work.is_over())) {
       change.looked_at = i + 1;
       break;
@@ -56,22 +56,22 @@ stream_change resume_waiting(const stream_rules& rules, const reducer& reduce, c
   constexpr bool k_ends = true;
   return for_each_backlog(
       rules, reduce, before, plan, rows, now, work, k_ends,
-      [&](waiting_machine& machine, std::uint32_t) { machine.resume(gaps, plan.runs_accepted); });
+      [&](aggregate_backlog& backlog, std::uint32_t) { backlog.resume(gaps, plan.runs_accepted); });
 }
 
-stream_change obey_orders(const stream_rules& rules, const reducer& reduce, const stream_state& before,
-                          const step_plan& plan, const step_rows& rows, std::span<const waiting_order> orders,
-                          timestamp now, std::vector<waiting_answer>& answers,
-                          const has_had_its_time& is_over) {
+stream_change run_commands(const stream_rules& rules, const reducer& reduce, const stream_state& before,
+                           const step_plan& plan, const step_rows& rows,
+                           std::span<const waiting_command> orders, timestamp now,
+                           std::vector<waiting_answer>& answers, const has_had_its_time& is_over) {
   answers.assign(orders.size(), waiting_answer::none_waits);
-  const auto obey = [&](waiting_machine& machine, std::uint32_t aggregate) {
+  const auto run = [&](aggregate_backlog& backlog, std::uint32_t aggregate) {
     for (std::size_t i = 0; i < orders.size(); ++i) {
-      if (orders[i].aggregate == aggregate) answers[i] = machine.obey(orders[i]);
+      if (orders[i].aggregate == aggregate) answers[i] = backlog.run(orders[i]);
     }
   };
   work_meter work{is_over};
   constexpr bool k_ends = false;
-  return for_each_backlog(rules, reduce, before, plan, rows, now, work, k_ends, obey);
+  return for_each_backlog(rules, reduce, before, plan, rows, now, work, k_ends, run);
 }
 
 stream_state leave_out(const stream_rules& rules, const stream_state& before,

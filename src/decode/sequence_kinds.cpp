@@ -260,13 +260,13 @@ std::string narrow_hex(sequence s) {
   return s.epoch == 0 ? number : "[" + std::to_string(s.epoch) + ", " + number + "]";
 }
 
-constexpr std::string_view k_words[] = {"",    "integer", "decimal", "time", "lsn",
+constexpr std::string_view k_names[] = {"",    "integer", "decimal", "time", "lsn",
                                         "hlc", "ulid",    "uuidv7",  "text"};
 
 }  // namespace
 
 std::string_view word_of(sequence_kind kind) noexcept {
-  return k_words[static_cast<std::size_t>(kind)];
+  return k_names[static_cast<std::size_t>(kind)];
 }
 
 read_version read_version_of(sequence_kind kind, std::string_view text) noexcept {

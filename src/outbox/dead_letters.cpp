@@ -11,8 +11,8 @@
 #include "outbox/output_id.hpp"
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
-#include "text/rejected_words.hpp"
-#include "text/sequence_words.hpp"
+#include "text/rejected_messages.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

@@ -27,14 +27,14 @@ held_aggregates::verdict held_aggregates::refuse(const output_row& row) {
     out.was_first = std::exchange(h.refused, row.position);
     if (out.was_first) h.behind.insert(*out.was_first);
   }
-  settle(at);
+  update_ready(at);
   return out;
 }
 
 void held_aggregates::release(const output_row& row) {
   const auto at = all_.find(of(row));
   at->second.refused.reset();
-  settle(at);
+  update_ready(at);
 }
 
 std::optional<std::uint64_t> held_aggregates::next() const {
@@ -45,7 +45,7 @@ void held_aggregates::take() {
   const auto at = ready_.begin()->second;
   at->second.behind.pop();
   ++at->second.taken;
-  settle(at);
+  update_ready(at);
 }
 
 void held_aggregates::ended(const output_row& row) {
@@ -53,11 +53,11 @@ void held_aggregates::ended(const output_row& row) {
   // None: nothing of it waited any more. What was taken before it waited anew is not counted twice.
   if (at == all_.end() || at->second.taken == 0) return;
   --at->second.taken;
-  settle(at);
+  update_ready(at);
 }
 
 /// Whether its next one may be taken, and whether anything waits at all.
-void held_aggregates::settle(aggregates::iterator at) {
+void held_aggregates::update_ready(aggregates::iterator at) {
   held& h = at->second;
   if (h.ready) ready_.erase(*h.ready);
   h.ready.reset();

@@ -53,7 +53,7 @@ class held_aggregates {
   using aggregates = std::map<aggregate, held>;
 
   [[nodiscard]] static aggregate of(const output_row& row) { return {row.stream, row.aggregate}; }
-  void settle(aggregates::iterator);
+  void update_ready(aggregates::iterator);
 
   aggregates all_;
   std::map<std::uint64_t, aggregates::iterator> ready_;  ///< by the first position that waits

@@ -75,7 +75,7 @@ bool outbox_sender::idle() const noexcept {
          read_ == lane_.durable_next();
 }
 
-bool outbox_sender::settled() const noexcept {
+bool outbox_sender::is_idle() const noexcept {
   const bool none_but_refused =
       entries_.empty() || (entries_.size() == 1 && apart_.contains(entries_.begin()->first));
   return !waits_for_sync() && none_but_refused && apart_.size() == refused_ && !held_.next() &&
@@ -135,7 +135,7 @@ void outbox_sender::failed(entries::iterator at, const std::string& why, time_po
   away_ = "the topic `" + e.row.topic + "` takes no messages: " + why;
   if (troubles_.due(now))
     tell(log_, log_kind::messages_in_trouble, "{}; messages are kept and sent again{}", *away_,
-         troubles_.held_back());
+         troubles_.suppressed());
   if (const auto of = apart_.find(at->first); of != apart_.end()) {
     note_failing(of->second, true);
     return put_apart_again(at);
@@ -212,7 +212,7 @@ void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why,
   tell(log_, log_kind::messages_in_trouble,
        "{}; it is kept and tried again, and later messages of its aggregate wait: check the topic's limit "
        "(max.message.bytes), and see {}{}",
-       *refusal_, typed_command("sinks list"), troubles_.held_back());
+       *refusal_, typed_command("sinks list"), troubles_.suppressed());
 }
 
 /// It is no longer among those that were refused.

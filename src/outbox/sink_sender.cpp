@@ -33,7 +33,7 @@ bool sink_sender::idle() const noexcept {
   return !waits_for_sync() && heads_.empty() && read_ == lane_.durable_next();
 }
 
-bool sink_sender::settled() const noexcept {
+bool sink_sender::is_idle() const noexcept {
   return !waits_for_sync() && read_ == lane_.durable_next() && ready_.empty() && under_way_ == 0 &&
          refused_ == heads_.size();
 }
@@ -109,7 +109,7 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
   tell(log_, log_kind::messages_in_trouble, "{}; {}{}", *trouble_,
        refused ? "it is kept and tried again, and later messages of its aggregate to this sink wait"
                : "messages are kept and sent again",
-       troubles_.held_back());
+       troubles_.suppressed());
 }
 
 void sink_sender::note_failure(chain& of, const held& message, const delivery& d) {

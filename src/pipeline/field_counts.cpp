@@ -76,7 +76,8 @@ live_fields fields_of(const stream_config& s, const field_counts& counts) {
   return all;
 }
 
-void note_fields(const decoded_input& input, const task_list& tasks, live_board& board, const log_ptr& log) {
+void note_fields(const decoded_input& input, const task_list& tasks, instance_status& status,
+                 const log_ptr& log) {
   for (const decoded_part& part : input.parts) {
     if (part.fields.events == 0) continue;
     partition_task& task = *tasks[part.stream];
@@ -84,7 +85,7 @@ void note_fields(const decoded_input& input, const task_list& tasks, live_board&
     task.fields += part.fields;
     live_fields found = fields_of(task.stream.config, task.fields);
     tell_of_unlikely_times(task, found.unlikely_times, log);
-    board.set_fields(task.stream.config.name, std::move(found));
+    status.set_fields(task.stream.config.name, std::move(found));
     if (before < k_events_to_tell && task.fields.events >= k_events_to_tell) tell_of_missing(task, log);
   }
 }

@@ -9,7 +9,7 @@
 #include "core/decoded_event.hpp"
 #include "process/log.hpp"
 #include "streams/partition_task.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 /// In how many events the fields of an envelope were found. A pointer to `type` or `time` that never fits
 /// says nothing by itself, as events may lack both; the others are malformed without their fields.
@@ -26,8 +26,8 @@ inline constexpr std::uint64_t k_events_to_tell = 1'000;
 /// What of it is shown: each field that the config maps, in the order of the config's description.
 [[nodiscard]] live_fields fields_of(const stream_config&, const field_counts&);
 
-/// Adds what a batch brought to its streams, shows it on the board, and tells once of each field that was in
+/// Adds what a batch brought to its streams, shows it on the status, and tells once of each field that was in
 /// none of the first thousand events. The owner's thread.
-void note_fields(const decoded_input&, const task_list&, live_board&, const log_ptr&);
+void note_fields(const decoded_input&, const task_list&, instance_status&, const log_ptr&);
 
 }  // namespace ratchet

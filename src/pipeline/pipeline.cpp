@@ -124,7 +124,7 @@ result<void> pipeline::handle(const decoded_input& input) {
   // A crash may have come between a step and what was to follow it, and a disk that was nearly full may have
   // put that off.
   for (const work& w : works) {
-    RATCHET_TRY(settle(*w.task));
+    RATCHET_TRY(resume_backlogs(*w.task));
   }
   // A gap that may be too old ends a step early, for it is to be judged before the records behind it.
   while (!works.empty() && !left_) {
@@ -161,7 +161,7 @@ result<void> pipeline::take_step(std::vector<work>& works) {
     RATCHET_TRY(auto part, decide(w, outbox.puts));
     if (w.task->rules.deferred && finds_no_room(w.change)) {
       RATCHET_TRY(const bool did_some, resume_some(*w.task, look_for::all));
-      RATCHET_TRY(settle(*w.task));
+      RATCHET_TRY(resume_backlogs(*w.task));
       if (did_some) return success();  // what was decided is thrown away
     }
     assert_goes_on(*w.task, w.change.after);
@@ -174,7 +174,7 @@ result<void> pipeline::take_step(std::vector<work>& works) {
     RATCHET_TRY(finish(w));
   }
   for (work& w : works) {
-    RATCHET_TRY(settle(*w.task));
+    RATCHET_TRY(resume_backlogs(*w.task));
   }
   return success();
 }
@@ -368,7 +368,7 @@ result<void> pipeline::leave_out_of_floor(std::span<const topic_partition> parti
   RATCHET_TRY(write_states(std::move(changed), {}));
   // Stream time has moved.
   for (const auto& [task, list] : by_task) {
-    RATCHET_TRY(settle(*task));
+    RATCHET_TRY(resume_backlogs(*task));
   }
   return success();
 }
@@ -392,7 +392,7 @@ result<void> pipeline::leave_out_unread(plain_files files) {
   if (changed.empty()) return success();
   RATCHET_TRY(write_states(std::move(changed), std::move(audits)));
   for (partition_task* task : moved) {
-    RATCHET_TRY(settle(*task));
+    RATCHET_TRY(resume_backlogs(*task));
   }
   return success();
 }

@@ -51,14 +51,14 @@ class pipeline {
   /// Does that in one step, in this order for each aggregate, and what follows from it in others; the audit
   /// rows say who decided it. An answer for each. Errors: as handle(). A few hundred at a time: the step is
   /// as large as what they release.
-  [[nodiscard]] result<std::vector<waiting_answer>> obey(partition_task&, std::span<const decided>,
-                                                         const decider& = {});
+  [[nodiscard]] result<std::vector<waiting_answer>> run_commands(partition_task&, std::span<const decided>,
+                                                                 const decider& = {});
   /// Does transactions of one stream in one step, in this order; an answer for each. Nothing is written where
   /// none changed anything. Errors: as handle(). See run_transactions().
   [[nodiscard]] result<std::vector<transaction_answer>> transact(partition_task&,
                                                                  std::span<const transaction_request>);
-  /// The error of an obey() or skip_output() that failed, which only who asked for it was told; none: none
-  /// did.
+  /// The error of an run_commands() or skip_output() that failed, which only who asked for it was told; none:
+  /// none did.
   [[nodiscard]] std::error_code failed() const noexcept { return failed_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return clock_; }
 
@@ -170,7 +170,7 @@ class pipeline {
   /// Looks at some rows, and takes away those of aggregates that are forgotten.
   [[nodiscard]] result<void> remove_forgotten(partition_task&);
   /// What must be done before the next record is decided: releases that go on, and gaps that are too old.
-  [[nodiscard]] result<void> settle(partition_task&);
+  [[nodiscard]] result<void> resume_backlogs(partition_task&);
   [[nodiscard]] result<bool> resume_some(partition_task&, look_for);
   /// Where the names of aggregates are known from: `start`: from the store, which a start looks through for
   /// what was left half done.

@@ -134,7 +134,7 @@ result<void> pipeline::call_in_what_is_too_late(partition_task& task) {
   RATCHET_TRY(const bool did_some, resume_some(task, look_for::too_late));
   if (did_some) looked_at.reset();            // there may be more, for the next turn
   if (are_all) task.next_wake = timestamp{};  // what it was is no time to come: a look tells
-  return settle(task);
+  return resume_backlogs(task);
 }
 
 result<void> pipeline::drop_old_rejected(partition_task& task) {
@@ -157,13 +157,13 @@ result<void> pipeline::drop_old_rejected(partition_task& task) {
 
 result<void> pipeline::resume_waiting_of(partition_task& task) {
   if (task.rules.deferred) {
-    RATCHET_TRY(settle(task));  // first what a step before a crash left
+    RATCHET_TRY(resume_backlogs(task));  // first what a step before a crash left
     RATCHET_TRY(work_off(task));
   } else if (is_due(task)) {
     RATCHET_TRY(const bool did_some, resume_some(task, look_for::all));
     (void)did_some;
   }
-  return settle(task);
+  return resume_backlogs(task);
 }
 
 bool pipeline::is_due(const partition_task& task) const {
@@ -203,7 +203,7 @@ result<void> pipeline::work_off(partition_task& task) {
   return success();
 }
 
-result<void> pipeline::settle(partition_task& task) {
+result<void> pipeline::resume_backlogs(partition_task& task) {
   for (;;) {
     // A stream that stops takes no more records; what was begun, by an operator say, still goes to its end.
     // What is released may leave a gap behind that is too old already.
@@ -321,8 +321,8 @@ result<void> pipeline::take_change(partition_task& task, const step_plan& plan, 
   return enter_stops(change.stops);
 }
 
-result<std::vector<waiting_answer>> pipeline::obey(partition_task& task, std::span<const decided> all,
-                                                   const decider& who) {
+result<std::vector<waiting_answer>> pipeline::run_commands(partition_task& task, std::span<const decided> all,
+                                                           const decider& who) {
   auto done = carry_out(task, all, who);
   if (!done) failed_ = done.error();
   return done;
@@ -336,7 +336,7 @@ result<std::vector<waiting_answer>> pipeline::carry_out(partition_task& task, st
   while (!left.empty()) {
     RATCHET_TRY(auto rest, carry_out_some(task, all, left, who, answers));
     left = std::move(rest);
-    RATCHET_TRY(settle(task));
+    RATCHET_TRY(resume_backlogs(task));
   }
   return answers;
 }
@@ -359,7 +359,7 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(partition_task& task, 
   RATCHET_TRY(store_.lookup(task.place(), plan, rows));
   std::vector<std::size_t> left;
   std::vector<std::size_t> taken;
-  std::vector<waiting_order> orders;
+  std::vector<waiting_command> orders;
   for (std::size_t n = 0; n < which.size(); ++n) {
     if (aggregate_of[n] >= rows.aggregates.size()) {
       left.push_back(which[n]);
@@ -367,7 +367,7 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(partition_task& task, 
     }
     taken.push_back(which[n]);
     const decided& d = all[which[n]];
-    waiting_order& order = orders.emplace_back();
+    waiting_command& order = orders.emplace_back();
     order.aggregate = aggregate_of[n];
     order.verb = d.verb;
     order.sequence = d.sequence;
@@ -375,8 +375,8 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(partition_task& task, 
     if (d.payload) order.payload_hash = payload_hash(*d.payload);
   }
   std::vector<waiting_answer> said;
-  stream_change change = obey_orders(task.rules, task.stream.reduce, task.state, plan, rows, orders,
-                                     clock_.now(), said, step_time());
+  stream_change change = run_commands(task.rules, task.stream.reduce, task.state, plan, rows, orders,
+                                      clock_.now(), said, step_time());
   for (std::size_t n = 0; n < taken.size(); ++n) answers[taken[n]] = said[n];
   for (audit_row& row : change.audits) row.text += decided_by(who);
   RATCHET_TRY(take_change(task, plan, change));

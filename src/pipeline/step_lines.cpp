@@ -11,7 +11,7 @@
 #include "pipeline/pipeline.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 
 namespace ratchet {
 
@@ -76,7 +76,7 @@ std::string begin_of(std::string_view stream) {
 log_burst::answer log_burst::take(time_point now) {
   if (shown_ == 0) begin_ = now;
   if (shown_ == k_most_lines) {
-    ++held_back_;
+    ++suppressed_;
     return answer::none;
   }
   return ++shown_ == 1 ? answer::first : answer::another;
@@ -113,7 +113,7 @@ log_burst::answer step_lines::take(log_kind kind, std::string_view stream, time_
   key of{kind, std::string{stream}};
   log_burst& burst = bursts_[of];
   if (burst.is_over(now)) {
-    tell_of_more(of, burst.held_back());
+    tell_of_more(of, burst.suppressed());
     burst = {};
   }
   return burst.take(now);
@@ -213,13 +213,13 @@ void step_lines::tell_of_more(const key& of, std::uint64_t count) const {
 void step_lines::turn(time_point now) {
   std::erase_if(bursts_, [&](const auto& entry) {
     if (!entry.second.is_over(now)) return false;
-    tell_of_more(entry.first, entry.second.held_back());
+    tell_of_more(entry.first, entry.second.suppressed());
     return true;
   });
 }
 
 void step_lines::end() {
-  for (const auto& [of, burst] : bursts_) tell_of_more(of, burst.held_back());
+  for (const auto& [of, burst] : bursts_) tell_of_more(of, burst.suppressed());
   bursts_.clear();
 }
 

@@ -23,12 +23,12 @@ class log_burst {
   enum class answer : std::uint8_t { first, another, none };
   [[nodiscard]] answer take(time_point now);
   [[nodiscard]] bool is_over(time_point now) const;
-  [[nodiscard]] std::uint64_t held_back() const noexcept { return held_back_; }
+  [[nodiscard]] std::uint64_t suppressed() const noexcept { return suppressed_; }
 
  private:
   time_point begin_;
   std::uint64_t shown_{0};
-  std::uint64_t held_back_{0};
+  std::uint64_t suppressed_{0};
 };
 
 /// Says in the log which record's time is odd among those around it: once of a stream for each kind, as a

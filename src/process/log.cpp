@@ -161,7 +161,7 @@ bool log_pace::due(std::chrono::steady_clock::time_point now) {
   return true;
 }
 
-std::string log_pace::held_back() const {
+std::string log_pace::suppressed() const {
   return before_ == 0 ? "" : " (" + std::to_string(before_) + " more like it were not shown)";
 }
 
@@ -176,7 +176,7 @@ void client_log::write(int level, std::string_view text) {
       shown = warnings_.size() < k_most_warnings && warnings_.emplace(text).second;
     } else if (level <= k_syslog_error) {
       shown = errors_.due(std::chrono::steady_clock::now());
-      if (shown) more = errors_.held_back();
+      if (shown) more = errors_.suppressed();
     }
   }
   tell(log_, shown ? log_kind::client : log_kind::client_detail, "librdkafka: {}{}", text, more);

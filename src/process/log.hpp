@@ -71,7 +71,7 @@ class log_pace {
   /// True where a line is due.
   [[nodiscard]] bool due(std::chrono::steady_clock::time_point now);
   /// For the end of the line that is due: empty, or how many like it were held back since the last one.
-  [[nodiscard]] std::string held_back() const;
+  [[nodiscard]] std::string suppressed() const;
 
  private:
   std::chrono::steady_clock::time_point last_;

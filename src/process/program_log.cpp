@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "process/log_fields.hpp"
-#include "text/program_words.hpp"
+#include "text/program_text.hpp"
 
 namespace ratchet {
 
@@ -34,7 +34,7 @@ class program_sink final : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     if (!to_) return;
-    const std::string text = in_program_words(as_one_line({message.payload.data(), message.payload.size()}));
+    const std::string text = as_program_text(as_one_line({message.payload.data(), message.payload.size()}));
     log_entry entry;
     entry.level = level_of(message.level);
     entry.text = text;

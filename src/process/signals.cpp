@@ -41,12 +41,12 @@ void on_signal(int) {
 
 }  // namespace
 
-stop_signals::stop_signals(std::string_view last_words) {
+stop_signals::stop_signals(std::string_view last_message) {
   handlers& all = installed();
   const std::scoped_lock lock{all.mutex};
   if (all.users++ > 0) return;
   requested_stop = false;
-  words_at_abort = last_words;
+  words_at_abort = last_message;
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

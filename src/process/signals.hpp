@@ -14,9 +14,9 @@ namespace ratchet {
 /// another still lives. The handlers of before come back with the end of the last. Any thread.
 class stop_signals {
  public:
-  /// `last_words` go to standard error before the second signal ends the process; they must not go away.
+  /// `last_message` go to standard error before the second signal ends the process; they must not go away.
   /// Those of the first that lives count.
-  explicit stop_signals(std::string_view last_words = {});
+  explicit stop_signals(std::string_view last_message = {});
   ~stop_signals();
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;

@@ -15,7 +15,7 @@
 #include "reports/row_reports.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

@@ -10,7 +10,7 @@
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 #include "reports/id_spelling.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 
 /// `ratchet explain`: what a store knows of one aggregate, or of one event id.
 ///

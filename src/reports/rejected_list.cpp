@@ -9,11 +9,11 @@
 #include "decode/time_text.hpp"
 #include "reports/id_spelling.hpp"
 #include "reports/line_pages.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/json_writer.hpp"
 #include "text/partition_name.hpp"
-#include "text/rejected_words.hpp"
-#include "text/sequence_words.hpp"
+#include "text/rejected_messages.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

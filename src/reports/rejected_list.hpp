@@ -12,7 +12,7 @@
 #include "text/byte_sink.hpp"
 
 /// `ratchet waiting list --state-is rejected`: the rejected records that are kept, with the members of a
-/// waiting event (see waiting_story.hpp):
+/// waiting event (see wait_explanation.hpp):
 ///
 ///     {"stream": S, "aggregate": A | null, "sequence": Q | null, "event_id": ID | null, "state": "rejected",
 ///      "reason": "malformed" | "conflict" | "too_old" | "late" | "id_reused", "missing": null,

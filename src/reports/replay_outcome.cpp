@@ -6,9 +6,9 @@
 
 #include "decode/time_text.hpp"
 #include "reports/id_spelling.hpp"
+#include "reports/wait_explanation.hpp"
 #include "reports/waiting_list.hpp"
-#include "reports/waiting_story.hpp"
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

@@ -7,7 +7,7 @@
 #include "core/decoded_event.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 
 namespace ratchet {
 

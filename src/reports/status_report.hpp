@@ -9,8 +9,8 @@
 #include "core/stream_state.hpp"
 #include "ports/store.hpp"
 #include "ratchet/types.hpp"
-#include "reports/waiting_story.hpp"
-#include "telemetry/live_board.hpp"
+#include "reports/wait_explanation.hpp"
+#include "telemetry/instance_status.hpp"
 
 /// The status of a store, of a running instance, or of one run, as people and programs read it.
 ///
@@ -69,7 +69,7 @@ struct status_report {
   std::uint64_t step{0};                                   ///< at which the store stands
   outbox_state outbox;                                     ///< for Kafka
   std::map<std::string, outbox_state, std::less<>> sinks;  ///< for each sink that was ever used
-  live_status live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
+  status_snapshot live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
   std::vector<stream_report> streams;
   bool lists_rejected{false};
   std::optional<std::vector<audit_row>> audits;

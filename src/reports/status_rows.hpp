@@ -8,7 +8,7 @@
 
 #include "core/stream_state.hpp"
 #include "reports/status_report.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 /// What the two forms of a status report share.
 namespace ratchet {

@@ -10,7 +10,7 @@
 #include "decode/time_text.hpp"
 #include "reports/row_reports.hpp"
 #include "reports/status_rows.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "telemetry/count_names.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
@@ -145,7 +145,7 @@ std::string optional_text(const std::optional<std::int64_t>& value) {
 
 /// What happened, without the place, which begins the line already.
 std::string stop_text(const topic_partition& where, std::string_view stopped) {
-  std::string_view what = words_of_stop(stopped).what;
+  std::string_view what = message_of_stop(stopped).what;
   const std::string place = to_string(where);
   if (!what.starts_with(place)) return "   stopped: " + std::string{what};
   what.remove_prefix(place.size());

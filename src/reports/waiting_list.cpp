@@ -8,7 +8,7 @@
 #include "reports/line_pages.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/row_reports.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/counted.hpp"
 #include "text/json_writer.hpp"
 

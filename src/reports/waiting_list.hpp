@@ -13,10 +13,10 @@
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "text/byte_sink.hpp"
 
-/// `ratchet waiting list` and `ratchet waiting show`. An event: see waiting_story.hpp; show adds
+/// `ratchet waiting list` and `ratchet waiting show`. An event: see wait_explanation.hpp; show adds
 ///
 ///     "type": TEXT | null, "tombstone": BOOL, "last_attempt": TIME | null, "record_time": TIME | null,
 ///     "key": TEXT | null, "headers": [{"name": TEXT, "value": TEXT | null}], "value": TEXT | null,

@@ -5,8 +5,8 @@
 
 #include "decode/sequence_text.hpp"
 #include "reports/rejected_list.hpp"
+#include "reports/wait_explanation.hpp"
 #include "reports/waiting_list.hpp"
-#include "reports/waiting_story.hpp"
 
 namespace ratchet {
 

@@ -202,8 +202,8 @@ class guesser {
     if (!out_.times.empty()) out_.unit = columns_[out_.times.front().column].unit;
   }
   static std::string words_of_unit(time_unit unit) {
-    constexpr std::array<const char*, 4> k_words{"milliseconds", "seconds", "microseconds", "nanoseconds"};
-    return std::string{"a number of "} + k_words[static_cast<std::size_t>(unit)];
+    constexpr std::array<const char*, 4> k_names{"milliseconds", "seconds", "microseconds", "nanoseconds"};
+    return std::string{"a number of "} + k_names[static_cast<std::size_t>(unit)];
   }
   [[nodiscard]] bool is_time(std::size_t column) const {
     return std::any_of(out_.times.begin(), out_.times.end(),

@@ -15,7 +15,7 @@
 #include "sniff/suggested_config.hpp"
 #include "sniff/value_form.hpp"
 #include "text/counted.hpp"
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 #include "text/units.hpp"
 
 namespace ratchet::sniff {

@@ -51,8 +51,8 @@ std::string name_of_stream(const std::string& topic) {
 }
 
 const char* word_of_unit(time_unit unit) noexcept {
-  constexpr const char* k_words[] = {"ms", "s", "us", "ns"};
-  return k_words[static_cast<std::size_t>(unit)];
+  constexpr const char* k_names[] = {"ms", "s", "us", "ns"};
+  return k_names[static_cast<std::size_t>(unit)];
 }
 
 class writer {

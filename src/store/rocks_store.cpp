@@ -21,7 +21,7 @@
 #include "store/open/rocks_view.hpp"
 #include "store/open/start.hpp"
 #include "store/rocks_open.hpp"
-#include "store/step/forgotten_rows.hpp"
+#include "store/step/expired_rows.hpp"
 #include "store/step/rejected_index.hpp"
 #include "store/step/row_lookup.hpp"
 #include "store/step/step_writer.hpp"
@@ -65,7 +65,7 @@ class rocks_store final : public store {
   }
 
   [[nodiscard]] result<stream_state> load(stream_slot in) const override {
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     if (is_unwritten_ && starts_over(in.stream)) return stream_state{};
     return read_stream_state(*db_, {}, in.stream);
   }
@@ -80,14 +80,14 @@ class rocks_store final : public store {
                                            std::size_t limit) override {
     const auto remembered = memory_.find(in);
     if (remembered == memory_.end()) return make_error_code(errc::internal);
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     return find_due(*db_, in, remembered->second.due, now, gaps, limit);
   }
 
   [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot in, timestamp until,
                                                             std::size_t limit) override {
     if (!memory_.contains(in)) return make_error_code(errc::internal);
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     return find_due_behind(*db_, in, until, limit);
   }
 
@@ -95,7 +95,7 @@ class rocks_store final : public store {
                                                             const std::optional<std::string>& after,
                                                             std::size_t rows) override {
     if (!memory_.contains(in)) return make_error_code(errc::internal);
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     return forgotten_.next(in, of, after, rows);
   }
 
@@ -152,7 +152,7 @@ class rocks_store final : public store {
   [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
   void request_sync() override { writes_.request_sync(); }
   [[nodiscard]] result<void> sync() override {
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     return sync_.sync_and_wait();
   }
 
@@ -204,7 +204,7 @@ class rocks_store final : public store {
   [[nodiscard]] std::optional<copy_mark> copy() const override { return known_.copy; }
 
   [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     // There is nothing in it yet, and perhaps never will be.
     if (is_unwritten_ && last_step() == 0) return make_error_code(errc::state_missing);
     RATCHET_TRY(link_checkpoint(*db_, directory));
@@ -212,7 +212,7 @@ class rocks_store final : public store {
   }
 
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
-    RATCHET_TRY(settle());
+    RATCHET_TRY(wait_for_write());
     constexpr bool k_with_snapshot = true;
     RATCHET_TRY(auto view, rocks_view::open(*db_, k_with_snapshot, shown_until_written_));
     return std::unique_ptr<store_view>{std::move(view)};
@@ -239,7 +239,7 @@ class rocks_store final : public store {
 
   /// With every step in it.
   [[nodiscard]] database& under() const noexcept {
-    (void)writes_.settle();
+    (void)writes_.wait_for_write();
     return *db_;
   }
 
@@ -247,8 +247,8 @@ class rocks_store final : public store {
   [[nodiscard]] bool failed() const noexcept { return writes_.failed() || sync_.failed(); }
 
   /// From here on the database has all steps, so that it may be read.
-  [[nodiscard]] result<void> settle() const {
-    RATCHET_TRY(writes_.settle());
+  [[nodiscard]] result<void> wait_for_write() const {
+    RATCHET_TRY(writes_.wait_for_write());
     if (sync_.failed()) return indeterminate();
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
@@ -337,7 +337,7 @@ class rocks_store final : public store {
   sync_thread sync_;     ///< stops before the database closes,
   write_thread writes_;  ///< and this one before the syncs
   row_lookup lookup_;
-  forgotten_rows forgotten_;
+  expired_rows forgotten_;
   adoption start_;
   bool is_unwritten_;               ///< it goes with the first step
   std::vector<incarnation> drawn_;  ///< so do these

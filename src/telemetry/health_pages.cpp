@@ -35,8 +35,8 @@ http_answer health_pages::answer(std::string_view path) const {
     return stalled ? line(k_unavailable, *stalled) : line(200, "ok");
   }
   if (path == "/readyz") {
-    const live_status live = board_.snapshot();
-    // The board says what the owner last said; one that hangs says nothing more.
+    const status_snapshot live = status_.snapshot();
+    // The status says what the owner last said; one that hangs says nothing more.
     if (const auto stalled = meter_.stalled())
       return line(k_unavailable, "not ready: " + *stalled + (live.ready ? "" : "; " + live.ready_reason));
     return live.ready ? line(200, "ok") : line(k_unavailable, "not ready: " + live.ready_reason);
@@ -50,7 +50,7 @@ http_answer health_pages::metrics() const {
   http_answer made;
   made.content_type = k_metrics_content_type;
   made.body = metrics_text(
-      {board_.snapshot(), meter_.state(), meter_.counts(), meter_.resources(), read_process_stats()});
+      {status_.snapshot(), meter_.state(), meter_.counts(), meter_.resources(), read_process_stats()});
   return made;
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "telemetry/http_server.hpp"
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
 namespace ratchet {
@@ -14,16 +14,16 @@ namespace ratchet {
 ///     /readyz   200 while it reads every partition, else 503 and everything that stands against it
 ///     /metrics  Prometheus's text format
 ///     /         this list
-/// Thread-safety: any thread. Lifetime: board and meter must outlive it.
+/// Thread-safety: any thread. Lifetime: status and meter must outlive it.
 class health_pages {
  public:
-  health_pages(const live_board& board, const run_meter& meter) : board_{board}, meter_{meter} {}
+  health_pages(const instance_status& status, const run_meter& meter) : status_{status}, meter_{meter} {}
   [[nodiscard]] http_answer answer(std::string_view path) const;
 
  private:
   [[nodiscard]] http_answer metrics() const;
 
-  const live_board& board_;
+  const instance_status& status_;
   const run_meter& meter_;
 };
 

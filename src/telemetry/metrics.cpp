@@ -215,7 +215,7 @@ void add_run(exposition& out, const run_counts& run) {
       .add(run.store_reopens);
 }
 
-void add_sinks(exposition& out, const live_status& live) {
+void add_sinks(exposition& out, const status_snapshot& live) {
   out.counter("ratchet_sink_sent_total", "Messages that a sink has taken.");
   for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.sent));
   out.gauge("ratchet_sink_in_trouble", "1 while messages do not get through to a sink; they are sent again.");

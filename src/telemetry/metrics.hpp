@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 #include "telemetry/process_stats.hpp"
 #include "telemetry/run_meter.hpp"
 
@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// What one scrape is drawn from.
 struct metrics_input {
-  live_status live;
+  status_snapshot live;
   state_sample state;
   run_counts counts;
   resource_sample resources;

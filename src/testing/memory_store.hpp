@@ -15,7 +15,7 @@
 namespace ratchet {
 
 /// A store in memory, for tests: two copies of plain maps, one as written and one as last synced, so that a
-/// crash can be played. It forgets no id: the heart judges by time alone what is still inside the window.
+/// crash can be played. It forgets no id: the core judges by time alone what is still inside the window.
 /// Thread-safety: as every store.
 class memory_store final : public store {
  public:

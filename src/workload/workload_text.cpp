@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 8> k_statuses{"created",    "queued",  "a
                                                      "in_transit", "settled", "paid",       "reconciled"};
 constexpr std::array<std::string_view, 4> k_currencies{"EUR", "USD", "GBP", "SEK"};
 constexpr std::array<std::string_view, 3> k_methods{"card", "sepa_debit", "instant"};
-constexpr std::array<std::string_view, 16> k_words{
+constexpr std::array<std::string_view, 16> k_names{
     "invoice", "order",  "monthly", "parcel", "ticket",  "rent",   "travel", "online",
     "coffee",  "refund", "annual",  "store",  "grocery", "repair", "course", "meter"};
 /// What is wrong with a malformed record; 0 is none.
@@ -52,7 +52,7 @@ void append_note(const workload_event& event, std::size_t bytes, std::string& ou
   auto choice = mix64(event.id.low);
   for (auto word = event.id.low; out.size() < end; choice >>= 4) {
     if (choice == 0) choice = mix64(++word);
-    out += k_words[choice & 15];
+    out += k_names[choice & 15];
     out += ' ';
   }
   out.resize(end);

@@ -92,7 +92,7 @@ class world {
   }
 
   /// Everybody asks again until told, as whoever has to know does.
-  void settle() {
+  void drain() {
     start();
     for (int key = 0; key < k_keys; ++key) ask(key, false);
     turn(1000);
@@ -227,7 +227,7 @@ TEST(transactions_model, each_key_is_done_once_and_answered_the_same_whatever_ha
     const auto actions = *rc::gen::container<std::vector<action>>(any_action());
     world w;
     for (const action& a : actions) w.act(a);
-    w.settle();
+    w.drain();
     w.check();
   });
   EXPECT_TRUE(held);

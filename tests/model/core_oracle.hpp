@@ -230,13 +230,13 @@ class oracle {
       touch(a, std::max(reached(e), e.time));
       accept(a, number, std::move(w), time_of_id(e));
       kept_ = number;
-      settle(a);
+      follow_up(a);
       return "waits";
     }
     if (what == "let through" && !fails(e)) {
       touch(a, std::max(reached(e), e.time));
       apply(a, number, e, time_of_id(e));
-      settle(a);
+      follow_up(a);
       return "applied";
     }
     if (what != "let through" && what != "waits") return what;
@@ -277,7 +277,7 @@ class oracle {
   }
 
   /// Behind an event that was applied: what waited for it.
-  void settle(aggregate& a) {
+  void follow_up(aggregate& a) {
     if (!rules_.is_strict && !rules_.is_arrival) {
       while (!a.waiting.empty() && a.waiting.begin()->first <= place{a.epoch, a.number})
         supersede(a, a.waiting.begin());
@@ -373,7 +373,7 @@ class oracle {
         a.payload.reset();
         touch(a, time());
       }
-      if (release(a)) settle(a);
+      if (release(a)) follow_up(a);
       if (std::exchange(a.is_touched, false)) touch(a, time());
     }
   }

@@ -28,7 +28,7 @@ struct schedule {
   return i < v.size() ? v[i] : otherwise;
 }
 
-/// What a consumer does around the heart: delivers from the stored offsets on, and nothing of partitions that
+/// What a consumer does around the core: delivers from the stored offsets on, and nothing of partitions that
 /// are stopped.
 class runner {
  public:

@@ -195,7 +195,7 @@ struct world {
       const step_plan plan = plan_step(rules, reduce.traits(), left);
       stream_change change = run_step(rules, reduce, state, left, plan, look_up(plan), now);
       keep(plan, change);
-      settle();
+      resume_backlogs();
       for (std::size_t i = 0; i < change.looked_at; ++i) all.decisions[places[i]] = change.decisions[i];
       for (std::size_t i = left.size(); i-- > 0;) {
         const bool is_stopped = std::any_of(change.stops.begin(), change.stops.end(),
@@ -230,7 +230,7 @@ struct world {
   }
   /// As the pipeline does behind each step: what a bounded step has left, and gaps that are too old. Where
   /// the stream does not defer, also what is accepted.
-  void settle() {
+  void resume_backlogs() {
     for (;;) {
       const auto gaps = rules.gap.policy == gap_policy::skip ? gaps_due(rules, state) : std::nullopt;
       const auto is_due = [&](const backlog& b) {
@@ -245,31 +245,32 @@ struct world {
     const auto is_ready = [](const auto& entry) { return entry.second.ready; };
     while (std::any_of(backlogs.begin(), backlogs.end(), is_ready)) {
       resume();
-      settle();
+      resume_backlogs();
     }
   }
 
   /// An operator's step about one event of `aggregate`, kept.
-  waiting_answer obey(waiting_verb verb, ratchet::sequence number, std::optional<std::string> payload = {},
-                      const std::string& aggregate = "a") {
-    waiting_order order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
+  waiting_answer run_command(waiting_verb verb, ratchet::sequence number,
+                             std::optional<std::string> payload = {}, const std::string& aggregate = "a") {
+    waiting_command order{.aggregate = 0, .verb = verb, .sequence = number, .payload = payload};
     if (payload) order.payload_hash = {std::hash<std::string>{}(*payload), 1};
-    return obey_all({order}, aggregate).at(0);
+    return run_all({order}, aggregate).at(0);
   }
   /// Several in one step.
-  std::vector<waiting_answer> obey_all(const std::vector<waiting_order>& orders,
-                                       const std::string& aggregate = "a") {
+  std::vector<waiting_answer> run_all(const std::vector<waiting_command>& orders,
+                                      const std::string& aggregate = "a") {
     step_plan plan;
     plan.order = rules.gate.order;
     plan.needs_snapshots = !reduce.traits().full_state;
     plan.resumes = true;
     plan.runs_accepted = true;
     plan.add(aggregate);
-    for (const waiting_order& order : orders) plan.asked.push_back({0, order.sequence});
+    for (const waiting_command& order : orders) plan.asked.push_back({0, order.sequence});
     std::vector<waiting_answer> answers;
-    const stream_change change = obey_orders(rules, reduce, state, plan, look_up(plan), orders, now, answers);
+    const stream_change change =
+        run_commands(rules, reduce, state, plan, look_up(plan), orders, now, answers);
     keep(plan, change);
-    settle();
+    resume_backlogs();
     return answers;
   }
 

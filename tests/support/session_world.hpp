@@ -156,7 +156,7 @@ class session_world {
       : settings{make_settings(std::move(streams))},
         store{calls, names(settings), k_own_uuid},
         source{calls, clock},
-        board{clock.now()},
+        status{clock.now()},
         meter{clock},
         log{std::make_shared<spdlog::logger>("test",
                                              std::make_shared<spdlog::sinks::ostream_sink_mt>(text_))} {
@@ -165,7 +165,7 @@ class session_world {
     tasks_ = make_tasks(streams_);
     source.on_commit = [this](const commit_request& r) { check(r); };
     source.at_end = [this] {
-      live_at_stop = board.snapshot();
+      live_at_stop = status.snapshot();
       stop = true;
     };
   }
@@ -174,12 +174,12 @@ class session_world {
     EXPECT_TRUE(load_tasks(streams_, tasks_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{{settings, streams_, tasks_, store, source, clock, board, meter, log, errands,
+    consumer_session session{{settings, streams_, tasks_, store, source, clock, status, meter, log, errands,
                               &disk, publish_to, transactions, sinks, accept},
                              options};
     session_result ended = session.run();
     times = session.times();
-    if (!stop) live_at_stop = board.snapshot();
+    if (!stop) live_at_stop = status.snapshot();
     return ended;
   }
   session_result run_with(resume_option option) {
@@ -220,8 +220,8 @@ class session_world {
   }
   [[nodiscard]] std::optional<std::string> stop_of(const topic_partition& where,
                                                    const std::string& stream = "payments") const {
-    const live_status status = board.snapshot();
-    return status.streams.at(stream).at(where).stopped;
+    const status_snapshot shown = status.snapshot();
+    return shown.streams.at(stream).at(where).stopped;
   }
   /// The mark that this store would write, of an incarnation that it knows or not.
   [[nodiscard]] static std::string mark(const char* uuid, incarnation i) { return to_metadata({uuid, i, 1}); }
@@ -231,7 +231,7 @@ class session_world {
   config settings;
   watched_store store;
   fake_source source;
-  live_board board;
+  instance_status status;
   run_meter meter;
   fake_disk_space disk;
   owner_errands* errands{nullptr};
@@ -240,7 +240,7 @@ class session_world {
   std::vector<sink_outlet> sinks;
   std::function<std::optional<problem>()> accept;
   std::atomic<bool> stop{false};
-  live_status live_at_stop;  ///< before it was told to stop, or where it ended by itself
+  status_snapshot live_at_stop;  ///< before it was told to stop, or where it ended by itself
   flow_times times;
 
  private:

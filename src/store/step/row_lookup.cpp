@@ -43,7 +43,7 @@ namespace {
 
 /// Lifts the boundary over every id that the stream has on disk, but those ahead that can be kept apart. Only
 /// the runs that may hold the highest ones are read.
-result<void> start_ids_above_disk(const database& db, stream_slot in, recent_ids& ids) {
+result<void> start_ids_above_disk(const database& db, stream_slot in, id_cache& ids) {
   const std::string begin = layout::stream_prefix(in.stream, in.slot);
   const std::string end = layout::end_of_prefix(begin);
   const rocksdb::Slice upper{end};
@@ -87,9 +87,9 @@ result<memory_by_slot> make_memory(const database& db, std::span<const stream_sl
   memory_by_slot out;
   for (const stream_slot in : slots) {
     const std::uint64_t of_slot = bytes / slots.size();
-    const std::uint64_t of_ids = std::min(recent_ids::taken_of(of_slot / 2), of_slot / 2);
+    const std::uint64_t of_ids = std::min(id_cache::taken_of(of_slot / 2), of_slot / 2);
     RATCHET_TRY(const bool is_empty, has_no_rows(db, in));
-    stream_memory memory{recent_ids{std::nullopt, of_ids}, recent_rows{of_slot - of_ids, is_empty}};
+    stream_memory memory{id_cache{std::nullopt, of_ids}, row_cache{of_slot - of_ids, is_empty}};
     RATCHET_TRY(start_ids_above_disk(db, in, memory.ids));
     out.emplace(in, std::move(memory));
   }
@@ -109,7 +109,7 @@ void row_lookup::add_key(std::size_t begin) {
 
 result<void> row_lookup::multi_get(family f, std::uint64_t soft_limit) {
   if (keys_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  RATCHET_TRY(writes_->settle());
+  RATCHET_TRY(writes_->wait_for_write());
   // Made anew, never resized: a PinnableSlice that is moved while it pins a block leaves its own buffer
   // behind unset.
   if (values_.size() < keys_.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys_.size());
@@ -137,7 +137,7 @@ result<void> row_lookup::run(stream_slot in, const step_plan& plan, step_rows& o
   }
   RATCHET_TRY(get_ids(in, plan, out));
   if (!waits_.empty()) {
-    RATCHET_TRY(writes_->settle());
+    RATCHET_TRY(writes_->wait_for_write());
     std::sort(waits_.begin(), waits_.end());  // those that were remembered came first
     RATCHET_TRY(find_backlogs(*db_, in, plan, waits_, out));
   }
@@ -153,7 +153,7 @@ result<void> row_lookup::find_external(stream_slot in, const step_plan& plan) {
 }
 
 result<void> row_lookup::complete(stream_slot in, std::string_view aggregate, aggregate_row& row) const {
-  RATCHET_TRY(writes_->settle());
+  RATCHET_TRY(writes_->wait_for_write());
   std::string key;
   layout::append_aggregate_key(key, in.stream, in.slot, aggregate);
   RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
@@ -175,7 +175,7 @@ result<void> row_lookup::get_aggregates(stream_slot in, const step_plan& plan, s
   last_.aggregates = plan.aggregates.data();
   last_.count = plan.aggregates.size();
   last_.is_external.assign(plan.aggregates.size(), 0);
-  recent_rows& recent = memory_->at(in).rows;
+  row_cache& recent = memory_->at(in).rows;
   const auto hash_of = [&](std::size_t index) { return plan.hashes[index]; };
   asked_.clear();
   bool any_partial = false;
@@ -320,17 +320,17 @@ result<bool> row_lookup::take_snapshots(stream_slot in, const step_plan& plan,
 result<void> row_lookup::get_ids(stream_slot in, const step_plan& plan, step_rows& out) {
   if (plan.ids.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   if (plan.opaque_ids) return get_opaque_ids(in, plan, out);
-  const recent_ids& recent = memory_->at(in).ids;
+  const id_cache& recent = memory_->at(in).ids;
   const auto mark = [&](const id_of_aggregate& id) { return mark_of(id.id, plan.hashes[id.aggregate]); };
   asked_.clear();
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
     recent.prefetch_ahead(i, plan.ids, mark);
-    const recent_ids::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
-    if (answer == recent_ids::answer::stored) out.id_stored[i] = 1;
-    if (answer == recent_ids::answer::unknown) asked_.push_back(i);
+    const id_cache::answer answer = recent.find(plan.ids[i].id, mark(plan.ids[i]));
+    if (answer == id_cache::answer::stored) out.id_stored[i] = 1;
+    if (answer == id_cache::answer::unknown) asked_.push_back(i);
   }
   if (asked_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  RATCHET_TRY(writes_->settle());
+  RATCHET_TRY(writes_->wait_for_write());
   return find_in_runs(*db_, in, plan, asked_, out.id_stored);
 }
 

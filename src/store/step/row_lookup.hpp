@@ -11,16 +11,16 @@
 #include "core/step.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/step/due_index.hpp"
-#include "store/step/recent_ids.hpp"
-#include "store/step/recent_rows.hpp"
+#include "store/step/id_cache.hpp"
+#include "store/step/row_cache.hpp"
 #include "store/step/write_thread.hpp"
 
 namespace ratchet {
 
 /// What is remembered of a slot of a stream in memory.
 struct stream_memory {
-  recent_ids ids;
-  recent_rows rows;
+  id_cache ids;
+  row_cache rows;
   due_bounds due{};
 };
 using memory_by_slot = std::map<stream_slot, stream_memory>;

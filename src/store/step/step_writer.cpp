@@ -141,7 +141,7 @@ void step_writer::put_stream(const step_part& part) {
   }
 }
 
-result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, recent_rows& recent) {
+result<void> step_writer::put_rows(const step_part& part, row_lookup& lookup, row_cache& recent) {
   const std::vector<aggregate_change>& rows = part.change->rows;
   if (rows.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const step_plan& plan = *part.plan;
@@ -278,7 +278,7 @@ void step_writer::put_due(stream_slot in, layout::waiting_kind kind, std::string
   if (after) put(*batch_, family, key_at(*after), layout::encode_presence());
 }
 
-void step_writer::put_ids(const step_part& part, std::uint64_t step, recent_ids& recent) {
+void step_writer::put_ids(const step_part& part, std::uint64_t step, id_cache& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
   if (part.change->opaque_ids) return put_opaque_ids(part);
   runs_.put(*batch_, db_->handle(family::dedup), part.place(), step, *part.plan, ids);

@@ -35,7 +35,7 @@ class step_writer {
 
  private:
   void put_stream(const step_part&);
-  result<void> put_rows(const step_part&, row_lookup&, recent_rows&);
+  result<void> put_rows(const step_part&, row_lookup&, row_cache&);
   /// The row alone: what lies in `snapshots` stays.
   void put_head(stream_slot, std::string_view aggregate, const aggregate_row&, bool external);
   void put_row(stream_slot, std::string_view aggregate, const aggregate_row&, bool was_external);
@@ -47,7 +47,7 @@ class step_writer {
   void put_tables(const step_part&);
   void put_outbox(const outbox_change&, const outbox_lanes& lanes);
   void delete_outputs(std::string_view lane, output_range);
-  void put_ids(const step_part&, std::uint64_t step, recent_ids&);
+  void put_ids(const step_part&, std::uint64_t step, id_cache&);
   void put_opaque_ids(const step_part&);
 
   const database* db_;

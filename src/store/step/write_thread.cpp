@@ -23,7 +23,7 @@ write_thread::~write_thread() {
 }
 
 result<void> write_thread::start(rocksdb::WriteBatch& batch, std::uint64_t step) {
-  RATCHET_TRY(settle());
+  RATCHET_TRY(wait_for_write());
   if (!thread_.joinable()) {
     write(batch, step);
     return outcome();
@@ -37,7 +37,7 @@ result<void> write_thread::start(rocksdb::WriteBatch& batch, std::uint64_t step)
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> write_thread::settle() const {
+result<void> write_thread::wait_for_write() const {
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return batch_ == nullptr; });
   return outcome();

@@ -29,13 +29,13 @@ class write_thread {
   write_thread& operator=(const write_thread&) = delete;
 
   static constexpr std::uint64_t k_no_step = 0;
-  /// Waits for the write before this one, and begins it. The batch is borrowed until settle() or the next
-  /// start() returns. Errors: write_indeterminate, of a write before this one, which is left out then; with
-  /// write_on::owner_thread of this one, too.
+  /// Waits for the write before this one, and begins it. The batch is borrowed until wait_for_write() or the
+  /// next start() returns. Errors: write_indeterminate, of a write before this one, which is left out then;
+  /// with write_on::owner_thread of this one, too.
   [[nodiscard]] result<void> start(rocksdb::WriteBatch&, std::uint64_t step);
   /// Waits for the write under way: whoever reads from the database comes after it. Errors:
   /// write_indeterminate, of any write so far.
-  [[nodiscard]] result<void> settle() const;
+  [[nodiscard]] result<void> wait_for_write() const;
   /// Has a sync follow that covers the write under way.
   void request_sync();
 

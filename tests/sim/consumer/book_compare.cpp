@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "sim/consumer/book_words.hpp"
+#include "sim/consumer/book_messages.hpp"
 #include "sim/consumer/step_book.hpp"
 
 namespace ratchet::sim {

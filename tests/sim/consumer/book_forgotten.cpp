@@ -2,7 +2,7 @@
 // Rows: where they move to, and how they go.
 #include <string>
 
-#include "sim/consumer/book_words.hpp"
+#include "sim/consumer/book_messages.hpp"
 #include "sim/consumer/step_book.hpp"
 
 namespace ratchet::sim {

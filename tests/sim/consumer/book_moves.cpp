@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/consumer/book_words.hpp"
+#include "sim/consumer/book_messages.hpp"
 #include "sim/consumer/step_book.hpp"
 
 namespace ratchet::sim {

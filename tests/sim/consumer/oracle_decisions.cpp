@@ -6,19 +6,19 @@
 
 namespace ratchet::sim {
 
-waiting_answer plain_oracle::obey(std::uint32_t which, const ruling& r, std::int64_t now) {
+waiting_answer plain_oracle::run_commands(std::uint32_t which, const ruling& r, std::int64_t now) {
   const auto known = aggregates_.find(which);
   if (known == aggregates_.end()) return waiting_answer::none_waits;
   now_ = now;
   aggregate& a = known->second;
   a.was_decided = true;
-  const waiting_answer answer = obey(which, a, r);
+  const waiting_answer answer = run_commands(which, a, r);
   if (setup_->deferred) catch_up(a);
   end_touches();
   return answer;
 }
 
-waiting_answer plain_oracle::obey(std::uint32_t which, aggregate& a, const ruling& r) {
+waiting_answer plain_oracle::run_commands(std::uint32_t which, aggregate& a, const ruling& r) {
   const auto accepted = a.accepted.find(r.number);
   const bool is_accepted = accepted != a.accepted.end();
   const auto at = is_accepted ? accepted : a.waiting.find(r.number);

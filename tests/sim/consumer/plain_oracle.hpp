@@ -208,7 +208,7 @@ class plain_oracle {
   /// gaps alone.
   void resume(std::uint32_t which, std::int64_t now, bool runs_accepted);
   /// An operator decides about one waiting event, or about the numbers of a gap.
-  waiting_answer obey(std::uint32_t which, const ruling&, std::int64_t now);
+  waiting_answer run_commands(std::uint32_t which, const ruling&, std::int64_t now);
   /// There is something to do for it at that time.
   [[nodiscard]] bool is_due(std::uint32_t which, std::int64_t now) const;
   [[nodiscard]] bool is_time_of(const waiter&, std::int64_t now) const;
@@ -278,7 +278,7 @@ class plain_oracle {
   bool run(aggregate&, std::map<place, waiter>::iterator);
   void leave(aggregate&, std::map<place, waiter>::iterator);
   static void erase(aggregate&, std::map<place, waiter>::iterator);
-  waiting_answer obey(std::uint32_t which, aggregate&, const ruling&);
+  waiting_answer run_commands(std::uint32_t which, aggregate&, const ruling&);
   waiting_answer replay(aggregate&, std::map<place, waiter>::iterator, const ruling&, bool is_accepted);
   waiting_answer skip(aggregate&, std::map<place, waiter>::iterator);
   waiting_answer skip_gap_to(std::uint32_t which, aggregate&, place);

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/sequence_range.hpp"
-#include "sim/consumer/book_words.hpp"
+#include "sim/consumer/book_messages.hpp"
 
 namespace ratchet::sim {
 
@@ -94,8 +94,8 @@ std::size_t step_book::perform(operation& o) {
       break;
     case operation::kind::nothing:
       break;
-    case operation::kind::obey:
-      return static_cast<std::size_t>(oracle.obey(o.aggregate, o.decided, o.now));
+    case operation::kind::run_commands:
+      return static_cast<std::size_t>(oracle.run_commands(o.aggregate, o.decided, o.now));
   }
   return 0;
 }
@@ -137,7 +137,8 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     oracles_[stream].begin_step();
     (void)add(s, {.stream = stream});  // whatever it is about, it knows what is forgotten
     if (part.plan != nullptr && part.plan->resumes) {
-      expected_ && expected_->stream == stream ? obey(s, part, was, c, now) : resume(s, part, was, c, now);
+      expected_ && expected_->stream == stream ? run_commands(s, part, was, c, now)
+                                               : resume(s, part, was, c, now);
     } else if (part.plan != nullptr && part.plan->wants_answers) {
       transact(s, stream, asked, now);
     } else if (part.plan != nullptr && !part.plan->events.empty()) {
@@ -251,13 +252,15 @@ std::vector<waiting_answer> step_book::take_answers() {
 }
 
 /// What an operator decided, and nothing else.
-void step_book::obey(step& s, const step_part& part, const stream_rows& before, const cluster& c,
-                     std::int64_t now) {
+void step_book::run_commands(step& s, const step_part& part, const stream_rows& before, const cluster& c,
+                             std::int64_t now) {
   const expected wanted = *std::exchange(expected_, std::nullopt);
   take_bounds(s, part, before);
   for (const auto& [aggregate, decided] : wanted.by_aggregate) {
-    operation o{
-        .what = operation::kind::obey, .stream = wanted.stream, .now = now, .mended = running_->mended};
+    operation o{.what = operation::kind::run_commands,
+                .stream = wanted.stream,
+                .now = now,
+                .mended = running_->mended};
     o.aggregate = aggregate;
     o.decided = decided;
     answers_.push_back(static_cast<waiting_answer>(add(s, o)));

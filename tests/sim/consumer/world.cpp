@@ -262,7 +262,7 @@ void world::live() {
             (wish_.option == resume_option::none ? "" : std::string{", --resume "} + name_of(wish_.option)));
     }
     choose_running();
-    board_.emplace(clock_.now());
+    status_.emplace(clock_.now());
     meter_.emplace(clock_);
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       streams_[i]->config.start =
@@ -336,7 +336,7 @@ std::pair<session_result, bool> world::one_session() {
                             *store_,
                             *source_,
                             clock_,
-                            *board_,
+                            *status_,
                             *meter_,
                             log_,
                             &*errands_,

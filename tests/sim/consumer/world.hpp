@@ -155,7 +155,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   stream_list streams_;
   task_list tasks_;
   log_ptr log_;
-  std::optional<live_board> board_;
+  std::optional<instance_status> status_;
   std::optional<run_meter> meter_;
   std::unique_ptr<simulated_store> store_;
   std::unique_ptr<simulated_source> source_;

@@ -138,7 +138,7 @@ void world::decide(const fault& f, pipeline& way) {
     if (i == 0) break;
   }
   book_.expect(stream, std::move(wanted));
-  const auto answers = way.obey(*tasks_[stream], all);
+  const auto answers = way.run_commands(*tasks_[stream], all);
   const std::vector<waiting_answer> right = book_.take_answers();
   if (answers && answers.value() != right) throw broken("an operator was told what the oracle does not say");
 }
@@ -384,7 +384,7 @@ bool world::at_rest() const {
 }
 
 bool world::has_stopped_partitions() const {
-  for (const auto& [name, partitions] : board_->snapshot().streams) {
+  for (const auto& [name, partitions] : status_->snapshot().streams) {
     if (book_.is_stopped_by_gap(static_cast<std::uint32_t>(name.back() - '0'))) continue;
     for (const auto& [where, live] : partitions) {
       if (live.stopped) return true;

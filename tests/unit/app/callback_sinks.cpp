@@ -153,7 +153,7 @@ TEST_F(a_session_with_a_sink, publishes_to_both_and_trims_both) {
   EXPECT_THAT(sink.values(), ElementsAre("1", "2", "3"));
   EXPECT_NE(kafka.sent[0].id, sink.sent[0].id) << "two messages of one event";
   EXPECT_EQ(w.store.outboxes().rows(), 0U);
-  EXPECT_EQ(w.board.snapshot().sinks.at("audit").sent, 3U);
+  EXPECT_EQ(w.status.snapshot().sinks.at("audit").sent, 3U);
 }
 
 TEST_F(a_session_with_a_sink, trims_kafkas_messages_while_the_sink_is_away) {
@@ -167,7 +167,7 @@ TEST_F(a_session_with_a_sink, trims_kafkas_messages_while_the_sink_is_away) {
   EXPECT_THAT(kafka.values(), ElementsAre("1", "2", "3"));
   EXPECT_EQ(w.store.outbox().rows(), 0U);
   EXPECT_EQ(w.store.outboxes().of("audit").rows(), 3U);
-  EXPECT_THAT(w.board.snapshot().sinks.at("audit").trouble, HasSubstr("the sink `audit` takes no messages"));
+  EXPECT_THAT(w.status.snapshot().sinks.at("audit").trouble, HasSubstr("the sink `audit` takes no messages"));
   EXPECT_THAT(w.logged(),
               HasSubstr("3 messages for the sink `audit` not sent yet; the next start sends them"));
   sink.on_wait = {};
@@ -205,7 +205,7 @@ TEST(a_full_sink, holds_back_the_streams_that_publish_there_and_no_others) {
     if (quiet == 200) {
       EXPECT_EQ(w.counted("orders").consumed, 60U);
       EXPECT_LT(w.counted().consumed, 60U);
-      EXPECT_THAT(w.board.snapshot().ready_reason, HasSubstr("waits for the sink `audit`"));
+      EXPECT_THAT(w.status.snapshot().ready_reason, HasSubstr("waits for the sink `audit`"));
       sink.answers = true;
       sink.end_all();
     }

@@ -449,7 +449,7 @@ TEST_F(questions, that_no_option_answers_carry_no_choice) {
   EXPECT_EQ(put_aside(), 0U);
 }
 
-TEST(resume_words, are_the_commands) {
+TEST(resume_messages, are_the_commands) {
   for (const char* word : {"store", "kafka", "rebuild", "takeover", "none"}) {
     ASSERT_TRUE(resume_option_of(word));
     EXPECT_STREQ(name_of(*resume_option_of(word)), word);

@@ -14,7 +14,7 @@
 
 #include "control/requests.hpp"
 #include "decode/json_grammar.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "process/log.hpp"
 #include "reports/status_report.hpp"
 #include "support/control_fake_store.hpp"
@@ -122,9 +122,9 @@ TEST(outputs, of_the_log_are_one_harmless_line_a_message) {
 TEST(outputs, of_the_health_port_are_one_harmless_line) {
   expect_harmless("/readyz", [](const std::string& text) {
     testing::session_world w;
-    const health_pages pages{w.board, w.meter};
-    w.board.set_stopped("payments", {"t", partition_id{0}}, "stopped before an event of `" + text + "`");
-    w.board.set_obstacle("disk", text);
+    const health_pages pages{w.status, w.meter};
+    w.status.set_stopped("payments", {"t", partition_id{0}}, "stopped before an event of `" + text + "`");
+    w.status.raise_condition("disk", text);
     return pages.answer("/readyz").body;
   });
 }
@@ -174,7 +174,7 @@ std::string answered(const std::string& text, read_request request) {
   const fake_content content = content_of(text);
   const fake_view view{content, 9};
   const std::vector<std::string> streams{"payments"};
-  live_status live;
+  status_snapshot live;
   live.ready_reason = text;
   partition_stop stop;
   stop.where = {"t", partition_id{0}};

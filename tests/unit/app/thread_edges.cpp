@@ -114,9 +114,9 @@ template <class Thrown>
 void expect_told(const Thrown& thrown, const char* text) {
   const support::temporary_directory files;
   fake_store store;
-  const live_board board{timestamp{}};
+  const instance_status status{timestamp{}};
   const auto server = control_server::start(
-      files.path(), store, {"payments"}, board, {}, nullptr, {},
+      files.path(), store, {"payments"}, status, {}, nullptr, {},
       [&](const sink_request&, const std::string&, const byte_sink&) -> reported<void> { throw thrown; });
   ASSERT_TRUE(server);
   for (int i = 0; i < 2; ++i) {
@@ -147,8 +147,8 @@ bool is_answered(const std::filesystem::path& state) {
 TEST(an_instance, accepts_on_behind_any_lack_of_memory) {
   const support::temporary_directory files;
   fake_store store;
-  const live_board board{timestamp{}};
-  const auto server = control_server::start(files.path(), store, {"payments"}, board);
+  const instance_status status{timestamp{}};
+  const auto server = control_server::start(files.path(), store, {"payments"}, status);
   ASSERT_TRUE(server);
   const auto ask = [&] { return is_answered(files.path()); };
   EXPECT_TRUE(ask());
@@ -190,7 +190,7 @@ TEST(a_run, ends_with_what_its_owner_threw_and_the_next_one_goes_on_from_the_dis
   ASSERT_TRUE(opened) << to_text(opened.error());
   std::atomic<bool> stop{false};
   std::thread breaking{[&] {
-    while (!opened.value()->board().snapshot().ready) std::this_thread::yield();
+    while (!opened.value()->status().snapshot().ready) std::this_thread::yield();
     clock.broken = true;
   }};
   const auto ended = opened.value()->run(false, stop);
@@ -221,14 +221,14 @@ TEST(where_no_more_threads_can_be_had, a_health_server_says_that_it_cannot_start
 TEST(where_no_more_threads_can_be_had, an_instance_cuts_who_asks_it_and_answers_the_next_one) {
   const support::temporary_directory files;
   fake_store store;
-  const live_board board{timestamp{}};
+  const instance_status status{timestamp{}};
   {
     const no_more_threads none;
-    const auto server = control_server::start(files.path(), store, {"payments"}, board);
+    const auto server = control_server::start(files.path(), store, {"payments"}, status);
     ASSERT_FALSE(server);
     EXPECT_THAT(server.error().message, HasSubstr("cannot start the control server's thread: "));
   }
-  const auto server = control_server::start(files.path(), store, {"payments"}, board);
+  const auto server = control_server::start(files.path(), store, {"payments"}, status);
   ASSERT_TRUE(server);
   const auto ask = [&] { return is_answered(files.path()); };
   EXPECT_TRUE(ask());

@@ -123,8 +123,8 @@ TEST_F(read_commands, answer_the_same_from_a_running_instance_as_from_its_direct
       {"scan", "--state", state(), "nothing"}};
   for (const auto& command : commands) from_directory.push_back(ratchet(command));
   const auto running = open();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const ended got = ratchet(commands[i]);
     EXPECT_EQ(got.status, from_directory[i].status);
@@ -135,8 +135,8 @@ TEST_F(read_commands, answer_the_same_from_a_running_instance_as_from_its_direct
 
 TEST_F(read_commands, see_what_a_running_instance_wrote_since) {
   const auto running = open();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   write(*running, running->id_of("payments"), {{"p4", seq(1), "4", false}});  // not synced
   EXPECT_EQ(ratchet({"get", "--state", state(), "payments", "p4"}).out, "4");
   EXPECT_EQ(running->durable_step(), running->last_step()) << "it was synced for the answer";
@@ -157,8 +157,8 @@ TEST_F(read_commands, status_prints_counters_and_positions_and_says_whether_an_i
       << stopped.out;
   EXPECT_EQ(stopped.out.find("rejected_records"), std::string::npos);
   const auto running = open();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   EXPECT_TRUE(
       ratchet({"status", "--output", "json", "--state", state()}).out.starts_with(R"({"running":true,)"));
 }
@@ -242,8 +242,8 @@ TEST_F(read_commands, explain_tells_of_an_aggregate_and_of_an_event_and_ends_wit
             64);
   // And the same from the instance that runs.
   const auto running = open();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--aggregate", "p2"}).out, aggregate.out);
   EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--event", "p2"}).status, 64);
   EXPECT_EQ(ratchet({"explain", "--state", state(), "payments", "--aggregate", "p9", "--output", "json"}).out,
@@ -307,8 +307,8 @@ TEST_F(read_commands, verify_says_that_a_directory_is_clean_and_what_it_holds) {
 TEST_F(read_commands, verify_tells_what_to_do_while_an_instance_runs) {
   const auto running = open();
   {
-    const live_board board{timestamp{}};
-    const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+    const instance_status status{timestamp{}};
+    const auto server = must(control_server::start(path(), *running, {"payments"}, status));
     const ended got = ratchet({"verify", "--state", state()});
     EXPECT_EQ(got.status, 78);
     EXPECT_NE(got.err.find("stop the instance first"), std::string::npos) << got.err;

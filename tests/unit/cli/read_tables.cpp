@@ -111,15 +111,15 @@ TEST_F(read_tables, print_rows_and_ranges_the_same_from_a_running_instance_as_fr
   };
   ask_all("the directory:");
   const auto running = open_tables();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   ask_all("the instance:");
 }
 
 TEST_F(read_tables, see_what_a_running_instance_wrote_since) {
   const auto running = open_tables();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   fill(*running, {{"numbers", number("11"), "new"}});
   EXPECT_EQ(ratchet({"get", "--table", "numbers", "11"}).out, "new");
 }

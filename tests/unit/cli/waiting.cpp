@@ -182,8 +182,8 @@ TEST_F(waiting_command, answers_the_same_from_a_running_instance_as_from_its_dir
   EXPECT_EQ(lines(ratchet(commands[5])), 3) << "the stream, one, and how to go on";
   for (const auto& command : commands) from_directory.push_back(ratchet(command));
   const auto running = open_strict();
-  const live_board board{timestamp{}};
-  const auto server = must(control_server::start(path(), *running, {"payments"}, board));
+  const instance_status status{timestamp{}};
+  const auto server = must(control_server::start(path(), *running, {"payments"}, status));
   // An instance names in commands what it was started with.
   set_command_source("--state " + shell_word(state));
   for (std::size_t i = 0; i < commands.size(); ++i) {

@@ -76,7 +76,7 @@ TEST(session_clock, that_is_years_behind_is_told_and_neither_the_state_nor_the_f
   w.source.produce(k_where, event("a", 1), real);
   w.source.produce(k_where, event("a", 2), real + 1s);
   std::string reason;
-  w.source.script = {[&] { w.clock.advance(2s); }, [&] { reason = w.board.snapshot().ready_reason; }};
+  w.source.script = {[&] { w.clock.advance(2s); }, [&] { reason = w.status.snapshot().ready_reason; }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_THAT(reason, AllOf(HasSubstr("every new record is at least"), HasSubstr("set the clock")));
   EXPECT_EQ(w.counted().consumed, 2U);
@@ -87,7 +87,7 @@ TEST(session_clock, that_is_right_is_no_news) {
   session_world w;
   w.source.produce(k_where, event("a", 1), w.clock.now() + 1min);
   std::string reason;
-  w.source.script = {[&] { w.clock.advance(2s); }, [&] { reason = w.board.snapshot().ready_reason; }};
+  w.source.script = {[&] { w.clock.advance(2s); }, [&] { reason = w.status.snapshot().ready_reason; }};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_THAT(reason, Not(HasSubstr("clock")));
 }

@@ -32,13 +32,13 @@ struct ownership : ::testing::Test {
   void begin(resume_wish wish) {
     ASSERT_TRUE(load_tasks(w.streams(), w.tasks(), w.store));
     steps.emplace(w.tasks(), w.store, w.clock);
-    commits.emplace(offset_commits::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.meter,
+    commits.emplace(offset_commits::dependencies{w.settings, w.store, w.source, w.clock, w.status, w.meter,
                                                  w.log, topics,
                                                  [](const topic_partition&) { return "payments"; }});
-    questions.emplace(cluster_questions::surroundings{w.settings, w.streams(), w.store, w.source, w.clock,
+    questions.emplace(cluster_questions::dependencies{w.settings, w.streams(), w.store, w.source, w.clock,
                                                       topics, wish.option, [this] { return stop; },
                                                       []() -> turn_result<> { return go_on(); }});
-    of.emplace(group_ownership::surroundings{w.settings, w.store, w.source, w.clock, w.board, w.log, *steps,
+    of.emplace(group_ownership::dependencies{w.settings, w.store, w.source, w.clock, w.status, w.log, *steps,
                                              *commits, partitions, *questions, std::move(wish), 7,
                                              [this] { return stop; }});
   }

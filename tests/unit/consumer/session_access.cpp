@@ -88,7 +88,7 @@ TEST(a_clock_that_is_wrong_and_right_in_turn, is_told_of_once) {
     w.source.script.emplace_back([&w] { w.clock.advance(seconds{1}); });
   }
   w.source.script.emplace_back([&w] {
-    EXPECT_FALSE(w.board.snapshot().ready);
+    EXPECT_FALSE(w.status.snapshot().ready);
     EXPECT_EQ(w.logged("this machine's clock is at"), 1U);
     EXPECT_EQ(w.logged("the clock is no longer behind the times that the state has seen"), 0U);
     w.clock.advance(std::chrono::hours{3});

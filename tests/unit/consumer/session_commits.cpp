@@ -89,7 +89,7 @@ TEST(consumer_session, syncs_and_commits_before_it_gives_partitions_back) {
   ASSERT_NE(unassign, journal::npos);
   EXPECT_LT(sync, commit);
   EXPECT_LT(commit, unassign);
-  EXPECT_FALSE(w.board.snapshot().ready);
+  EXPECT_FALSE(w.status.snapshot().ready);
 }
 
 TEST(consumer_session, commits_nothing_of_partitions_that_were_lost) {

@@ -182,7 +182,7 @@ TEST(unknown_partitions, are_not_shown_with_a_position_that_they_do_not_have) {
   ASSERT_EQ(w.run().end, session_end::drained);
   const stream_report report{"payments",
                              w.store.load(w.store.id_of("payments")).value(),
-                             w.board.snapshot().streams["payments"],
+                             w.status.snapshot().streams["payments"],
                              {},
                              {}};
   const auto shown = partitions_of(report);

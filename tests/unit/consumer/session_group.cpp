@@ -285,7 +285,7 @@ TEST(session_group, shows_who_reads_the_rest_of_it_until_that_member_is_gone) {
   started_before w;
   w.source.held_at_join.reset();
   w.source.tick = std::chrono::seconds{1};
-  const auto reason = [&] { return w.board.snapshot().ready_reason; };
+  const auto reason = [&] { return w.status.snapshot().ready_reason; };
   w.source.script = {
       [&] {
         w.source.others = {k_somebody};
@@ -316,7 +316,7 @@ TEST(session_group, shows_which_topic_is_gone_where_nobody_else_is_in_it) {
   w.source.produce(k_p0, event("a", 1));
   w.source.produce(u0, event("b", 1));
   w.source.tick = std::chrono::seconds{1};
-  const auto reason = [&] { return w.board.snapshot().ready_reason; };
+  const auto reason = [&] { return w.status.snapshot().ready_reason; };
   w.source.script = {
       [&] {
         w.source.logs.erase(u0);

@@ -32,7 +32,7 @@ TEST(session_membership, stays_where_it_holds_the_lowest_partition_and_is_not_re
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_NE(w.calls.find("commit_and_wait t[0]@0"), journal::npos);
   EXPECT_EQ(w.counted().consumed, 3U);
-  EXPECT_FALSE(w.board.snapshot().ready);
+  EXPECT_FALSE(w.status.snapshot().ready);
   EXPECT_NE(w.live_at_stop.ready_reason.find("1 of 2"), std::string::npos);
 }
 
@@ -65,7 +65,7 @@ TEST(session_membership, goes_on_with_a_part_after_a_claim) {
       },
       [&] { w.source.say(notice::assigned{{k_p1}}); },
       [&] { w.produce(k_p1, 4, 5); },
-      [&] { EXPECT_FALSE(w.board.snapshot().ready); },
+      [&] { EXPECT_FALSE(w.status.snapshot().ready); },
   };
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.counted().consumed, 8U);
@@ -90,7 +90,7 @@ TEST(session_membership, never_leaves_by_itself_once_it_has_claimed) {
   const auto why = w.stop_of(k_p1);
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("held by another state directory"), std::string::npos);
-  EXPECT_FALSE(w.board.snapshot().ready);
+  EXPECT_FALSE(w.status.snapshot().ready);
   EXPECT_EQ(w.source.logs[k_p1].metadata, session_world::mark(k_other_uuid, {1, 1})) << "not claimed back";
 }
 

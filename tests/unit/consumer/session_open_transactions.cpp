@@ -28,7 +28,7 @@ struct held_back : ::testing::Test {
     for (int i = 0; i < steps; ++i) then([] {});
   }
   live_partition live(const topic_partition& where = k_p0) const {
-    return w.board.snapshot().streams.at("payments").at(where);
+    return w.status.snapshot().streams.at("payments").at(where);
   }
 
   floors w;
@@ -43,7 +43,7 @@ TEST_F(held_back, records_count_for_the_lag_and_are_told_once) {
   then([this] {
     EXPECT_EQ(live().held_back, 2);
     EXPECT_EQ(w.logged("t/0: the transaction that began at offset 2 is open, and holds back [2, 5)"), 1U);
-    EXPECT_TRUE(w.board.snapshot().ready) << "no fault of this instance";
+    EXPECT_TRUE(w.status.snapshot().ready) << "no fault of this instance";
     w.clock.advance(seconds{30});
   });
   wait(3);

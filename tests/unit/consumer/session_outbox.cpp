@@ -203,14 +203,14 @@ TEST_F(session_outbox, says_why_messages_do_not_get_through_for_as_long_as_they_
   w.source.produce(k_p0, "nonsense");
   w.source.script.push_back([&] { to.end_all(delivery::how::again); });
   w.source.script.push_back([&] {
-    EXPECT_THAT(w.board.snapshot().outbox_trouble, HasSubstr("` takes no messages: because"));
-    EXPECT_TRUE(w.board.snapshot().ready) << "records are handled on";
+    EXPECT_THAT(w.status.snapshot().outbox_trouble, HasSubstr("` takes no messages: because"));
+    EXPECT_TRUE(w.status.snapshot().ready) << "records are handled on";
     w.clock.advance(std::chrono::seconds{1});
     to.answers = true;
   });
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(w.store.outbox().rows(), 0U);
-  EXPECT_EQ(w.board.snapshot().outbox_trouble, "");
+  EXPECT_EQ(w.status.snapshot().outbox_trouble, "");
 }
 
 TEST_F(session_outbox, reads_no_more_while_too_much_waits_to_be_sent) {
@@ -221,8 +221,8 @@ TEST_F(session_outbox, reads_no_more_while_too_much_waits_to_be_sent) {
   w.source.script.push_back([&] {
     EXPECT_LT(w.state_of(k_p0).next_offset, 20);
     was_full = w.store.outbox().bytes > 2000;
-    EXPECT_FALSE(w.board.snapshot().ready);
-    EXPECT_THAT(w.board.snapshot().ready_reason, HasSubstr("outbox.bytes"));
+    EXPECT_FALSE(w.status.snapshot().ready);
+    EXPECT_THAT(w.status.snapshot().ready_reason, HasSubstr("outbox.bytes"));
     to.answers = true;
     to.end_all();
   });

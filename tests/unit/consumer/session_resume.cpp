@@ -34,7 +34,7 @@ struct resumed : session_world {
     const auto why = stop_of(k_p0);
     ASSERT_TRUE(why);
     EXPECT_NE(why->find(part), std::string::npos) << *why;
-    EXPECT_FALSE(board.snapshot().ready);
+    EXPECT_FALSE(status.snapshot().ready);
     EXPECT_EQ(calls.find("commit"), journal::npos) << "nothing is claimed of a stopped partition";
     EXPECT_EQ(calls.find("assign t[0]"), journal::npos);
     EXPECT_EQ(counted().consumed, 3U);

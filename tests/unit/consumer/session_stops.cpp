@@ -46,7 +46,7 @@ TEST(session_stops, stops_a_poisoned_partition_before_the_record_that_reaches_th
   EXPECT_NE(w.stop_of(k_p0)->find("at offset 4"), std::string::npos);
   EXPECT_NE(w.stop_of(k_p0)->find("poison: off"), std::string::npos) << "it says what to do";
   EXPECT_FALSE(w.stop_of(k_p1));
-  EXPECT_FALSE(w.board.snapshot().ready);
+  EXPECT_FALSE(w.status.snapshot().ready);
   EXPECT_NE(w.calls.find("pause t[0]"), journal::npos);
 }
 
@@ -88,7 +88,7 @@ TEST(session_stops, stops_a_partition_before_the_event_that_its_reducer_cannot_h
   ASSERT_EQ(w.run_until_end().end, session_end::caught_up);
   EXPECT_EQ(w.counted().consumed, 10U) << "nothing was lost";
   EXPECT_EQ(w.store.snapshot_of("payments", "bad"), "1");
-  EXPECT_FALSE(w.stop_of(k_p0)) << "the board of the same process forgets it";
+  EXPECT_FALSE(w.stop_of(k_p0)) << "the status of the same process forgets it";
   EXPECT_TRUE(w.live_at_stop.ready);
 }
 
@@ -172,7 +172,7 @@ TEST(session_stops, stops_a_partition_whose_log_moved_away_under_it_and_names_th
   ASSERT_EQ(w.run().end, session_end::drained);
   ASSERT_TRUE(w.stop_of(k_p0));
   EXPECT_NE(w.stop_of(k_p0)->find("offsets [3, 7) were deleted"), std::string::npos) << *w.stop_of(k_p0);
-  EXPECT_FALSE(w.board.snapshot().ready);
+  EXPECT_FALSE(w.status.snapshot().ready);
   EXPECT_EQ(w.state_of(k_p0).next_offset, 3) << "nothing is skipped in silence";
   EXPECT_EQ(w.counted().consumed, 9U);
 }

@@ -21,7 +21,7 @@ void wait_for(session_world& w, int steps) {
 }
 
 live_partition live_of(const session_world& w, const topic_partition& where) {
-  return w.board.snapshot().streams.at("payments").at(where);
+  return w.status.snapshot().streams.at("payments").at(where);
 }
 
 TEST(unread_partitions, hold_up_no_other_whatever_they_are_asked_and_are_read_once_that_has_passed) {
@@ -39,7 +39,7 @@ TEST(unread_partitions, hold_up_no_other_whatever_they_are_asked_and_are_read_on
       wait_for(w, 6);
       w.source.script.emplace_back([&] {
         EXPECT_EQ(w.counted().consumed, 8U) << "the other one is read";
-        const live_status told = w.board.snapshot();
+        const status_snapshot told = w.status.snapshot();
         EXPECT_FALSE(told.ready);
         EXPECT_NE(told.ready_reason.find("1 partition (t/1) cannot be read now"), std::string::npos)
             << told.ready_reason;
@@ -90,7 +90,7 @@ TEST(unread_partitions, are_forgotten_when_they_are_given_back) {
   w.source.unanswered[k_p1] = k_unavailable;
   w.source.script.emplace_back([&] { w.source.say(notice::revoked{{k_p0, k_p1}, true}); });
   w.source.script.emplace_back([&] {
-    EXPECT_EQ(w.board.snapshot().ready_reason.find("cannot be read now"), std::string::npos);
+    EXPECT_EQ(w.status.snapshot().ready_reason.find("cannot be read now"), std::string::npos);
     EXPECT_FALSE(live_of(w, k_p0).assigned);
     w.source.unanswered.clear();
     w.source.say(notice::assigned{{k_p0}});
@@ -141,7 +141,7 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
                        w.source.unanswered[k_p0] = make_error_code(errc::topic_missing);
                        w.source.say(notice::topic_gone{{"t", partition_id{-1}}, "unknown topic"});
                      },
-                     [&] { EXPECT_TRUE(w.board.snapshot().ready) << "that named no partition"; },
+                     [&] { EXPECT_TRUE(w.status.snapshot().ready) << "that named no partition"; },
                      [&] {
                        w.source.say(notice::topic_gone{k_p0, "unknown topic"});
                      },
@@ -151,7 +151,7 @@ TEST(unread_partitions, are_those_of_a_topic_that_is_gone_until_brokers_know_it_
                      [&] { w.produce(at("u", 0), 4, 5); },
                      [&] {
                        EXPECT_EQ(w.counted("refunds").consumed, 5U);
-                       EXPECT_FALSE(w.board.snapshot().ready);
+                       EXPECT_FALSE(w.status.snapshot().ready);
                        EXPECT_EQ(w.logged("t/0 cannot be read now: unknown topic"), 1U) << "it is told once";
                        w.produce(k_p0, 4, 5);
                        w.source.unanswered.clear();
@@ -196,7 +196,7 @@ TEST(unread_partitions, are_those_whose_log_holds_what_nothing_can_be_made_of) {
                      },
                      [&] {
                        EXPECT_TRUE(w.source.is_paused(k_p0)) << "it is not fetched without end";
-                       EXPECT_FALSE(w.board.snapshot().ready);
+                       EXPECT_FALSE(w.status.snapshot().ready);
                        w.produce(k_p1, 4, 5);
                      }};
   ASSERT_EQ(w.run().end, session_end::drained);
@@ -238,15 +238,15 @@ TEST(ends_of_logs, are_asked_of_the_brokers_where_no_fetch_tells_them) {
 TEST(brokers_that_are_all_away, make_it_not_ready_until_one_answers) {
   session_world w;
   w.produce(k_p0, 1, 3);
-  w.source.script = {[&] { EXPECT_TRUE(w.board.snapshot().ready); },
+  w.source.script = {[&] { EXPECT_TRUE(w.status.snapshot().ready); },
                      [&] {
                        w.source.unanswered[k_p0] = k_unavailable;
                        w.source.say(notice::trouble{kafka_error(-187), "1/1 brokers are down"});
                      }};
   wait_for(w, 30);
   w.source.script.emplace_back([&] {
-    EXPECT_FALSE(w.board.snapshot().ready);
-    EXPECT_NE(w.board.snapshot().ready_reason.find("no broker answers: 1/1 brokers are down"),
+    EXPECT_FALSE(w.status.snapshot().ready);
+    EXPECT_NE(w.status.snapshot().ready_reason.find("no broker answers: 1/1 brokers are down"),
               std::string::npos);
     w.source.unanswered.clear();  // though nothing comes that could be read
   });
@@ -265,18 +265,18 @@ TEST(brokers_that_are_all_away, and_say_nothing_make_it_not_ready_within_seconds
   std::optional<std::chrono::steady_clock::time_point> silent_since;
   std::optional<std::chrono::steady_clock::duration> told_after;
   w.source.script = {[&] {
-    EXPECT_TRUE(w.board.snapshot().ready);
+    EXPECT_TRUE(w.status.snapshot().ready);
     w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable;
     silent_since = w.clock.steady();
   }};
   w.source.on_poll = [&](int) {
-    if (silent_since && !told_after && !w.board.snapshot().ready)
+    if (silent_since && !told_after && !w.status.snapshot().ready)
       told_after = w.clock.steady() - *silent_since;
   };
   wait_seconds(w, 16);
   w.source.script.emplace_back([&] {
-    EXPECT_FALSE(w.board.snapshot().ready);
-    EXPECT_NE(w.board.snapshot().ready_reason.find("no broker answers"), std::string::npos);
+    EXPECT_FALSE(w.status.snapshot().ready);
+    EXPECT_NE(w.status.snapshot().ready_reason.find("no broker answers"), std::string::npos);
     EXPECT_EQ(w.logged("no broker has answered for 5 seconds"), 1U);
     w.source.unanswered.erase(k_p1);
   });
@@ -294,7 +294,7 @@ TEST(brokers_that_are_all_away, are_not_so_while_one_of_them_answers) {
   w.source.script = {[&] { w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable; }};
   for (int i = 0; i < 60; ++i) {
     wait_seconds(w, 1);
-    w.source.script.emplace_back([&] { EXPECT_TRUE(w.board.snapshot().ready); });
+    w.source.script.emplace_back([&] { EXPECT_TRUE(w.status.snapshot().ready); });
   }
   ASSERT_EQ(w.run().end, session_end::drained);
 }

@@ -104,9 +104,9 @@ TEST_F(a_session_on_a_small_disk, stops_reading_and_goes_on_by_itself_when_there
       [&] { fill_the_disk(); },
       [] {},  // the guard looks
       [&] {
-        const live_status status = w.board.snapshot();
-        EXPECT_FALSE(status.ready);
-        EXPECT_NE(status.ready_reason.find("disk space is low"), std::string::npos) << status.ready_reason;
+        const status_snapshot shown = w.status.snapshot();
+        EXPECT_FALSE(shown.ready);
+        EXPECT_NE(shown.ready_reason.find("disk space is low"), std::string::npos) << shown.ready_reason;
         EXPECT_TRUE(w.source.joined());
         delivered_when_full = w.source.delivered();
         for (int n = 21; n <= 30; ++n) w.source.produce(k_p0, event("a", n));

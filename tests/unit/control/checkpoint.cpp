@@ -113,7 +113,7 @@ class running_checkpoint : public ::testing::Test {
   }
   [[nodiscard]] fs::path state() const { return directory_ / "state"; }
   void serve() {
-    server_ = control_server::start(state(), *store_, {"payments"}, board_, {}, &taker_).value();
+    server_ = control_server::start(state(), *store_, {"payments"}, status_, {}, &taker_).value();
     errands_.open();
   }
   /// Steps with one row each, whose snapshot is the number of the step.
@@ -156,7 +156,7 @@ class running_checkpoint : public ::testing::Test {
   const support::temporary_directory files_;
   const fs::path& directory_{files_.path()};
   system_clock_port clock_;
-  live_board board_{clock_.now()};
+  instance_status status_{clock_.now()};
   std::unique_ptr<store> store_;
   task_list none_;
   std::unique_ptr<pipeline> way_;

@@ -35,7 +35,7 @@ class control : public ::testing::Test {
   }
 
   std::unique_ptr<control_server> serve(const control_limits& limits = {}) {
-    auto started = control_server::start(directory_.path(), store_, {"payments", "refunds"}, board_, limits);
+    auto started = control_server::start(directory_.path(), store_, {"payments", "refunds"}, status_, limits);
     if (!started) ADD_FAILURE() << to_text(started.error());
     return started ? std::move(started).value() : nullptr;
   }
@@ -75,7 +75,7 @@ class control : public ::testing::Test {
 
   support::temporary_directory directory_;
   testing::fake_store store_;
-  live_board board_{timestamp{}};
+  instance_status status_{timestamp{}};
 };
 
 TEST_F(control, answers_with_the_snapshots_very_bytes) {
@@ -119,7 +119,7 @@ TEST_F(control, tells_a_decision_that_whoever_asked_for_it_is_gone) {
     return problem{errc::source_unavailable, "too late", "", {}};
   };
   auto server =
-      control_server::start(directory_.path(), store_, {"payments"}, board_, {}, nullptr, {}, waits);
+      control_server::start(directory_.path(), store_, {"payments"}, status_, {}, nullptr, {}, waits);
   ASSERT_TRUE(server);
   unique_fd asking = raw_connection();
   ASSERT_TRUE(asking.valid());
@@ -159,7 +159,7 @@ TEST_F(control, replaces_the_socket_of_a_process_that_died) {
 
 TEST_F(control, refuses_to_take_the_socket_of_a_process_that_listens) {
   const auto server = serve();
-  const auto second = control_server::start(directory_.path(), store_, {}, board_);
+  const auto second = control_server::start(directory_.path(), store_, {}, status_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, errc::state_busy);
   EXPECT_EQ(ask(get("p1")), R"({"a": 1})") << "the first one still answers";
@@ -168,7 +168,7 @@ TEST_F(control, refuses_to_take_the_socket_of_a_process_that_listens) {
 TEST_F(control, works_in_a_directory_whose_path_is_longer_than_a_socket_address) {
   const auto deep = directory_.path() / std::string(120, 'd') / std::string(120, 'e');
   std::filesystem::create_directories(deep);
-  const auto started = control_server::start(deep, store_, {}, board_);
+  const auto started = control_server::start(deep, store_, {}, status_);
   ASSERT_TRUE(started) << to_text(started.error());
   struct stat found {};
   ASSERT_EQ(::stat((deep / k_control_socket_name).c_str(), &found), 0);
@@ -359,11 +359,11 @@ TEST_F(control, reports_a_server_that_does_not_answer_in_time) {
 TEST_F(control, status_of_an_instance_says_what_the_board_says) {
   const topic_partition where{"payment-status", partition_id{3}};
   store_.content.streams[0].state.partitions[where].next_offset = 40;
-  board_.set_ready(false, "1 partition is missing");
-  board_.set_assigned("payments", std::vector{where});
-  board_.set_committed("payments", where, 38);
-  board_.set_log_end("payments", where, 100);
-  board_.set_stopped("payments", where, "poisoned");
+  status_.set_ready(false, "1 partition is missing");
+  status_.set_assigned("payments", std::vector{where});
+  status_.set_committed("payments", where, 38);
+  status_.set_log_end("payments", where, 100);
+  status_.set_stopped("payments", where, "poisoned");
   const auto server = serve();
   read_request request;
   request.json = true;

@@ -54,8 +54,8 @@ class sinks_request : public ::testing::Test {
         const bool is_bad = row.aggregate == "p1" && row.value == "1" && !mended_;
         to_.end(row.position, is_bad ? delivery::how::refused : delivery::how::done, "422 no such payment");
       }
-      if (w_.board.snapshot().sinks.contains("receipts") &&
-          w_.board.snapshot().sinks.at("receipts").refused > 0)
+      if (w_.status.snapshot().sinks.contains("receipts") &&
+          w_.status.snapshot().sinks.at("receipts").refused > 0)
         refused_ = true;
       if (answered_ && (!waits_for_idle_ || w_.store.outboxes().rows() == 0)) w_.stop = true;
     };
@@ -97,7 +97,7 @@ TEST_F(sinks_request, lists_what_is_refused) {
   EXPECT_THAT(answer_, HasSubstr("receipts 0  p1 of payments: "));
   EXPECT_THAT(answer_, HasSubstr(", refused "));
   EXPECT_THAT(answer_, HasSubstr(": 422 no such payment\n"));
-  EXPECT_EQ(w_.live_at_stop.sinks.empty() ? w_.board.snapshot().sinks.at("receipts").refused : 1U, 1U);
+  EXPECT_EQ(w_.live_at_stop.sinks.empty() ? w_.status.snapshot().sinks.at("receipts").refused : 1U, 1U);
 }
 
 TEST_F(sinks_request, answers_in_json_too) {

@@ -169,13 +169,13 @@ std::string long_text(const std::string& also = R"("a":{"b":1})") {
   return "{" + also + R"(,"much":")" + std::string(folded_state::k_long, 'm') + "\"}";
 }
 
-TEST(a_folded_state, has_the_bytes_from_before_until_it_is_settled) {
+TEST(a_folded_state, has_the_bytes_from_before_until_it_is_folded) {
   state s{long_text()};
   folded_state folded{s};
   ASSERT_TRUE(folded.patch(R"({"a":{"c":2}})"));
   EXPECT_EQ(s.value(), long_text());
   EXPECT_EQ(folded.size(), long_text(R"("a":{"b":1,"c":2})").size());
-  folded.settle();
+  folded.fold();
   EXPECT_EQ(s.value(), long_text(R"("a":{"b":1,"c":2})"));
 }
 
@@ -185,13 +185,13 @@ TEST(a_folded_state, takes_its_last_patch_back) {
   folded_state folded{s};
   ASSERT_TRUE(folded.patch(R"({"a":null})"));
   folded.undo();
-  folded.settle();
+  folded.fold();
   EXPECT_EQ(s.value(), spaced) << "not a byte was changed";
   ASSERT_TRUE(folded.patch(R"({"a":{"c":2}})"));
   ASSERT_TRUE(folded.patch(R"({"a":{"b":null},"much":null})"));
   folded.undo();
   ASSERT_TRUE(folded.patch(R"({"a":{"d":3}})"));
-  folded.settle();
+  folded.fold();
   EXPECT_EQ(s.value(), long_text(R"("a":{"b":1,"c":2,"d":3})"));
 }
 
@@ -239,7 +239,7 @@ TEST(folded_states, hold_a_bounded_amount_between_events_of_many_aggregates) {
   const auto settled = std::count_if(states.begin(), states.end(),
                                      [](const state& s) { return s.value().starts_with(R"({"x":2,)"); });
   EXPECT_LT(settled, k_aggregates) << "those with the last patches are folded still";
-  folded.settle();
+  folded.fold();
   for (const state& s : states) EXPECT_TRUE(s.value().starts_with(R"({"x":2,)"));
 }
 
@@ -288,7 +288,7 @@ TEST(a_step_of_long_states, leaves_out_a_patch_that_would_make_one_too_long) {
           {.sequence = seq(4), .payload = R"({"a":4})", .offset = 3}});
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":2)"));
   EXPECT_EQ(s.whole.state.counters.waiting_dead, 1U);
-  EXPECT_EQ(s.whole.obey(waiting_verb::skip, seq(3)), waiting_answer::done);
+  EXPECT_EQ(s.whole.run(waiting_verb::skip, seq(3)), waiting_answer::done);
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":4)"));
 }
 
@@ -311,7 +311,7 @@ TEST(a_step_of_long_states, undoes_a_patch_whose_event_failed_behind_it) {
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":2)"));
   s.whole.now += std::chrono::hours{1};
   s.whole.resume();
-  s.whole.settle();
+  s.whole.fold();
   EXPECT_EQ(s.whole.state.counters.applied, 4U);
   EXPECT_TRUE(s.whole.snapshot().ends_with(R"(","fails":1,"a":4})"));
 }

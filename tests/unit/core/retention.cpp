@@ -163,7 +163,7 @@ TEST(retention, spares_an_aggregate_whose_event_is_dead_until_somebody_decides) 
   EXPECT_EQ(said(w, 130'001, 4, "b"), verdict::stale);
   w.remove_forgotten();
   EXPECT_EQ(w.snapshot(), "a;");
-  EXPECT_EQ(w.obey(waiting_verb::skip, seq(6)), waiting_answer::done);
+  EXPECT_EQ(w.run(waiting_verb::skip, seq(6)), waiting_answer::done);
   reach(w, 135'000);
   EXPECT_EQ(said(w, 135'001, 4, "b"), verdict::stale) << "it was touched when somebody decided";
   reach(w, 140'100);
@@ -176,7 +176,7 @@ TEST(retention, takes_the_numbers_away_that_were_skipped) {
   world w = forgetting(order::strict);
   EXPECT_EQ(said(w, 100'000, 1, "a"), verdict::applied);
   EXPECT_EQ(said(w, 100'001, 3, "c"), verdict::parked);
-  EXPECT_EQ(w.obey(waiting_verb::skip, seq(2)), waiting_answer::done);
+  EXPECT_EQ(w.run(waiting_verb::skip, seq(2)), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "a;c;");
   EXPECT_TRUE(w.backlogs.contains("a"));
   EXPECT_EQ(said(w, 130'000, 1, "-", "clock"), verdict::applied);

@@ -65,7 +65,7 @@ TEST(the_work_of_a_step, is_bounded_where_a_closed_gap_releases_many) {
   ASSERT_TRUE(change.backlogs.front().after);
   EXPECT_TRUE(change.backlogs.front().after->ready) << "the next step goes on";
   w.step(first);
-  w.settle();
+  w.resume_backlogs();
   EXPECT_EQ(w.state.counters.applied, 30U);
   EXPECT_EQ(w.state.counters.waiting(), 0U);
 }

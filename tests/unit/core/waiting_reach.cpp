@@ -75,7 +75,7 @@ void play(const handled& how, std::uint64_t seed) {
       const sequence number = seq(1 + below(14));
       const bool mends = verb == waiting_verb::replay && below(2) == 0;
       const auto payload = mends ? std::optional<std::string>{"mended"} : std::nullopt;
-      EXPECT_EQ(few.obey(verb, number, payload), all.obey(verb, number, payload))
+      EXPECT_EQ(few.run(verb, number, payload), all.run(verb, number, payload))
           << name_of(verb) << ' ' << number.number;
       expect_same(few, all, how.in);
     }
@@ -104,8 +104,8 @@ TEST(decisions, of_one_step_find_what_those_before_them_released) {
       w.step({{.id = id_at(5000, n), .payload = n == 1 ? "#" : "x", .offset = static_cast<std::int64_t>(n)}});
     using answer = waiting_answer;
     const std::vector<answer> answers =
-        w.obey_all({{.aggregate = 0, .verb = waiting_verb::discard, .sequence = seq(1)},
-                    {.aggregate = 0, .verb = waiting_verb::skip, .sequence = seq(2)}});
+        w.run_all({{.aggregate = 0, .verb = waiting_verb::discard, .sequence = seq(1)},
+                   {.aggregate = 0, .verb = waiting_verb::skip, .sequence = seq(2)}});
     EXPECT_EQ(answers, (std::vector{answer::done, answer::none_waits}));
     EXPECT_EQ(w.snapshot(), "x;x;x;x;");
   }
@@ -119,10 +119,10 @@ TEST(decisions, of_one_step_know_what_those_before_them_took_away) {
       all.push_back({.sequence = seq(n), .payload = "x", .offset = static_cast<std::int64_t>(n)});
     w.step(all);
     const auto order_of = [](waiting_verb verb, std::uint64_t n) {
-      return waiting_order{.aggregate = 0, .verb = verb, .sequence = seq(n)};
+      return waiting_command{.aggregate = 0, .verb = verb, .sequence = seq(n)};
     };
     using answer = waiting_answer;
-    const std::vector<answer> answers = w.obey_all(
+    const std::vector<answer> answers = w.run_all(
         {order_of(waiting_verb::skip, 1), order_of(waiting_verb::skip, 2), order_of(waiting_verb::skip, 4),
          order_of(waiting_verb::discard, 7), order_of(waiting_verb::discard, 6)});
     EXPECT_EQ(answers,

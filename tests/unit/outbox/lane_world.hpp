@@ -32,8 +32,8 @@ class lane_world : public ::testing::Test {
   virtual void restart() = 0;
   [[nodiscard]] virtual std::size_t refused_count() const = 0;
   /// Turns, and trims, until nothing more moves.
-  virtual void settle(std::chrono::milliseconds later) = 0;
-  void settle() { settle(std::chrono::milliseconds{0}); }
+  virtual void drain(std::chrono::milliseconds later) = 0;
+  void drain() { drain(std::chrono::milliseconds{0}); }
 
   /// Of aggregates that `name` names, `count` messages.
   template <class Name>
@@ -71,20 +71,20 @@ class lane_world : public ::testing::Test {
 
   void expect_that_a_restart_sends_no_other_again() {
     put(1'000, one_in_a_hundred_bad);
-    settle();
+    drain();
     for (int i = 0; i < 2; ++i) {
       restart();
-      settle();
+      drain();
       EXPECT_EQ(to_.twice, 0U);
       EXPECT_EQ(refused_count(), 10U);
       put(10, good);
-      settle();
+      drain();
       EXPECT_EQ(lane().rows(), 10U);
     }
     EXPECT_EQ(to_.came.size(), 1'010U);
     to_.mended = true;
     restart();
-    settle();
+    drain();
     EXPECT_EQ(lane(), (outbox_state{1'020, 1'020, 0}));
     EXPECT_TRUE(sender_->idle());
   }
@@ -92,9 +92,9 @@ class lane_world : public ::testing::Test {
   void expect_that_all_can_be_skipped_with_holes_behind_them() {
     put(2, bad);
     put(3, good);
-    settle();
+    drain();
     restart();
-    settle();
+    drain();
     for (const std::uint64_t position : {1U, 0U}) {
       const auto skipped = sender_->skip(position);
       ASSERT_TRUE(skipped);
@@ -111,7 +111,7 @@ class lane_world : public ::testing::Test {
   void expect_that_one_that_is_lost_is_seen() {
     put(1, bad);
     put(3, good);
-    settle();
+    drain();
     put(2, good);
     step_batch batch;
     batch.step = store_.last_step() + 1;

@@ -46,13 +46,13 @@ class choosy_publisher final : public publisher {
 
 struct many_refused : lane_world<sink_sender, choosy_publisher> {
   many_refused() : lane_world{"sink:receipts", "receipts"} { many_refused::restart(); }
-  using lane_world::settle;
-  void settle(milliseconds later) override {
+  using lane_world::drain;
+  void drain(milliseconds later) override {
     now_ += later;
     do {
       for (int i = 0; i < 4; ++i) ASSERT_TRUE(sender_->turn(now_));
       trim();
-    } while (!sender_->settled());
+    } while (!sender_->is_idle());
   }
   void restart() override {
     sender_.emplace(sink_outlet{"receipts", &to_, milliseconds{500}, seconds{30}}, store_, silent_log());
@@ -63,17 +63,17 @@ struct many_refused : lane_world<sink_sender, choosy_publisher> {
 TEST_F(many_refused, messages_leave_room_however_large_they_are) {
   put(30, bad, std::string(900'000, 'x'));
   put(5, good);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), 5U);
   EXPECT_EQ(sender_->refused_count(), 30U);
-  EXPECT_TRUE(sender_->settled());
+  EXPECT_TRUE(sender_->is_idle());
   EXPECT_FALSE(sender_->idle());
 }
 
 TEST_F(many_refused, messages_leave_room_however_many_there_are) {
   for (int i = 0; i < 5; ++i) put(5'000, bad);
   put(10, good);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), 10U);
   EXPECT_EQ(sender_->refused_count(), 25'000U);
 }
@@ -83,7 +83,7 @@ TEST_F(many_refused, or_one_alone_does_not_end_a_lane_that_goes_on) {
   const std::uint64_t bytes = lane().bytes;
   for (int i = 0; i < 40; ++i) {
     put(5'000, good);
-    settle();
+    drain();
   }
   EXPECT_EQ(to_.came.size(), 200'000U);
   EXPECT_EQ(lane(), (outbox_state{0, 200'001, bytes, 200'000})) << "what was delivered is not unsent";
@@ -93,12 +93,12 @@ TEST_F(many_refused, or_one_alone_does_not_end_a_lane_that_goes_on) {
 TEST_F(many_refused, of_a_hundred_each_are_all_that_is_left) {
   for (int i = 0; i < 100; ++i) {
     put(2'000, one_in_a_hundred_bad);
-    settle(milliseconds{100});
+    drain(milliseconds{100});
   }
   EXPECT_EQ(to_.came.size(), 198'000U);
   EXPECT_EQ(lane().rows(), 2'000U);
   to_.mended = true;
-  settle(sink_sender::k_longest_stuck_pause);
+  drain(sink_sender::k_longest_stuck_pause);
   EXPECT_EQ(to_.came.size(), 200'000U);
   EXPECT_EQ(to_.twice, 0U);
   EXPECT_EQ(lane(), (outbox_state{200'000, 200'000, 0}));
@@ -127,7 +127,7 @@ struct a_lane_with_refused_messages : many_refused {
         EXPECT_TRUE(sender_->turn(now_));
         now_ += milliseconds{5};
         if (++costs.turns % 20 == 0) trim();
-      } while (!sender_->settled() && costs.turns < limit);
+      } while (!sender_->is_idle() && costs.turns < limit);
       EXPECT_LT(costs.turns, limit) << "it comes to rest";
     }
     trim();
@@ -190,7 +190,7 @@ TEST_F(many_refused, aggregates_keep_their_order_with_what_waits_behind) {
   put(1, bad);
   put(20'000, [](std::size_t) { return std::string{"bad0"}; });
   put(1, good);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), 1U);
   to_.mended = true;
   now_ += sink_sender::k_stuck_pause;
@@ -198,7 +198,7 @@ TEST_F(many_refused, aggregates_keep_their_order_with_what_waits_behind) {
     ASSERT_TRUE(sender_->turn(now_));
     ASSERT_TRUE(to_.came.contains(n) && !to_.came.contains(n + 1));
   }
-  settle();
+  drain();
   EXPECT_TRUE(sender_->idle());
   EXPECT_EQ(lane(), (outbox_state{20'002, 20'002, 0}));
 }

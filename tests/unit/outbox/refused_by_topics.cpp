@@ -81,13 +81,13 @@ struct refused_by_topics : lane_world<outbox_sender, choosy_topic> {
     now_ += milliseconds{5};
     if (++turns_ % 20 == 0) trim();
   }
-  using lane_world::settle;
-  void settle(milliseconds later) override {
+  using lane_world::drain;
+  void drain(milliseconds later) override {
     now_ += later;
     const std::size_t limit = turns_ + 200'000;
     do {
       turn();
-    } while ((!sender_->settled() || to_.is_busy()) && turns_ < limit);
+    } while ((!sender_->is_idle() || to_.is_busy()) && turns_ < limit);
     EXPECT_LT(turns_, limit) << "it comes to rest";
     trim();
   }
@@ -102,7 +102,7 @@ TEST_F(refused_by_topics, one_message_does_not_end_a_lane_that_goes_on) {
   const std::uint64_t bytes = lane().bytes;
   for (int i = 0; i < 20; ++i) {
     put(2'500, good);
-    settle();
+    drain();
   }
   EXPECT_EQ(to_.came.size(), 50'000U);
   EXPECT_EQ(lane(), (outbox_state{0, 50'001, bytes, 50'000})) << "what was delivered is not unsent";
@@ -113,7 +113,7 @@ TEST_F(refused_by_topics, one_message_does_not_end_a_lane_that_goes_on) {
 TEST_F(refused_by_topics, messages_leave_room_however_large_they_are) {
   put(100, bad, std::string(900'000, 'x'));
   put(5, good);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), 5U);
   EXPECT_EQ(sender_->refused(now_, 1'000).size(), 100U);
   EXPECT_FALSE(sender_->idle());
@@ -127,13 +127,13 @@ TEST_F(refused_by_topics, one_in_a_hundred_leaves_the_others_their_speed) {
     for (int i = 0; i < 2 * 10; ++i) turn();
   }
   EXPECT_GT(to_.came.size(), all * 98 / 100);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), all / 100 * 99);
   EXPECT_EQ(to_.twice, 0U);
   EXPECT_EQ(lane().rows(), all / 100);
   EXPECT_EQ(sender_->refused(now_, all).size(), all / 100);
   to_.mended = true;
-  settle(outbox_sender::k_longest_stuck_pause);
+  drain(outbox_sender::k_longest_stuck_pause);
   while (to_.came.size() < all && turns_ < 4 * all) turn();
   EXPECT_EQ(to_.came.size(), all);
   EXPECT_EQ(to_.twice, 0U);
@@ -145,7 +145,7 @@ TEST_F(refused_by_topics, one_in_a_hundred_leaves_the_others_their_speed) {
 
 TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of_the_time) {
   put(5'000, bad);
-  settle();
+  drain();
   now_ += outbox_sender::k_stuck_pause;
   to_.alone = 0;
   for (int i = 0; i < 100; ++i) {
@@ -170,13 +170,13 @@ TEST_F(refused_by_topics, messages_do_not_hide_one_that_is_lost) {
 
 TEST_F(refused_by_topics, aggregates_keep_their_order_with_what_waits_behind) {
   put(1, bad);
-  settle();
+  drain();
   put(20'000, [](std::size_t) { return std::string{"bad0"}; });
   put(1, good);
-  settle();
+  drain();
   EXPECT_EQ(to_.came.size(), 1U);
   to_.mended = true;
-  settle(outbox_sender::k_stuck_pause);
+  drain(outbox_sender::k_stuck_pause);
   EXPECT_EQ(to_.came.size(), 20'002U);
   EXPECT_EQ(to_.out_of_order, 0U);
   EXPECT_TRUE(sender_->idle());
@@ -204,8 +204,8 @@ TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_eve
   }
   to_.mended = true;
   to_.fails_one_in = 0;
-  settle(outbox_sender::k_longest_stuck_pause);
-  for (int i = 0; i < 1'000 && !sender_->idle(); ++i) settle(seconds{60});
+  drain(outbox_sender::k_longest_stuck_pause);
+  for (int i = 0; i < 1'000 && !sender_->idle(); ++i) drain(seconds{60});
   trim();
   EXPECT_TRUE(sender_->idle());
   EXPECT_EQ(to_.came.size(), put_);
@@ -336,12 +336,12 @@ TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {
 
 TEST_F(refused_beside_others, message_under_way_once_more_keeps_nobody_from_stopping) {
   put_refused({"bad", "p1"});
-  EXPECT_TRUE(sender_.settled());
+  EXPECT_TRUE(sender_.is_idle());
   pass(outbox_sender::k_stuck_pause);
   EXPECT_THAT(to_.values(), ElementsAre("bad"));
-  EXPECT_TRUE(sender_.settled());
+  EXPECT_TRUE(sender_.is_idle());
   put({"p2"});
-  EXPECT_FALSE(sender_.settled());
+  EXPECT_FALSE(sender_.is_idle());
 }
 
 }  // namespace

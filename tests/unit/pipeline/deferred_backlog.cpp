@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {
@@ -76,7 +76,7 @@ TEST_F(a_deferred_backlog, of_one_aggregate_has_the_room_of_the_stream_and_stops
   EXPECT_EQ(counted().waiting(), 50U);
 
   const std::vector<pipeline::decided> skip{{"bad", waiting_verb::skip, seq(1)}};
-  const auto answers = p.obey(*tasks_[0], skip);
+  const auto answers = p.run_commands(*tasks_[0], skip);
   ASSERT_TRUE(answers);
   EXPECT_EQ(answers.value(), std::vector{waiting_answer::done});
   while (p.has_deferred()) ASSERT_TRUE(p.resume_waiting());

@@ -31,12 +31,12 @@ struct field_world : session_world {
     for (int n = from; n <= to; ++n)
       source.produce(k_p0, R"({"p":"a","n":)" + std::to_string(n) + R"(,"v":1)" + more + "}");
   }
-  [[nodiscard]] live_fields shown() const { return board.snapshot().fields.at("payments"); }
+  [[nodiscard]] live_fields shown() const { return status.snapshot().fields.at("payments"); }
 };
 
 TEST(field_counts, are_shown_of_each_field_that_the_config_names) {
   field_world w;
-  EXPECT_THAT(w.board.snapshot().fields, IsEmpty());
+  EXPECT_THAT(w.status.snapshot().fields, IsEmpty());
   w.produce(1, 40);
   w.produce(41, 42, "");
   w.source.produce(k_p0, "malformed");

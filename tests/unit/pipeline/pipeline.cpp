@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {

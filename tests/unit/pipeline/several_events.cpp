@@ -9,7 +9,7 @@
 #include "decode/record_hash.hpp"
 #include "outbox/published_rows.hpp"
 #include "pipeline/pipeline.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {

@@ -187,7 +187,7 @@ TEST_F(slow_reducers, bound_what_an_operator_releases) {
   last_ = clock_.steady();
   std::vector<pipeline::decided> skip;
   for (int a = 0; a < 100; ++a) skip.push_back({"a" + std::to_string(a), waiting_verb::skip, seq(1)});
-  ASSERT_TRUE(p.obey(*tasks_[0], skip));
+  ASSERT_TRUE(p.run_commands(*tasks_[0], skip));
   EXPECT_EQ(applied(), 4'000U);
   ASSERT_GT(waits_.size(), 8U);
   EXPECT_LE(*std::max_element(waits_.begin(), waits_.end()), milliseconds{2'200});

@@ -7,7 +7,7 @@
 
 #include "decode/event_id_text.hpp"
 #include "pipeline/pipeline.hpp"
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 #include "support/fake_source.hpp"
 #include "testing/memory_store.hpp"
 
@@ -330,7 +330,7 @@ TEST_F(transactions_beside_a_topic, go_on_behind_events_that_an_operator_skipped
   skipped.aggregate = "p1";
   skipped.verb = waiting_verb::skip;
   skipped.sequence = seq(1);
-  ASSERT_TRUE(way->obey(*tasks[0], std::vector{skipped}));
+  ASSERT_TRUE(way->run_commands(*tasks[0], std::vector{skipped}));
   const auto done = one({"p1", "key", append("b")});
   EXPECT_FALSE(done.code) << done.text;
   EXPECT_EQ(done.sequence, seq(2));

@@ -128,12 +128,12 @@ TEST(log_pace, lets_one_through_in_a_while_and_says_how_many_it_held_back) {
   log_pace pace;
   auto now = std::chrono::steady_clock::time_point{};
   EXPECT_TRUE(pace.due(now));
-  EXPECT_EQ(pace.held_back(), "");
+  EXPECT_EQ(pace.suppressed(), "");
   for (int i = 0; i < 7; ++i) EXPECT_FALSE(pace.due(now += 1s));
   EXPECT_TRUE(pace.due(now += 10s));
-  EXPECT_EQ(pace.held_back(), " (7 more like it were not shown)");
+  EXPECT_EQ(pace.suppressed(), " (7 more like it were not shown)");
   EXPECT_TRUE(pace.due(now += 10s));
-  EXPECT_EQ(pace.held_back(), "") << "each is told of once";
+  EXPECT_EQ(pace.suppressed(), "") << "each is told of once";
 }
 
 TEST(client_log, shows_one_error_of_many_and_each_warning_about_the_configuration_once) {

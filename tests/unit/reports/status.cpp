@@ -459,19 +459,19 @@ TEST(reading, status_lists_as_many_rejected_records_as_asked) {
   EXPECT_EQ(json.find("\"v2\""), std::string::npos);
 }
 
-TEST(live_board, says_once_what_to_do_about_partitions_that_stopped_for_one_cause) {
-  live_board board{k_noon};
+TEST(instance_status, says_once_what_to_do_about_partitions_that_stopped_for_one_cause) {
+  instance_status status{k_noon};
   const topic_partition zero{"t", partition_id{0}};
   const topic_partition one{"t", partition_id{1}};
-  board.set_ready(true);
-  board.set_assigned("s", std::vector{zero, one});
-  board.set_stopped("s", zero, "t/0 at offset 3: stopped, as it fails\nmend it");
-  board.set_stopped("s", one, "t/1 at offset 4: stopped, as it fails\nmend it");
-  EXPECT_EQ(board.snapshot().ready_reason,
+  status.set_ready(true);
+  status.set_assigned("s", std::vector{zero, one});
+  status.set_stopped("s", zero, "t/0 at offset 3: stopped, as it fails\nmend it");
+  status.set_stopped("s", one, "t/1 at offset 4: stopped, as it fails\nmend it");
+  EXPECT_EQ(status.snapshot().ready_reason,
             "t/0 at offset 3: stopped, as it fails; t/1 at offset 4: stopped, as it fails; mend it");
   status_report report;
   report.source = report_source::instance;
-  report.live = board.snapshot();
+  report.live = status.snapshot();
   stream_report& stream = report.streams.emplace_back();
   stream.name = "s";
   stream.live = report.live.streams.at("s");

@@ -8,7 +8,7 @@
 
 #include "control/requests.hpp"
 #include "decode/json_grammar.hpp"
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 #include "support/control_fake_store.hpp"
 #include "support/waiting_support.hpp"
 

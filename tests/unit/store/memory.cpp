@@ -11,8 +11,8 @@
 #include "core/index_table.hpp"
 #include "store/engine/huge_pages.hpp"
 #include "store/layout/layout.hpp"
-#include "store/step/forgotten_ids.hpp"
-#include "store/step/recent_ids.hpp"
+#include "store/step/evicted_ids.hpp"
+#include "store/step/id_cache.hpp"
 #include "support/store_support.hpp"
 #include "unit/store/mapping.hpp"
 
@@ -24,7 +24,7 @@ using store_support::id_for;
 using store_support::must;
 using store_support::plan_of;
 
-using answer = recent_ids::answer;
+using answer = id_cache::answer;
 
 constexpr std::uint64_t k_little = 1;  // the least memory there is: it must rotate many times
 
@@ -41,10 +41,10 @@ struct memory_of_ids {
   [[nodiscard]] answer find(const event_id& id, char aggregate = 'p') const {
     return ids.find(id, mark(id, aggregate));
   }
-  recent_ids ids;
+  id_cache ids;
 };
 
-TEST(recent_ids, never_calls_an_id_absent_that_was_added_however_many_came_after) {
+TEST(id_cache, never_calls_an_id_absent_that_was_added_however_many_came_after) {
   memory_of_ids m{k_little};
   for (std::uint64_t i = 0; i < 50'000; ++i) m.add({i * 7919 % 50'000, i});
   int stored = 0;
@@ -59,7 +59,7 @@ TEST(recent_ids, never_calls_an_id_absent_that_was_added_however_many_came_after
 }
 
 /// As a partition that is read behind the others has them: new, but lower than what was forgotten.
-TEST(recent_ids, calls_most_ids_absent_that_were_not_added_though_higher_ones_are_forgotten) {
+TEST(id_cache, calls_most_ids_absent_that_were_not_added_though_higher_ones_are_forgotten) {
   memory_of_ids m{k_little};
   constexpr std::uint64_t k_added = 5'000;
   for (std::uint64_t i = 0; i < k_added; ++i) m.add({i, 0});
@@ -75,9 +75,9 @@ TEST(recent_ids, calls_most_ids_absent_that_were_not_added_though_higher_ones_ar
   EXPECT_LT(unknown, k_added / 25);
 }
 
-TEST(forgotten_ids, have_all_that_were_added_and_few_others) {
+TEST(evicted_ids, have_all_that_were_added_and_few_others) {
   constexpr std::uint64_t k_bytes = 1 << 16;
-  forgotten_ids ids{k_bytes};
+  evicted_ids ids{k_bytes};
   EXPECT_FALSE(ids.has_any());
   EXPECT_FALSE(ids.may_have(0));
   ids.prefetch(0);
@@ -93,7 +93,7 @@ TEST(forgotten_ids, have_all_that_were_added_and_few_others) {
   EXPECT_GT(wrong, 0U) << "they are not bounded";
 }
 
-TEST(recent_ids, never_calls_an_id_stored_that_was_not_added) {
+TEST(id_cache, never_calls_an_id_stored_that_was_not_added) {
   memory_of_ids m{1 << 22};
   for (std::uint64_t i = 0; i < 50'000; ++i) m.add({i, i * 2});
   for (std::uint64_t i = 0; i < 50'000; ++i) {
@@ -102,21 +102,21 @@ TEST(recent_ids, never_calls_an_id_stored_that_was_not_added) {
   }
 }
 
-TEST(recent_ids, knows_nothing_of_what_was_stored_before_it) {
+TEST(id_cache, knows_nothing_of_what_was_stored_before_it) {
   const memory_of_ids m{1 << 20, event_id{5, 5}};
   EXPECT_EQ(m.find({5, 5}), answer::unknown);
   EXPECT_EQ(m.find({4, 9}), answer::unknown);
   EXPECT_EQ(m.find({5, 6}), answer::absent);
 }
 
-TEST(recent_ids, remembers_late_ones_too) {
+TEST(id_cache, remembers_late_ones_too) {
   memory_of_ids m{1 << 20, event_id{5, 5}};
   m.add({4, 4});
   EXPECT_EQ(m.find({4, 4}), answer::stored);
   EXPECT_EQ(m.find({4, 5}), answer::unknown);
 }
 
-TEST(recent_ids, starts_above_the_highest_of_all_it_is_told) {
+TEST(id_cache, starts_above_the_highest_of_all_it_is_told) {
   memory_of_ids m{1 << 20};
   m.ids.start_above({7, 0});
   m.ids.start_above({3, 0});
@@ -124,14 +124,14 @@ TEST(recent_ids, starts_above_the_highest_of_all_it_is_told) {
   EXPECT_EQ(m.find({7, 1}), answer::absent);
 }
 
-TEST(recent_ids, tells_the_same_id_of_two_aggregates_apart) {
+TEST(id_cache, tells_the_same_id_of_two_aggregates_apart) {
   memory_of_ids m{1 << 20};
   m.add({1, 1});
   EXPECT_EQ(m.find({1, 1}), answer::stored);
   EXPECT_EQ(m.find({1, 1}, 'q'), answer::absent);
 }
 
-TEST(recent_ids, keeps_an_id_whose_mark_is_all_zeros) {
+TEST(id_cache, keeps_an_id_whose_mark_is_all_zeros) {
   memory_of_ids m{1 << 20};
   const event_id id{std::uint64_t{'p'} << 32U, 'p'};
   EXPECT_EQ(m.find(id), answer::absent);
@@ -139,7 +139,7 @@ TEST(recent_ids, keeps_an_id_whose_mark_is_all_zeros) {
   EXPECT_EQ(m.find(id), answer::stored);
 }
 
-TEST(recent_ids, stays_useful_after_ids_that_are_far_ahead) {
+TEST(id_cache, stays_useful_after_ids_that_are_far_ahead) {
   memory_of_ids m{k_little};
   const std::optional<event_id> horizon = event_id{100'000, 0};
   const event_id far{900'000, 1};
@@ -149,7 +149,7 @@ TEST(recent_ids, stays_useful_after_ids_that_are_far_ahead) {
   EXPECT_EQ(m.find(far), answer::stored);
 }
 
-TEST(recent_ids, forgets_no_id_however_many_are_far_ahead) {
+TEST(id_cache, forgets_no_id_however_many_are_far_ahead) {
   memory_of_ids m{k_little};
   const std::optional<event_id> horizon = event_id{10, 0};
   for (std::uint64_t i = 0; i < 50'000; ++i) m.add({1'000 + i % 7, i}, 'p', horizon);
@@ -157,9 +157,9 @@ TEST(recent_ids, forgets_no_id_however_many_are_far_ahead) {
 }
 
 /// So that rows can have the rest.
-TEST(recent_ids, remember_as_many_in_what_they_take_as_in_what_they_were_given) {
+TEST(id_cache, remember_as_many_in_what_they_take_as_in_what_they_were_given) {
   constexpr std::uint64_t k_given = 700'000;
-  const std::uint64_t taken = recent_ids::taken_of(k_given);
+  const std::uint64_t taken = id_cache::taken_of(k_given);
   EXPECT_GT(taken, k_given / 2);
   EXPECT_LE(taken, k_given);
   memory_of_ids all{k_given};

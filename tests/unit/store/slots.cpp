@@ -58,7 +58,7 @@ class slots_of_a_stream : public store_support::fixture {
     }
     rocksdb::WriteBatch* made = must(writer_->build(batch, *lookup_, memory_, rejected_, {}));
     must(writes_->start(*made, batch.step));
-    must(writes_->settle());
+    must(writes_->wait_for_write());
   }
 
   [[nodiscard]] step_rows look_up(std::size_t which, const step_plan& plan) {

@@ -22,7 +22,7 @@ const topic_partition k_p1 = at("t", 1);
 /// A world with its pages.
 struct watched_world : session_world {
   using session_world::session_world;
-  health_pages pages{board, meter};
+  health_pages pages{status, meter};
 
   void produce(const topic_partition& where, int from, int to) {
     for (int n = from; n <= to; ++n) source.produce(where, event("a" + place(where), n));
@@ -102,7 +102,7 @@ TEST(readiness, names_every_stopped_partition_and_goes_on_living) {
     EXPECT_EQ(w.metric(of_partition("ratchet_partition_stopped", 0)), 1);
     EXPECT_EQ(w.metric(of_partition("ratchet_partition_stopped", 1)), 0);
     // Nothing that becomes well elsewhere hides it.
-    w.board.set_ready(true);
+    w.status.set_ready(true);
     EXPECT_EQ(w.ask("/readyz").status, 503U);
     asked = true;
   }};
@@ -111,30 +111,30 @@ TEST(readiness, names_every_stopped_partition_and_goes_on_living) {
 }
 
 TEST(readiness, lists_what_stands_against_it_until_each_is_cleared) {
-  live_board board{timestamp{}};
-  board.set_ready(true);
-  board.set_obstacle("disk", "the disk is nearly full");
-  board.set_obstacle("memory", "memory is short");
-  EXPECT_FALSE(board.snapshot().ready);
-  EXPECT_EQ(board.snapshot().ready_reason, "the disk is nearly full; memory is short");
-  board.set_obstacle("disk", "the disk is full");
-  board.clear_obstacle("memory");
-  EXPECT_EQ(board.snapshot().ready_reason, "the disk is full");
-  board.clear_obstacle("disk");
-  board.clear_obstacle("disk");
-  EXPECT_TRUE(board.snapshot().ready);
-  EXPECT_EQ(board.snapshot().ready_reason, "");
+  instance_status status{timestamp{}};
+  status.set_ready(true);
+  status.raise_condition("disk", "the disk is nearly full");
+  status.raise_condition("memory", "memory is short");
+  EXPECT_FALSE(status.snapshot().ready);
+  EXPECT_EQ(status.snapshot().ready_reason, "the disk is nearly full; memory is short");
+  status.raise_condition("disk", "the disk is full");
+  status.clear_condition("memory");
+  EXPECT_EQ(status.snapshot().ready_reason, "the disk is full");
+  status.clear_condition("disk");
+  status.clear_condition("disk");
+  EXPECT_TRUE(status.snapshot().ready);
+  EXPECT_EQ(status.snapshot().ready_reason, "");
 }
 
 TEST(readiness, names_the_partitions_of_each_answer_where_there_are_several) {
-  live_board board{timestamp{}};
-  board.set_ready(true);
-  board.set_assigned("payments", std::vector{at("t", 0), at("t", 1), at("t", 2)});
-  board.set_stopped("payments", at("t", 0), "t/0: set back\nstart with `store`");
-  EXPECT_EQ(board.snapshot().ready_reason, "t/0: set back; start with `store`");
-  board.set_stopped("payments", at("t", 1), "t/1: shorter\nstart with `rebuild`");
-  board.set_stopped("payments", at("t", 2), "t/2: set back\nstart with `store`");
-  EXPECT_EQ(board.snapshot().ready_reason,
+  instance_status status{timestamp{}};
+  status.set_ready(true);
+  status.set_assigned("payments", std::vector{at("t", 0), at("t", 1), at("t", 2)});
+  status.set_stopped("payments", at("t", 0), "t/0: set back\nstart with `store`");
+  EXPECT_EQ(status.snapshot().ready_reason, "t/0: set back; start with `store`");
+  status.set_stopped("payments", at("t", 1), "t/1: shorter\nstart with `rebuild`");
+  status.set_stopped("payments", at("t", 2), "t/2: set back\nstart with `store`");
+  EXPECT_EQ(status.snapshot().ready_reason,
             "t/0: set back; t/1: shorter; t/2: set back; t/0, t/2: start with `store`; t/1: start with "
             "`rebuild`");
 }
@@ -183,9 +183,9 @@ TEST(liveness, gives_what_is_no_turn_its_own_time) {
 
 TEST(health, is_asked_by_others_while_the_owner_counts) {
   const system_clock_port clock;
-  live_board board{clock.now()};
+  instance_status status{clock.now()};
   run_meter meter{clock};
-  const health_pages pages{board, meter};
+  const health_pages pages{status, meter};
   std::atomic<bool> stop{false};
   std::thread owner{[&] {
     for (std::uint64_t n = 1; !stop; ++n) {
@@ -202,9 +202,9 @@ TEST(health, is_asked_by_others_while_the_owner_counts) {
       sample.streams[0].next_offsets = {{k_p0, static_cast<std::int64_t>(n)}};
       meter.publish(std::move(sample));
       meter.publish(resource_sample{{}, n, n});
-      board.set_ready(n % 2 == 0, "odd");
-      board.set_stopped("payments", k_p0, "stopped");
-      board.clear_stopped("payments", k_p0);
+      status.set_ready(n % 2 == 0, "odd");
+      status.set_stopped("payments", k_p0, "stopped");
+      status.clear_stopped("payments", k_p0);
     }
   }};
   double seen = 0;

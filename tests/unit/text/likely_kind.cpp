@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 
 namespace ratchet {
 namespace {

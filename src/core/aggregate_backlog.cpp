@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "core/waiting_machine.hpp"
+#include "core/aggregate_backlog.hpp"
 
 #include <algorithm>
 
@@ -99,9 +99,9 @@ published_outputs outputs_of(std::uint32_t aggregate, const event& e, std::optio
           e.index};
 }
 
-waiting_machine::waiting_machine(const surroundings& around, std::string_view aggregate,
-                                 const aggregate_row* row, const backlog_rows* stored)
-    : around_{around}, aggregate_{aggregate}, row_{row}, stored_{stored}, time_here_{around.stream_time} {
+aggregate_backlog::aggregate_backlog(const dependencies& deps, std::string_view aggregate,
+                                     const aggregate_row* row, const backlog_rows* stored)
+    : deps_{deps}, aggregate_{aggregate}, row_{row}, stored_{stored}, time_here_{deps.stream_time} {
   if (row != nullptr) seen_ = row->seen;
   if (row != nullptr && row->has_last) {
     has_last_ = true;
@@ -111,7 +111,7 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
     time_ = row->time;
     if (!row->deleted) state_.assign(row->snapshot);
   }
-  defers_ = around.rules.deferred || (stored != nullptr && stored->backlog.accepted);
+  defers_ = deps.rules.deferred || (stored != nullptr && stored->backlog.accepted);
   if (defers_) handled_ = {has_last_, last_, id_, payload_hash_, time_};
   if (stored == nullptr) return;
   backlog_ = stored->backlog;
@@ -147,17 +147,17 @@ waiting_machine::waiting_machine(const surroundings& around, std::string_view ag
   }
 }
 
-bool waiting_machine::take(const incoming_event& came) {
+bool aggregate_backlog::take(const incoming_event& came) {
   if (stopped_) return false;
   incoming_event in = came;
   at_ = in.index;
-  const bool has_time = in.stream_time && !has_no_time(around_.rules, *in.stream_time - around_.rules.window);
+  const bool has_time = in.stream_time && !has_no_time(deps_.rules, *in.stream_time - deps_.rules.window);
   time_here_ = has_time ? in.stream_time : std::nullopt;
   if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
   forget_reopened(in.floor);
   const bool anew = is_gone(in.age);
-  const decision d = decide(around_.rules.gate, facts_of(in, anew));
-  const bool waits_as_dead = is_kept_as_dead(around_.rules, d);
+  const decision d = decide(deps_.rules.gate, facts_of(in, anew));
+  const bool waits_as_dead = is_kept_as_dead(deps_.rules, d);
   const bool is_taken = d.verdict == verdict::applied || d.verdict == verdict::parked || waits_as_dead;
   if (anew && is_taken) begin_anew();
   if (d.verdict == verdict::applied) {
@@ -170,31 +170,31 @@ bool waiting_machine::take(const incoming_event& came) {
     decide_now(in, d);
   }
   // A gap that this event leaves behind may be an old one.
-  const gap_config& gap = around_.rules.gap;
+  const gap_config& gap = deps_.rules.gap;
   const bool skips = is_strict() && gap.policy == gap_policy::skip && has_time;
   if (skips) skip_gaps(*in.stream_time - gap.timeout);
-  return !stopped_ && !around_.room.exceeded;
+  return !stopped_ && !deps_.room.exceeded;
 }
 
 /// What the event is counted as; see counted_sequence().
-sequence waiting_machine::count(const decoded_event& e, bool seen) const {
-  if (!around_.rules.restarts || !has_last_) return e.sequence;
+sequence aggregate_backlog::count(const decoded_event& e, bool seen) const {
+  if (!deps_.rules.restarts || !has_last_) return e.sequence;
   const bool was_delete = payload_hash_ == hash128{} && !backlog_.was_skipped(last_);
   return counted_sequence({last_, was_delete}, e, seen);
 }
 
 /// None of its events waits, and what was handled of it is forgotten.
-bool waiting_machine::is_gone(const event_age& age) const {
+bool aggregate_backlog::is_gone(const event_age& age) const {
   return backlog_.events() == 0 && is_forgotten(age, seen_);
 }
 
 /// As if nothing had ever come of it; its rows are written over.
-void waiting_machine::begin_anew() {
+void aggregate_backlog::begin_anew() {
   folded_.drop();
   state_.erase();
   ran_ = true;
   moved_ = true;
-  if (has_last_) ++around_.counts.forgotten;
+  if (has_last_) ++deps_.counts.forgotten;
   has_last_ = false;
   last_ = {};
   id_.reset();
@@ -207,8 +207,8 @@ void waiting_machine::begin_anew() {
 }
 
 /// Something of it is handled.
-void waiting_machine::touch(std::optional<timestamp> when) {
-  if (around_.rules.retention) {
+void aggregate_backlog::touch(std::optional<timestamp> when) {
+  if (deps_.rules.retention) {
     seen_ = std::max(seen_, when);  // none is below all
   } else {
     seen_.reset();
@@ -218,13 +218,13 @@ void waiting_machine::touch(std::optional<timestamp> when) {
 /// An accepted event counts from when it came, so that what is forgotten does not rest on how far reducers
 /// have come; but what has waited for longer than that is not forgotten at once, nor what came without a
 /// `retention`.
-void waiting_machine::touch_late() {
-  const auto& retention = around_.rules.retention;
+void aggregate_backlog::touch_late() {
+  const auto& retention = deps_.rules.retention;
   const bool is_late = !seen_ || (retention && time_here_ && *seen_ < *time_here_ - *retention);
   if (!retention || is_late) touch(time_here_);
 }
 
-gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
+gate_facts aggregate_backlog::facts_of(incoming_event& in, bool anew) {
   const decoded_event& e = *in.event;
   gate_facts facts;
   const bool has_last = has_last_ && !anew;
@@ -232,8 +232,8 @@ gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
     facts.last = last_;
     facts.last_was_skipped = backlog_.was_skipped(last_);
   }
-  facts.has_id = e.has_id && around_.rules.dedup;
-  if (around_.rules.monotonic_ids) {
+  facts.has_id = e.has_id && deps_.rules.dedup;
+  if (deps_.rules.monotonic_ids) {
     facts.id_seen = facts.has_id && in.number_known;
   } else if (facts.has_id) {
     const auto here = filed_.find(e.id);
@@ -244,7 +244,7 @@ gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
   const bool is_known = has_last || backlog_.events() > 0;
-  if (!is_known) facts.older_than_retention = is_too_old(around_.rules, e, in.age, facts.id_seen);
+  if (!is_known) facts.older_than_retention = is_too_old(deps_.rules, e, in.age, facts.id_seen);
   in.sequence = anew ? e.sequence : count(e, facts.id_seen);
   facts.incoming = in.sequence;
   facts.begins_at = e.begins_at;
@@ -255,7 +255,7 @@ gate_facts waiting_machine::facts_of(incoming_event& in, bool anew) {
   return facts;
 }
 
-bool waiting_machine::waits_under(const event_id& id) {
+bool aggregate_backlog::waits_under(const event_id& id) {
   if (!ids_) {
     ids_.emplace();
     for (const auto& [number, known] : entries_) enter_id(known.event.head);
@@ -263,22 +263,22 @@ bool waiting_machine::waits_under(const event_id& id) {
   return ids_->contains(id);
 }
 
-void waiting_machine::enter_id(const waiting_head& head) {
+void aggregate_backlog::enter_id(const waiting_head& head) {
   if (ids_ && head.id) ids_->insert(*head.id);
 }
 
-void waiting_machine::forget_id(const waiting_head& head) {
+void aggregate_backlog::forget_id(const waiting_head& head) {
   if (ids_ && head.id) ids_->erase(*head.id);
 }
 
 /// As the gate judges an event of L's number.
-claim waiting_machine::claimed_by(const decoded_event& e, sequence number) {
+claim aggregate_backlog::claimed_by(const decoded_event& e, sequence number) {
   if (is_arrival()) return e.has_id && waits_under(e.id) ? claim::same_id : claim::none;
   const auto at = entries_.find(number);
   if (at == entries_.end()) return claim::none;
   const waiting_head& head = at->second.event.head;
-  const bool has_ids = head.id && e.has_id && around_.rules.dedup;
-  const bool may_tie = around_.rules.gate.ties_by_offset;
+  const bool has_ids = head.id && e.has_id && deps_.rules.dedup;
+  const bool may_tie = deps_.rules.gate.ties_by_offset;
   if (has_ids && *head.id == e.id) return claim::same_id;
   if ((!has_ids || may_tie) && head.payload_hash == e.payload_hash) return claim::same_id;
   // The later one of two events that tie. One that is known by its head alone cannot be replaced: behind
@@ -287,53 +287,53 @@ claim waiting_machine::claimed_by(const decoded_event& e, sequence number) {
 }
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
-bool waiting_machine::next_is_hidden() const {
+bool aggregate_backlog::next_is_hidden() const {
   if (!last_loaded_) return false;
   if (entries_.empty()) return true;
   const auto& [number, lowest] = *entries_.begin();
   return number > *last_loaded_ && !lowest.asked;
 }
 
-bool waiting_machine::is_blocked(sequence s) const {
+bool aggregate_backlog::is_blocked(sequence s) const {
   if (is_latest() || not_accepted() == 0) return false;
   if (is_arrival() || backlog_.held || next_is_hidden()) return true;
   return entries_.begin()->first < s;
 }
 
-sequence waiting_machine::next_number() const {
+sequence aggregate_backlog::next_number() const {
   const sequence highest = std::max(has_last_ ? last_ : seq(0), backlog_.highest);
   return behind(highest);
 }
 
-bool waiting_machine::may_be_next(const waiting_head& head) const {
+bool aggregate_backlog::may_be_next(const waiting_head& head) const {
   if (is_arrival()) return true;
-  const gate_rules& rules = around_.rules.gate;
+  const gate_rules& rules = deps_.rules.gate;
   if (has_last_) return is_successor(last_, head.sequence, rules, head.begins_at);
   if (rules.first == first_number::any) return head.begins_at || backlog_.adopted == head.sequence;
   return is_first(head.sequence, rules, head.begins_at);
 }
 
 /// Where it is not `any`.
-std::uint64_t waiting_machine::first_of_epoch() const noexcept {
-  return around_.rules.gate.first == first_number::one ? 1 : 0;
+std::uint64_t aggregate_backlog::first_of_epoch() const noexcept {
+  return deps_.rules.gate.first == first_number::one ? 1 : 0;
 }
 
 /// A time that lies further ahead than any pause was set by a clock that has been set back since: it would
 /// come hours too late.
-bool waiting_machine::is_due(const waiting_event& e) const {
-  return e.due <= around_.now || *e.due - around_.now > longest_pause(around_.rules.retry, e.attempts);
+bool aggregate_backlog::is_due(const waiting_event& e) const {
+  return e.due <= deps_.now || *e.due - deps_.now > longest_pause(deps_.rules.retry, e.attempts);
 }
 
-bool waiting_machine::is_left_to_people(sequence s) const {
-  return has_last_ && ratchet::is_left_to_people(around_.rules.gate, last_, s);
+bool aggregate_backlog::is_left_to_people(sequence s) const {
+  return has_last_ && ratchet::is_left_to_people(deps_.rules.gate, last_, s);
 }
 
-bool waiting_machine::is_never_skipped(sequence s) const {
-  return has_last_ && ratchet::is_never_skipped(around_.rules, last_, s);
+bool aggregate_backlog::is_never_skipped(sequence s) const {
+  return has_last_ && ratchet::is_never_skipped(deps_.rules, last_, s);
 }
 
-void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 payload_hash,
-                               std::optional<timestamp> time) {
+void aggregate_backlog::moved_to(sequence s, std::optional<event_id> id, hash128 payload_hash,
+                                 std::optional<timestamp> time) {
   has_last_ = true;
   last_ = s;
   id_ = id;
@@ -343,19 +343,19 @@ void waiting_machine::moved_to(sequence s, std::optional<event_id> id, hash128 p
   backlog_.adopted.reset();
 }
 
-void waiting_machine::decide_now(const incoming_event& in, decision d) {
+void aggregate_backlog::decide_now(const incoming_event& in, decision d) {
   said_.push_back({in.index, d});
-  settled_.push_back({in.index, d});
+  resolved_.push_back({in.index, d});
 }
 
 /// Of one that is not kept yet, and did not fail.
-wait_reason waiting_machine::reason_of(sequence s) const {
+wait_reason aggregate_backlog::reason_of(sequence s) const {
   if (backlog_.held) return wait_reason::limit;
   if (is_blocked(s)) return wait_reason::behind;
   return is_left_to_people(s) ? wait_reason::epoch : wait_reason::gap;
 }
 
-void waiting_machine::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
+void aggregate_backlog::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
   event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(in.sequence),
                  failure != nullptr ? failure->error() : std::string{}};
   if (as == waiting_state::dead && failure == nullptr) why = {in.index, wait_reason::too_old, k_too_old};
@@ -366,9 +366,9 @@ void waiting_machine::wait(const incoming_event& in, waiting_state as, const red
   said_.push_back({in.index, {verdict_of(as, backlog_.held), reject_reason::none}});
 }
 
-waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& in, waiting_state as,
-                                                         const reducer_call* failure) {
-  entry kept{.event = make_waiting(in, around_.rules.dedup, around_.now), .changed = true, .index = in.index};
+aggregate_backlog::entries::iterator aggregate_backlog::keep(const incoming_event& in, waiting_state as,
+                                                             const reducer_call* failure) {
+  entry kept{.event = make_waiting(in, deps_.rules.dedup, deps_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
   // Only a tie comes upon an event of its own number: of the two the later one is kept.
@@ -380,7 +380,7 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
   // but one that waits for people did not.
   // Where the stream has no time yet, a record's own stands in, and like that never passes the clock.
   std::optional<timestamp> began = in.stream_time ? in.stream_time : in.event->record_time;
-  if (began && !in.stream_time) began = std::min(*began, around_.now + around_.rules.max_skew);
+  if (began && !in.stream_time) began = std::min(*began, deps_.now + deps_.rules.max_skew);
   head.since = began;
   const auto above = entries_.upper_bound(head.sequence);
   const bool waited_too =
@@ -389,15 +389,15 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
     const timestamp older = *above->second.event.head.since;
     head.since = head.since ? std::min(*head.since, older) : older;
   }
-  const bool needs_time = around_.rules.opaque_ids && head.id && !kept.event.record.time;
+  const bool needs_time = deps_.rules.opaque_ids && head.id && !kept.event.record.time;
   if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
   // What it publishes is told from that of an earlier life by the time of its partition: the stream's may
   // stand still, or not be known.
-  const bool is_numbered = around_.rules.retention && !head.id;
+  const bool is_numbered = deps_.rules.retention && !head.id;
   if (is_numbered && !kept.event.record.time) kept.event.id_time = in.age.seen;
   if (failure != nullptr) note_failure(kept.event, *failure);
   if (failure == nullptr && as == waiting_state::dead) kept.event.error = k_too_old;
-  around_.room.add(kept.event.bytes());
+  deps_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
   count_entry(as, 1);
   enter_id(head);
@@ -405,22 +405,22 @@ waiting_machine::entries::iterator waiting_machine::keep(const incoming_event& i
 }
 
 /// Accepted ones are in no trouble, however many they are.
-void waiting_machine::hold_if_too_many() {
-  if (backlog_.held || not_accepted() <= around_.rules.waiting.per_aggregate) return;
+void aggregate_backlog::hold_if_too_many() {
+  if (backlog_.held || not_accepted() <= deps_.rules.waiting.per_aggregate) return;
   backlog_.held = true;
   audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
-                              std::to_string(around_.rules.waiting.per_aggregate) +
+                              std::to_string(deps_.rules.waiting.per_aggregate) +
                               " events wait; all of them are dead until an operator decides");
 }
 
-void waiting_machine::count_entry(waiting_state state, std::int64_t change) {
+void aggregate_backlog::count_entry(waiting_state state, std::int64_t change) {
   std::uint64_t& count = state == waiting_state::parked     ? backlog_.parked
                          : state == waiting_state::retrying ? backlog_.retrying
                                                             : backlog_.dead;
   count += static_cast<std::uint64_t>(change);
 }
 
-void waiting_machine::set_state(entry& e, waiting_state state) {
+void aggregate_backlog::set_state(entry& e, waiting_state state) {
   count_entry(e.event.head.state, -1);
   e.event.head.state = state;
   count_entry(state, 1);
@@ -429,32 +429,32 @@ void waiting_machine::set_state(entry& e, waiting_state state) {
 
 /// What the id of an event that waited is filed under. What stood in for a record's time when it came is not
 /// kept, but when the event began to wait is, in stream time: `since`, unless that is of an older event.
-timestamp waiting_machine::filed_time_of(const waiting_event& e) const {
-  if (!around_.rules.opaque_ids) return e.head.id->time();
+timestamp aggregate_backlog::filed_time_of(const waiting_event& e) const {
+  if (!deps_.rules.opaque_ids) return e.head.id->time();
   if (e.record.time) return *e.record.time;
   return e.id_time ? *e.id_time : e.head.since.value_or(timestamp{});
 }
 
 /// A number that grows is remembered by its partition, and filed nowhere.
-void waiting_machine::file(const event_id& id, timestamp filed, std::optional<timestamp> record_time) {
-  if (around_.rules.monotonic_ids) return;
+void aggregate_backlog::file(const event_id& id, timestamp filed, std::optional<timestamp> record_time) {
+  if (deps_.rules.monotonic_ids) return;
   filed_[id] = filed;
   std::erase_if(backlog_.reopened, [&id](const reopened_id& r) { return r.id == id; });
   count_if_ahead(filed, record_time, 1);
 }
 
-void waiting_machine::count_if_ahead(timestamp filed, std::optional<timestamp> record_time,
-                                     std::int64_t change) {
-  const bool is_ahead = record_time && filed - around_.rules.max_skew > *record_time;
+void aggregate_backlog::count_if_ahead(timestamp filed, std::optional<timestamp> record_time,
+                                       std::int64_t change) {
+  const bool is_ahead = record_time && filed - deps_.rules.max_skew > *record_time;
   if (is_ahead) ids_ahead_ += static_cast<std::uint64_t>(change);
 }
 
-void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*becomes) {
+void aggregate_backlog::remove(entries::iterator at, std::uint64_t counters::*becomes) {
   entry& e = at->second;
   waiting_event& event = e.event;
   const bool was_accepted = is_accepted(at->first);
   count_entry(event.head.state, -1);
-  around_.room.remove(event.bytes());
+  deps_.room.remove(event.bytes());
   // In the order of arrival no number says that it was skipped: its id does.
   const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded ||
                             (is_arrival() && becomes == &counters::skipped);
@@ -466,9 +466,9 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   }
   if (e.index) {
     const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;
-    settled_.push_back({*e.index, {v, reject_reason::none}});
+    resolved_.push_back({*e.index, {v, reject_reason::none}});
   } else {
-    ++(around_.counts.*becomes);
+    ++(deps_.counts.*becomes);
   }
   tell(event.head, end_of(becomes), std::move(event.record.where), event.record.place());
   if (e.stored) removed_.push_back(event.head);
@@ -479,8 +479,8 @@ void waiting_machine::remove(entries::iterator at, std::uint64_t counters::*beco
   if (not_accepted() == 0) backlog_.held = false;  // as it would be in a step behind this
 }
 
-void waiting_machine::tell(const waiting_head& head, waiting_end end, topic_partition where,
-                           event_place place, std::string error) {
+void aggregate_backlog::tell(const waiting_head& head, waiting_end end, topic_partition where,
+                             event_place place, std::string error) {
   fates_.push_back(
       {0, at_, head.sequence, end, std::move(where), place.offset, std::move(error), place.index});
 }

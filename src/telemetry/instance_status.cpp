@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "telemetry/live_board.hpp"
+#include "telemetry/instance_status.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,43 +8,43 @@
 
 namespace ratchet {
 
-live_board::live_board(timestamp started_at) {
+instance_status::instance_status(timestamp started_at) {
   status_.started_at = started_at;
   status_.ready_reason = "starting";
 }
 
-void live_board::set_ready(bool ready, std::string_view reason) {
+void instance_status::set_ready(bool ready, std::string_view reason) {
   const std::scoped_lock lock{mutex_};
   status_.ready = ready;
   status_.ready_reason = reason;
 }
 
-void live_board::set_obstacle(std::string_view name, std::string_view reason) {
+void instance_status::raise_condition(std::string_view name, std::string_view reason) {
   const std::scoped_lock lock{mutex_};
-  obstacles_.insert_or_assign(std::string{name}, std::string{reason});
+  conditions_.insert_or_assign(std::string{name}, std::string{reason});
 }
 
-void live_board::clear_obstacle(std::string_view name) {
+void instance_status::clear_condition(std::string_view name) {
   const std::scoped_lock lock{mutex_};
-  if (const auto at = obstacles_.find(name); at != obstacles_.end()) obstacles_.erase(at);
+  if (const auto at = conditions_.find(name); at != conditions_.end()) conditions_.erase(at);
 }
 
-void live_board::set_outbox_trouble(std::string_view text) {
+void instance_status::set_outbox_trouble(std::string_view text) {
   const std::scoped_lock lock{mutex_};
   status_.outbox_trouble = text;
 }
 
-void live_board::set_sink(std::string_view name, live_sink how) {
+void instance_status::set_sink(std::string_view name, live_sink how) {
   const std::scoped_lock lock{mutex_};
   status_.sinks.insert_or_assign(std::string{name}, std::move(how));
 }
 
-void live_board::set_fields(std::string_view stream, live_fields fields) {
+void instance_status::set_fields(std::string_view stream, live_fields fields) {
   const std::scoped_lock lock{mutex_};
   status_.fields.insert_or_assign(std::string{stream}, std::move(fields));
 }
 
-void live_board::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
+void instance_status::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
   const std::scoped_lock lock{mutex_};
   live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;
   for (auto& [where, partition] : known) partition.assigned = false;
@@ -57,23 +57,25 @@ void live_board::set_assigned(std::string_view stream, std::span<const topic_par
   }
 }
 
-void live_board::set_committed(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+void instance_status::set_committed(std::string_view stream, const topic_partition& where,
+                                    std::int64_t offset) {
   const std::scoped_lock lock{mutex_};
   at(stream, where).committed = offset;
 }
 
-void live_board::set_log_end(std::string_view stream, const topic_partition& where, std::int64_t offset) {
+void instance_status::set_log_end(std::string_view stream, const topic_partition& where,
+                                  std::int64_t offset) {
   const std::scoped_lock lock{mutex_};
   at(stream, where).log_end = offset;
 }
 
-stop_words words_of_stop(std::string_view stopped) noexcept {
+stop_message message_of_stop(std::string_view stopped) noexcept {
   const std::size_t end = std::min(stopped.find('\n'), stopped.size());
   return {stopped.substr(0, end), stopped.substr(std::min(end + 1, stopped.size()))};
 }
 
 void add_new(std::vector<std::string>& to_do, std::string_view stopped) {
-  const std::string_view one = words_of_stop(stopped).to_do;
+  const std::string_view one = message_of_stop(stopped).to_do;
   if (!one.empty() && std::find(to_do.begin(), to_do.end(), one) == to_do.end()) to_do.emplace_back(one);
 }
 
@@ -83,52 +85,53 @@ std::string joined(const std::vector<std::string>& to_do) {
   return text;
 }
 
-void live_board::set_held_back(std::string_view stream, const topic_partition& where,
-                               std::optional<std::int64_t> offset) {
+void instance_status::set_held_back(std::string_view stream, const topic_partition& where,
+                                    std::optional<std::int64_t> offset) {
   const std::scoped_lock lock{mutex_};
   at(stream, where).held_back = offset;
 }
 
-void live_board::set_stopped(std::string_view stream, const topic_partition& where, std::string_view reason) {
+void instance_status::set_stopped(std::string_view stream, const topic_partition& where,
+                                  std::string_view reason) {
   const std::scoped_lock lock{mutex_};
   at(stream, where).stopped = reason;
 }
 
-void live_board::clear_stopped(std::string_view stream, const topic_partition& where) {
+void instance_status::clear_stopped(std::string_view stream, const topic_partition& where) {
   const std::scoped_lock lock{mutex_};
   live_partition& partition = at(stream, where);
   partition.stopped.reset();
   partition.asked.reset();
 }
 
-void live_board::ask(const question& q) {
+void instance_status::ask(const question& q) {
   if (!q.where) return;
   const std::scoped_lock lock{mutex_};
   at(q.stream, *q.where).asked = q;
 }
 
-void live_board::forget_questions() {
+void instance_status::forget_questions() {
   const std::scoped_lock lock{mutex_};
   for (auto& [stream, partitions] : status_.streams) {
     for (auto& [where, partition] : partitions) partition.asked.reset();
   }
 }
 
-live_status live_board::snapshot() const {
+status_snapshot instance_status::snapshot() const {
   const std::scoped_lock lock{mutex_};
-  live_status all = status_;
+  status_snapshot all = status_;
   const auto add = [&all](std::string_view reason) {
     if (!all.ready_reason.empty()) all.ready_reason += "; ";
     all.ready_reason += reason;
     all.ready = false;
   };
-  for (const auto& [name, reason] : obstacles_) add(reason);
+  for (const auto& [name, reason] : conditions_) add(reason);
   // Each answer once, with the partitions that it is of where there are several answers.
   std::vector<std::pair<std::string_view, std::string>> to_do;
   for (const auto& [stream, partitions] : all.streams) {
     for (const auto& [where, partition] : partitions) {
       if (!partition.stopped) continue;
-      const stop_words words = words_of_stop(*partition.stopped);
+      const stop_message words = message_of_stop(*partition.stopped);
       add(words.what);
       if (words.to_do.empty()) continue;
       const auto known =
@@ -145,7 +148,7 @@ live_status live_board::snapshot() const {
   return all;
 }
 
-live_partition& live_board::at(std::string_view stream, const topic_partition& where) {
+live_partition& instance_status::at(std::string_view stream, const topic_partition& where) {
   auto found = status_.streams.find(stream);
   if (found == status_.streams.end()) found = status_.streams.try_emplace(std::string{stream}).first;
   return found->second[where];

@@ -10,7 +10,7 @@
 
 #include "ratchet/types.hpp"
 #include "store/engine/huge_pages.hpp"
-#include "store/step/forgotten_ids.hpp"
+#include "store/step/evicted_ids.hpp"
 
 namespace ratchet {
 
@@ -31,13 +31,13 @@ struct id_mark {
 /// answers for ids that come late and are new, as all do of a partition that is read behind the others. Below
 /// a boundary, the highest id that went out of the filter too, nothing is known. Bounded: two generations
 /// of either; when the younger is full, the older goes. Thread-safety: one owner thread.
-class recent_ids {
+class id_cache {
  public:
   enum class answer : std::uint8_t { absent, stored, unknown };
 
   /// `stored`: the highest id in the database, or none. `bytes`: the memory it may take, half of it for those
   /// that are remembered whole.
-  recent_ids(std::optional<event_id> stored, std::uint64_t bytes);
+  id_cache(std::optional<event_id> stored, std::uint64_t bytes);
 
   /// What it will take of `bytes`: its tables double until they have no room to. More where these are too few
   /// for the first tables.
@@ -73,8 +73,8 @@ class recent_ids {
     [[nodiscard]] bool has(const id_mark&) const noexcept;
     void add(const id_mark&);
   };
-  struct forgotten_generation {
-    forgotten_ids ids;
+  struct evicted_generation {
+    evicted_ids ids;
     event_id highest;
     /// False for all that are higher than the highest: most ids are, and need not be looked for.
     [[nodiscard]] bool may_have(const event_id&, const id_mark&) const noexcept;
@@ -88,8 +88,8 @@ class recent_ids {
   std::size_t most_places_;
   generation young_;
   generation old_;
-  forgotten_generation young_forgotten_;
-  forgotten_generation old_forgotten_;
+  evicted_generation young_forgotten_;
+  evicted_generation old_forgotten_;
 };
 
 }  // namespace ratchet

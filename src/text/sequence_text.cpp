@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

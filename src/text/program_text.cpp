@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "text/program_words.hpp"
+#include "text/program_text.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace ratchet {
 
-std::string in_program_words(std::string text) {
+std::string as_program_text(std::string text) {
   constexpr std::string_view k_typed = "--resume ";
   for (std::size_t at = text.find(k_typed); at != std::string::npos; at = text.find(k_typed, at)) {
     const std::size_t word = at + k_typed.size();
@@ -32,22 +32,22 @@ std::string in_program_words(std::string text) {
   return text;
 }
 
-std::vector<question> in_program_words(std::vector<question> asked) {
+std::vector<question> as_program_text(std::vector<question> asked) {
   for (question& q : asked) {
-    q.message = in_program_words(std::move(q.message));
-    q.hint = in_program_words(std::move(q.hint));
+    q.message = as_program_text(std::move(q.message));
+    q.hint = as_program_text(std::move(q.hint));
   }
   return asked;
 }
 
-problem in_program_words(problem p) {
-  p.message = in_program_words(std::move(p.message));
-  p.hint = in_program_words(std::move(p.hint));
+problem as_program_text(problem p) {
+  p.message = as_program_text(std::move(p.message));
+  p.hint = as_program_text(std::move(p.hint));
   for (diagnostic& d : p.diagnostics) {
-    d.message = in_program_words(std::move(d.message));
-    d.hint = in_program_words(std::move(d.hint));
+    d.message = as_program_text(std::move(d.message));
+    d.hint = as_program_text(std::move(d.hint));
   }
-  p.questions = in_program_words(std::move(p.questions));
+  p.questions = as_program_text(std::move(p.questions));
   return p;
 }
 

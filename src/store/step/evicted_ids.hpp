@@ -14,10 +14,10 @@ namespace ratchet {
 /// A Bloom filter in blocks of which a key has one, so that a question costs one miss of the processor's
 /// cache: the split block Bloom filter of Apache Parquet's format specification. Takes its memory with the
 /// first key. Thread-safety: one owner thread.
-class forgotten_ids {
+class evicted_ids {
  public:
-  forgotten_ids() = default;
-  explicit forgotten_ids(std::uint64_t bytes);
+  evicted_ids() = default;
+  explicit evicted_ids(std::uint64_t bytes);
 
   /// False: it was not added. True for about one in 80 of the others when it is full.
   [[nodiscard]] bool may_have(std::uint64_t hash) const noexcept;

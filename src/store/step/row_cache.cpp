@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/step/recent_rows.hpp"
+#include "store/step/row_cache.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -40,7 +40,7 @@ std::size_t one_of(std::size_t count, std::uint64_t hash) noexcept {
 
 }  // namespace
 
-std::size_t recent_rows::bucket::place_of(const hash128& aggregate) const noexcept {
+std::size_t row_cache::bucket::place_of(const hash128& aggregate) const noexcept {
   const std::uint16_t tag = tag_of(aggregate);
   for (std::size_t i = 0; i < k_ways; ++i) {
     if (tags[i] == tag && rows[i].aggregate == aggregate) return i;
@@ -48,29 +48,29 @@ std::size_t recent_rows::bucket::place_of(const hash128& aggregate) const noexce
   return k_ways;
 }
 
-std::size_t recent_rows::bucket::place_of_age(std::size_t age) const noexcept {
+std::size_t row_cache::bucket::place_of_age(std::size_t age) const noexcept {
   return static_cast<std::size_t>(std::find(ages.begin(), ages.end(), age) - ages.begin());
 }
 
-std::size_t recent_rows::bucket::used() const noexcept {
+std::size_t row_cache::bucket::used() const noexcept {
   return k_ways - static_cast<std::size_t>(std::count(tags.begin(), tags.end(), 0));
 }
 
 /// Those that were used behind its last use are one older now.
-void recent_rows::bucket::use(std::size_t place) noexcept {
+void row_cache::bucket::use(std::size_t place) noexcept {
   const std::uint8_t age = ages[place];
   for (std::uint8_t& other : ages) other = static_cast<std::uint8_t>(other + (other < age ? 1 : 0));
   ages[place] = 0;
 }
 
-void recent_rows::bucket::erase(std::size_t place) noexcept {
+void row_cache::bucket::erase(std::size_t place) noexcept {
   const std::uint8_t age = ages[place];
   for (std::uint8_t& other : ages) other = static_cast<std::uint8_t>(other - (other > age ? 1 : 0));
   ages[place] = k_ways - 1;
   tags[place] = 0;
 }
 
-std::size_t recent_rows::bucket::add(std::uint8_t its_flags, const packed_row& row) noexcept {
+std::size_t row_cache::bucket::add(std::uint8_t its_flags, const packed_row& row) noexcept {
   const std::size_t place = place_of_age(k_ways - 1);
   use(place);
   tags[place] = tag_of(row.aggregate);
@@ -79,7 +79,7 @@ std::size_t recent_rows::bucket::add(std::uint8_t its_flags, const packed_row& r
   return place;
 }
 
-recent_rows::recent_rows(std::uint64_t bytes, bool has_all)
+row_cache::row_cache(std::uint64_t bytes, bool has_all)
     : most_buckets_{static_cast<std::size_t>((bytes - bytes / k_share_of_rests) / sizeof(bucket))},
       most_rests_{
           std::max<std::size_t>(static_cast<std::size_t>(bytes / k_share_of_rests / sizeof(rest)), 1)},
@@ -88,7 +88,7 @@ recent_rows::recent_rows(std::uint64_t bytes, bool has_all)
 }
 
 /// A row came that has it. Begins with an empty memory, so that all of it takes no more than it may.
-void recent_rows::keep_seen() {
+void row_cache::keep_seen() {
   const bool is_empty =
       std::all_of(buckets_.begin(), buckets_.end(), [](const bucket& b) { return b.used() == 0; });
   has_all_ = has_all_ && is_empty;
@@ -98,21 +98,21 @@ void recent_rows::keep_seen() {
   resize(first_buckets(most_buckets_));
 }
 
-void recent_rows::resize(std::size_t buckets) {
+void row_cache::resize(std::size_t buckets) {
   buckets_ = bucket_table(buckets);
   rests_ = rest_table(std::min(buckets * k_ways, most_rests_));
   if (keeps_seen_) seen_ = seen_table(buckets);
 }
 
 /// There must be one.
-std::size_t recent_rows::first_of(const hash128& aggregate) const noexcept {
+std::size_t row_cache::first_of(const hash128& aggregate) const noexcept {
   return one_of(buckets_.size(), aggregate.low);
 }
-std::size_t recent_rows::second_of(const hash128& aggregate) const noexcept {
+std::size_t row_cache::second_of(const hash128& aggregate) const noexcept {
   return one_of(buckets_.size(), aggregate.high);
 }
 
-std::optional<recent_rows::position> recent_rows::position_of(const hash128& aggregate) const noexcept {
+std::optional<row_cache::position> row_cache::position_of(const hash128& aggregate) const noexcept {
   for (const std::size_t at : {first_of(aggregate), second_of(aggregate)}) {
     const std::size_t place = buckets_[at].place_of(aggregate);
     if (place != k_ways) return position{at, place};
@@ -120,13 +120,13 @@ std::optional<recent_rows::position> recent_rows::position_of(const hash128& agg
   return std::nullopt;
 }
 
-std::size_t recent_rows::roomier_of(const hash128& aggregate) const noexcept {
+std::size_t row_cache::roomier_of(const hash128& aggregate) const noexcept {
   const std::size_t first = first_of(aggregate);
   const std::size_t second = second_of(aggregate);
   return buckets_[second].used() < buckets_[first].used() ? second : first;
 }
 
-std::optional<remembered_row> recent_rows::find(const hash128& aggregate) {
+std::optional<remembered_row> row_cache::find(const hash128& aggregate) {
   if (buckets_.empty()) return std::nullopt;
   const auto at = position_of(aggregate);
   if (!at) return std::nullopt;
@@ -159,14 +159,14 @@ std::optional<remembered_row> recent_rows::find(const hash128& aggregate) {
   return out;
 }
 
-void recent_rows::prefetch_buckets(const hash128& aggregate) const noexcept {
+void row_cache::prefetch_buckets(const hash128& aggregate) const noexcept {
   if (buckets_.empty()) return;
   __builtin_prefetch(&buckets_[first_of(aggregate)]);
   __builtin_prefetch(&buckets_[second_of(aggregate)]);
 }
 
 /// Two aggregates with one tag are rare.
-void recent_rows::prefetch_row(const hash128& aggregate) const noexcept {
+void row_cache::prefetch_row(const hash128& aggregate) const noexcept {
   if (buckets_.empty()) return;
   const std::uint16_t tag = tag_of(aggregate);
   for (const std::size_t at : {first_of(aggregate), second_of(aggregate)}) {
@@ -180,7 +180,7 @@ void recent_rows::prefetch_row(const hash128& aggregate) const noexcept {
   }
 }
 
-void recent_rows::put(const hash128& aggregate, const row_head& head) {
+void row_cache::put(const hash128& aggregate, const row_head& head) {
   if (buckets_.empty()) {
     has_all_ = false;
     return;
@@ -206,13 +206,13 @@ void recent_rows::put(const hash128& aggregate, const row_head& head) {
   if (head.has_seen) seen_[at->bucket][at->place] = head.seen.time_since_epoch().count();
 }
 
-void recent_rows::erase(const hash128& aggregate) {
+void row_cache::erase(const hash128& aggregate) {
   if (buckets_.empty()) return;
   if (const auto at = position_of(aggregate)) buckets_[at->bucket].erase(at->place);
 }
 
 /// Twice as many buckets.
-void recent_rows::grow() {
+void row_cache::grow() {
   const bucket_table before = std::move(buckets_);
   const rest_table rests_before = std::move(rests_);
   const seen_table seen_before = std::move(seen_);

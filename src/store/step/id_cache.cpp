@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/step/recent_ids.hpp"
+#include "store/step/id_cache.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,25 +32,25 @@ std::uint64_t hash_of(const id_mark& mark) noexcept {
 
 }  // namespace
 
-std::uint64_t recent_ids::taken_of(std::uint64_t bytes) noexcept {
+std::uint64_t id_cache::taken_of(std::uint64_t bytes) noexcept {
   return most_places(bytes) * 4 * sizeof(id_mark);
 }
 
-recent_ids::recent_ids(std::optional<event_id> stored, std::uint64_t bytes)
+id_cache::id_cache(std::optional<event_id> stored, std::uint64_t bytes)
     : boundary_{stored}, most_places_{most_places(bytes)} {
   young_.places.resize(k_first_places);
-  young_forgotten_.ids = forgotten_ids{most_places_ * sizeof(id_mark)};
+  young_forgotten_.ids = evicted_ids{most_places_ * sizeof(id_mark)};
 }
 
-void recent_ids::start_above(const event_id& stored) {
+void id_cache::start_above(const event_id& stored) {
   boundary_ = std::max(boundary_.value_or(stored), stored);
 }
 
-std::size_t recent_ids::generation::place_of(const id_mark& mark) const noexcept {
+std::size_t id_cache::generation::place_of(const id_mark& mark) const noexcept {
   return static_cast<std::size_t>(((hash_of(mark) >> 32U) * places.size()) >> 32U);
 }
 
-bool recent_ids::generation::has(const id_mark& mark) const noexcept {
+bool id_cache::generation::has(const id_mark& mark) const noexcept {
   if (places.empty()) return false;
   const std::size_t mask = places.size() - 1;
   for (std::size_t at = place_of(mark); places[at] != k_empty; at = (at + 1) & mask) {
@@ -59,7 +59,7 @@ bool recent_ids::generation::has(const id_mark& mark) const noexcept {
   return false;
 }
 
-void recent_ids::generation::add(const id_mark& mark) {
+void id_cache::generation::add(const id_mark& mark) {
   const std::size_t mask = places.size() - 1;
   std::size_t at = place_of(mark);
   while (places[at] != k_empty && places[at] != mark) at = (at + 1) & mask;
@@ -67,11 +67,11 @@ void recent_ids::generation::add(const id_mark& mark) {
   places[at] = mark;
 }
 
-bool recent_ids::forgotten_generation::may_have(const event_id& id, const id_mark& mark) const noexcept {
+bool id_cache::evicted_generation::may_have(const event_id& id, const id_mark& mark) const noexcept {
   return id <= highest && ids.may_have(hash_of(mark));
 }
 
-recent_ids::answer recent_ids::find(const event_id& id, const id_mark& mark) const noexcept {
+id_cache::answer id_cache::find(const event_id& id, const id_mark& mark) const noexcept {
   const id_mark wanted = not_empty(mark);
   if (young_.has(wanted) || old_.has(wanted) || ahead_.contains(wanted)) return answer::stored;
   if (boundary_ && id <= *boundary_) return answer::unknown;
@@ -79,16 +79,16 @@ recent_ids::answer recent_ids::find(const event_id& id, const id_mark& mark) con
   return may_be_forgotten ? answer::unknown : answer::absent;
 }
 
-void recent_ids::prefetch(const event_id& id, const id_mark& mark) const noexcept {
+void id_cache::prefetch(const event_id& id, const id_mark& mark) const noexcept {
   const id_mark wanted = not_empty(mark);
   __builtin_prefetch(young_.places.data() + young_.place_of(wanted));
   if (!old_.places.empty()) __builtin_prefetch(old_.places.data() + old_.place_of(wanted));
-  for (const forgotten_generation* f : {&young_forgotten_, &old_forgotten_}) {
+  for (const evicted_generation* f : {&young_forgotten_, &old_forgotten_}) {
     if (id <= f->highest) f->ids.prefetch(hash_of(wanted));
   }
 }
 
-bool recent_ids::keep_apart(const event_id& id, const id_mark& mark) {
+bool id_cache::keep_apart(const event_id& id, const id_mark& mark) {
   if (ahead_.size() >= k_most_ahead) {
     // Those that the boundary has passed need no place of their own any more.
     std::erase_if(ahead_, [this](const auto& entry) { return boundary_ && entry.second <= *boundary_; });
@@ -98,14 +98,14 @@ bool recent_ids::keep_apart(const event_id& id, const id_mark& mark) {
   return true;
 }
 
-void recent_ids::add(const event_id& id, const id_mark& mark, const std::optional<event_id>& horizon) {
+void id_cache::add(const event_id& id, const id_mark& mark, const std::optional<event_id>& horizon) {
   if (horizon && id > *horizon && keep_apart(id, mark)) return;
   if (young_.used * 2 >= young_.places.size()) grow_or_rotate();
   young_.add(not_empty(mark));
   young_.highest = std::max(young_.highest, id);
 }
 
-void recent_ids::grow_or_rotate() {
+void id_cache::grow_or_rotate() {
   if (young_.places.size() < most_places_) {
     generation bigger;
     bigger.places.resize(young_.places.size() * 2);
@@ -122,12 +122,12 @@ void recent_ids::grow_or_rotate() {
   young_.places.resize(most_places_);
 }
 
-void recent_ids::forget(const generation& g) {
+void id_cache::forget(const generation& g) {
   if (g.used == 0) return;
   if (!young_forgotten_.ids.has_room_for(g.used)) {
     if (old_forgotten_.ids.has_any()) start_above(old_forgotten_.highest);
     std::swap(old_forgotten_, young_forgotten_);
-    young_forgotten_ = {forgotten_ids{most_places_ * sizeof(id_mark)}, {}};
+    young_forgotten_ = {evicted_ids{most_places_ * sizeof(id_mark)}, {}};
   }
   for (const id_mark& mark : g.places) {
     if (mark != k_empty) young_forgotten_.ids.add(hash_of(mark));

@@ -64,7 +64,7 @@ struct incoming_event {
 [[nodiscard]] verdict verdict_of(waiting_state, bool held) noexcept;
 
 /// What is said of an event of the batch, or became of it.
-struct settled_event {
+struct resolved_event {
   std::uint32_t index{0};
   ratchet::decision decision;
 };
@@ -77,9 +77,9 @@ struct settled_event {
 /// accepted instead: it goes on waiting, but L, and its id, are for the gate as if it had been applied. What
 /// was accepted is run by steps that no record begins, in its order.
 /// Everything that it is made of is borrowed. Thread-safety: none.
-class waiting_machine {
+class aggregate_backlog {
  public:
-  struct surroundings {
+  struct dependencies {
     const stream_rules& rules;
     const reducer& reduce;
     timestamp now;
@@ -89,8 +89,8 @@ class waiting_machine {
     std::optional<timestamp> stream_time{};  ///< in a step without records
   };
 
-  waiting_machine(const surroundings&, std::string_view aggregate, const aggregate_row* row,
-                  const backlog_rows* stored);
+  aggregate_backlog(const dependencies&, std::string_view aggregate, const aggregate_row* row,
+                    const backlog_rows* stored);
 
   /// An event of the batch, in the order of its records. False: it or an earlier one ended the step, see
   /// stopped().
@@ -100,17 +100,17 @@ class waiting_machine {
   void resume(std::optional<timestamp> gaps, bool runs_accepted);
 
   /// Does what an operator decided, and what follows from it.
-  waiting_answer obey(const waiting_order&);
+  waiting_answer run(const waiting_command&);
 
   /// More can be released than was loaded: that is for the next step, and what comes behind it, too. So it is
   /// with accepted events, unless the stream defers them.
   [[nodiscard]] bool is_ready() const noexcept {
-    return ready_ || (!around_.rules.deferred && accepted_is_ready());
+    return ready_ || (!deps_.rules.deferred && accepted_is_ready());
   }
 
   /// Its reducers were given, and gave back, as much of states as one step may; or had their time.
   [[nodiscard]] bool has_done_enough() const noexcept {
-    return state_bytes_ > k_most_state_bytes || around_.work.is_over();
+    return state_bytes_ > k_most_state_bytes || deps_.work.is_over();
   }
   [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes_; }
 
@@ -123,11 +123,11 @@ class waiting_machine {
 
   /// What is said of the events that were taken, each once: what the gate and its own run came to. What the
   /// events behind it made of it is not in there, as they may as well come in another step.
-  [[nodiscard]] const std::vector<settled_event>& said() const noexcept { return said_; }
+  [[nodiscard]] const std::vector<resolved_event>& said() const noexcept { return said_; }
 
   /// What became of the events that were taken by the end of the step, each once, and the changes of the
   /// aggregate.
-  void finish(std::uint32_t aggregate, std::vector<settled_event>&, stream_change&);
+  void finish(std::uint32_t aggregate, std::vector<resolved_event>&, stream_change&);
 
  private:
   struct entry {
@@ -148,9 +148,9 @@ class waiting_machine {
     std::optional<timestamp> time;
   };
 
-  [[nodiscard]] bool is_latest() const noexcept { return around_.rules.gate.order == order::latest; }
-  [[nodiscard]] bool is_strict() const noexcept { return around_.rules.gate.order == order::strict; }
-  [[nodiscard]] bool is_arrival() const noexcept { return around_.rules.gate.order == order::arrival; }
+  [[nodiscard]] bool is_latest() const noexcept { return deps_.rules.gate.order == order::latest; }
+  [[nodiscard]] bool is_strict() const noexcept { return deps_.rules.gate.order == order::strict; }
+  [[nodiscard]] bool is_arrival() const noexcept { return deps_.rules.gate.order == order::arrival; }
   [[nodiscard]] gate_facts facts_of(incoming_event&, bool anew);
   [[nodiscard]] bool is_gone(const event_age&) const;
   void begin_anew();
@@ -210,20 +210,20 @@ class waiting_machine {
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
   void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);
-  void settle();
-  waiting_answer replay(entries::iterator, const waiting_order&);
-  waiting_answer carry_out(const waiting_order&);
+  void follow_up();
+  waiting_answer replay(entries::iterator, const waiting_command&);
+  waiting_answer carry_out(const waiting_command&);
   waiting_answer skip_to(sequence);
   [[nodiscard]] sequence first_missing_below(sequence lowest) const;
   void audit(const char* kind, std::string text);
   void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();
   void catch_up();
-  void settle_position();
+  void take_over_position();
   [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&, bool goes_on) const;
   [[nodiscard]] std::optional<timestamp> wake_of_accepted(bool is_ready) const;
 
-  surroundings around_;
+  dependencies deps_;
   std::string_view aggregate_;
   const aggregate_row* row_;
   const backlog_rows* stored_;
@@ -263,10 +263,10 @@ class waiting_machine {
   std::vector<table_change> tables_;
   std::uint32_t at_{0};  ///< the event of the batch that is taken; 0 in steps without a batch
   std::vector<waiting_head> removed_;
-  std::vector<settled_event> said_;
+  std::vector<resolved_event> said_;
   std::vector<event_wait> waits_;
   std::vector<waiting_fate> fates_;
-  std::vector<settled_event> settled_;
+  std::vector<resolved_event> resolved_;
   std::vector<audit_row> audits_;
   std::vector<partition_stop> stops_;  ///< of events that waited
   std::optional<stop> stopped_;

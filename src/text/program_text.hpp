@@ -13,11 +13,11 @@ namespace ratchet {
 
 /// The same text, in which `--resume rebuild`, alone or as the end of a whole command in backticks, has
 /// become `resume_option::rebuild`, and likewise the other options.
-[[nodiscard]] std::string in_program_words(std::string text);
+[[nodiscard]] std::string as_program_text(std::string text);
 
 /// Also its questions.
-[[nodiscard]] problem in_program_words(problem);
+[[nodiscard]] problem as_program_text(problem);
 
-[[nodiscard]] std::vector<question> in_program_words(std::vector<question>);
+[[nodiscard]] std::vector<question> as_program_text(std::vector<question>);
 
 }  // namespace ratchet

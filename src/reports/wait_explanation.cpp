@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
-#include "text/sequence_words.hpp"
+#include "text/sequence_text.hpp"
 
 namespace ratchet {
 

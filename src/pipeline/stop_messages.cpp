@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stop_words.hpp"
+#include "pipeline/stop_messages.hpp"
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 #include "core/typed_command.hpp"
 #include "text/likely_kind.hpp"
 #include "text/partition_name.hpp"
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 
 namespace ratchet {
 

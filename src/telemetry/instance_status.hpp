@@ -28,11 +28,11 @@ struct live_partition {
 };
 
 /// The two parts of live_partition::stopped. Many partitions stop for one cause: what to do is said once.
-struct stop_words {
+struct stop_message {
   std::string_view what;
   std::string_view to_do;  ///< may be empty
 };
-[[nodiscard]] stop_words words_of_stop(std::string_view stopped) noexcept;
+[[nodiscard]] stop_message message_of_stop(std::string_view stopped) noexcept;
 /// Adds what is new of what to do.
 void add_new(std::vector<std::string>& to_do, std::string_view stopped);
 /// As one text.
@@ -65,7 +65,7 @@ struct live_fields {
 };
 
 /// What a running instance says of itself; a copy.
-struct live_status {
+struct status_snapshot {
   timestamp started_at;
   bool ready{false};
   std::string ready_reason;    ///< why it is not ready, everything that stands against it; may be empty
@@ -78,16 +78,16 @@ struct live_status {
 /// Where the owner thread of a running instance leaves what status asks for. Nothing here decides anything.
 /// Thread-safety: every call from any thread; each holds one lock briefly.
 /// Lifetime: outlives the control server that reads it.
-class live_board {
+class instance_status {
  public:
-  explicit live_board(timestamp started_at);
+  explicit instance_status(timestamp started_at);
 
   /// `reason` says why it is not ready. A partition that is stopped makes it not ready by itself.
   void set_ready(bool ready, std::string_view reason = {});
   /// Something else that stands against being ready, under a name, until it is cleared: a disk that is nearly
   /// full, for one.
-  void set_obstacle(std::string_view name, std::string_view reason);
-  void clear_obstacle(std::string_view name);
+  void raise_condition(std::string_view name, std::string_view reason);
+  void clear_condition(std::string_view name);
   /// What keeps the outbox's messages from their topics, until it is cleared by an empty text. No reason not
   /// to be ready: records are handled on.
   void set_outbox_trouble(std::string_view text);
@@ -106,14 +106,14 @@ class live_board {
   /// What the run before asked is asked no more: the next one finds out anew.
   void forget_questions();
 
-  [[nodiscard]] live_status snapshot() const;
+  [[nodiscard]] status_snapshot snapshot() const;
 
  private:
   live_partition& at(std::string_view stream, const topic_partition&);
 
   mutable std::mutex mutex_;
-  live_status status_;  ///< its readiness is what set_ready() said
-  std::map<std::string, std::string, std::less<>> obstacles_;
+  status_snapshot status_;  ///< its readiness is what set_ready() said
+  std::map<std::string, std::string, std::less<>> conditions_;
 };
 
 }  // namespace ratchet

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/step/forgotten_rows.hpp"
+#include "store/step/expired_rows.hpp"
 
 #include <utility>
 
@@ -8,8 +8,8 @@
 
 namespace ratchet {
 
-result<forgotten_aggregates> forgotten_rows::next(stream_slot in, const retention_state& of,
-                                                  const std::optional<std::string>& after, std::size_t rows) {
+result<forgotten_aggregates> expired_rows::next(stream_slot in, const retention_state& of,
+                                                const std::optional<std::string>& after, std::size_t rows) {
   constexpr std::size_t k_most_of_one_iterator = std::size_t{4} << 20U;
   const std::string prefix = layout::stream_prefix(in.stream, in.slot);
   unused_ = 0;
@@ -49,7 +49,7 @@ result<forgotten_aggregates> forgotten_rows::next(stream_slot in, const retentio
   return out;
 }
 
-void forgotten_rows::note_step() noexcept {
+void expired_rows::note_step() noexcept {
   constexpr std::size_t k_most_unused = 1000;
   if (at_ && ++unused_ > k_most_unused) at_.reset();
 }

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "text/rejected_words.hpp"
+#include "text/rejected_messages.hpp"
 
 #include <cstdint>
 

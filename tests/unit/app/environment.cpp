@@ -33,7 +33,7 @@ struct ended {
 };
 
 /// Files that everybody may look into, and a command that may be run as somebody who may do nothing.
-class bad_surroundings : public testing::Test {
+class bad_environment : public testing::Test {
  protected:
   void SetUp() override {
     chmod(directory_.c_str(), 0755);
@@ -76,7 +76,7 @@ class bad_surroundings : public testing::Test {
   const std::filesystem::path& directory_{files_.path()};
 };
 
-TEST_F(bad_surroundings, a_directory_that_may_not_be_made_or_written_is_named_with_the_user_who_needs_it) {
+TEST_F(bad_environment, a_directory_that_may_not_be_made_or_written_is_named_with_the_user_who_needs_it) {
   if (!can_drop_rights()) GTEST_SKIP() << "setpriv is missing, or nobody may not run the command";
   chmod(directory_.c_str(), 0555);
   const ended made = ratchet_without_rights("apply -c r.yaml e.ndjson");
@@ -104,7 +104,7 @@ TEST_F(bad_surroundings, a_directory_that_may_not_be_made_or_written_is_named_wi
   }
 }
 
-TEST_F(bad_surroundings, a_config_that_may_not_be_read_says_so) {
+TEST_F(bad_environment, a_config_that_may_not_be_read_says_so) {
   if (!can_drop_rights()) GTEST_SKIP() << "setpriv is missing, or nobody may not run the command";
   chmod((directory_ / "r.yaml").c_str(), 0000);
   const ended got = ratchet_without_rights("validate -c r.yaml");
@@ -112,7 +112,7 @@ TEST_F(bad_surroundings, a_config_that_may_not_be_read_says_so) {
   EXPECT_THAT(got.output, HasSubstr("cannot read the config r.yaml: Permission denied"));
 }
 
-TEST_F(bad_surroundings, a_file_in_the_place_of_the_directory_says_so) {
+TEST_F(bad_environment, a_file_in_the_place_of_the_directory_says_so) {
   std::ofstream{state()} << "mine";
   for (const std::string& path : {state(), state() + "/below"}) {
     const ended got = apply("--set state.path=" + path);
@@ -124,13 +124,13 @@ TEST_F(bad_surroundings, a_file_in_the_place_of_the_directory_says_so) {
   EXPECT_THAT(read.output, HasSubstr("a file is in the way"));
 }
 
-TEST_F(bad_surroundings, a_name_that_is_too_long_says_so) {
+TEST_F(bad_environment, a_name_that_is_too_long_says_so) {
   const ended got = apply("--set state.path=" + state() + std::string(300, 'x'));
   EXPECT_EQ(got.status, 74);
   EXPECT_THAT(got.output, AllOf(HasSubstr("File name too long"), HasSubstr("name a shorter `state.path`")));
 }
 
-TEST_F(bad_surroundings, a_directory_in_use_names_the_process) {
+TEST_F(bad_environment, a_directory_in_use_names_the_process) {
   ASSERT_EQ(apply().status, 0);
   const int fd = open(state().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
@@ -142,7 +142,7 @@ TEST_F(bad_surroundings, a_directory_in_use_names_the_process) {
   EXPECT_EQ(apply().status, 0) << "and it is free again";
 }
 
-TEST_F(bad_surroundings, another_group_or_another_meaning_changes_nothing_and_says_what_may_change) {
+TEST_F(bad_environment, another_group_or_another_meaning_changes_nothing_and_says_what_may_change) {
   ASSERT_EQ(apply("--set 'kafka={brokers: [a], group: one}'").status, 0);
   const ended group = apply("--set 'kafka={brokers: [a], group: two}'");
   EXPECT_EQ(group.status, 78);
@@ -176,7 +176,7 @@ std::string settings_that_may_change() {
   return text;
 }
 
-TEST_F(bad_surroundings, settings_that_the_docs_list_may_change_at_any_start) {
+TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
   const std::string strict = "--set 'kafka={brokers: [a], group: one}' --set streams[0].order=strict ";
   std::ofstream{directory_ / "e.ndjson"} << "{\"a\":\"p1\",\"s\":1}\n{\"a\":\"p1\",\"s\":3}\n";
   ASSERT_EQ(apply(strict).status, 0);
@@ -203,7 +203,7 @@ TEST_F(bad_surroundings, settings_that_the_docs_list_may_change_at_any_start) {
   }
 }
 
-TEST_F(bad_surroundings, a_damaged_directory_stays_as_it_is_and_names_the_ways_out) {
+TEST_F(bad_environment, a_damaged_directory_stays_as_it_is_and_names_the_ways_out) {
   ASSERT_EQ(apply().status, 0);
   std::ofstream{state() + "/SYNCED", std::ios::binary | std::ios::trunc} << "garbage";
   const ended got = apply();
@@ -213,7 +213,7 @@ TEST_F(bad_surroundings, a_damaged_directory_stays_as_it_is_and_names_the_ways_o
   EXPECT_EQ(ratchet("verify --state " + state()).status, 1) << "a check that failed";
 }
 
-TEST_F(bad_surroundings, a_state_that_is_not_there_says_how_it_comes_to_be) {
+TEST_F(bad_environment, a_state_that_is_not_there_says_how_it_comes_to_be) {
   for (const std::string command : {"get -c r.yaml payments p1", "scan -c r.yaml payments",
                                     "status -c r.yaml", "verify --state ./state"}) {
     const ended got = ratchet(command);
@@ -223,7 +223,7 @@ TEST_F(bad_surroundings, a_state_that_is_not_there_says_how_it_comes_to_be) {
   }
 }
 
-TEST_F(bad_surroundings, overrides_work_in_every_command_that_takes_a_config) {
+TEST_F(bad_environment, overrides_work_in_every_command_that_takes_a_config) {
   ASSERT_EQ(apply("--set state.path=other").status, 0);
   for (const std::string command : {"get", "scan", "status", "explain"}) {
     const std::string stream = command == "status" ? "" : " payments";

@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/step/recent_rows.hpp"
+#include "store/step/row_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ constexpr hash128 name(std::uint64_t n) {
   return {n * 0xBF58476D1CE4E5B9ULL, n * 0x9E3779B97F4A7C15ULL};
 }
 
-TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, forgets_the_oldest_and_never_answers_with_an_old_row) {
+  row_cache rows{40'000, true};
   for (std::uint64_t round = 1; round <= 3; ++round) {
     for (std::uint64_t i = 0; i < 2'000; ++i) rows.put(name(i), row_head_at(seq(round)));
   }
@@ -48,8 +48,8 @@ TEST(recent_rows, forgets_the_oldest_and_never_answers_with_an_old_row) {
   EXPECT_LT(known, 40'000 / 36) << "it is bounded";
 }
 
-TEST(recent_rows, forgets_what_was_not_asked_for_the_longest) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, forgets_what_was_not_asked_for_the_longest) {
+  row_cache rows{40'000, true};
   for (std::uint64_t i = 0; i < 20'000; ++i) {
     rows.put(name(i), row_head_at(seq(i)));
     for (std::uint64_t asked = 0; asked < std::min<std::uint64_t>(i, 20); ++asked)
@@ -57,8 +57,8 @@ TEST(recent_rows, forgets_what_was_not_asked_for_the_longest) {
   }
 }
 
-TEST(recent_rows, gives_back_all_of_a_row) {
-  recent_rows rows{8 << 20, true};
+TEST(row_cache, gives_back_all_of_a_row) {
+  row_cache rows{8 << 20, true};
   row_head full = row_head_at(seq(7, 8));
   full.id = event_id{1, 2};
   full.payload_hash = {3, 4};
@@ -83,8 +83,8 @@ TEST(recent_rows, gives_back_all_of_a_row) {
   }
 }
 
-TEST(recent_rows, keep_when_an_aggregate_was_seen_within_the_same_memory) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, keep_when_an_aggregate_was_seen_within_the_same_memory) {
+  row_cache rows{40'000, true};
   const auto row_of = [](std::uint64_t i) {
     row_head head = row_head_at(seq(i));
     head.has_seen = i % 3 != 0;
@@ -104,14 +104,14 @@ TEST(recent_rows, keep_when_an_aggregate_was_seen_within_the_same_memory) {
   EXPECT_LT(known, 40'000U / 44);
 }
 
-TEST(recent_rows, does_not_know_all_rows_any_more_when_the_first_one_that_was_seen_makes_it_begin_anew) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, does_not_know_all_rows_any_more_when_the_first_one_that_was_seen_makes_it_begin_anew) {
+  row_cache rows{40'000, true};
   row_head seen = row_head_at(seq(2));
   seen.has_seen = true;
   seen.seen = timestamp{std::chrono::milliseconds{1}};
   rows.put(name(1), seen);
   EXPECT_TRUE(rows.has_all()) << "there was nothing before it";
-  recent_rows others{40'000, true};
+  row_cache others{40'000, true};
   others.put(name(1), row_head_at(seq(1)));
   others.put(name(2), seen);
   EXPECT_FALSE(others.has_all());
@@ -120,8 +120,8 @@ TEST(recent_rows, does_not_know_all_rows_any_more_when_the_first_one_that_was_se
 }
 
 /// What it does not have of a row it does not make up either.
-TEST(recent_rows, keep_the_rest_of_a_part_of_them) {
-  recent_rows rows{1 << 20, true};
+TEST(row_cache, keep_the_rest_of_a_part_of_them) {
+  row_cache rows{1 << 20, true};
   const auto row_of = [](std::uint64_t i) {
     row_head head = row_head_at(seq(i));
     head.id = event_id{i, 1};
@@ -149,8 +149,8 @@ TEST(recent_rows, keep_the_rest_of_a_part_of_them) {
   EXPECT_TRUE(rows.find(name(k_rows - 1))->is_whole) << "the one put last";
 }
 
-TEST(recent_rows, do_not_know_a_row_whose_epoch_they_do_not_have) {
-  recent_rows rows{1 << 20, true};
+TEST(row_cache, do_not_know_a_row_whose_epoch_they_do_not_have) {
+  row_cache rows{1 << 20, true};
   for (std::uint64_t i = 0; i < 20'000; ++i) rows.put(name(i), row_head_at(seq(i % 2, i)));
   std::uint64_t unknown = 0;
   for (std::uint64_t i = 0; i < 20'000; ++i) {
@@ -166,8 +166,8 @@ TEST(recent_rows, do_not_know_a_row_whose_epoch_they_do_not_have) {
   EXPECT_FALSE(rows.has_all()) << "the database knows more";
 }
 
-TEST(recent_rows, takes_no_two_aggregates_for_one) {
-  recent_rows rows{1 << 20, true};
+TEST(row_cache, takes_no_two_aggregates_for_one) {
+  row_cache rows{1 << 20, true};
   // Of one bucket, and alike in one half or in the bits that are compared first.
   const std::vector<hash128> names{{0, 7}, {1, 7}, {2, 7}, {1 + (1U << 16U), 7}, {1, 8}};
   for (std::size_t i = 0; i < names.size(); ++i) rows.put(names[i], row_head_at(seq(i)));
@@ -178,8 +178,8 @@ TEST(recent_rows, takes_no_two_aggregates_for_one) {
   }
 }
 
-TEST(recent_rows, forgets_what_is_erased_and_nothing_else) {
-  recent_rows rows{1 << 20, true};
+TEST(row_cache, forgets_what_is_erased_and_nothing_else) {
+  row_cache rows{1 << 20, true};
   for (std::uint64_t i = 0; i < 1'000; ++i) rows.put(name(i), row_head_at(seq(i)));
   for (std::uint64_t i = 0; i < 1'000; i += 2) rows.erase(name(i));
   rows.erase(name(5'000));  // was never there
@@ -187,14 +187,14 @@ TEST(recent_rows, forgets_what_is_erased_and_nothing_else) {
   EXPECT_TRUE(rows.has_all());
 }
 
-TEST(recent_rows, takes_the_places_of_erased_ones_first) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, takes_the_places_of_erased_ones_first) {
+  row_cache rows{40'000, true};
   std::uint64_t put = 0;
   while (rows.has_all()) {
     rows.put(name(put++), {});
     ASSERT_LT(put, 10'000U) << "it is not bounded";
   }
-  recent_rows again{40'000, true};
+  row_cache again{40'000, true};
   for (std::uint64_t i = 0; i + 1 < put; ++i) again.put(name(i), {});
   // The last one did not fit. It does behind each of its bucket, of which nobody knows which they are.
   for (std::uint64_t i = 0; i + 1 < put; ++i) {
@@ -209,8 +209,8 @@ TEST(recent_rows, takes_the_places_of_erased_ones_first) {
   }
 }
 
-TEST(recent_rows, has_none_where_there_is_no_memory) {
-  recent_rows rows{0, true};
+TEST(row_cache, has_none_where_there_is_no_memory) {
+  row_cache rows{0, true};
   EXPECT_FALSE(rows.find(name(1)));
   EXPECT_TRUE(rows.has_all());
   rows.prefetch_ahead(0, 100, name);
@@ -220,8 +220,8 @@ TEST(recent_rows, has_none_where_there_is_no_memory) {
   rows.erase(name(1));
 }
 
-TEST(recent_rows, has_all_until_it_forgets_one) {
-  recent_rows rows{40'000, true};
+TEST(row_cache, has_all_until_it_forgets_one) {
+  row_cache rows{40'000, true};
   std::uint64_t put = 0;
   while (rows.has_all()) {
     for (std::uint64_t i = 0; i < put; ++i) ASSERT_TRUE(rows.find(name(i))) << i;
@@ -232,7 +232,7 @@ TEST(recent_rows, has_all_until_it_forgets_one) {
   for (std::uint64_t i = 0; i < put; ++i) known += rows.find(name(i)) ? 1U : 0U;
   EXPECT_EQ(known, put - 1);
   EXPECT_GT(put, 150U);
-  EXPECT_FALSE(recent_rows(40'000, false).has_all());
+  EXPECT_FALSE(row_cache(40'000, false).has_all());
 }
 
 /// Whose memory has room for what is compared with each event, but for id and payload of a few rows only.

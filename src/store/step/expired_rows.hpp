@@ -15,9 +15,9 @@ namespace ratchet {
 /// Keeps its iterator for the next call, as a new one has the rows of the memtable put in order; and lets it
 /// go after a while, as it keeps files and memtables alive. What was written since it does not see.
 /// Thread-safety: one owner thread.
-class forgotten_rows {
+class expired_rows {
  public:
-  explicit forgotten_rows(const database& db) : db_{&db} {}
+  explicit expired_rows(const database& db) : db_{&db} {}
   /// As store::find_forgotten(). The database must have all steps. Errors: state_damaged; of RocksDB.
   [[nodiscard]] result<forgotten_aggregates> next(stream_slot, const retention_state&,
                                                   const std::optional<std::string>& after, std::size_t rows);

@@ -43,11 +43,11 @@ struct remembered_row {
 /// the memory: with them all rows took twice as much, and at 20 M aggregates 23 % of a run's processor time
 /// went into reading those that were forgotten, in place of 9 %. A row of a stream that has a `retention`
 /// takes 8 bytes more. Thread-safety: one owner thread.
-class recent_rows {
+class row_cache {
  public:
   /// `bytes`: the memory it may take; grows into it. Too few for a bucket: none is remembered. `has_all`: the
   /// database has no rows yet.
-  recent_rows(std::uint64_t bytes, bool has_all);
+  row_cache(std::uint64_t bytes, bool has_all);
   /// None: not known; the database must be asked, unless this has all rows.
   [[nodiscard]] std::optional<remembered_row> find(const hash128& aggregate);
   /// For a loop over `count` aggregates, now at number `at`: asks the processor to load what find() and put()

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/aggregate_backlog.hpp"
 #include "core/hex.hpp"
 #include "core/sequence_range.hpp"
-#include "core/waiting_machine.hpp"
 
 namespace ratchet {
 
@@ -35,18 +35,18 @@ std::string told_of(const stream_rules& rules, std::string_view aggregate, const
 }  // namespace
 
 /// One order leaves what it would leave in a step of its own.
-waiting_answer waiting_machine::obey(const waiting_order& order) {
+waiting_answer aggregate_backlog::run(const waiting_command& order) {
   const waiting_answer answer = carry_out(order);
   catch_up();
   return answer;
 }
 
-waiting_answer waiting_machine::carry_out(const waiting_order& order) {
+waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
   entries& among = is_accepted(order.sequence) ? accepted_ : entries_;
   const auto at = among.find(order.sequence);
   if (at == among.end())
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
-  const std::string told = told_of(around_.rules, aggregate_, at->second.event);
+  const std::string told = told_of(deps_.rules, aggregate_, at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const std::optional<std::uint64_t> begins_at = at->second.event.head.begins_at;
   const bool is_first = at == among.begin() && (was_accepted || accepted_events_ == 0);
@@ -77,34 +77,34 @@ waiting_answer waiting_machine::carry_out(const waiting_order& order) {
         moved_to(order.sequence, std::nullopt, {}, time_);
         touch(time_here_);
       }
-      settle();
+      follow_up();
       return waiting_answer::done;
   }
   return waiting_answer::none_waits;
 }
 
 /// Where an event is the lowest that waits: the first number of the gap before it, or its own.
-sequence waiting_machine::first_missing_below(sequence lowest) const {
+sequence aggregate_backlog::first_missing_below(sequence lowest) const {
   if (!is_strict()) return lowest;
   if (has_last_) return behind(last_);
-  if (around_.rules.gate.first == first_number::any) return lowest;  // nobody knows where it begins
+  if (deps_.rules.gate.first == first_number::any) return lowest;  // nobody knows where it begins
   return std::min(lowest, sequence{lowest.epoch, first_of_epoch()});
 }
 
-waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order& order) {
+waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_command& order) {
   waiting_event& e = at->second.event;
   const sequence number = order.sequence;
   const bool lets_in = !backlog_.held && begins_an_epoch(at);
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
-  std::string told = told_of(around_.rules, aggregate_, e) +
+  std::string told = told_of(deps_.rules, aggregate_, e) +
                      (lets_in ? ", is let in as the first of its epoch" : ", is tried again");
   if (order.payload)
     told += " with another payload (" + payload_text(order.payload->size(), order.payload_hash) + ")";
   audit("waiting_replayed", std::move(told));
   if (backlog_.held && !others_are_loaded_) ready_ = true;  // a look at them is for the next step
   backlog_.held = false;
-  around_.room.bytes -= e.bytes();
+  deps_.room.bytes -= e.bytes();
   if (order.payload) {
     e.own_payload = order.payload;
     e.head.payload_hash = order.payload_hash;
@@ -115,9 +115,9 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
   if (e.head.state != waiting_state::parked) {
     set_state(at->second, waiting_state::retrying);
     e.attempts = 0;
-    e.due = around_.now;
+    e.due = deps_.now;
   }
-  around_.room.bytes += e.bytes();
+  deps_.room.bytes += e.bytes();
   if (lets_in) pass_over_gap(k_decided);
   is_latest() ? retry_latest() : cascade();
   // Of those that were accepted this one alone: the others have their turn.
@@ -129,19 +129,19 @@ waiting_answer waiting_machine::replay(entries::iterator at, const waiting_order
 
 /// The lowest waits for somebody to let its epoch in, and is the first of it. Of a later one the numbers
 /// before it are missing, too, and may still come.
-bool waiting_machine::begins_an_epoch(entries::iterator at) const {
+bool aggregate_backlog::begins_an_epoch(entries::iterator at) const {
   const waiting_head& head = at->second.event.head;
   const bool is_lowest = !is_accepted(head.sequence) && at == entries_.begin() && !next_is_hidden();
   return is_lowest && head.state == waiting_state::parked && is_left_to_people(head.sequence) &&
-         (around_.rules.gate.first == first_number::any ||
-          is_first(head.sequence, around_.rules.gate, head.begins_at));
+         (deps_.rules.gate.first == first_number::any ||
+          is_first(head.sequence, deps_.rules.gate, head.begins_at));
 }
 
 /// Gives up numbers of the gap below the lowest event, up to this one.
-waiting_answer waiting_machine::skip_to(sequence to) {
+waiting_answer aggregate_backlog::skip_to(sequence to) {
   const bool in_gap = is_strict() && not_accepted() > 0 && !next_is_hidden() &&
                       to < entries_.begin()->first && (!has_last_ || to > last_) &&
-                      (has_last_ || around_.rules.gate.first != first_number::any);
+                      (has_last_ || deps_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;
   const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_of_epoch()};
   if (to < first) return waiting_answer::none_waits;

@@ -1,6 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What is said of events that wait: why each does.
-#include "reports/waiting_story.hpp"
+#include "reports/wait_explanation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 namespace ratchet {
 
 /// The source of an instance whose streams have no topics: it never has a record, joins nothing, and waits.
-class quiet_source final : public source {
+class null_source final : public source {
  public:
   /// `ask` makes a client for the one question such an instance has: which topics are there? Empty: none is.
-  explicit quiet_source(std::function<std::unique_ptr<source>()> ask) : ask_{std::move(ask)} {}
+  explicit null_source(std::function<std::unique_ptr<source>()> ask) : ask_{std::move(ask)} {}
 
   /// By a client of its own, which is gone afterwards.
   [[nodiscard]] result<std::vector<topic_partition>> partitions(std::span<const std::string> topics,

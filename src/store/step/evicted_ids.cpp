@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "store/step/forgotten_ids.hpp"
+#include "store/step/evicted_ids.hpp"
 
 #include <algorithm>
 
@@ -21,15 +21,15 @@ constexpr std::uint32_t bit_of(std::uint64_t hash, std::size_t word) noexcept {
 
 }  // namespace
 
-forgotten_ids::forgotten_ids(std::uint64_t bytes)
+evicted_ids::evicted_ids(std::uint64_t bytes)
     : most_blocks_{std::max<std::size_t>(static_cast<std::size_t>(bytes) / sizeof(block), 1)} {}
 
 /// By the upper half of the hash: the lower one chooses the bits.
-std::size_t forgotten_ids::block_of(std::uint64_t hash) const noexcept {
+std::size_t evicted_ids::block_of(std::uint64_t hash) const noexcept {
   return static_cast<std::size_t>(((hash >> 32U) * blocks_.size()) >> 32U);
 }
 
-bool forgotten_ids::may_have(std::uint64_t hash) const noexcept {
+bool evicted_ids::may_have(std::uint64_t hash) const noexcept {
   if (blocks_.empty()) return false;
   const block& in = blocks_[block_of(hash)];
   std::uint32_t missing = 0;
@@ -37,18 +37,18 @@ bool forgotten_ids::may_have(std::uint64_t hash) const noexcept {
   return missing == 0;
 }
 
-void forgotten_ids::prefetch(std::uint64_t hash) const noexcept {
+void evicted_ids::prefetch(std::uint64_t hash) const noexcept {
   if (!blocks_.empty()) __builtin_prefetch(&blocks_[block_of(hash)]);
 }
 
-void forgotten_ids::add(std::uint64_t hash) {
+void evicted_ids::add(std::uint64_t hash) {
   if (blocks_.empty()) blocks_.resize(most_blocks_);
   block& in = blocks_[block_of(hash)];
   for (std::size_t i = 0; i < k_salts.size(); ++i) in.words[i] |= bit_of(hash, i);
   ++used_;
 }
 
-bool forgotten_ids::has_room_for(std::uint64_t keys) const noexcept {
+bool evicted_ids::has_room_for(std::uint64_t keys) const noexcept {
   return (used_ + keys) * k_bits_per_key <= most_blocks_ * sizeof(block) * k_bits_per_byte;
 }
 
