@@ -391,10 +391,6 @@ aggregate_backlog::entries::iterator aggregate_backlog::keep(const incoming_even
   }
   const bool needs_time = deps_.rules.opaque_ids && head.id && !kept.event.record.time;
   if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
-  // What it publishes is told from that of an earlier life by the time of its partition: the stream's may
-  // stand still, or not be known.
-  const bool is_numbered = deps_.rules.retention && !head.id;
-  if (is_numbered && !kept.event.record.time) kept.event.id_time = in.age.seen;
   if (failure != nullptr) note_failure(kept.event, *failure);
   if (failure == nullptr && as == waiting_state::dead) kept.event.error = k_too_old;
   deps_.room.add(kept.event.bytes());

@@ -406,10 +406,8 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
     if (!ended.outputs.empty()) {
-      const std::optional<timestamp> seen = forgets_ ? ages_[to_run.index].seen : std::nullopt;
-      change_.outputs.push_back(outputs_of(plan_.aggregate_of[to_run.index], view,
-                                           time_of_outputs(rules_, e.record_time, seen),
-                                           std::move(ended.outputs)));
+      change_.outputs.push_back(
+          outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));
     }
     add_changes(change_.tables, plan_.aggregate_of[to_run.index], to_run.index, std::move(ended.tables));
     return std::nullopt;

@@ -66,7 +66,7 @@ struct waiting_event {
   std::uint64_t payload_size{0};
   std::optional<std::string> own_payload;
   /// What its opaque id is filed under, where neither its record's time nor head.since says so (it began to
-  /// wait below an older one, or was accepted at once). Without an id: what stands in for its record's time.
+  /// wait below an older one, or was accepted at once).
   std::optional<timestamp> id_time;
 
   [[nodiscard]] std::string_view payload() const;

@@ -61,8 +61,7 @@ void aggregate_backlog::run_incoming(const incoming_event& in) {
                    .partition = e.from->where->partition,
                    .offset = e.from->offset,
                    .index = e.from->index};
-  reducer_call ended =
-      call(view, time_of_outputs(deps_.rules, e.record_time, in.age.seen), e.kind == decoded_kind::tombstone);
+  reducer_call ended = call(view, e.record_time, e.kind == decoded_kind::tombstone);
   switch (ended.how) {
     case ending::done:
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
@@ -104,9 +103,7 @@ bool aggregate_backlog::run_entry(entries::iterator at) {
                    .offset = waiting.record.offset,
                    .index = waiting.record.index,
                    .attempt = waiting.attempts + 1};
-  const auto stands_in = waiting.id_time ? waiting.id_time : waiting.head.since;
-  const reducer_call ended =
-      call(view, time_of_outputs(deps_.rules, waiting.record.time, stands_in), waiting.tombstone);
+  const reducer_call ended = call(view, waiting.record.time, waiting.tombstone);
   if (ended.how == ending::done) {
     const auto time = waiting.time ? waiting.time : waiting.record.time;
     if (defers_) {

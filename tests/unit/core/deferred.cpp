@@ -263,7 +263,7 @@ TEST(deferred_events, that_are_discarded_may_come_again_and_what_came_behind_wai
           broken,
           {.sequence = seq(3), .id = id_of(3), .payload = "c", .offset = 2}});
   w.work_off();
-  ASSERT_EQ(w.run(waiting_verb::discard, seq(2)), waiting_answer::done);
+  ASSERT_EQ(w.run_command(waiting_verb::discard, seq(2)), waiting_answer::done);
   EXPECT_FALSE(w.backlogs.at("a").accepted);
   EXPECT_EQ(w.backlogs.at("a").parked, 1U);
   EXPECT_FALSE(w.backlogs.at("a").ready);
@@ -293,14 +293,14 @@ TEST(deferred_events, that_are_discarded_are_kept_in_mind_up_to_a_bound) {
     ASSERT_THAT(w.run_all(orders), ::testing::Each(waiting_answer::done)) << n;
   }
   const sequence next = seq(k_most_reopened + 1);
-  EXPECT_EQ(w.run(waiting_verb::discard, next), waiting_answer::too_many_open);
-  EXPECT_EQ(w.run(waiting_verb::skip, next), waiting_answer::done) << "that passes it";
+  EXPECT_EQ(w.run_command(waiting_verb::discard, next), waiting_answer::too_many_open);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, next), waiting_answer::done) << "that passes it";
   ASSERT_TRUE(w.backlogs.contains("a"));
   EXPECT_EQ(w.backlogs.at("a").reopened.size(), k_most_reopened);
   EXPECT_EQ(w.backlogs.at("a").parked, 2U);
   const auto again = w.step({{.id = id_of(7), .payload = "#", .offset = 100'000}});
   EXPECT_EQ(verdicts_of(again), verdicts{verdict::parked}) << "one that came again makes room";
-  EXPECT_EQ(w.run(waiting_verb::discard, seq(k_most_reopened + 2)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::discard, seq(k_most_reopened + 2)), waiting_answer::done);
 }
 
 TEST(deferred_events, that_are_skipped_leave_a_number_that_is_late) {
@@ -308,25 +308,25 @@ TEST(deferred_events, that_are_skipped_leave_a_number_that_is_late) {
   w.step({{.sequence = seq(1), .id = id_of(1), .payload = "#", .offset = 0},
           {.sequence = seq(2), .id = id_of(2), .payload = "b", .offset = 1}});
   w.work_off();
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(2)), waiting_answer::not_first);
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(2)), waiting_answer::not_first);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(1)), waiting_answer::done);
   const spec again{.sequence = seq(1), .id = id_of(1), .payload = "a", .offset = 2};
   const auto change = w.step({again});
   EXPECT_EQ(change.decisions[0].reason, reject_reason::late);
   w.work_off();
   EXPECT_EQ(w.snapshot(), "b;");
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(5)), waiting_answer::none_waits);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(5)), waiting_answer::none_waits);
 }
 
 TEST(deferred_events, leave_the_last_one_handled_to_numbers_that_are_skipped_behind_them) {
   world w = deferring();
   w.step(
       {{.sequence = seq(1), .payload = "a", .offset = 0}, {.sequence = seq(4), .payload = "d", .offset = 1}});
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(2)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(2)), waiting_answer::done);
   EXPECT_FALSE(w.rows.at("a").has_last) << "1 comes first";
   w.work_off();
   EXPECT_EQ(w.rows.at("a").last, seq(2));
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(3)), waiting_answer::done);
   w.work_off();
   EXPECT_EQ(w.snapshot(), "a;d;");
 }
@@ -336,7 +336,7 @@ TEST(deferred_events, are_run_by_a_replay_and_those_behind_in_their_turn) {
   w.step(
       {{.sequence = seq(1), .payload = "#", .offset = 0}, {.sequence = seq(2), .payload = "b", .offset = 1}});
   w.work_off();
-  EXPECT_EQ(w.run(waiting_verb::replay, seq(1), "a"), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, seq(1), "a"), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "a;");
   EXPECT_TRUE(w.backlogs.at("a").ready);
   w.work_off();
