@@ -227,10 +227,14 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
     return go_on();
   }
   troubles_.note_read_again(o.where, offset);
-  RATCHET_TRY(count_all_again());
   tell(deps_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log still has offset {}, so reading goes on there", to_string(o.where),
        o.text, offset);
+  return read_again();
+}
+
+turn_result<> consumer_session::read_again() {
+  RATCHET_TRY(count_all_again());
   if (const auto begun = deps_.source.assign(positions_to_read()); !begun)
     return questions_.resume_failed(begun.error());
   return go_on();

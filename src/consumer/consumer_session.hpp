@@ -168,7 +168,9 @@ class consumer_session {
   [[nodiscard]] turn_result<> on_end_of_partition(const notice::end_of_partition&);
   [[nodiscard]] turn_result<> on_out_of_range(const notice::out_of_range&);
   void on_topic_gone(const notice::topic_gone&);
-  void on_unreadable(const notice::unreadable&);
+  [[nodiscard]] turn_result<> on_unreadable(const notice::unreadable&);
+  /// Has everything fetched anew from where the state is.
+  [[nodiscard]] turn_result<> read_again();
   void on_bounds_told(const notice::bounds_told&);
 
   // What is read up to an open transaction.

@@ -187,6 +187,7 @@ TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
                                          "streams[0].reducer.timeout=3s",
                                          "streams[0].rejected='{records: 10, age: 1d}'",
                                          "streams[0].poison=7",
+                                         "streams[0].handling=deferred",
                                          "dead_letter='{topic: letters}'",
                                          "streams[0].dead_letter='{topic: others}'",
                                          "rejections='{topic: answers}'",
@@ -197,8 +198,9 @@ TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
   }
   const ended refused = apply(strict + "--set streams[0].first=0");
   EXPECT_EQ(refused.status, 78);
-  for (const std::string key : {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison",
-                                "dead_letter", "rejections", "outbox", "types", "ignore"}) {
+  for (const std::string key :
+       {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison", "dead_letter", "rejections",
+        "outbox", "types", "ignore", "handling", "ties", "too_old", "envelope.unavailable"}) {
     EXPECT_THAT(settings_that_may_change(), HasSubstr("`" + key + "`"));
   }
 }

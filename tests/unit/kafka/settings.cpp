@@ -23,7 +23,9 @@ kafka_config with(std::map<std::string, std::string> properties) {
 TEST(kafka_properties, refuses_what_the_guarantees_rest_on) {
   for (const char* name : {"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "group.id",
                            "enable.partition.eof", "bootstrap.servers", "metadata.broker.list",
-                           "group.instance.id", "rebalance_cb"}) {
+                           "group.instance.id", "rebalance_cb", "transactional.id", "enable.idempotence",
+                           "acks", "request.required.acks", "message.timeout.ms", "delivery.timeout.ms",
+                           "retries", "message.send.max.retries", "delivery.report.only.error"}) {
     const auto reason = refused_property(name, "true");
     ASSERT_TRUE(reason.has_value()) << name;
     EXPECT_FALSE(reason->empty()) << name;
@@ -37,6 +39,8 @@ TEST(kafka_properties, looks_at_the_value_where_some_values_are_fine) {
   EXPECT_EQ(refused_property("partition.assignment.strategy", "roundrobin"), std::nullopt);
   EXPECT_NE(refused_property("partition.assignment.strategy", "cooperative-sticky"), std::nullopt);
   EXPECT_NE(refused_property("partition.assignment.strategy", "range,cooperative-sticky"), std::nullopt);
+  EXPECT_NE(refused_property("partitioner", "random"), std::nullopt);
+  EXPECT_EQ(refused_property("partitioner", "consistent_random"), std::nullopt);
 }
 
 TEST(kafka_properties, leaves_the_rest_to_the_user) {
@@ -103,6 +107,10 @@ TEST(kafka_settings, are_checked_as_a_whole_and_no_secret_is_shown) {
   ASSERT_FALSE(bad_key);
   EXPECT_NE(bad_key.error().message.find("ssl.key.pem failed"), std::string::npos);
   EXPECT_EQ(bad_key.error().message.find("not-a-key-4711"), std::string::npos);
+  const auto bad_publisher = check_settings(with({{"max.in.flight", "6"}}), 64 * k_mib);
+  ASSERT_FALSE(bad_publisher) << "it would only be found when the instance runs";
+  EXPECT_NE(bad_publisher.error().message.find("max.in.flight"), std::string::npos)
+      << bad_publisher.error().message;
 }
 
 TEST(kafka_settings, put_the_users_over_the_defaults_and_ratchets_over_all) {
