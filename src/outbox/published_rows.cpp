@@ -10,6 +10,7 @@
 #include "decode/time_text.hpp"
 #include "outbox/output_id.hpp"
 #include "text/json_writer.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet {
 
