@@ -96,11 +96,11 @@ class errand_of_request {
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
-    const auto walked = each_waiting(
-        view_, stream_, request_.filter,
-        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-          return story == nullptr ? sink_({}) : take(aggregate, event.head, event.bytes());
-        });
+    const auto walked =
+        each_waiting(view_, stream_, request_.filter,
+                     [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+                       return story == nullptr ? sink_({}) : take(aggregate, event.head, event.bytes());
+                     });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();

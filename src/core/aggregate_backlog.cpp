@@ -399,7 +399,8 @@ wait_reason aggregate_backlog::reason_of(sequence s, std::optional<std::uint64_t
 }
 
 void aggregate_backlog::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
-  event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(in.sequence, in.event->begins_at),
+  event_wait why{in.index,
+                 failure != nullptr ? wait_reason::reducer : reason_of(in.sequence, in.event->begins_at),
                  failure != nullptr ? failure->error() : std::string{}};
   if (as == waiting_state::dead && failure == nullptr) why = {in.index, wait_reason::too_old, k_too_old};
   (void)keep(in, as, failure);

@@ -52,8 +52,8 @@ std::vector<sequence_range> add_range(std::vector<sequence_range>& ranges, seque
 
 void join_ranges(std::vector<sequence_range>& ranges) {
   const auto is_apart = [](const sequence_range& a, const sequence_range& b) { return a.last < b.first; };
-  const bool is_sound = std::all_of(ranges.begin(), ranges.end(),
-                                    [](const sequence_range& r) { return r.first <= r.last; });
+  const bool is_sound =
+      std::all_of(ranges.begin(), ranges.end(), [](const sequence_range& r) { return r.first <= r.last; });
   const auto overlap = std::adjacent_find(ranges.begin(), ranges.end(),
                                           [&](const auto& a, const auto& b) { return !is_apart(a, b); });
   if (!is_sound || overlap == ranges.end()) return;

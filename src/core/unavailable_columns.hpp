@@ -33,8 +33,8 @@ class unavailable_columns {
 
   /// The row with the columns of `before` in place of those that are unavailable: a string that is the
   /// placeholder, or an array or object of nothing else. A column that `before` does not have, or has no
-  /// value of, is left out, unless it stays. Both must be valid JSON; `before` may be empty. Where `row` is the
-  /// placeholder as a whole, it is `before`, or null.
+  /// value of, is left out, unless it stays. Both must be valid JSON; `before` may be empty. Where `row` is
+  /// the placeholder as a whole, it is `before`, or null.
   [[nodiscard]] std::string filled(std::string_view row, std::string_view before,
                                    without_value = without_value::goes) const;
 

@@ -49,8 +49,8 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
   const std::string told = told_of(deps_.rules, aggregate_, at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const waiting_head head = at->second.event.head;
-  const bool is_first = at == (was_accepted ? among.begin() : next_in_turn()) &&
-                        (was_accepted || accepted_events_ == 0);
+  const bool is_first =
+      at == (was_accepted ? among.begin() : next_in_turn()) && (was_accepted || accepted_events_ == 0);
   switch (order.verb) {
     case waiting_verb::replay:
       return replay(at, order);
@@ -151,8 +151,8 @@ waiting_answer aggregate_backlog::skip_to(sequence to) {
   if (!is_strict() || not_accepted() == 0 || next_is_hidden()) return waiting_answer::none_waits;
   const waiting_head& next = next_in_turn()->second.event.head;
   const sequence begin{next.sequence.epoch, next.begins_at.value_or(next.sequence.number)};
-  const bool in_gap = to < begin && (!has_last_ || to > last_) &&
-                      (has_last_ || deps_.rules.gate.first != first_number::any);
+  const bool in_gap =
+      to < begin && (!has_last_ || to > last_) && (has_last_ || deps_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;
   const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_of_epoch()};
   if (to < first) return waiting_answer::none_waits;

@@ -34,8 +34,8 @@ void aggregate_backlog::cascade() {
   }
 }
 
-/// An event with a range was handled, or accepted: what waited inside of it is stale, as if it had come behind
-/// it. In the order of numbers nothing else that waits lies below.
+/// An event with a range was handled, or accepted: what waited inside of it is stale, as if it had come
+/// behind it. In the order of numbers nothing else that waits lies below.
 void aggregate_backlog::drop_passed(sequence up_to) {
   if (!deps_.rules.has_ranges || !is_strict()) return;
   while (!entries_.empty() && entries_.begin()->first < up_to) remove(entries_.begin(), &counters::stale);
@@ -105,8 +105,8 @@ void aggregate_backlog::skip_gap() {
   pass_over_gap(" did not come in time");
 }
 
-/// The numbers below the waiting event that begins first are past, and it is handled unless cascade() is to do
-/// so.
+/// The numbers below the waiting event that begins first are past, and it is handled unless cascade() is to
+/// do so.
 void aggregate_backlog::pass_over_gap(const char* why) {
   const auto at = next_in_turn();
   const sequence next = at->first;

@@ -48,8 +48,9 @@ reducer_call aggregate_backlog::call_folding(const event& e) {
   return ended;
 }
 
-/// The row of a change that lacks columns, with those that the changes before `end` brought, the newest first:
-/// they wait, so that what is stored does not have them yet. None: it lacks none, or nothing waits before it.
+/// The row of a change that lacks columns, with those that the changes before `end` brought, the newest
+/// first: they wait, so that what is stored does not have them yet. None: it lacks none, or nothing waits
+/// before it.
 std::optional<std::string> aggregate_backlog::completed(std::string_view type, std::string_view payload,
                                                         entries::const_iterator end) const {
   if (!deps_.rules.keeps_columns || end == entries_.begin()) return std::nullopt;

@@ -37,9 +37,9 @@ namespace {
   return events;
 }
 
-/// Of order latest any event may be the one that is due, and the lowest may be dead; of ranges that overlap any
-/// may be the next. Of an aggregate whose queue is not there as a whole, as those before it have many, a step
-/// could not tell what it left. It is for the next one, and so are those behind it.
+/// Of order latest any event may be the one that is due, and the lowest may be dead; of ranges that overlap
+/// any may be the next. Of an aggregate whose queue is not there as a whole, as those before it have many, a
+/// step could not tell what it left. It is for the next one, and so are those behind it.
 void keep_whole_ones(step_rows& rows) {
   if (rows.backlogs.empty()) return;
   const auto cut = std::find_if(rows.backlogs.begin() + 1, rows.backlogs.end(),

@@ -390,10 +390,10 @@ struct world {
       if (plan.aggregate_of[i] != aggregate) continue;
       const decoded_event& e = plan.events[i];
       const ratchet::sequence counted =
-          plan.restarts ? ratchet::sequence{out.queue.back().head.sequence.epoch, e.sequence.number} : e.sequence;
+          plan.restarts ? ratchet::sequence{out.queue.back().head.sequence.epoch, e.sequence.number}
+                        : e.sequence;
       for (const auto& [number, held] : all->second) {
-        const bool fits =
-            plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= counted;
+        const bool fits = plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= counted;
         if (!fits || number <= out.queue.back().head.sequence || out.backlog.is_accepted(number)) continue;
         near.emplace(number, held.head);
         break;

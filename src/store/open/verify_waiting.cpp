@@ -28,9 +28,8 @@ void count(waiting_totals& totals, waiting_state state) {
 }
 
 bool has_order(const layout::stream_record& record, order o) {
-  return std::any_of(record.lines.begin(), record.lines.end(), [o](const auto& line) {
-    return line.first == "order" && line.second == name_of(o);
-  });
+  return std::any_of(record.lines.begin(), record.lines.end(),
+                     [o](const auto& line) { return line.first == "order" && line.second == name_of(o); });
 }
 
 bool are_in_order(const std::vector<sequence_range>& ranges) {

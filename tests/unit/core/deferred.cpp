@@ -288,7 +288,9 @@ TEST(deferred_events, that_are_taken_back_pass_what_was_skipped_between_them_aga
   const auto event = [](std::uint64_t number, const char* payload, std::int64_t offset, std::int64_t time) {
     return spec{.sequence = seq(number), .payload = payload, .time = time, .offset = offset};
   };
-  w.step({event(1, "#", 0, 10'000), event(2, "b", 1, 10'000), event(6, "f", 2, 10'000),
+  w.step({event(1, "#", 0, 10'000),
+          event(2, "b", 1, 10'000),
+          event(6, "f", 2, 10'000),
           {.aggregate = "z", .time = 16'000, .offset = 3}});
   w.work_off();
   const std::vector<sequence_range> skipped{{seq(3), seq(5)}};
@@ -323,9 +325,8 @@ TEST(deferred_events, that_are_taken_back_leave_one_row_for_each_gap) {
     const sequence_range last{seq(4), seq(6)};
     EXPECT_EQ(w.backlogs.at("a").skipped.back(), last);
     const auto is_about = [&](const char* what) {
-      return std::count_if(w.audits.begin(), w.audits.end(), [what](const audit_row& row) {
-        return row.text.find(what) != std::string::npos;
-      });
+      return std::count_if(w.audits.begin(), w.audits.end(),
+                           [what](const audit_row& row) { return row.text.find(what) != std::string::npos; });
     };
     EXPECT_EQ(is_about("5 to 6"), 1);
     EXPECT_EQ(is_about("number 4"), 1);

@@ -76,9 +76,8 @@ TEST(waiting_ranges, are_released_by_where_they_begin) {
       EXPECT_EQ(w.snapshot(), "1-2;3-4;5-10;8-12;13-13;");
       EXPECT_EQ(w.state.counters.stale, 1U);
       EXPECT_FALSE(w.backlogs.contains("a"));
-    } while (std::next_permutation(late.begin(), late.end(), [](const spec& a, const spec& b) {
-      return a.payload < b.payload;
-    }));
+    } while (std::next_permutation(late.begin(), late.end(),
+                                   [](const spec& a, const spec& b) { return a.payload < b.payload; }));
   }
 }
 
