@@ -357,7 +357,10 @@ class reporter {
       ++forms[form];
       is_quoted =
           is_quoted || (form == byte_form::json_in_base64 && json_scan::trimmed(*r.value).front() == '"');
-      if (strange == nullptr && (form == byte_form::text || form == byte_form::bytes)) strange = &r;
+      const bool is_strange = form == byte_form::text || form == byte_form::bytes ||
+                              form == byte_form::number_4 || form == byte_form::number_8 ||
+                              form == byte_form::bytes_16;
+      if (strange == nullptr && is_strange) strange = &r;
       const byte_form key = look_at(r.key).form;
       any_key = any_key || key != byte_form::none;
       json_keys += is_json(key) || key == byte_form::none ? 1U : 0U;
