@@ -375,8 +375,8 @@ result<std::vector<std::size_t>> pipeline::carry_out_some(partition_task& task, 
     if (d.payload) order.payload_hash = payload_hash(*d.payload);
   }
   std::vector<waiting_answer> said;
-  stream_change change = run_commands(task.rules, task.stream.reduce, task.state, plan, rows, orders,
-                                      clock_.now(), said, step_time());
+  stream_change change = ratchet::run_commands(task.rules, task.stream.reduce, task.state, plan, rows, orders,
+                                               clock_.now(), said, step_time());
   for (std::size_t n = 0; n < taken.size(); ++n) answers[taken[n]] = said[n];
   for (audit_row& row : change.audits) row.text += decided_by(who);
   RATCHET_TRY(take_change(task, plan, change));
