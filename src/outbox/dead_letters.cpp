@@ -112,8 +112,8 @@ const char* advice_on(reject_reason reason) {
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
              "config names as the first.";
     case reject_reason::sequence_mixed:
-      return "The aggregate's sequences are numbers, and this one is text; or the other way round. Send all "
-             "of them as one kind.";
+      return "The sequences of the aggregate are numbers, and that of the event is text; or the other way "
+             "round. Send all of them as one kind.";
   }
   return "";
 }

@@ -106,7 +106,7 @@ key_form form_of_keys(std::span<const sniffed_record> records) {
   if (are_of_one_size && size == 4) return numbers_of_4(all);
   if (are_of_one_size && size == 16) return {key_kind::uuid, "16 bytes, as a UUID in binary; `key: uuid`"};
   if (are_of_one_size && size == 2)
-    return unreadable("numbers of 2 bytes, as Java's ShortSerializer writes, which Ratchet does not read");
+    return unreadable("numbers of 2 bytes, as of Java's ShortSerializer: Ratchet does not read them");
   const auto framed = std::find_if(all.begin(), all.end(), [](std::string_view key) {
     const auto found = read_frame(key);
     return found && found->kind != framed_kind::json;
