@@ -254,8 +254,8 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
-    wanted.wants_headers =
-        wanted.wants_headers || reads_headers(s->config.envelope) || !s->config.dead_letter.empty();
+    wanted.wants_headers = wanted.wants_headers || reads_headers(s->config.envelope) ||
+                           s->config.ignore_having.starts_with("header:") || !s->config.dead_letter.empty();
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
