@@ -89,10 +89,10 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
 }
 
 /// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
-class errand_of_request {
+class request_walk {
  public:
-  errand_of_request(const store_view& view, const named_stream& stream, const waiting_request& request,
-                    const waiting_desk& desk, const byte_sink& sink)
+  request_walk(const store_view& view, const named_stream& stream, const waiting_request& request,
+               const waiting_desk& desk, const byte_sink& sink)
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
@@ -349,22 +349,22 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
     return problem{
         make_error_code(errc::not_found), "no event of stream `" + request.stream + "` waits", "", {}};
   }
-  return errand_of_request{view, *stream, request, desk, sink}.run();
+  return request_walk{view, *stream, request, desk, sink}.run();
 }
 
-waiting_actor actor_of(owner_errands& owner, store& state, const decision_patience& patience) {
+waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patience& patience) {
   return [&owner, &state, patience](const std::string& stream, std::span<const pipeline::decided> all,
                                     const decider& who,
                                     const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
-    reported<std::vector<waiting_answer>> done = errand_was_cut_short();
+    reported<std::vector<waiting_answer>> done = task_was_cut_short();
     std::uint64_t step = 0;
-    const errand_end end = owner.decide(
-        [&](owner_errands::access of) {
+    const task_end end = owner.decide(
+        [&](posted_tasks::access of) {
           done = act(of.way, stream, all, who);
           step = of.state.last_step();
         },
         patience, is_wanted);
-    if (end != errand_end::done) return decision_not_made(end);
+    if (end != task_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
     if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))
