@@ -35,7 +35,6 @@ class waiting_check {
  private:
   struct stream_facts {
     bool has_ids{false};  ///< its events are indexed by id
-    bool is_latest{false};
     waiting_totals totals;
   };
   struct events_seen {
