@@ -256,7 +256,7 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
     wanted.wants_headers = wanted.wants_headers || reads_headers(s->config.envelope) ||
-                           s->config.ignore_having.starts_with("header:") || !s->config.dead_letter.empty();
+                           is_of_header(s->config.ignore_having) || !s->config.dead_letter.empty();
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
@@ -326,7 +326,7 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
   }
   status_.forget_questions();
   auto failed = run_once(until_end, stop);
-  // A stopped partition asks by itself, on the status.
+  // A stopped partition asks by itself, in the status.
   if (failed && failed->code != make_error_code(errc::partition_stopped)) {
     const std::scoped_lock lock{questions_mutex_};
     refused_for_ = failed->questions;

@@ -52,10 +52,6 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
       {ratchet::make_error_code(ratchet::errc::io), "cannot write to standard output" + why, "", {}});
 }
 
-}  // namespace
-
-namespace {
-
 /// A standard stream that the caller has closed would be the next file that is opened, one of the state
 /// perhaps, and what is printed would go there. Opened in the other direction, so that using it still fails.
 void keep_standard_streams() {

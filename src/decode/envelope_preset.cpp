@@ -75,14 +75,17 @@ bool tells_types(const envelope_config& e) noexcept {
   return !e.type.empty() || e.format == envelope_format::ydb_changefeed;
 }
 
+bool is_of_header(std::string_view field) noexcept {
+  return field.starts_with("header:");
+}
+
 bool reads_headers(const envelope_config& e) {
   if (e.format == envelope_format::cloudevents) return true;
-  const auto is_header = [](const std::string* field) { return field->starts_with("header:"); };
+  const auto is_header = [](const std::string* field) { return is_of_header(*field); };
   const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence,       &e.epoch,
                                        &e.type,     &e.time,      &e.sequence_first, &e.previous};
   const auto any_header = [](const std::vector<std::string>& more) {
-    return std::any_of(more.begin(), more.end(),
-                       [](const std::string& f) { return f.starts_with("header:"); });
+    return std::any_of(more.begin(), more.end(), is_of_header);
   };
   return std::any_of(std::begin(fields), std::end(fields), is_header) || any_header(e.event_id_more) ||
          any_header(e.aggregate_more) || is_header(&e.deletes.field);

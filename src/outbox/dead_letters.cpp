@@ -210,7 +210,7 @@ std::string purpose_of(const stream_definition& stream, const waiting_event& eve
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
-  text += " of " + to_string(from.where) + "@" + to_text(from.place());
+  text += " of " + to_string(from.where, from.place());
   return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 

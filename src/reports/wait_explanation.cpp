@@ -272,7 +272,7 @@ std::string waiting_line(const id_spelling& ids, std::string_view aggregate, con
   if (!is_typed(ids.numbers)) out += "  --sequence " + sequence_word(event.head.sequence);
   const kept_record& record = event.record;
   if (!record.where.topic.empty()) {
-    out += "  " + to_string(record.where) + "@" + to_text(record.place());
+    out += "  " + to_string(record.where, record.place());
   }
   return out;
 }

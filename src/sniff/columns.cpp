@@ -202,7 +202,7 @@ std::vector<column> columns_of(std::span<const sniffed_record> records, key_kind
     }
     for (const auto& [name, value] : r.headers) {
       if (!value) continue;
-      const bool is_text = !has_control(*value) && is_utf8(*value);
+      const bool is_text = is_plain_text(*value);
       all.add(i, "header:" + name, is_text ? json::kind::string : json::kind::none,
               is_text ? *value : std::string{});
     }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/json_scan.hpp"
-#include "core/utf8.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/key_text.hpp"
 #include "decode/registry_frame.hpp"
+#include "sniff/value_form.hpp"
 
 namespace ratchet::sniff {
 
@@ -20,10 +20,6 @@ std::uint64_t big_endian(std::string_view bytes) noexcept {
   std::uint64_t value = 0;
   for (const char c : bytes) value = value << 8U | static_cast<unsigned char>(c);
   return value;
-}
-
-bool is_text(std::string_view key) noexcept {
-  return !has_control(key) && is_utf8(key);
 }
 
 bool is_json_string(std::string_view key) {
@@ -92,7 +88,7 @@ key_form form_of_keys(std::span<const sniffed_record> records) {
     if (r.key && !r.key->empty()) all.emplace_back(*r.key);
   }
   if (all.empty()) return {key_kind::automatic, {}, true, false};
-  if (are_all(all, is_text)) {
+  if (are_all(all, is_plain_text)) {
     if (are_all(all, is_json_string)) return {key_kind::json, "JSON strings in quotes; `key: json`"};
     return {};
   }
@@ -114,7 +110,7 @@ key_form form_of_keys(std::span<const sniffed_record> records) {
   if (framed != all.end())
     return unreadable("bytes behind the frame of a schema registry, schema id " +
                       read_frame(*framed)->schema + ": Avro or Protobuf, which Ratchet does not read");
-  const auto texts = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_text));
+  const auto texts = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_plain_text));
   if (10 * texts >= 9 * all.size()) return {};
   return unreadable(texts == 0 ? "bytes that are not text"
                                : "bytes that are not text, in " + std::to_string(all.size() - texts) +

@@ -287,15 +287,15 @@ class writer {
     const bool has_id = !found_.ids.empty() || !found_.joined_id.empty();
     const bool has_sequence = takes_sequence(has_id);
     std::string aggregate = "key";
-    if (!found_.aggregates.empty())
+    if (!found_.aggregates.empty()) {
       aggregate = found_.aggregates.front().source;
-    else if (found_.keys.any && found_.keys.readable)
+    } else if (found_.keys.any && found_.keys.readable) {
       advise("no field identifies the aggregate of an event: correct `aggregate: key`");
-    else
+    } else {
       aggregate = "/the-id-of-the-aggregate";
-    if (aggregate == "/the-id-of-the-aggregate")
       advise(std::string{"no field identifies the aggregate of an event, and "} +
              (found_.keys.any ? "keys cannot be read" : "no record has a key") + ": correct `aggregate`");
+    }
     const bool is_key = aggregate == "key" && (!has_sequence || found_.joined_aggregate.empty());
     line("    envelope:");
     if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));

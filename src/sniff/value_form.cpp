@@ -7,6 +7,7 @@
 #include "core/utf8.hpp"
 #include "decode/base64_text.hpp"
 #include "decode/json_grammar.hpp"
+#include "decode/key_text.hpp"
 #include "decode/registry_frame.hpp"
 
 namespace ratchet::sniff {
@@ -105,6 +106,10 @@ looked_at look_at(const std::optional<std::string>& of) {
   if (bytes.size() == 8) return {byte_form::number_8, {}};
   if (bytes.size() == 4) return {byte_form::number_4, {}};
   return {bytes.size() == 16 ? byte_form::bytes_16 : byte_form::bytes, {}};
+}
+
+bool is_plain_text(std::string_view bytes) noexcept {
+  return !has_control(bytes) && is_utf8(bytes);
 }
 
 bool is_json_text(std::string_view characters) {

@@ -43,6 +43,9 @@ struct looked_at {
 /// For people, in the plural.
 [[nodiscard]] const char* words_of(byte_form) noexcept;
 
+/// Whether a key or a header is text for the decoder: UTF-8 without control characters.
+[[nodiscard]] bool is_plain_text(std::string_view bytes) noexcept;
+
 /// Whether the characters are an object or an array in JSON, and whether they are base64 of one.
 [[nodiscard]] bool is_json_text(std::string_view characters);
 [[nodiscard]] bool is_base64_of_json(std::string_view characters);

@@ -6,63 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "ratchet/config.hpp"
-#include "sniff/sniff_report.hpp"
 #include "sniff/value_form.hpp"
+#include "unit/sniff/sniffed.hpp"
 
 namespace ratchet::sniff {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-sniffed_record record_of(std::optional<std::string> key, std::optional<std::string> value) {
-  sniffed_record r;
-  r.where = {"orders.v1", partition_id{2}};
-  r.time = timestamp{std::chrono::milliseconds{1'767'225'600'000}};
-  r.key = std::move(key);
-  r.value = std::move(value);
-  return r;
-}
-std::vector<sniffed_record> numbered(std::vector<sniffed_record> records) {
-  for (std::size_t i = 0; i < records.size(); ++i) records[i].offset = static_cast<std::int64_t>(i) + 40;
-  return records;
-}
-std::string report(const std::vector<sniffed_record>& records, const std::string& topic = "orders.v1",
-                   std::vector<config_share> shares = {}) {
-  sniff_request request;
-  request.name = topic.empty() ? "orders.ndjson" : topic;
-  request.topic = topic;
-  return report_on(request, records, shares);
-}
-/// The one stream of a report, which must be a config as a whole.
-stream_config stream_in(const std::string& text) {
-  const auto c = parse_config(text, "sniffed.yaml");
-  EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error())) << text;
-  if (!c.has_value() || c.value().streams.empty()) return {};
-  return c.value().streams.front();
-}
-std::string digits(int number, int size) {
-  std::string text = std::to_string(number);
-  return std::string(static_cast<std::size_t>(size) - text.size(), '0') + text;
-}
-std::string uuid_of(int i) {
-  return "018f2b7c-1234-7abc-89ab-" + digits(i, 12);
-}
-
-/// Events of a producer's own: ten payments, each with its numbers.
-std::vector<sniffed_record> payments(const std::string& created = "") {
-  std::vector<sniffed_record> records;
-  for (int i = 0; i < 120; ++i) {
-    records.push_back(record_of(
-        std::nullopt, R"({"id":")" + uuid_of(i) + R"(","type":"payment.)" + (i % 2 == 0 ? "paid" : "made") +
-                          R"(","sequence":)" + std::to_string(i / 10 + 1) + R"(,"occurred_at":)" +
-                          (created.empty() ? "\"2026-01-01T00:0" + std::to_string(i % 10) + ":00Z\""
-                                           : created + digits(i, 3)) +
-                          R"(,"payment":{"id":"p-)" + std::to_string(i % 10) + R"(","amount":12.50}})"));
-  }
-  return numbered(std::move(records));
-}
 
 TEST(sniff, finds_the_fields_of_a_producers_own_events) {
   const std::string text = report(payments());
@@ -256,108 +207,6 @@ TEST(sniff, misses_the_keys_of_row_changes) {
   EXPECT_THAT(report(numbered({record_of("{}", change)})), Not(HasSubstr("no record here has a key")));
 }
 
-TEST(sniff, tells_what_cannot_be_read) {
-  const auto of = [](const std::string& value) {
-    return report(numbered({record_of("k", value), record_of("k", value)}));
-  };
-  const std::string avro = of(std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11});
-  EXPECT_THAT(avro, HasSubstr("most likely Avro"));
-  EXPECT_THAT(avro, HasSubstr("schema id 42"));
-  EXPECT_THAT(avro, Not(HasSubstr("version: 1")));
-  EXPECT_THAT(of("\x1f\x8b\x08"), HasSubstr("gzip"));
-  EXPECT_THAT(of("plain words"), Not(HasSubstr("version: 1")));
-  EXPECT_THAT(of(std::string{"\0\0\0\0\x07{\"id\":1,\"seq\":2}", 21}),
-              HasSubstr("behind the frame of a schema registry"));
-  std::string glue = "\x03x0123456789abcdef{\"id\":1,\"seq\":2}";
-  glue[1] = 0;
-  EXPECT_THAT(of(glue), HasSubstr("JSON behind the frame of a schema registry"));
-  EXPECT_THAT(of(glue), HasSubstr("version: 1"));
-  glue[1] = 5;
-  EXPECT_THAT(of(glue), HasSubstr("compressed with zlib, behind the frame of AWS Glue"));
-  EXPECT_THAT(of(glue), HasSubstr("set its compression to NONE"));
-  EXPECT_THAT(of("\x80\x04\x95\x15"), HasSubstr("Python pickle"));
-}
-
-TEST(sniff, tells_of_json_within_text) {
-  const auto of = [](const std::string& value, const std::string& topic) {
-    return report(numbered({record_of("k", value), record_of("k", value)}), topic);
-  };
-  const std::string quoted = R"("{\"id\":\"a\",\"seq\":1}")";
-  EXPECT_THAT(of(quoted, ""), HasSubstr("jq -c fromjson orders.ndjson | ratchet sniff -"));
-  EXPECT_THAT(of(quoted, "orders"), HasSubstr("encoded twice: let the producer send the inner text"));
-  const std::string base64 = "eyJpZCI6ImEiLCJzZXEiOjF9";
-  EXPECT_THAT(of(base64, ""), HasSubstr("jq -Rc '@base64d | fromjson' orders.ndjson | ratchet sniff -"));
-  EXPECT_THAT(of("\"" + base64 + "\"", ""), HasSubstr("jq -c '@base64d | fromjson' orders.ndjson"));
-  EXPECT_THAT(of(base64, "orders"), HasSubstr("JSON in base64: let the producer send the JSON as it is"));
-  const std::string within =
-      of(R"({"id":"a","seq":1,"payload":"{\"n\":1}","data":")" + base64 + "\"}", "orders");
-  EXPECT_THAT(within, HasSubstr("/payload holds JSON as text"));
-  EXPECT_THAT(within, HasSubstr("/data holds JSON in base64"));
-}
-
-/// Records whose keys are these; of each key there are three.
-std::vector<sniffed_record> keyed(const std::vector<std::string>& keys) {
-  std::vector<sniffed_record> records;
-  for (int round = 0; round < 3; ++round) {
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      records.push_back(record_of(keys[i], R"({"event_id":"e)" + std::to_string(records.size()) + "\"}"));
-  }
-  return numbered(std::move(records));
-}
-std::string big_endian(std::uint64_t number, int bytes) {
-  std::string out;
-  for (int i = bytes; i-- > 0;) out += static_cast<char>(number >> (8U * static_cast<unsigned>(i)) & 0xFFU);
-  return out;
-}
-
-TEST(sniff, tells_the_kind_of_binary_keys_by_all_of_them) {
-  struct row {
-    const char* what;
-    std::vector<std::string> keys;
-    key_kind kind;
-  };
-  const row k_rows[] = {
-      {"big-endian integers of 8 bytes",
-       {big_endian(5, 8), big_endian(70000, 8), big_endian(~0ULL, 8)},
-       key_kind::i64},
-      {"big-endian integers of 4 bytes",
-       {big_endian(1684234849, 4), big_endian(7, 4), big_endian(9, 4)},
-       key_kind::i32},
-      {"IEEE doubles of 8 bytes",
-       {big_endian(0x405EDD2F1A9FBE77, 8), big_endian(0x4000000000000000, 8)},
-       key_kind::i64},
-      {"IEEE floats of 4 bytes", {big_endian(0x41280000, 4), big_endian(0x3F800000, 4)}, key_kind::i32},
-      {"16 bytes, as a UUID",
-       {big_endian(0x018f2b7c12347abc, 8) + big_endian(0x89ab012345678901, 8)},
-       key_kind::uuid},
-      {"JSON strings in quotes", {"\"o-1\"", "\"o-2\""}, key_kind::json},
-  };
-  for (const row& r : k_rows) {
-    const std::string text = report(keyed(r.keys));
-    EXPECT_THAT(text, HasSubstr(r.what));
-    const stream_config s = stream_in(text);
-    EXPECT_EQ(s.envelope.aggregate, "key") << r.what;
-    EXPECT_EQ(s.envelope.key, r.kind) << r.what;
-  }
-  EXPECT_EQ(stream_in(report(keyed({"abcd", "efgh"}))).envelope.key, key_kind::automatic);
-}
-
-TEST(sniff, suggests_no_key_that_cannot_be_read) {
-  for (const std::string& key : {std::string{"\0\x05", 2}, std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11}}) {
-    const std::string text = report(keyed({key, key + key}));
-    EXPECT_THAT(text, HasSubstr("keys cannot be read"));
-    EXPECT_NE(stream_in(text).envelope.aggregate, "key");
-  }
-}
-
-TEST(sniff, tells_of_headers_that_are_bytes) {
-  std::vector<sniffed_record> records = payments();
-  for (sniffed_record& r : records) r.headers = {{"version", big_endian(7, 8)}};
-  const std::string text = report(records);
-  EXPECT_THAT(text, HasSubstr("in 120, bytes that are not text"));
-  EXPECT_THAT(text, HasSubstr("Ratchet reads no field from them"));
-}
-
 TEST(sniff, knows_ksuids) {
   std::vector<sniffed_record> records;
   for (int i = 0; i < 40; ++i)
@@ -438,21 +287,6 @@ TEST(sniff, says_what_a_config_would_reject) {
   const std::string text = report(records, "orders.v1", {share});
   EXPECT_THAT(text, HasSubstr("and reject 119 (100 %):"));
   EXPECT_THAT(text, HasSubstr("119   missing_field /seq, first at orders.v1[2]@40"));
-}
-
-TEST(value_form, goes_by_the_bytes) {
-  const auto form = [](const std::string& bytes) { return look_at(bytes).form; };
-  EXPECT_EQ(look_at(std::nullopt).form, byte_form::none);
-  EXPECT_EQ(form(""), byte_form::empty);
-  EXPECT_EQ(form(" {\"a\":1} "), byte_form::json_object);
-  EXPECT_EQ(form("[1]"), byte_form::json_array);
-  EXPECT_EQ(form("\"x\""), byte_form::json_scalar);
-  EXPECT_EQ(form("{}\n{}\n"), byte_form::json_lines);
-  EXPECT_EQ(form("p-1001"), byte_form::text);
-  EXPECT_EQ(form(std::string{"\0\0\0\x05", 4}), byte_form::number_4);
-  EXPECT_EQ(form(std::string{"{\0\"\0a\0\"\0:\0001\0", 12}), byte_form::utf16);
-  EXPECT_EQ(form("\xff\xfe{"), byte_form::utf16);
-  EXPECT_EQ(form(std::string(16, '\x90')), byte_form::bytes_16);
 }
 
 std::string in_list(const std::vector<sniffed_record>& events, std::size_t from, const char* separator) {
