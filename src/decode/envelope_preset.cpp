@@ -104,7 +104,7 @@ std::string element_read(const envelope_config& e, const std::string& payload_fr
   const std::string* const others[] = {&e.event_id, &e.sequence, &e.epoch, &e.type, &e.time, &payload_from};
   for (std::size_t at = 0; at < aggregate.size() && aggregate[at] == '/';) {
     const std::size_t end = std::min(aggregate.find('/', at + 1), aggregate.size());
-    const std::string element = aggregate.substr(0, end);
+    std::string element = aggregate.substr(0, end);
     const std::string array = aggregate.substr(0, at + 1);
     const bool is_event =
         leads_to(element, e.sequence) || leads_to(element, e.event_id) || leads_to(element, payload_from);
