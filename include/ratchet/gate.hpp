@@ -92,6 +92,7 @@ constexpr bool is_below_first(const gate_rules& rules, sequence s) noexcept {
 /// The first event of an aggregate (row 6).
 constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (rules.order == order::latest) return k_applied;
+  if (facts.in_skipped_gap) return rejected(reject_reason::late);
   if (rules.first == first_number::any) {
     if (facts.below_first) return k_stale;
     // The rule for gaps decides. An event that names its predecessor may begin at any number.
@@ -142,6 +143,7 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
   }
   if (seen) return rejected(reject_reason::id_reused);
   if (rules.order == order::latest) return k_applied;
+  if (facts.in_skipped_gap) return rejected(reject_reason::late);
   const bool takes_epochs = rules.epoch_change == epoch_change::accept;
   if (takes_epochs && is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
   return is_successor(*facts.last, facts.incoming, rules, facts.begins_at) && !facts.blocked ? k_applied

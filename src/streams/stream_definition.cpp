@@ -149,6 +149,8 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
   rules.transactions_move_floor = config.topics.empty();
   rules.deferred = config.handling == handling::deferred;
   rules.keeps_columns = keeps_columns(config);
+  rules.unavailable = config.envelope.unavailable;
+  rules.has_ranges = !config.envelope.sequence_first.empty() || !config.envelope.previous.empty();
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.retention = config.retention;

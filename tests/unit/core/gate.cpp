@@ -117,6 +117,8 @@ constexpr gate_row k_rows[] = {
     {"r8_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(6), .has_id = false, .id_seen = true}, k_stale},
     {"r8_of_an_older_epoch",               k_latest,  {.last = seq(2, 1), .incoming = seq(1, 99)}, k_stale},
     {"r8_inside_a_skipped_gap",            k_strict,  {.last = seq(7), .incoming = seq(6), .in_skipped_gap = true}, k_late},
+    {"r6_inside_a_skipped_gap",            k_strict,  {.incoming = seq(6), .in_skipped_gap = true}, k_late},
+    {"r10_inside_a_skipped_gap",           k_strict,  {.last = seq(5), .incoming = seq(6), .in_skipped_gap = true}, k_late},
     {"r8_seen_inside_a_skipped_gap",       k_strict,  {.last = seq(7), .incoming = seq(6), .id_seen = true, .in_skipped_gap = true}, k_duplicate},
     {"r8_strict_an_older_one",             k_strict,  {.last = seq(7), .incoming = seq(1)}, k_stale},
     {"r8_strict_below_the_first",          k_strict,  {.last = seq(7), .incoming = seq(0)}, k_below_first},
