@@ -112,15 +112,30 @@ void plain_oracle::skip_gap(aggregate& a) {
   }
   place from{next.first, setup_->first == first_number::one ? 1 : 0};
   if (a.exists) from = successor(a.last);
-  const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
+  const place to = predecessor(next);
   if (to < from) return;  // the last number of an epoch was the last one
-  a.skipped.emplace_back(from, to);
+  skip_range(a, which, from, to);
   touch(a, time());
-  a.exists = true;
-  a.last = to;
-  a.id.reset();
-  a.payload.clear();
-  sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+  move_to(a, to);
+}
+
+/// Tells of the numbers that were not skipped before.
+void plain_oracle::skip_range(aggregate& a, std::uint32_t which, place from, place to) {
+  for (place at = from; at <= to;) {
+    const auto holds = [&at](const auto& range) { return range.first <= at && at <= range.second; };
+    const auto known = std::find_if(a.skipped.begin(), a.skipped.end(), holds);
+    if (known != a.skipped.end()) {
+      at = successor(known->second);
+      continue;
+    }
+    place end = to;
+    for (const auto& range : a.skipped) {
+      if (at < range.first && range.first <= end) end = predecessor(range.first);
+    }
+    sayings_.push_back({"gap_skipped", which, {at.second, end.second}});
+    at = successor(end);
+  }
+  a.skipped.emplace_back(from, to);
 }
 
 void plain_oracle::bind(std::uint32_t which, std::optional<place> first, std::optional<place> accept) {
