@@ -5,15 +5,11 @@
 
 #include "broker/workload_main_job.hpp"
 #include "config/memory_budget.hpp"
+#include "support/environment_number.hpp"
 #include "support/small_file_system.hpp"
 
 namespace ratchet::testing {
 namespace {
-
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// A line of /proc/PID/status that is given in kB, in MiB.
 std::uint64_t mebibytes_of(pid_t pid, const std::string& name) {

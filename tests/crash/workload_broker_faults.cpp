@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "crash/fault_round.hpp"
+#include "support/environment_number.hpp"
 
 /// The real binary and a real broker of its own, killed, stopped and paused in turns, and the group
 /// rebalanced, while records are produced. tools/crash sets these:
@@ -27,11 +28,6 @@ namespace {
 
 /// A new topic, group and state after so many: what a round compares stays small.
 constexpr std::uint64_t k_faults_in_a_round = 34;
-
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::string machine() {
   utsname system{};

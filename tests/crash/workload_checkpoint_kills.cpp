@@ -24,6 +24,7 @@
 #include "control/client.hpp"
 #include "store/open/read_only.hpp"
 #include "store/open/verify.hpp"
+#include "support/environment_number.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_process.hpp"
 
@@ -35,16 +36,13 @@
 namespace ratchet {
 namespace {
 
+using testing::number_from;
+
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t k_aggregates = 997;
 constexpr std::int64_t k_records_of_a_life = 60'000;
-
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// Record n is the event n / k_aggregates of the aggregate n % k_aggregates, at offset n / 2 of partition n
 /// % 2.

@@ -11,6 +11,7 @@
 
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
+#include "support/environment_number.hpp"
 #include "test_paths.hpp"
 #include "workload/workload_campaign.hpp"
 #include "workload/workload_kafka.hpp"
@@ -23,16 +24,13 @@
 namespace ratchet {
 namespace {
 
+using testing::number_from;
+
 namespace fs = std::filesystem;
 
 /// The stream of a round has a fixed size: a new one, on a new topic and an empty state, after so many kills.
 constexpr std::uint32_t k_kills_in_a_round = 16;
 constexpr std::size_t k_step_records[] = {5'000, 300, 2'000};  // by seed: many cuts, and few
-
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// So long a killed member stays in its group. Less than 6 s only our own brokers accept.
 const char* session_ms(const std::string& brokers) {

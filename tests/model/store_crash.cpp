@@ -171,7 +171,8 @@ TEST(a_crash, leaves_an_exact_prefix_of_the_steps_or_a_refusal_that_changed_no_f
   const std::uint64_t crashes = from_environment("RATCHET_CRASHES", 60);
   const std::uint64_t first_seed = from_environment("RATCHET_SEED", 1);
   tally counts;
-  for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !::testing::Test::HasFailure();
+       ++seed) {
     SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed) + " RATCHET_CRASHES=1");
     std::mt19937_64 random{seed};
     driver d{random, seed % 3 == 0};
@@ -201,7 +202,8 @@ TEST(a_crash, with_damage_below_what_was_synced_is_refused) {
   const std::uint64_t crashes = from_environment("RATCHET_CRASHES", 60) / 3;
   const std::uint64_t first_seed = from_environment("RATCHET_SEED", 1);
   int refused = 0;
-  for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + crashes && !::testing::Test::HasFailure();
+       ++seed) {
     SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed));
     std::mt19937_64 random{seed};
     driver d{random, seed % 3 == 0};

@@ -46,7 +46,7 @@ class world {
   }
 
   void run(int steps) {
-    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
       const std::vector<std::string> names = choose_names();
       step_plan plan = plan_for(names);
       step_rows rows;
@@ -260,7 +260,7 @@ class world {
 TEST(a_look_up, answers_as_plain_maps_do_whatever_is_remembered) {
   const char* text = std::getenv("RATCHET_SEED");
   const std::uint64_t first = text ? std::strtoull(text, nullptr, 10) : 1;
-  for (std::uint64_t seed = first; seed < first + 8 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = first; seed < first + 8 && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed));
     const bool little = seed % 4 != 0;
     constexpr std::uint64_t k_enough = std::uint64_t{1} << 26U;

@@ -57,7 +57,7 @@ class world {
   }
 
   void run(int steps) {
-    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
       write();
       look_up();
       ask_what_is_due();
@@ -404,7 +404,7 @@ TEST(what_waits, is_what_plain_maps_say) {
   const char* text = std::getenv("RATCHET_SEED");
   const std::uint64_t first = text ? std::strtoull(text, nullptr, 10) : 1;
   looked_up seen;
-  for (std::uint64_t seed = first; seed < first + 2 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = first; seed < first + 2 && !::testing::Test::HasFailure(); ++seed) {
     for (const order o : {order::strict, order::arrival, order::latest}) {
       SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed) + ' ' + name_of(o));
       world w{seed, o};

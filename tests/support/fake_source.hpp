@@ -17,15 +17,12 @@
 
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
+#include "support/topic_partitions.hpp"
 
 /// A consumer group's source in memory, scripted by a test. It judges its caller as it goes: two commits
 /// under way, records asked of a partition that is not assigned, an answer that nobody asked for fail the
 /// test at once.
 namespace ratchet::testing {
-
-inline topic_partition at(const std::string& topic, int partition) {
-  return {topic, partition_id{partition}};
-}
 
 inline std::string place(const topic_partition& where) {
   return where.topic + "[" + std::to_string(static_cast<int>(where.partition)) + "]";

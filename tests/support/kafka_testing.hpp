@@ -13,6 +13,7 @@
 #include "kafka/kafka_source.hpp"
 #include "kafka/record_producer.hpp"
 #include "ports/source.hpp"
+#include "support/topic_partitions.hpp"
 
 /// What the Kafka tests share, on the embedded broker and on a real one.
 namespace ratchet::testing {
@@ -31,10 +32,6 @@ inline std::unique_ptr<source> open_source(const kafka_config& config,
   auto made = make_kafka_source(config, options);
   if (!made) throw std::runtime_error{to_text(made.error())};
   return std::move(made).value();
-}
-
-inline topic_partition at(const std::string& topic, int partition) {
-  return {topic, partition_id{partition}};
 }
 
 /// Sends "v0".."v<count-1>" under the keys "k0".., one a record, and waits for their delivery.

@@ -18,6 +18,7 @@
 #include "streams/partition_task.hpp"
 #include "support/fake_disk_space.hpp"
 #include "support/fake_source.hpp"
+#include "support/topic_partitions.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet::testing {
@@ -285,9 +286,6 @@ class session_world {
  public:
   log_ptr log;
 };
-
-inline const topic_partition k_p0 = at("t", 0);
-inline const topic_partition k_p1 = at("t", 1);
 
 /// Three records in each.
 struct two_partitions : session_world {

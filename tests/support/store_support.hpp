@@ -61,7 +61,7 @@ inline step_plan plan_of(const std::vector<std::string_view>& aggregates) {
   return plan;
 }
 
-class fixture : public testing::Test {
+class fixture : public ::testing::Test {
  protected:
   [[nodiscard]] std::filesystem::path path() const { return directory_.path() / "state"; }
   [[nodiscard]] store_options options() const {

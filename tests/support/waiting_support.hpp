@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "core/waiting.hpp"
+#include "support/noon.hpp"
 
 /// What tests of waiting events share.
 namespace ratchet::testing {
 
-inline constexpr timestamp k_noon{std::chrono::milliseconds{1767268800'000}};  // 2026-01-01T12:00:00Z
 inline constexpr std::uint64_t k_max = std::numeric_limits<std::uint64_t>::max();
 
 inline waiting_head head(sequence s, waiting_state state = waiting_state::parked) {

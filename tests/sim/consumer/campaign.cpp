@@ -7,16 +7,15 @@
 #include <mutex>
 #include <thread>
 
+#include "support/environment_number.hpp"
+
 namespace ratchet::sim {
 
 namespace {
 
-constexpr std::size_t k_most_failures = 3;
+using testing::number_from;
 
-[[nodiscard]] std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+constexpr std::size_t k_most_failures = 3;
 
 /// Leaves out piece after piece, in smaller and smaller pieces.
 template <class T>

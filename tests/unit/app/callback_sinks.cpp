@@ -123,8 +123,6 @@ struct both {
   }
 };
 
-const topic_partition k_p0 = at("t", 0);
-
 stream_config publishing() {
   stream_config s = payments();
   s.order = order::strict;

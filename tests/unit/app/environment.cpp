@@ -24,8 +24,8 @@
 namespace ratchet {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 struct ended {
   int status{-1};
@@ -33,7 +33,7 @@ struct ended {
 };
 
 /// Files that everybody may look into, and a command that may be run as somebody who may do nothing.
-class bad_environment : public testing::Test {
+class bad_environment : public ::testing::Test {
  protected:
   void SetUp() override {
     chmod(directory_.c_str(), 0755);

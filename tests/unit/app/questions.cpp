@@ -27,9 +27,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
 /// The program's own: keeps the payload, and a row of a table where the stream has one.
 struct payment_state {
   outcome apply(const ratchet::event& e, state& s, effects& fx) const {

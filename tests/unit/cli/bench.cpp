@@ -15,7 +15,7 @@
 namespace ratchet {
 namespace {
 
-class bench_command : public testing::Test {
+class bench_command : public ::testing::Test {
  public:
   bench_command(const bench_command&) = delete;
   bench_command& operator=(const bench_command&) = delete;

@@ -15,7 +15,7 @@ namespace {
 
 using cli_testing::ended;
 using store_support::must;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// `get` and `scan` with --table, by the real command: on a directory, and asking this process.
 class read_tables : public store_support::fixture {

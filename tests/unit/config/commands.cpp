@@ -16,10 +16,10 @@
 
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 struct finished {
   int status{-1};
@@ -27,7 +27,7 @@ struct finished {
   std::string err;
 };
 
-class config_command : public testing::Test {
+class config_command : public ::testing::Test {
  protected:
   /// Runs `ratchet ARGUMENTS` in the test's directory.
   [[nodiscard]] finished run(const std::string& arguments) const {
@@ -139,7 +139,7 @@ TEST_F(config_command, version_names_ratchet_and_its_libraries) {
   const finished version = run("version");
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(run("--version").out, version.out);
-  EXPECT_THAT(version.out, testing::ContainsRegex("^ratchet [0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_THAT(version.out, ::testing::ContainsRegex("^ratchet [0-9]+\\.[0-9]+\\.[0-9]+"));
   for (const char* library : {"librdkafka 2", "RocksDB ", "simdjson ", "yaml-cpp 0"}) {
     EXPECT_THAT(version.out, HasSubstr(library));
   }

@@ -17,8 +17,8 @@ namespace ratchet {
 
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 std::string text_of(const std::string& envelope, const std::string& rest) {
   return "version: 1\nstate: {path: s}\nstreams:\n  - name: payments\n    envelope: " + envelope + "\n    " +
@@ -156,7 +156,7 @@ std::ostream& operator<<(std::ostream& out, const refused& r) {
   return out << r.name;
 }
 
-class envelope_refusal : public testing::TestWithParam<refused> {};
+class envelope_refusal : public ::testing::TestWithParam<refused> {};
 
 TEST_P(envelope_refusal, is_one_finding_with_its_place) {
   const auto c = parsed(GetParam().envelope, GetParam().rest);
@@ -203,7 +203,7 @@ constexpr refused k_refused[] = {
     {"unknown_format", "{format: cloudevent}", "order: latest", "envelope.format",
      "\"cloudevent\" is not allowed here"},
 };
-INSTANTIATE_TEST_SUITE_P(formats, envelope_refusal, testing::ValuesIn(k_refused),
+INSTANTIATE_TEST_SUITE_P(formats, envelope_refusal, ::testing::ValuesIn(k_refused),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
 TEST(config_of_envelopes, says_how_changes_are_ordered_and_what_is_unavailable) {

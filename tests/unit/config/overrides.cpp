@@ -15,10 +15,10 @@ namespace {
 
 using config_support::errors_of;
 using config_support::k_example;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
 
 TEST(config_override, sets_a_value_by_index_and_by_name) {
   const auto parsed = parse_config(
@@ -70,7 +70,7 @@ struct bad_override {
   const char* want;
 };
 
-class config_override_refusal : public testing::TestWithParam<bad_override> {};
+class config_override_refusal : public ::testing::TestWithParam<bad_override> {};
 
 TEST_P(config_override_refusal, has_the_option_for_a_place) {
   const std::string errors = errors_of(k_example, {.set = {GetParam().set}, .kafka_properties = {}});
@@ -101,7 +101,7 @@ constexpr bad_override k_bad_overrides[] = {
     {"broken_yaml", "streams[0].topics=[a", "  --set streams[0].topics: streams[0].topics: not YAML"},
 };
 
-INSTANTIATE_TEST_SUITE_P(table, config_override_refusal, testing::ValuesIn(k_bad_overrides),
+INSTANTIATE_TEST_SUITE_P(table, config_override_refusal, ::testing::ValuesIn(k_bad_overrides),
                          [](const auto& each) { return std::string{each.param.name}; });
 
 TEST(config_override, with_a_property_of_ours_is_refused) {

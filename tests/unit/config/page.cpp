@@ -21,7 +21,7 @@ namespace ratchet {
 namespace {
 
 using config_support::dump_of;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A line of a table of the page.
 struct row {

@@ -21,10 +21,10 @@ namespace {
 
 using config_support::errors_of;
 using config_support::k_example;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
 
 config must_parse(const std::string& text) {
   const auto parsed = parse_config(text, "f.yaml");
@@ -427,7 +427,7 @@ TEST(config_template, is_valid_too_with_its_comments_taken_in) {
   EXPECT_EQ(with.value().streams[0].reducer.timeout, without.value().streams[0].reducer.timeout);
 }
 
-class config_file : public testing::Test {
+class config_file : public ::testing::Test {
  protected:
   support::temporary_directory files_;
   const std::filesystem::path& directory_{files_.path()};

@@ -47,7 +47,7 @@ std::string changed(const refusal& r) {
   return text.replace(at, std::string{r.from}.size(), r.to);
 }
 
-class config_refusal : public testing::TestWithParam<refusal> {};
+class config_refusal : public ::testing::TestWithParam<refusal> {};
 
 TEST_P(config_refusal, names_the_place_and_what_to_do) {
   const refusal& want = GetParam();
@@ -420,15 +420,15 @@ constexpr refusal k_rules[] = {
      21, "streams[0].step.records", "20 differs from step.records: 10", "at the top"},
 };
 
-std::string name_of_case(const testing::TestParamInfo<refusal>& info) {
+std::string name_of_case(const ::testing::TestParamInfo<refusal>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(keys, config_refusal, testing::ValuesIn(k_keys), name_of_case);
-INSTANTIATE_TEST_SUITE_P(required, config_refusal, testing::ValuesIn(k_required), name_of_case);
-INSTANTIATE_TEST_SUITE_P(values, config_refusal, testing::ValuesIn(k_values), name_of_case);
-INSTANTIATE_TEST_SUITE_P(not_built, config_refusal, testing::ValuesIn(k_not_built), name_of_case);
-INSTANTIATE_TEST_SUITE_P(rules, config_refusal, testing::ValuesIn(k_rules), name_of_case);
+INSTANTIATE_TEST_SUITE_P(keys, config_refusal, ::testing::ValuesIn(k_keys), name_of_case);
+INSTANTIATE_TEST_SUITE_P(required, config_refusal, ::testing::ValuesIn(k_required), name_of_case);
+INSTANTIATE_TEST_SUITE_P(values, config_refusal, ::testing::ValuesIn(k_values), name_of_case);
+INSTANTIATE_TEST_SUITE_P(not_built, config_refusal, ::testing::ValuesIn(k_not_built), name_of_case);
+INSTANTIATE_TEST_SUITE_P(rules, config_refusal, ::testing::ValuesIn(k_rules), name_of_case);
 
 }  // namespace
 

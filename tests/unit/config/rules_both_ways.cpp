@@ -333,7 +333,7 @@ constexpr rule k_names[] = {
      "sinks: [{name: a, http: {url: \"http://x\"}}, {name: a, http: {url: \"http://y\"}}]\n"},
 };
 
-class config_rule : public testing::TestWithParam<rule> {};
+class config_rule : public ::testing::TestWithParam<rule> {};
 
 TEST_P(config_rule, is_one_for_files_and_for_programs) {
   const rule& r = GetParam();
@@ -356,15 +356,15 @@ TEST_P(config_rule, is_one_for_files_and_for_programs) {
   EXPECT_EQ(of_program.line, 0) << "a program has none";
 }
 
-std::string name_of_case(const testing::TestParamInfo<rule>& info) {
+std::string name_of_case(const ::testing::TestParamInfo<rule>& info) {
   return info.param.name;
 }
-INSTANTIATE_TEST_SUITE_P(orders, config_rule, testing::ValuesIn(k_orders), name_of_case);
-INSTANTIATE_TEST_SUITE_P(epochs, config_rule, testing::ValuesIn(k_epochs), name_of_case);
-INSTANTIATE_TEST_SUITE_P(values, config_rule, testing::ValuesIn(k_values), name_of_case);
-INSTANTIATE_TEST_SUITE_P(reducers, config_rule, testing::ValuesIn(k_reducers), name_of_case);
-INSTANTIATE_TEST_SUITE_P(outputs, config_rule, testing::ValuesIn(k_outputs), name_of_case);
-INSTANTIATE_TEST_SUITE_P(names, config_rule, testing::ValuesIn(k_names), name_of_case);
+INSTANTIATE_TEST_SUITE_P(orders, config_rule, ::testing::ValuesIn(k_orders), name_of_case);
+INSTANTIATE_TEST_SUITE_P(epochs, config_rule, ::testing::ValuesIn(k_epochs), name_of_case);
+INSTANTIATE_TEST_SUITE_P(values, config_rule, ::testing::ValuesIn(k_values), name_of_case);
+INSTANTIATE_TEST_SUITE_P(reducers, config_rule, ::testing::ValuesIn(k_reducers), name_of_case);
+INSTANTIATE_TEST_SUITE_P(outputs, config_rule, ::testing::ValuesIn(k_outputs), name_of_case);
+INSTANTIATE_TEST_SUITE_P(names, config_rule, ::testing::ValuesIn(k_names), name_of_case);
 
 TEST(config_rules, say_all_at_once_to_a_program) {
   config c;
@@ -377,7 +377,7 @@ TEST(config_rules, say_all_at_once_to_a_program) {
   const auto made = make_streams(c, {});
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().diagnostics.size(), 2U) << to_text(made.error());
-  EXPECT_THAT(to_text(made.error()), testing::HasSubstr("the config has 2 errors"));
+  EXPECT_THAT(to_text(made.error()), ::testing::HasSubstr("the config has 2 errors"));
 }
 
 TEST(config_rules, name_a_topic_of_all_streams_once_where_it_was_written) {

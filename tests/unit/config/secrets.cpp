@@ -18,13 +18,13 @@ namespace ratchet {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* k_secret = "open-sesame-4711";
 
-class config_secret : public testing::Test {
+class config_secret : public ::testing::Test {
  protected:
   void TearDown() override { unsetenv("RATCHET_TEST_SECRET"); }
   /// Makes a file that its owner alone can read.

@@ -13,8 +13,8 @@ namespace ratchet {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::Contains;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 TEST(config_durations, are_a_whole_number_and_a_unit) {
   EXPECT_EQ(parse_duration("0s"), milliseconds{0});
@@ -151,15 +151,16 @@ TEST(config_meaning, of_strict_order_says_which_number_is_the_first_and_what_a_n
   s.order = order::strict;
   const auto base = meaning_of(s, "replace", 1).lines;
   EXPECT_EQ(base.size(), meaning_of(stream(), "replace", 1).lines.size() + 2);
-  EXPECT_THAT(base, testing::Contains(testing::Pair("order", "strict")));
-  EXPECT_THAT(base, testing::Contains(testing::Pair("first", "1")));
-  EXPECT_THAT(base, testing::Contains(testing::Pair("epoch_change", "park")));
+  EXPECT_THAT(base, ::testing::Contains(::testing::Pair("order", "strict")));
+  EXPECT_THAT(base, ::testing::Contains(::testing::Pair("first", "1")));
+  EXPECT_THAT(base, ::testing::Contains(::testing::Pair("epoch_change", "park")));
   s.first = first_number::zero;
-  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("first", "0")));
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines, ::testing::Contains(::testing::Pair("first", "0")));
   s.first = first_number::any;
-  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("first", "any")));
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines, ::testing::Contains(::testing::Pair("first", "any")));
   s.epoch_change = epoch_change::accept;
-  EXPECT_THAT(meaning_of(s, "replace", 1).lines, testing::Contains(testing::Pair("epoch_change", "accept")));
+  EXPECT_THAT(meaning_of(s, "replace", 1).lines,
+              ::testing::Contains(::testing::Pair("epoch_change", "accept")));
   s.order = order::arrival;
   stream_config arrival = stream();
   arrival.order = order::arrival;

@@ -16,10 +16,10 @@
 namespace ratchet {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
-using testing::Pair;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
 
 reported<config> parsed(const std::string& envelope, const std::string& rest) {
   return parse_config("version: 1\nstate: {path: s}\nstreams:\n  - name: payments\n    envelope: " +
@@ -119,7 +119,7 @@ std::ostream& operator<<(std::ostream& out, const refused& r) {
   return out << r.name;
 }
 
-class version_refusal : public testing::TestWithParam<refused> {};
+class version_refusal : public ::testing::TestWithParam<refused> {};
 
 TEST_P(version_refusal, is_one_finding_with_its_place) {
   const auto c = parsed(GetParam().envelope, GetParam().rest);
@@ -161,7 +161,7 @@ constexpr refused k_refused[] = {
     {"too_old_of_growing_ids", "{aggregate: /id, event_id: /e}",
      "order: arrival\n    too_old: park\n    dedup: {ids: monotonic}", "too_old"},
 };
-INSTANTIATE_TEST_SUITE_P(kinds, version_refusal, testing::ValuesIn(k_refused),
+INSTANTIATE_TEST_SUITE_P(kinds, version_refusal, ::testing::ValuesIn(k_refused),
                          [](const auto& tested) { return std::string{tested.param.name}; });
 
 TEST(config_of_versions, refuses_offsets_of_two_topics) {

@@ -11,7 +11,7 @@
 namespace ratchet {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 kafka_config brokers() {
   kafka_config config;

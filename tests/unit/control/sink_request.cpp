@@ -17,7 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-const topic_partition k_p0 = at("t", 0);
 /// Whether whoever asked is there still: before the claim, behind it, and when the message was not found.
 constexpr int k_looks_before = 3;
 

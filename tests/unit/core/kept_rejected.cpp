@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "support/noon.hpp"
+
 namespace ratchet {
 namespace {
 
 using namespace std::chrono_literals;
 using positions = std::vector<kept_rejected::position>;
 
-constexpr timestamp k_noon{1'767'268'800s};
+using testing::k_noon;
 
 kept_rejected::position at(std::int64_t offset) {
   return {{"t", partition_id{0}}, offset};

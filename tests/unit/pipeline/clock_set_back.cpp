@@ -16,8 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-const topic_partition k_p0 = at("t", 0);
-
 /// Fails until it is told that what it needs is up again.
 struct needy {
   static constexpr reducer_traits traits{.name = "needy", .version = 1};

@@ -16,8 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const topic_partition k_p0 = at("t", 0);
-
 /// Gives the first event of aggregate `bad` up.
 struct picky {
   static constexpr reducer_traits traits{.name = "picky", .version = 1};

@@ -16,8 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const topic_partition k_p0 = at("t", 0);
-
 stream_config with_fields() {
   stream_config s = payments();
   s.envelope.type = "/evtType";  // a slip: it is /type

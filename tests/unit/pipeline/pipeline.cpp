@@ -10,8 +10,6 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-
 struct publishing {
   static constexpr reducer_traits traits{.name = "publishing", .version = 1};
   outcome apply(const ratchet::event& e, state& s, effects& fx) const {

@@ -15,8 +15,6 @@
 namespace ratchet::testing {
 namespace {
 
-const topic_partition k_p0 = at("t", 0);
-
 /// A value with these events in it.
 std::string list_of(const std::vector<std::string>& events) {
   std::string text;

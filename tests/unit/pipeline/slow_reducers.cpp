@@ -17,8 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const topic_partition k_p0 = at("t", 0);
-
 /// What the calls of a reducer are told, and tell.
 struct calls_made {
   fake_clock* clock{nullptr};

@@ -9,6 +9,7 @@
 #include "pipeline/rejected_rows.hpp"
 #include "reports/row_reports.hpp"
 #include "support/control_fake_store.hpp"
+#include "support/noon.hpp"
 
 namespace ratchet {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using lines = std::vector<std::string>;
 
-constexpr timestamp k_noon{1'767'268'800s};  // 2026-01-01T12:00:00Z
+using testing::k_noon;
 
 /// Offset 3 conflicts, 5 cannot be decoded, and one of a plain file is too old.
 class rejected_listing : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include "decode/json_grammar.hpp"
 #include "reports/status_report.hpp"
 #include "support/control_fake_store.hpp"
+#include "support/noon.hpp"
 
 namespace ratchet {
 namespace {
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::row_of;
 
-constexpr timestamp k_noon{1767268800'000ms};  // 2026-01-01T12:00:00Z
+using testing::k_noon;
 
 counters some_counters() {
   counters c;

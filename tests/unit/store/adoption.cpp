@@ -15,8 +15,8 @@ using store_support::fixture;
 using store_support::must;
 using store_support::waiting_at;
 using store_support::waiting_fixture;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class a_changed_meaning : public waiting_fixture {
  protected:
@@ -139,7 +139,7 @@ TEST_F(a_start, that_is_refused_leaves_no_directory_behind_that_it_has_made) {
   EXPECT_TRUE(must(open_store(may_be_refused()))->has_unwritten_start());
   std::vector<std::string> left;
   for (const auto& e : std::filesystem::directory_iterator{path()}) left.push_back(e.path().filename());
-  EXPECT_THAT(left, testing::ElementsAre("lost+found"));
+  EXPECT_THAT(left, ::testing::ElementsAre("lost+found"));
 }
 
 TEST_F(a_start, that_is_accepted_writes_what_it_is_with_its_first_step) {
@@ -151,7 +151,7 @@ TEST_F(a_start, that_is_accepted_writes_what_it_is_with_its_first_step) {
     const incarnation drawn = must(s->draw_incarnation(0, 7));
     write(*s, s->id_of("payments"), {{"p1", seq(1), "one"}});
     EXPECT_FALSE(s->has_unwritten_start());
-    EXPECT_THAT(s->incarnations(), testing::ElementsAre(drawn));
+    EXPECT_THAT(s->incarnations(), ::testing::ElementsAre(drawn));
     must(s->sync());
   }
   auto s = must(open_store(may_be_refused()));

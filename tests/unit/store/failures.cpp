@@ -216,8 +216,8 @@ TEST_P(a_sync, of_a_recovery_is_written_to_the_file_synced) {
   EXPECT_EQ(must(synced_file::read(path())), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(on, a_failed_write, testing::Values(write_on::own_thread, write_on::owner_thread));
-INSTANTIATE_TEST_SUITE_P(on, a_sync, testing::Values(write_on::own_thread, write_on::owner_thread));
+INSTANTIATE_TEST_SUITE_P(on, a_failed_write, ::testing::Values(write_on::own_thread, write_on::owner_thread));
+INSTANTIATE_TEST_SUITE_P(on, a_sync, ::testing::Values(write_on::own_thread, write_on::owner_thread));
 
 class rejected_records : public fixture {};
 

@@ -196,7 +196,7 @@ TEST(a_hash_memtable, finds_what_shares_a_chain_with_thousands_of_versions_of_an
   const std::vector<rocksdb::Slice> keys(names.begin(), names.end());
   std::vector<std::string> values;
   const std::vector<rocksdb::Status> found = db->MultiGet(rocksdb::ReadOptions{}, keys, &values);
-  EXPECT_THAT(values, testing::ElementsAre("there", "there", "there", std::to_string(k_versions - 1), ""));
+  EXPECT_THAT(values, ::testing::ElementsAre("there", "there", "there", std::to_string(k_versions - 1), ""));
   EXPECT_TRUE(found.back().IsNotFound());
   EXPECT_EQ(upwards(*db.iterate()).size(), 6U);
   db->ReleaseSnapshot(early);
@@ -219,12 +219,12 @@ TEST(a_hash_memtable, shows_an_iterator_only_what_was_there_when_it_was_made) {
   database_of_hashes db{16};
   db.put("b", "1");
   const auto before = db.iterate();
-  EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
+  EXPECT_THAT(upwards(*before), ::testing::ElementsAre(std::pair{"b", "1"}));
   db.put("a", "2");
   db.put("b", "2");
   db.flush();
-  EXPECT_THAT(upwards(*before), testing::ElementsAre(std::pair{"b", "1"}));
-  EXPECT_THAT(upwards(*db.iterate()), testing::ElementsAre(std::pair{"a", "2"}, std::pair{"b", "2"}));
+  EXPECT_THAT(upwards(*before), ::testing::ElementsAre(std::pair{"b", "1"}));
+  EXPECT_THAT(upwards(*db.iterate()), ::testing::ElementsAre(std::pair{"a", "2"}, std::pair{"b", "2"}));
 }
 
 TEST(a_hash_memtable, asks_for_huge_pages_for_each_block_of_rows_and_finds_them_in_all) {

@@ -17,7 +17,7 @@ namespace {
 
 using store_support::fixture;
 using store_support::must;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class a_state_directory : public fixture {
  protected:
@@ -66,7 +66,7 @@ TEST_F(a_state_directory, whose_current_was_deleted_is_damaged_and_not_foreign) 
   const problem p = refusal(options());
   EXPECT_EQ(p.code, make_error_code(errc::state_damaged));
   EXPECT_THAT(p.message, HasSubstr("the file CURRENT is missing"));
-  EXPECT_THAT(must(verify_store(path())), testing::ElementsAre(HasSubstr("the file CURRENT is missing")));
+  EXPECT_THAT(must(verify_store(path())), ::testing::ElementsAre(HasSubstr("the file CURRENT is missing")));
   std::ofstream{path() / "SYNCED", std::ios::trunc} << "x";
   EXPECT_EQ(refusal(options()).code, make_error_code(errc::state_damaged)) << "nor is it where both are bad";
 }

@@ -15,9 +15,9 @@ namespace ratchet {
 namespace {
 
 using store_support::must;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::uint64_t k_any_bytes = std::uint64_t{1} << 30U;
 

@@ -15,10 +15,10 @@ namespace {
 
 using store_support::fixture;
 using store_support::must;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A filter that is shown write-ahead log records as batches.
-class a_replay : public testing::Test {
+class a_replay : public ::testing::Test {
  protected:
   static rocksdb::WriteBatch step(std::uint64_t number) {
     rocksdb::WriteBatch batch;

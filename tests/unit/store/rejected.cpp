@@ -2,6 +2,7 @@
 // The rejected records that a store keeps: how many, for how long, and in which order they are read.
 #include <gtest/gtest.h>
 
+#include "support/noon.hpp"
 #include "support/store_support.hpp"
 
 namespace ratchet {
@@ -11,7 +12,7 @@ using namespace std::chrono_literals;
 using store_support::must;
 using offsets = std::vector<std::int64_t>;
 
-constexpr timestamp k_noon{1'767'268'800s};
+using testing::k_noon;
 
 class kept_records : public store_support::fixture {
  protected:

@@ -52,7 +52,7 @@ constexpr std::size_t k_slot_bytes = 512;
 /// Magic, count, step and checksum.
 constexpr std::size_t k_used_bytes = 28;
 
-class a_synced_file : public testing::Test {
+class a_synced_file : public ::testing::Test {
  protected:
   [[nodiscard]] std::filesystem::path file() const { return directory_.path() / synced_file::k_name; }
   [[nodiscard]] std::string bytes() const {

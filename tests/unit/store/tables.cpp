@@ -15,9 +15,9 @@ namespace ratchet {
 namespace {
 
 using store_support::must;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 using row_list = std::vector<std::string>;
 
@@ -112,7 +112,7 @@ TEST_F(stored_table, is_read_in_the_order_of_keys_from_any_key_and_by_prefix) {
   put(*s, "n", {{number("10"), "x"}, {number("9"), "y"}, {number("18446744073709551615"), "z"}});
   EXPECT_THAT(scan(*s, "n"),
               ElementsAre(number("9") + "=y", number("10") + "=x", number("18446744073709551615") + "=z"));
-  EXPECT_THAT(scan(*s, "n", {}, number("10")), testing::SizeIs(2));
+  EXPECT_THAT(scan(*s, "n", {}, number("10")), ::testing::SizeIs(2));
 }
 
 TEST_F(stored_table, is_one_streams_alone) {

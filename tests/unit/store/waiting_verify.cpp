@@ -17,9 +17,9 @@ using store_support::must;
 using store_support::waiting_at;
 using store_support::waiting_change;
 using store_support::waiting_fixture;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr stream_id k_stream{1};
 using layout::waiting_kind;
@@ -98,7 +98,7 @@ TEST_F(verify_of_what_waits, finds_an_event_that_is_missing) {
 TEST_F(verify_of_what_waits, finds_an_event_of_another_state) {
   EXPECT_THAT(findings(sound(), put(event_key(seq(7)),
                                     layout::encode_waiting_event(waiting_at(seq(7), waiting_state::dead)))),
-              testing::Contains(HasSubstr("there are 1 parked, 0 retrying and 1 dead")));
+              ::testing::Contains(HasSubstr("there are 1 parked, 0 retrying and 1 dead")));
 }
 
 TEST_F(verify_of_what_waits, finds_a_backlog_that_is_missing) {
@@ -147,7 +147,7 @@ TEST_F(verify_of_what_waits, finds_index_entries_of_nothing) {
 
 TEST_F(verify_of_what_waits, finds_rows_that_cannot_be_decoded) {
   EXPECT_THAT(findings(sound(), put(event_key(seq(7)), "x")),
-              testing::Contains(HasSubstr("cannot be decoded")));
+              ::testing::Contains(HasSubstr("cannot be decoded")));
 }
 
 TEST_F(verify_of_what_waits, finds_a_row_that_does_not_say_that_it_waits) {
@@ -241,7 +241,7 @@ TEST_F(verify_of_what_waits, finds_accepted_events_that_are_missing) {
 
 TEST_F(verify_of_what_waits, finds_that_nothing_is_accepted_above_the_last_one_handled) {
   EXPECT_THAT(findings(with_accepted(sound(), 1, seq(3))),
-              testing::Contains(HasSubstr("it counts 1 accepted events, and there are 0")));
+              ::testing::Contains(HasSubstr("it counts 1 accepted events, and there are 0")));
 }
 
 TEST_F(verify_of_what_waits, counts_accepted_events_of_a_held_backlog_by_themselves) {

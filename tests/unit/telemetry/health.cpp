@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const topic_partition k_p0 = at("t", 0);
-const topic_partition k_p1 = at("t", 1);
-
 /// A world with its pages.
 struct watched_world : session_world {
   using session_world::session_world;

@@ -7,12 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "support/noon.hpp"
+
 namespace ratchet {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr timestamp k_noon{1767268800'000ms};  // 2026-01-01T12:00:00Z
+using testing::k_noon;
 
 TEST(instance_status, says_what_it_was_told_last) {
   instance_status status{k_noon};

@@ -9,13 +9,14 @@
 #include "core/reducers.hpp"
 #include "ports/clock.hpp"
 #include "support/control_fake_store.hpp"
+#include "support/noon.hpp"
 
 namespace ratchet {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr timestamp k_noon{1767268800'000ms};
+using testing::k_noon;
 
 class a_state_sampler : public ::testing::Test {
  protected:

@@ -9,8 +9,8 @@
 namespace ratchet {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::string of(const std::string& customer) {
   return R"({"customer":")" + customer + R"("})";

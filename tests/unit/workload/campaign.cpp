@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-class campaign_parts : public testing::Test {
+class campaign_parts : public ::testing::Test {
  protected:
   workload_process shell(const std::string& script) {
     return workload_process::start({"/bin/sh", "-c", script}, {"RATCHET_TEST_WORD=heard"}, log()).value();

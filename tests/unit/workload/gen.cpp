@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The command itself, from a file of events to what is stored.
-class gen_command : public testing::Test {
+class gen_command : public ::testing::Test {
  protected:
   gen_command() {
     std::ofstream{path_of("c.yaml")}
