@@ -8,6 +8,7 @@
 
 #include "control/requests.hpp"
 #include "control/words.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "ports/wait_until_durable.hpp"
@@ -215,7 +216,8 @@ class errand_of_request {
         said.error.empty() ? json.key("error").null() : json.key("error").string(said.error);
       return json.end_object().take();
     }
-    return d.aggregate + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " + said.meaning;
+    return shown_id(d.aggregate) + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " +
+           said.meaning;
   }
 
   [[nodiscard]] reported<void> end() {

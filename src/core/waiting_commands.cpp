@@ -8,6 +8,7 @@
 #include "core/aggregate_backlog.hpp"
 #include "core/hex.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet {
 
@@ -22,8 +23,8 @@ std::string payload_text(std::size_t size, const hash128& hash) {
 
 /// The event, where its record lies, and its payload.
 std::string told_of(const stream_rules& rules, std::string_view aggregate, const waiting_event& e) {
-  std::string text = "aggregate `" + std::string{aggregate} + "`: event " +
-                     rules.number_text(e.head.sequence) + ", " + name_of(e.head.state) + " (";
+  std::string text = "aggregate `" + shown_id(aggregate) + "`: event " + rules.number_text(e.head.sequence) +
+                     ", " + name_of(e.head.state) + " (";
   const topic_partition& where = e.record.where;
   if (!where.topic.empty()) {
     text += where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition)) + "@" +

@@ -5,6 +5,7 @@
 
 #include "core/aggregate_backlog.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet {
 
@@ -15,7 +16,7 @@ verdict verdict_of(waiting_state state, bool held) noexcept {
 
 void aggregate_backlog::audit_skipped(const sequence_range& r, const char* why) {
   const auto text = deps_.rules.number_text;
-  audit("gap_skipped", "aggregate `" + std::string{aggregate_} + "`: " +
+  audit("gap_skipped", "aggregate `" + shown_id(aggregate_) + "`: " +
                            (r.first == r.last ? "number " + text(r.last)
                                               : "the numbers " + text(r.first) + " to " + text(r.last)) +
                            why);

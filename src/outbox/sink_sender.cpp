@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/shown_id.hpp"
 #include "outbox/published_rows.hpp"
 
 namespace ratchet {
@@ -102,7 +103,7 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
     }
   }
   trouble_ = "the sink `" + outlet_.name + "` " +
-             (refused ? "does not take a message of `" + at->second.of->first.second + "`: "
+             (refused ? "does not take a message of `" + shown_id(at->second.of->first.second) + "`: "
                       : "takes no messages: ") +
              d.text;
   if (!troubles_.due(now)) return;

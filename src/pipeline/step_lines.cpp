@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
 #include "pipeline/pipeline.hpp"
@@ -137,7 +138,7 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
     const std::string hint = hint_on_fault(row.detail, row.value);
     if (!hint.empty()) text += " (" + hint + ")";
   }
-  if (!malformed) text += ", of aggregate `" + row.detail + "`";
+  if (!malformed) text += ", of aggregate `" + shown_id(row.detail) + "`";
   if (row.sequence) text += ", event " + number_text(stream, *row.sequence);
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_rejected, stream);
   const std::string_view aggregate = malformed ? std::string_view{} : std::string_view{row.detail};
@@ -150,7 +151,7 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   if (answer == log_burst::answer::none) return;
   const kept_record& from = event.record;
   std::string text = begin_of(stream) + "event " + number_text(stream, event.head.sequence) +
-                     " of aggregate `" + std::string{aggregate} + "`, " + text_of(from.where, from.place()) +
+                     " of aggregate `" + shown_id(aggregate) + "`, " + text_of(from.where, from.place()) +
                      ", is dead";
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/decoded_event.hpp"
+#include "core/shown_id.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 #include "text/rejected_messages.hpp"
@@ -93,7 +94,7 @@ std::string rejected_line(const rejected_row& row) {
     if (const std::string hint = hint_on_fault(row.detail, row.value); !hint.empty())
       out += " (" + hint + ")";
   } else if (!row.detail.empty()) {
-    out += " of " + row.detail;
+    out += " of " + shown_id(row.detail);
   }
   if (row.key) out += "  key " + shown(row.key);
   out += "  value " + shown(row.value);
