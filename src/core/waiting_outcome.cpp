@@ -22,11 +22,13 @@ void aggregate_backlog::audit_skipped(const sequence_range& r, const char* why) 
                            why);
 }
 
-void aggregate_backlog::audit(const char* kind, std::string text) {
+void aggregate_backlog::audit(const char* kind, std::string text, audit_subject about) {
   audit_row row;
   row.kind = kind;
   row.stream = std::string{deps_.rules.stream};
   row.text = std::move(text);
+  row.about = std::move(about);
+  row.about.aggregate = aggregate_;
   audits_.push_back(std::move(row));
 }
 

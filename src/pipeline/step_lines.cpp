@@ -167,7 +167,9 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
   std::string text = begin_of(row.stream) + row.text;
   if (*kind == log_kind::aggregate_held && answer == log_burst::answer::first)
     text += "; see " + command_for(*kind, row.stream);
-  tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
+  log_facts facts = facts_of(row.stream, row.about.aggregate, row.about.where, row.about.offset);
+  if (row.where) facts.where = &*row.where;
+  tell_of(log_, *kind, facts, text);
 }
 
 bool odd_time_lines::are_in(const stream_change& change) {

@@ -137,6 +137,8 @@ void append_gap(std::string& out, const stream_report& stream) {
   left(line, "oldest gap", k_name_width);
   line += "   " + shown_id(gap.aggregate) + ": ";
   line += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
+  if (!stream.state.floor)
+    return append_line(out, line + "; it has no age yet, and is not skipped: the records have no known time");
   append_line(out, line + ", for " + age_text(age_of(gap, stream.state)) + " of stream time");
 }
 
