@@ -11,6 +11,7 @@
 #include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "decode/record_hash.hpp"
 #include "ports/wait_until_durable.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/replay_outcome.hpp"
@@ -89,10 +90,10 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
 }
 
 /// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
-class errand_of_request {
+class request_walk {
  public:
-  errand_of_request(const store_view& view, const named_stream& stream, const waiting_request& request,
-                    const waiting_desk& desk, const byte_sink& sink)
+  request_walk(const store_view& view, const named_stream& stream, const waiting_request& request,
+               const waiting_desk& desk, const byte_sink& sink)
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
@@ -100,7 +101,7 @@ class errand_of_request {
         view_, stream_, request_.filter,
         [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
           if (story == nullptr) return sink_({});
-          return take(aggregate, event.head.sequence, event.bytes(), is_left_alone(event, *story));
+          return take(aggregate, event.head, event.bytes(), is_left_alone(event, *story));
         });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
@@ -116,14 +117,16 @@ class errand_of_request {
            story.reason != wait_reason::limit && story.reason != wait_reason::epoch;
   }
 
-  bool take(std::string_view aggregate, sequence s, std::uint64_t bytes, bool left_alone = false) {
+  bool take(std::string_view aggregate, const waiting_head& head, std::uint64_t bytes,
+            bool left_alone = false) {
     if (request_.filter.limit && found_ >= *request_.filter.limit) return false;
     if (page_bytes_ + bytes > k_bytes_at_a_time) carry_out();
     if (failed_ || !wanted_) return false;
     ++found_;
     page_bytes_ += bytes;
     left_alone_.push_back(left_alone);
-    page_.push_back({std::string{aggregate}, request_.verb, s, request_.payload});
+    page_.push_back({std::string{aggregate}, request_.verb, head.sequence, request_.payload});
+    payloads_.push_back(request_.payload ? payload_hash(*request_.payload) : head.payload_hash);
     if (page_.size() >= k_at_a_time) carry_out();
     return !failed_ && wanted_;
   }
@@ -137,7 +140,9 @@ class errand_of_request {
       failed_ = cannot_read(missing.error());
     } else if (missing.value()) {
       is_gap_ = true;
-      (void)take(*f.aggregate, *f.sequence, 0);
+      waiting_head nothing;
+      nothing.sequence = *f.sequence;
+      (void)take(*f.aggregate, nothing, 0);
     }
   }
   /// Whether waiting events of the aggregate wait for it. The step that takes the decision looks again.
@@ -145,7 +150,7 @@ class errand_of_request {
     const gate_rules rules = rules_of(stream_);
     if (rules.order != order::strict) return false;
     RATCHET_TRY(const auto of, read_waiting_aggregate(view_, stream_.id, aggregate));
-    if (!of || !of->lowest || s >= *of->lowest) return false;
+    if (!of || !of->lowest || s >= of->begins_first.value_or(*of->lowest)) return false;
     return of->last ? s > *of->last : rules.first != first_number::any;
   }
 
@@ -163,6 +168,7 @@ class errand_of_request {
     }
     page_.clear();
     left_alone_.clear();
+    payloads_.clear();
     page_bytes_ = 0;
     wanted_ = sink_(piece);
   }
@@ -205,7 +211,7 @@ class errand_of_request {
       for (std::size_t i = 0; i < out.size(); ++i) {
         // One that does not wait any more went with an earlier one of the page.
         if (answers[i] != waiting_answer::done && answers[i] != waiting_answer::none_waits) continue;
-        auto came = outcome_of_replay(*now, stream_, page_[i].aggregate, page_[i].sequence);
+        auto came = outcome_of_replay(*now, stream_, page_[i].aggregate, page_[i].sequence, payloads_[i]);
         if (!came) return cannot_read(came.error());
         replay_outcome& o = came.value();
         all_tried = all_tried && o.end != replay_end::waiting;
@@ -283,8 +289,9 @@ class errand_of_request {
   const waiting_desk& desk_;
   const byte_sink& sink_;
   std::vector<pipeline::decided> page_;
-  std::vector<bool> left_alone_;  ///< of page_
-  bool is_gap_{false};            ///< page_ has a missing number in place of an event
+  std::vector<bool> left_alone_;   ///< of page_
+  std::vector<hash128> payloads_;  ///< of the page's events: what their reducers are given
+  bool is_gap_{false};             ///< page_ has a missing number in place of an event
   std::uint64_t page_bytes_{0};
   std::optional<problem> failed_;
   std::uint64_t found_{0};
@@ -367,22 +374,22 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
     return problem{
         make_error_code(errc::not_found), "no event of stream `" + request.stream + "` waits", "", {}};
   }
-  return errand_of_request{view, *stream, request, desk, sink}.run();
+  return request_walk{view, *stream, request, desk, sink}.run();
 }
 
-waiting_actor actor_of(owner_errands& owner, store& state, const decision_patience& patience) {
+waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patience& patience) {
   return [&owner, &state, patience](const std::string& stream, std::span<const pipeline::decided> all,
                                     const decider& who,
                                     const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
-    reported<std::vector<waiting_answer>> done = errand_was_cut_short();
+    reported<std::vector<waiting_answer>> done = task_was_cut_short();
     std::uint64_t step = 0;
-    const errand_end end = owner.decide(
-        [&](owner_errands::access of) {
+    const task_end end = owner.decide(
+        [&](posted_tasks::access of) {
           done = act(of.way, stream, all, who);
           step = of.state.last_step();
         },
         patience, is_wanted);
-    if (end != errand_end::done) return decision_not_made(end);
+    if (end != task_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
     if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))
