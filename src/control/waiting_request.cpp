@@ -97,12 +97,12 @@ class request_walk {
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
-    const auto walked = each_waiting(
-        view_, stream_, request_.filter,
-        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-          if (story == nullptr) return sink_({});
-          return take(aggregate, event.head, event.bytes(), is_left_alone(event, *story));
-        });
+    const auto walked =
+        each_waiting(view_, stream_, request_.filter,
+                     [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+                       if (story == nullptr) return sink_({});
+                       return take(aggregate, event.head, event.bytes(), is_left_alone(event, *story));
+                     });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();
