@@ -4,6 +4,7 @@
 
 #include "cli/read_source.hpp"
 #include "control/requests.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet::cli {
 
@@ -46,8 +47,10 @@ void add_explain_command(CLI::App& root, command_line& line) {
     if (aggregate->count() + event->count() != 1 || !has_value) {
       throw CLI::RequiredError{"--aggregate A or --event ID"};
     }
+    options->request.aggregate = given_id(options->request.aggregate);
+    options->request.event = given_id(options->request.event);
     if (!options->source_of_event.empty()) {
-      options->request.event = options->source_of_event + " " + options->request.event;
+      options->request.event = given_id(options->source_of_event) + " " + options->request.event;
     }
     options->request.json = options->output == output_format::json;
     line.status = answer(options->source, options->request);

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "pipeline/pipeline.hpp"
 #include "text/json_writer.hpp"
@@ -92,8 +93,8 @@ void add_reason(json_writer& out, wait_reason reason, const std::string& error) 
 std::string explain_line(const stream_definition& s, const decoded_event& e, decision d,
                          const event_wait* waits, output_format output) {
   if (output == output_format::json) return json_line(s, e, d, waits);
-  const std::string_view aggregate = e.aggregate.empty() ? std::string_view{"-"} : e.aggregate;
-  return text_line({position_text(*e.from->where, e.from->place()), std::string{aggregate},
+  const std::string aggregate = e.aggregate.empty() ? "-" : shown_id(e.aggregate);
+  return text_line({position_text(*e.from->where, e.from->place()), aggregate,
                     e.has_sequence ? sequence_text(s, e.sequence) : "-", name_of(d.verdict),
                     reason_text(e, d, waits)});
 }
@@ -104,7 +105,7 @@ std::string explain_line(const stream_definition& s, std::string_view aggregate,
   const bool has_number = s.rules.gate.order != order::arrival;
   const bool failed = fate.end == waiting_end::dead;
   if (output == output_format::text) {
-    return text_line({position_text(fate.where, fate.place()), std::string{aggregate},
+    return text_line({position_text(fate.where, fate.place()), shown_id(aggregate),
                       has_number ? sequence_text(s, fate.sequence) : "-", name_of(fate.end),
                       failed ? reason_text(wait_reason::reducer, fate.error) : "-"});
   }

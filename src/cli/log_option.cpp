@@ -47,7 +47,7 @@ int report(const log_option& option, const problem& p) {
 
 std::string_view words_at_abort(const log_option& option) noexcept {
   if (option.format == "json") {
-    return R"({"level":"error","code":"run_aborted","message":"aborted by a second signal; nothing is lost: the next start goes on )"
+    return R"({"time":"0000-00-00T00:00:00.000Z","level":"error","code":"run_aborted","message":"aborted by a second signal; nothing is lost: the next start goes on )"
            "from what is durable\"}\n";
   }
   return "ratchet: aborted by a second signal; nothing is lost: the next start goes on from what is "

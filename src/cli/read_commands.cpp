@@ -9,6 +9,7 @@
 #include "cli/count_option.hpp"
 #include "cli/read_source.hpp"
 #include "control/requests.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet::cli {
 
@@ -59,12 +60,13 @@ void add_get(CLI::App& root, command_line& line) {
       if (stream->count() == 0) throw CLI::RequiredError{"KEY"};
       if (aggregate->count() > 0) throw CLI::ExtrasError{{options->request.aggregate}};
       table_question row = options->request.table;
-      row.key = options->request.stream;
+      row.key = given_id(options->request.stream);
       row.json = json;
       options->request = of_table(std::move(row));
     } else {
       if (stream->count() == 0) throw CLI::RequiredError{"STREAM"};
       if (aggregate->count() == 0) throw CLI::RequiredError{"AGGREGATE"};
+      options->request.aggregate = given_id(options->request.aggregate);
     }
     line.status = answer(options->source, options->request);
   });
@@ -95,7 +97,10 @@ void add_scan(CLI::App& root, command_line& line) {
   command->callback([options, stream, table, &line] {
     require_source(options->source);
     if (table->count() == 0 && stream->count() == 0) throw CLI::RequiredError{"STREAM"};
-    if (table->count() > 0) options->request = of_table(std::move(options->request.table));
+    table_question& asked = options->request.table;
+    asked.prefix = given_id(asked.prefix);
+    asked.from = given_id(asked.from);
+    if (table->count() > 0) options->request = of_table(std::move(asked));
     line.status = answer(options->source, options->request);
   });
 }

@@ -211,7 +211,8 @@ void add_apply(CLI::App& root, command_line& line) {
   command->footer(
       "You may apply plain files again: the gate finds the repeats. With --records handled positions are "
       "skipped.\nThe counters are of this run, also if it ended early; --explain as text prints only its "
-      "lines.\nExit codes: 0 done, also if records were rejected; 1 stopped by the poison rule, or "
+      "lines.\nExit codes: 0 done, also if records were rejected; 1 stopped by the poison rule or as "
+      "`waiting` is full, or "
       "--strict.\nExample: zcat events.ndjson.gz | ratchet apply -c ratchet.yaml --stream payments --explain "
       "-");
   command->callback([a, &line] { line.status = apply(*a); });

@@ -155,8 +155,9 @@ void add_sniff_command(CLI::App& root, command_line& line) {
   command->footer(
       "Lines may be JSON values, or the output of `kcat -C -J`. It writes nothing, joins no group and "
       "commits nothing.\nThe output is a complete config with the findings in its comments. With -c it also "
-      "shows what this config would\nmake of the records.\nExit codes: 0 done, 1 there are no records or no "
-      "such topic, 64 neither file nor brokers, 74 a file cannot be read.\nExample:\n  ratchet sniff "
+      "shows what this config would\nmake of the records.\nExit codes: 0 done, 1 there are no records, "
+      "64 neither file nor brokers, 69 no broker answers, 74 a\nfile cannot be read, 78 there is no such "
+      "topic.\nExample:\n  ratchet sniff "
       "--brokers localhost:9092 payment-status > ratchet.yaml");
   command->callback([a, &line] {
     auto text = look(*a);

@@ -21,6 +21,7 @@
 #include "control/client.hpp"
 #include "control/requests.hpp"
 #include "control/waiting_request.hpp"
+#include "core/shown_id.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 #include "reports/rejected_list.hpp"
@@ -65,14 +66,14 @@ std::optional<std::pair<std::string, sequence>> place_of(const std::string& text
   if (slash == std::string::npos) return std::nullopt;
   const auto s = sequence_of(std::string_view{text}.substr(slash + 1));
   if (!s) return std::nullopt;
-  return std::pair{text.substr(0, slash), *s};
+  return std::pair{given_id(std::string_view{text}.substr(0, slash)), *s};
 }
 
 /// What was given, as a filter. Each value has been checked.
 waiting_filter filter_of(const list_options& o, const CLI::App& command) {
   waiting_filter f;
   const auto given = [&command](const char* name) { return command.get_option(name)->count() > 0; };
-  if (given("--aggregate")) f.aggregate = o.aggregate;
+  if (given("--aggregate")) f.aggregate = given_id(o.aggregate);
   for (const waiting_state state : {waiting_state::parked, waiting_state::retrying, waiting_state::dead}) {
     if (o.state == name_of(state)) f.state = state;
   }
@@ -88,7 +89,7 @@ waiting_filter filter_of(const list_options& o, const CLI::App& command) {
   if (given("--sequence")) f.sequence = sequence_of(o.sequence);
   if (given("--limit")) f.limit = o.limit;
   if (given("--after")) {
-    f.rejected ? void(f.after_position = position_of(o.after)) : void(f.after = place_of(o.after));
+    f.rejected ? void(f.after_position = position_of(given_id(o.after))) : void(f.after = place_of(o.after));
     if (!f.after && !f.after_position) {
       throw CLI::ValidationError{"--after", f.rejected ? k_position_form : k_place_form};
     }
@@ -128,7 +129,7 @@ void add_filter_options(CLI::App& command, list_options& o) {
   command.add_option("--after", o.after, "Only events after this place, to continue a list")
       ->type_name("AGGREGATE/SEQUENCE")
       ->check([](const std::string& text) {
-        return place_of(text) || position_of(text) ? std::string{} : k_place_form;
+        return place_of(text) || position_of(given_id(text)) ? std::string{} : k_place_form;
       });
 }
 
@@ -185,6 +186,7 @@ void add_show(CLI::App& waiting, command_line& line) {
   command->callback([o, &line] {
     require_source(o->source);
     o->request.json = o->output == output_format::json;
+    o->request.aggregate = given_id(o->request.aggregate);
     o->request.sequence = sequence_of(o->sequence).value_or(sequence{});
     line.status = answer(o->source, o->request);
   });

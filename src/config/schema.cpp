@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "config/schema.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -88,9 +90,16 @@ void read_dedup(const config_value& value, dedup_config& out) {
   if (!map.valid()) return;
   if (const auto ids = map.get("ids")) {
     constexpr std::string_view k_names[] = {"uuidv7", "ulid", "opaque", "monotonic"};
+    constexpr const char* k_without_time[] = {"uuid",  "UUID",   "guid",   "GUID",
+                                              "uuid4", "uuidv4", "UUIDv4", "UUID4"};
     constexpr id_kind k_kinds[] = {id_kind::uuidv7, id_kind::ulid, id_kind::opaque, id_kind::monotonic};
     if (ids->is_word("none")) {
       ids->error("none is written otherwise", "use dedup: off");
+    } else if (std::any_of(std::begin(k_without_time), std::end(k_without_time),
+                           [&](const char* word) { return ids->is_word(word); })) {
+      ids->error(
+          "\"" + ids->node().text + "\" is not allowed here",
+          "random ids have no time of their own: use \"opaque\"; only UUIDs of version 7 are \"uuidv7\"");
     } else if (const int at = ids->word(k_names); at >= 0) {
       out.ids = k_kinds[at];
     }

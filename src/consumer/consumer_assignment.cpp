@@ -279,10 +279,16 @@ void consumer_session::tell_of_waiting(time_point now) {
   if (!unassigned_since_ || now - *unassigned_since_ < k_long || told_of_waiting_ == unassigned_since_)
     return;
   told_of_waiting_ = unassigned_since_;
+  const auto gone = ownership_.gone_among(topics_);
+  const bool none_is_left = gone && !gone->empty() && gone->size() == topics_.size();
   const std::string why =
-      "waiting for the group to assign partitions: the group first waits for its other members; a killed "
-      "member counts until its session ends, up to " +
-      std::to_string(std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) + " s";
+      none_is_left ? "waiting for the group to assign partitions: " + group_ownership::no_broker_knows(*gone)
+                   : "waiting for the group to assign partitions: the group first waits for its other "
+                     "members; a killed "
+                     "member counts until its session ends, up to " +
+                         std::to_string(
+                             std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) +
+                         " s";
   tell(deps_.log, log_kind::group_waiting, "group `{}`: {}", deps_.settings.kafka.group, why);
   deps_.status.set_ready(false, why);
 }

@@ -216,17 +216,29 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
     show_others(list_of(not_given) + ": the group gave them to another member (" + members + ")");
     return go_on();
   }
-  std::vector<std::string> gone;
-  for (auto of = not_given.begin(); of != not_given.end(); ++of) {
-    if (of != not_given.begin() && of->topic == std::prev(of)->topic) continue;
-    const auto asked = deps_.source.partitions(std::span{&of->topic, 1}, k_others_timeout);
-    if (!asked && classify(asked.error()) != error_class::missing) return go_on();
-    if (!asked) gone.push_back(of->topic);
+  std::vector<std::string> topics;
+  for (const topic_partition& where : not_given) {
+    if (topics.empty() || topics.back() != where.topic) topics.push_back(where.topic);
   }
-  show_others(gone.empty()
-                  ? std::string{}
-                  : list_of(not_given) + ": no broker knows the topic " + quoted(gone) + " any more");
+  const auto gone = gone_among(topics);
+  if (!gone) return go_on();
+  show_others(gone->empty() ? std::string{} : list_of(not_given) + ": " + no_broker_knows(*gone));
   return go_on();
+}
+
+std::optional<std::vector<std::string>> group_ownership::gone_among(
+    std::span<const std::string> topics) const {
+  std::vector<std::string> gone;
+  for (const std::string& topic : topics) {
+    const auto asked = deps_.source.partitions(std::span{&topic, 1}, k_others_timeout);
+    if (!asked && classify(asked.error()) != error_class::missing) return std::nullopt;
+    if (!asked) gone.push_back(topic);
+  }
+  return gone;
+}
+
+std::string group_ownership::no_broker_knows(const std::vector<std::string>& topics) {
+  return "no broker knows the topic " + quoted(topics) + " any more";
 }
 
 void group_ownership::show_others(const std::string& found) {

@@ -91,6 +91,10 @@ class group_ownership {
   /// How long the group may keep partitions for a member that is no more.
   [[nodiscard]] std::chrono::milliseconds longest_absence() const;
 
+  /// Those of the topics that no broker knows; none: nobody could tell. Asks the brokers, and waits for them.
+  [[nodiscard]] std::optional<std::vector<std::string>> gone_among(std::span<const std::string> topics) const;
+  [[nodiscard]] static std::string no_broker_knows(const std::vector<std::string>& topics);
+
  private:
   [[nodiscard]] turn_result<> wait_until_alone(const std::optional<committed_offset>& overridden);
   [[nodiscard]] problem has_members(const std::string& members,

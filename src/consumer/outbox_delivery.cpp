@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/shown_id.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
 #include "pipeline/audit_rows.hpp"
@@ -134,7 +135,7 @@ result<void> outbox_delivery::trim_topics() {
     if (given_up_.due(deps_.clock.steady()))
       tell(deps_.log, log_kind::message_given_up,
            "the topic `{}` does not take the {} of {}: {}; the record is kept: see {} and {}{}", row.topic,
-           name_of(row.kind), row.aggregate.empty() ? "a record" : row.aggregate, why,
+           name_of(row.kind), row.aggregate.empty() ? "a record" : shown_id(row.aggregate), why,
            typed_command("waiting list"), typed_command("status", "--rejected"), given_up_.suppressed());
     deps_.meter.output_given_up();
     audits.push_back(audit_of_output_given_up(row, std::string{name_of_stream(deps_.streams, row.stream)},

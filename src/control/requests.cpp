@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "control/words.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/json_grammar.hpp"
@@ -96,7 +97,7 @@ reported<std::optional<stream_id>> find_stream(const read_context& context, cons
 
 problem no_snapshot(const read_request& request, const std::string& why) {
   return {errc::not_found,
-          "no snapshot of \"" + request.aggregate + "\" in stream \"" + request.stream + "\"" + why,
+          "no snapshot of \"" + shown_id(request.aggregate) + "\" in stream \"" + request.stream + "\"" + why,
           "",
           {}};
 }
@@ -106,7 +107,7 @@ reported<void> answer_get(const read_context& context, const read_request& reque
   if (!stream) return no_snapshot(request, "");
   const auto row = context.view.get(stream->id, request.aggregate);
   if (!row && row.error() == errc::not_found) return no_snapshot(request, "");
-  if (!row) return of_store(row.error(), "cannot read \"" + request.aggregate + "\"");
+  if (!row) return of_store(row.error(), "cannot read \"" + shown_id(request.aggregate) + "\"");
   if (row.value().deleted) return no_snapshot(request, ": it was deleted by a tombstone");
   if (!request.json) {
     sink(row.value().snapshot);
@@ -265,7 +266,7 @@ reported<void> answer_waiting_list(const read_context& context, const read_reque
       std::string line;
       append_line(line, end.last.empty() ? more
                                          : more + ": go on with " + shell_word(stream.name) + " --after " +
-                                               shell_word(end.last));
+                                               typed_shown(end.last));
       sink(line);
     }
     break;
@@ -285,15 +286,16 @@ reported<void> answer_waiting_show(const read_context& context, const read_reque
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   if (shown.error() != make_error_code(errc::not_found)) {
-    return of_store(shown.error(), "cannot read the waiting events of \"" + request.aggregate + "\"");
+    return of_store(shown.error(),
+                    "cannot read the waiting events of \"" + shown_id(request.aggregate) + "\"");
   }
   return problem{
       errc::not_found,
-      "no event " + sequence_word(request.sequence) + " of \"" + request.aggregate + "\" waits in stream \"" +
-          request.stream + "\"",
+      "no event " + sequence_word(request.sequence) + " of \"" + shown_id(request.aggregate) +
+          "\" waits in stream \"" + request.stream + "\"",
       typed_command("waiting list", shell_word(request.stream)) + " lists the waiting events, and " +
           typed_command("explain",
-                        shell_word(request.stream) + " --aggregate " + shell_word(request.aggregate)) +
+                        shell_word(request.stream) + " --aggregate " + typed_id(request.aggregate)) +
           " shows the handled ones",
       {}};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "control/words.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/event_id_text.hpp"
@@ -135,9 +136,9 @@ class sink_task {
       return;
     }
     const std::string to = m.row.lane().empty() ? " to " + m.row.topic : "";
-    append_line(text_, sink + " " + std::to_string(m.row.position) + to + "  " + m.row.aggregate + " of " +
-                           streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) + ", " +
-                           what_is_done(m, a) + ": " + m.why);
+    append_line(text_, sink + " " + std::to_string(m.row.position) + to + "  " + shown_id(m.row.aggregate) +
+                           " of " + streams_[m.row.stream] + ": " + m.row.type + " " + to_text(m.row.id) +
+                           ", " + what_is_done(m, a) + ": " + m.why);
   }
 
   [[nodiscard]] std::string what_is_done(const refused_message& m, answer a) const {

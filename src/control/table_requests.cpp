@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/words.hpp"
+#include "core/shown_id.hpp"
 #include "core/tables.hpp"
 #include "core/utf8.hpp"
 #include "decode/json_grammar.hpp"
@@ -41,7 +42,7 @@ reported<stored_table> find_asked(const store_view& view, const std::string& nam
 
 problem does_not_fit(const std::string& key, const table_config& table) {
   return {errc::usage,
-          "\"" + key + "\" is not a key of the table \"" + table.name + "\"",
+          "\"" + shown_id(key) + "\" is not a key of the table \"" + table.name + "\"",
           std::string{"its keys are "} + name_of(table.key) + ": " + shape_of(table.key),
           {}};
 }
@@ -70,8 +71,10 @@ reported<void> answer_row(const store_view& view, const table_question& asked, c
   if (!stored) return does_not_fit(*asked.key, table.what);
   const auto value = view.table_row(table.stream, table.what.name, *stored);
   if (!value && value.error() == errc::not_found) {
-    return problem{
-        errc::not_found, "no row of \"" + *asked.key + "\" in the table \"" + asked.table + "\"", "", {}};
+    return problem{errc::not_found,
+                   "no row of \"" + shown_id(*asked.key) + "\" in the table \"" + asked.table + "\"",
+                   "",
+                   {}};
   }
   if (!value) return of_store(value.error(), asked.table);
   if (!asked.json) {

@@ -8,6 +8,7 @@
 
 #include "control/requests.hpp"
 #include "control/words.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/record_hash.hpp"
@@ -99,7 +100,8 @@ class request_walk {
     const auto walked =
         each_waiting(view_, stream_, request_.filter,
                      [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-                       return story == nullptr ? sink_({}) : take(aggregate, event.head, event.bytes());
+                       if (story == nullptr) return sink_({});
+                       return take(aggregate, event.head, event.bytes(), is_left_alone(event, *story));
                      });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
@@ -109,12 +111,20 @@ class request_walk {
   }
 
  private:
-  bool take(std::string_view aggregate, const waiting_head& head, std::uint64_t bytes) {
+  /// What a replay would answer of one that is parked: aggregate_backlog::replay(). A held aggregate goes on.
+  [[nodiscard]] bool is_left_alone(const waiting_event& event, const wait_story& story) const {
+    return is_replay() && !request_.payload && event.head.state == waiting_state::parked &&
+           story.reason != wait_reason::limit && story.reason != wait_reason::epoch;
+  }
+
+  bool take(std::string_view aggregate, const waiting_head& head, std::uint64_t bytes,
+            bool left_alone = false) {
     if (request_.filter.limit && found_ >= *request_.filter.limit) return false;
     if (page_bytes_ + bytes > k_bytes_at_a_time) carry_out();
     if (failed_ || !wanted_) return false;
     ++found_;
     page_bytes_ += bytes;
+    left_alone_.push_back(left_alone);
     page_.push_back({std::string{aggregate}, request_.verb, head.sequence, request_.payload});
     payloads_.push_back(request_.payload ? payload_hash(*request_.payload) : head.payload_hash);
     if (page_.size() >= k_at_a_time) carry_out();
@@ -129,6 +139,7 @@ class request_walk {
     if (!missing) {
       failed_ = cannot_read(missing.error());
     } else if (missing.value()) {
+      is_gap_ = true;
       waiting_head nothing;
       nothing.sequence = *f.sequence;
       (void)take(*f.aggregate, nothing, 0);
@@ -156,6 +167,7 @@ class request_walk {
       append_line(piece, line(page_[i], said.value()[i]));
     }
     page_.clear();
+    left_alone_.clear();
     payloads_.clear();
     page_bytes_ = 0;
     wanted_ = sink_(piece);
@@ -171,6 +183,11 @@ class request_walk {
 
   [[nodiscard]] reported<std::vector<saying>> said_of_page() const {
     std::vector<saying> out(page_.size(), {"would", would_be(request_.verb)});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (left_alone_[i])
+        out[i] = {"would_not", std::string{"would be "} + meaning_of(waiting_answer::not_in_trouble)};
+      if (is_gap_) out[i].meaning = "the missing numbers up to it would be skipped";
+    }
     if (!request_.act) return out;
     RATCHET_TRY(const auto answers,
                 desk_.act(request_.stream, page_, {desk_.by, request_.why}, desk_.is_wanted));
@@ -220,15 +237,17 @@ class request_walk {
         said.error.empty() ? json.key("error").null() : json.key("error").string(said.error);
       return json.end_object().take();
     }
-    return d.aggregate + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " + said.meaning;
+    return shown_id(d.aggregate) + "  " + sequence_word(d.sequence) + "  " + name_of(d.verb) + ": " +
+           said.meaning;
   }
 
   [[nodiscard]] reported<void> end() {
     if (found_ == 0) return nothing_fits();
     if (!request_.json && !request_.act) {
-      sink_(counted(found_, "event") + "; nothing was changed: add --yes to do it\n");
+      sink_(counted(found_, what()) + "; nothing was changed: add " + (needs_all() ? "--all " : "") +
+            "--yes to do it\n");
     } else if (!request_.json) {
-      sink_(std::to_string(done_) + " of " + counted(found_, "event") +
+      sink_(std::to_string(done_) + " of " + counted(found_, what()) +
             (is_replay() ? " applied\n" : " done\n"));
     }
     if (request_.act && is_replay() && done_ < found_) return not_applied();
@@ -237,6 +256,10 @@ class request_walk {
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
+
+  [[nodiscard]] const char* what() const { return is_gap_ ? "number" : "event"; }
+  /// What the command line demands where nothing chooses among the events.
+  [[nodiscard]] bool needs_all() const { return !is_replay() && to_words(request_.filter).empty(); }
 
   [[nodiscard]] problem not_applied() const {
     const std::uint64_t others = found_ - done_;
@@ -266,7 +289,9 @@ class request_walk {
   const waiting_desk& desk_;
   const byte_sink& sink_;
   std::vector<pipeline::decided> page_;
+  std::vector<bool> left_alone_;   ///< of page_
   std::vector<hash128> payloads_;  ///< of the page's events: what their reducers are given
+  bool is_gap_{false};             ///< page_ has a missing number in place of an event
   std::uint64_t page_bytes_{0};
   std::optional<problem> failed_;
   std::uint64_t found_{0};

@@ -7,6 +7,7 @@
 #include "core/counted_sequence.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -451,7 +452,7 @@ aggregate_backlog::entries::iterator aggregate_backlog::keep(const incoming_even
 void aggregate_backlog::hold_if_too_many() {
   if (backlog_.held || not_accepted() <= deps_.rules.waiting.per_aggregate) return;
   backlog_.held = true;
-  audit("aggregate_held", "aggregate `" + std::string{aggregate_} + "`: more than " +
+  audit("aggregate_held", "aggregate `" + shown_id(aggregate_) + "`: more than " +
                               std::to_string(deps_.rules.waiting.per_aggregate) +
                               " events wait; all of them are dead until an operator decides");
 }

@@ -223,7 +223,7 @@ class aggregate_backlog {
   waiting_answer carry_out(const waiting_command&);
   waiting_answer skip_to(sequence);
   [[nodiscard]] sequence first_missing_below(sequence lowest) const;
-  void audit(const char* kind, std::string text);
+  void audit(const char* kind, std::string text, audit_subject about = {});
   void audit_skipped(const sequence_range&, const char* why);
   [[nodiscard]] ratchet::backlog backlog_after();
   void catch_up();

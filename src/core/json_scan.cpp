@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "core/utf8.hpp"
+
 namespace ratchet::json_scan {
 
 namespace {
@@ -24,25 +26,6 @@ constexpr std::array<sign, 256> k_signs = [] {
 
 [[nodiscard]] sign sign_of(char c) noexcept {
   return k_signs[static_cast<unsigned char>(c)];
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0U | (code >> 6U));
-    put(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    put(0xE0U | (code >> 12U));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xF0U | (code >> 18U));
-    put(0x80U | ((code >> 12U) & 0x3FU));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
 }
 
 [[nodiscard]] std::uint32_t hex4(std::string_view digits) noexcept {

@@ -12,11 +12,15 @@
 namespace ratchet {
 
 /// The bytes of the character at `at` that must not be shown as it is: a control character (C0, DEL, C1),
-/// U+2028, U+2029, or one that changes the direction of text. 0: there is none. The text there is UTF-8.
+/// U+2028, U+2029, one that changes the direction of text, or one that is invisible, so that two texts look
+/// alike. 0: there is none. The text there is UTF-8.
 [[nodiscard]] std::size_t harmful_length(std::string_view text, std::size_t at) noexcept;
 
 /// The code point of the character that `text` begins with, which is UTF-8.
 [[nodiscard]] char32_t code_point(std::string_view text) noexcept;
+
+/// Appends one character spelled out: \xNN for one byte, \u{N} for the UTF-8 of more.
+void append_spelled(std::string& out, std::string_view character);
 
 /// One line, without a line feed: what must not be shown is \xNN (C0, DEL, bytes that are no UTF-8) or
 /// \u{N} (the others). What went through once comes through again as it is.

@@ -217,6 +217,15 @@ struct offset_range {
   friend bool operator==(const offset_range&, const offset_range&) = default;
 };
 
+/// Which aggregate and record an audit row is about, for the log line that tells of it. It is not stored, and
+/// so it is no part of the row's value.
+struct audit_subject {
+  std::string aggregate{};
+  topic_partition where{};  ///< without a topic: of no record that has a position
+  std::int64_t offset{0};
+  friend bool operator==(const audit_subject&, const audit_subject&) { return true; }
+};
+
 /// What an operator or a start decided: kept for ever, as it explains a hole in the ledger.
 struct audit_row {
   std::uint64_t step{0};
@@ -226,6 +235,7 @@ struct audit_row {
   std::string text;                           ///< one line
   std::optional<topic_partition> where{};     ///< the partition it is about, where it is about one
   std::optional<offset_range> not_handled{};  ///< offsets that were passed over or lost
+  audit_subject about{};
   friend bool operator==(const audit_row&, const audit_row&) = default;
 };
 

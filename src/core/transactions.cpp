@@ -7,6 +7,7 @@
 #include "core/aggregate_backlog.hpp"
 #include "core/plan_keys.hpp"
 #include "core/retention.hpp"
+#include "core/shown_id.hpp"
 #include "core/typed_command.hpp"
 #include "core/window.hpp"
 #include "ratchet/error.hpp"
@@ -75,7 +76,7 @@ class transactions_of_step {
         return run(id, aggregate, request);
       default:
         return {.code = make_error_code(errc::aggregate_blocked),
-                .text = "events of aggregate `" + std::string{request.aggregate} + "` wait: see " +
+                .text = "events of aggregate `" + shown_id(request.aggregate) + "` wait: see " +
                         typed_command("waiting list"),
                 .sequence = {},
                 .reply = {}};

@@ -8,6 +8,7 @@
 #include "core/aggregate_backlog.hpp"
 #include "core/hex.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet {
 
@@ -20,10 +21,15 @@ std::string payload_text(std::size_t size, const hash128& hash) {
   return std::to_string(size) + (size == 1 ? " byte" : " bytes") + ", hash " + to_hex(hash);
 }
 
-/// The event, where its record lies, and its payload.
-std::string told_of(const stream_rules& rules, std::string_view aggregate, const waiting_event& e) {
-  std::string text = "aggregate `" + std::string{aggregate} + "`: event " +
-                     rules.number_text(e.head.sequence) + ", " + name_of(e.head.state) + " (";
+audit_subject subject_of(const waiting_event& e) {
+  return {.where = e.record.where, .offset = e.record.offset};
+}
+
+/// The event, where its record lies, and its payload. All that waits of a held aggregate is dead.
+std::string told_of(const stream_rules& rules, std::string_view aggregate, const waiting_event& e,
+                    bool held) {
+  std::string text = "aggregate `" + shown_id(aggregate) + "`: event " + rules.number_text(e.head.sequence) +
+                     ", " + name_of(held ? waiting_state::dead : e.head.state) + " (";
   const topic_partition& where = e.record.where;
   if (!where.topic.empty()) {
     text += where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition)) + "@" +
@@ -46,7 +52,9 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
   const auto at = among.find(order.sequence);
   if (at == among.end())
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
-  const std::string told = told_of(deps_.rules, aggregate_, at->second.event);
+  const std::string told =
+      told_of(deps_.rules, aggregate_, at->second.event, backlog_.held && !is_accepted(order.sequence));
+  const audit_subject about = subject_of(at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const waiting_head head = at->second.event.head;
   const bool is_first =
@@ -59,13 +67,13 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
       remove(at, &counters::discarded);
       if (was_accepted) take_back(head);
       if (is_strict() && time_here_) backlog_.opened = time_here_;
-      audit("waiting_discarded", told + ", was discarded; its number is open again");
+      audit("waiting_discarded", told + ", was discarded; its number is open again", about);
       if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
     case waiting_verb::skip:
       if (!is_latest() && !is_first) return waiting_answer::not_first;
       remove(at, &counters::skipped);
-      audit("waiting_skipped", told + ", was skipped");
+      audit("waiting_skipped", told + ", was skipped", about);
       if (was_accepted) {
         skip_accepted(head);
         return waiting_answer::done;
@@ -106,11 +114,14 @@ waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_com
   const bool lets_in = !backlog_.held && begins_an_epoch(at);
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
-  std::string told = told_of(deps_.rules, aggregate_, e) +
-                     (lets_in ? ", is let in as the first of its epoch" : ", is tried again");
+  const bool only_released = backlog_.held && e.head.state == waiting_state::parked;
+  std::string told = told_of(deps_.rules, aggregate_, e, backlog_.held && !is_accepted(number)) +
+                     (lets_in         ? ", is let in as the first of its epoch"
+                      : only_released ? ": its aggregate is no longer held and goes on where it can"
+                                      : ", is tried again");
   if (order.payload)
     told += " with another payload (" + payload_text(order.payload->size(), order.payload_hash) + ")";
-  audit("waiting_replayed", std::move(told));
+  audit("waiting_replayed", std::move(told), subject_of(e));
   if (backlog_.held && !others_are_loaded_) ready_ = true;  // a look at them is for the next step
   backlog_.held = false;
   deps_.room.bytes -= e.bytes();

@@ -5,6 +5,7 @@
 
 #include "core/aggregate_backlog.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet {
 
@@ -15,17 +16,19 @@ verdict verdict_of(waiting_state state, bool held) noexcept {
 
 void aggregate_backlog::audit_skipped(const sequence_range& r, const char* why) {
   const auto text = deps_.rules.number_text;
-  audit("gap_skipped", "aggregate `" + std::string{aggregate_} + "`: " +
+  audit("gap_skipped", "aggregate `" + shown_id(aggregate_) + "`: " +
                            (r.first == r.last ? "number " + text(r.last)
                                               : "the numbers " + text(r.first) + " to " + text(r.last)) +
                            why);
 }
 
-void aggregate_backlog::audit(const char* kind, std::string text) {
+void aggregate_backlog::audit(const char* kind, std::string text, audit_subject about) {
   audit_row row;
   row.kind = kind;
   row.stream = std::string{deps_.rules.stream};
   row.text = std::move(text);
+  row.about = std::move(about);
+  row.about.aggregate = aggregate_;
   audits_.push_back(std::move(row));
 }
 

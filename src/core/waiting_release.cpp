@@ -4,6 +4,7 @@
 
 #include "core/aggregate_backlog.hpp"
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 
 namespace ratchet {
 
@@ -98,7 +99,7 @@ void aggregate_backlog::skip_gap() {
   const sequence next = next_in_turn()->first;
   if (!has_last_ && deps_.rules.gate.first == first_number::any) {
     backlog_.adopted = next;
-    return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " +
+    return audit("first_adopted", "aggregate `" + shown_id(aggregate_) + "` begins with " +
                                       deps_.rules.number_text(next) +
                                       ", the lowest number that came in time");
   }

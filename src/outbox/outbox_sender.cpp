@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "core/shown_id.hpp"
 #include "core/typed_command.hpp"
 #include "outbox/dead_letters.hpp"
 #include "outbox/published_rows.hpp"
@@ -207,7 +208,8 @@ void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why,
   of.why = why;
   of.until = now + pause_behind(of.attempts);
   waiting_.emplace(*of.until, e.row.position);
-  refusal_ = "the topic `" + e.row.topic + "` does not take a message of `" + e.row.aggregate + "`: " + why;
+  refusal_ = "the topic `" + e.row.topic + "` does not take a message of `" + shown_id(e.row.aggregate) +
+             "`: " + why;
   if (!troubles_.due(now)) return;
   tell(log_, log_kind::messages_in_trouble,
        "{}; it is kept and tried again, and later messages of its aggregate wait: check the topic's limit "

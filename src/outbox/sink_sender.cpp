@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/shown_id.hpp"
+#include "core/typed_command.hpp"
 #include "outbox/published_rows.hpp"
 
 namespace ratchet {
@@ -101,8 +103,9 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
       pause_sink(until);
     }
   }
+  trouble_is_a_refusal_ = refused;
   trouble_ = "the sink `" + outlet_.name + "` " +
-             (refused ? "does not take a message of `" + at->second.of->first.second + "`: "
+             (refused ? "does not take a message of `" + shown_id(at->second.of->first.second) + "`: "
                       : "takes no messages: ") +
              d.text;
   if (!troubles_.due(now)) return;
@@ -203,9 +206,23 @@ void sink_sender::clear_failures(chain& of) {
   if (of.refused) --refused_;
   of.refused.reset();
   of.until.reset();
-  if (--failing_ > 0) return;
+  if (--failing_ > 0) return show_what_is_refused();
   trouble_.reset();
   tell(log_, log_kind::messages_get_through, "the messages of the sink `{}` get through again", outlet_.name);
+}
+
+/// All that failed otherwise has got through: what is left of the trouble is what was refused.
+void sink_sender::show_what_is_refused() {
+  if (trouble_is_a_refusal_ || failing_ > refused_) return;
+  const auto first = std::find_if(chains_.begin(), chains_.end(),
+                                  [](const auto& one) { return one.second.refused != nullptr; });
+  if (first == chains_.end()) return;
+  trouble_is_a_refusal_ = true;
+  trouble_ = "the sink `" + outlet_.name + "` does not take a message of `" + shown_id(first->first.second) +
+             "`: " + first->second.refused->why;
+  tell(log_, log_kind::messages_get_through,
+       "the messages of the sink `{}` get through again, except those that it refuses: {}", outlet_.name,
+       typed_command("sinks list"));
 }
 
 void sink_sender::wake_waiting(time_point now) {

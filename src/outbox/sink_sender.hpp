@@ -116,6 +116,7 @@ class sink_sender final : public lane_sender {
   void pause_sink(time_point until);
   void sink_answers();
   void clear_failures(chain&);
+  void show_what_is_refused();
   void wake_waiting(time_point now);
   [[nodiscard]] bool is_away() const noexcept { return failures_in_a_row_ >= k_failures_in_a_row; }
   [[nodiscard]] bool has_room() const noexcept;
@@ -155,6 +156,7 @@ class sink_sender final : public lane_sender {
   /// The sink asked for it: no answer to another request ends it.
   std::optional<time_point> asked_until_;
   std::optional<std::string> trouble_;
+  bool trouble_is_a_refusal_{false};
   log_pace troubles_;
   std::uint64_t sent_total_{0};
 };

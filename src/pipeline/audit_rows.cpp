@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/shown_id.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/time_text.hpp"
 #include "pipeline/pipeline.hpp"
@@ -151,7 +152,7 @@ audit_row audit_of_skipped_output(const output_row& output, std::string stream, 
   const std::string lane{output.lane()};
   row.text = "message " + std::to_string(output.position) +
              (lane.empty() ? " to the topic `" + output.topic : " of the sink `" + lane) + "`, " +
-             to_text(output.id) + " of aggregate `" + output.aggregate +
+             to_text(output.id) + " of aggregate `" + shown_id(output.aggregate) +
              "`, was skipped and is not sent: " + why;
   return row;
 }
@@ -161,7 +162,7 @@ audit_row audit_of_output_given_up(const output_row& output, std::string stream,
   audit_row row = row_of("output_given_up", now);
   row.stream = std::move(stream);
   row.text = std::string{name_of(output.kind)} + " " + to_text(output.id) + " of aggregate `" +
-             output.aggregate + "` was not taken by the topic " + output.topic + ": " + why;
+             shown_id(output.aggregate) + "` was not taken by the topic " + output.topic + ": " + why;
   return row;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/assert.hpp"
 #include "core/retention.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
@@ -62,7 +63,8 @@ void name_the_worst(const store& from, const partition_task* task, partition_sto
     }
     return true;
   });
-  if (read && most > 0) stop.what += "; of aggregate `" + worst + "` alone " + std::to_string(most) + " wait";
+  if (read && most > 0)
+    stop.what += "; of aggregate `" + shown_id(worst) + "` alone " + std::to_string(most) + " wait";
 }
 
 /// Of the partitions that the floor looks at those that nothing will ever move again.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
 #include "pipeline/pipeline.hpp"
@@ -133,7 +134,7 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
   std::string text =
       begin_of(stream) + text_of(row.where, row.place()) + " was rejected: " + name_of(row.reason);
   if (malformed) text += ", " + fault_text(row);
-  if (!malformed) text += ", of aggregate `" + row.detail + "`";
+  if (!malformed) text += ", of aggregate `" + shown_id(row.detail) + "`";
   if (answer == log_burst::answer::first) {
     const std::string hint = hint_on(row);
     if (!hint.empty()) text += " (" + hint + ")";
@@ -150,7 +151,7 @@ void step_lines::tell_dead(std::string_view stream, std::string_view aggregate, 
   if (answer == log_burst::answer::none) return;
   const kept_record& from = event.record;
   std::string text = begin_of(stream) + "event " + number_text(stream, event.head.sequence) +
-                     " of aggregate `" + std::string{aggregate} + "`, " + text_of(from.where, from.place()) +
+                     " of aggregate `" + shown_id(aggregate) + "`, " + text_of(from.where, from.place()) +
                      ", is dead";
   if (event.attempts > 0) text += " after " + counted(event.attempts, "attempt");
   if (!event.error.empty()) text += ": " + event.error;
@@ -166,7 +167,9 @@ void step_lines::tell_audit(const audit_row& row, time_point now) {
   std::string text = begin_of(row.stream) + row.text;
   if (*kind == log_kind::aggregate_held && answer == log_burst::answer::first)
     text += "; see " + command_for(*kind, row.stream);
-  tell_of(log_, *kind, {.stream = row.stream, .where = row.where ? &*row.where : nullptr}, text);
+  log_facts facts = facts_of(row.stream, row.about.aggregate, row.about.where, row.about.offset);
+  if (row.where) facts.where = &*row.where;
+  tell_of(log_, *kind, facts, text);
 }
 
 bool odd_time_lines::are_in(const stream_change& change) {

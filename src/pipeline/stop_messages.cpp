@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "text/likely_kind.hpp"
@@ -39,7 +40,7 @@ std::string describe(const partition_stop& stop) {
   const std::string line = stop.offset > 0 ? "line " + offset : std::string{"the lines"};
   const std::string place = stop.where.topic.empty() ? line : to_string(stop.where) + " at offset " + offset;
   // What others chose begins no line of its own: behind the first line feed stands what to do.
-  const std::string aggregate = shown_text(stop.aggregate);
+  const std::string aggregate = shown_id(stop.aggregate);
   const std::string before = "stopped before this event of aggregate `" + aggregate + "`";
   if (stop.code == make_error_code(errc::poisoned)) return place + ": " + what_is_poisoned(stop);
   if (stop.code == make_error_code(errc::reducer_failed)) {

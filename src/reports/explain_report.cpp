@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/hex.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/event_id_text.hpp"
@@ -66,7 +67,7 @@ bool is_of_an_aggregate(const audit_row& row) {
 bool concerns(const audit_row& row, const std::vector<std::string>& own) {
   if (!is_of_an_aggregate(row)) return true;
   return std::any_of(own.begin(), own.end(), [&row](const std::string& aggregate) {
-    return row.text.find("aggregate `" + aggregate + "`") != std::string::npos;
+    return row.text.find("aggregate `" + shown_id(aggregate) + "`") != std::string::npos;
   });
 }
 
@@ -117,6 +118,10 @@ std::optional<bool> last_event_in_window(const explain_report& report, const exp
 
 std::string text_of_event(const explain_report& report) {
   return report.event_text.empty() ? report.ids.text(*report.event) : report.event_text;
+}
+
+std::string shown_event(const explain_report& report) {
+  return shown_id(text_of_event(report));
 }
 
 const char* name_of(id_place place) noexcept {
@@ -423,16 +428,16 @@ std::string explain_json(const explain_report& report) {
 std::string explain_text(const explain_report& report) {
   std::string out;
   if (report.event) {
-    append_line(out, "stream " + report.stream + ", event " + text_of_event(report) +
+    append_line(out, "stream " + report.stream + ", event " + shown_event(report) +
                          (report.event_time ? ", of " + to_rfc3339(*report.event_time) : ""));
     append_line(out, "  window          " + window_text(report));
   } else {
-    append_line(out, "stream " + report.stream + ", aggregate " + *report.aggregate);
+    append_line(out, "stream " + report.stream + ", aggregate " + shown_id(*report.aggregate));
   }
   for (const explained_aggregate& of : report.aggregates) {
     if (report.event) {
       const bool is_last = of.row && of.row->id == report.event;
-      append_line(out, "  aggregate       " + of.aggregate +
+      append_line(out, "  aggregate       " + shown_id(of.aggregate) +
                            (is_last ? ": this event was handled last" : ", which has:"));
     }
     append_aggregate(out, report, of);
@@ -457,7 +462,7 @@ std::string explain_text(const explain_report& report) {
 problem nothing_known(const explain_report& report) {
   problem p{make_error_code(errc::not_found), "", "", {}};
   if (report.aggregate) {
-    p.message = "the state has nothing about aggregate \"" + *report.aggregate + "\" in stream \"" +
+    p.message = "the state has nothing about aggregate \"" + shown_id(*report.aggregate) + "\" in stream \"" +
                 report.stream +
                 "\": no event of it was ever applied or waits, no decision was made about one, and no kept "
                 "rejected record names it";
@@ -468,7 +473,7 @@ problem nothing_known(const explain_report& report) {
   }
   const std::string of_aggregate = typed_command("explain", shell_word(report.stream) + " --aggregate A");
   p.message =
-      "the state has nothing about event " + text_of_event(report) + " in stream \"" + report.stream + "\": ";
+      "the state has nothing about event " + shown_event(report) + " in stream \"" + report.stream + "\": ";
   switch (report.place) {
     case id_place::off:
       p.message += "this stream keeps no event ids (`dedup: off`)";

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/record.hpp"
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "decode/time_text.hpp"
 #include "reports/id_spelling.hpp"
@@ -59,13 +60,13 @@ std::string json_of(const named_stream& stream, const id_spelling& ids, const re
 }
 
 std::string text_of(const id_spelling& ids, const rejected_row& row) {
-  std::string out = is_malformed(row) ? "-" : row.detail;
+  std::string out = is_malformed(row) ? "-" : shown_id(row.detail);
   if (row.sequence) out += "/" + sequence_word(ids.numbers, *row.sequence);
   out += std::string{"  "} + k_state + "  " + name_of(row.reason);
   if (is_malformed(row)) out += ": " + fault_text(row);
   out += "  since " + to_rfc3339(row.at);
   if (row.id) out += "  event " + ids.text(*row.id);
-  if (is_malformed(row) && row.key) out += "  key " + shown_text(*row.key);
+  if (is_malformed(row) && row.key) out += "  key " + shown_id(*row.key);
   return out + "  " +
          (row.where.topic.empty() ? "content " + content_hash_text(row)
                                   : position_word(kept_rejected::position::of(row)));

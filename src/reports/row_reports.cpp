@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/decoded_event.hpp"
+#include "core/shown_id.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
@@ -89,7 +90,7 @@ std::string rejected_line(const rejected_row& row) {
     if (!row.pointer.empty()) out += " at " + row.pointer + ",";
     out += " byte " + std::to_string(row.byte_offset);
   } else if (!row.detail.empty()) {
-    out += " of " + row.detail;
+    out += " of " + shown_id(row.detail);
   }
   if (const std::string hint = hint_on(row); !hint.empty()) out += " (" + hint + ")";
   if (row.key) out += "  key " + shown(row.key);

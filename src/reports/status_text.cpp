@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/shown_id.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
@@ -134,8 +135,10 @@ void append_gap(std::string& out, const stream_report& stream) {
   const gap_report& gap = *stream.oldest_gap;
   std::string line = "  ";
   left(line, "oldest gap", k_name_width);
-  line += "   " + gap.aggregate + ": ";
+  line += "   " + shown_id(gap.aggregate) + ": ";
   line += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
+  if (!stream.state.floor)
+    return append_line(out, line + "; it has no age yet, and is not skipped: the records have no known time");
   append_line(out, line + ", for " + age_text(age_of(gap, stream.state)) + " of stream time");
 }
 

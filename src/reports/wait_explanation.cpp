@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/shown_id.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
@@ -273,7 +274,7 @@ void write_position(json_writer& json, const topic_partition& where, event_place
 
 std::string waiting_line(const id_spelling& ids, std::string_view aggregate, const waiting_event& event,
                          const wait_story& story) {
-  std::string out = std::string{aggregate} + "/" + sequence_word(ids.numbers, event.head.sequence) + "  " +
+  std::string out = shown_id(aggregate) + "/" + sequence_word(ids.numbers, event.head.sequence) + "  " +
                     name_of(story.state) + "  " + name_of(story.reason);
   if (story.missing) out += ": " + missing_text(*story.missing);
   if (!event.error.empty()) out += ": " + event.error;

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "core/shown_id.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 #include "reports/line_pages.hpp"
@@ -172,7 +173,7 @@ result<waiting_listed> list_waiting(const store_view& view, const named_stream& 
     if (story == nullptr) return pages.pass_over();
     if (pages.is_full()) return false;
     return pages.add(line_of(stream, ids, aggregate, event, *story, json),
-                     std::string{aggregate} + "/" + sequence_word(event.head.sequence));
+                     shown_id(aggregate) + "/" + sequence_word(event.head.sequence));
   };
   RATCHET_TRY(each_waiting(view, stream, filter, show));
   return pages.end();

@@ -20,6 +20,11 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
 }
 
 void append_escaped(std::string& out, char32_t value) {
+  constexpr char32_t k_pairs = 0x10000;  // from here on two surrogates
+  if (value >= k_pairs) {
+    append_escaped(out, 0xD800 + ((value - k_pairs) >> 10U));
+    return append_escaped(out, 0xDC00 + ((value - k_pairs) & 0x3FFU));
+  }
   constexpr char k_hex[] = "0123456789abcdef";
   out += "\\u";
   for (unsigned shift = 16; shift > 0; shift -= 4) out += k_hex[(value >> (shift - 4U)) & 0x0FU];

@@ -123,7 +123,7 @@ TEST_F(waiting_decisions, wait_for_a_directory_that_is_busy) {
   const ended done = decide("skip", {"--aggregate", "p1", "--sequence", "2", "--yes"});
   other.join();
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_EQ(done.out, "p1  2  skip: done\n1 of 1 event done\n");
+  EXPECT_EQ(done.out, "p1  2  skip: done\n1 of 1 number done\n");
 }
 
 /// A service that is refused is not started again, as nothing else mends that.
@@ -234,6 +234,13 @@ TEST_F(waiting_decisions, and_all_else_outlive_a_rebuild_that_no_topic_could_fol
   expect_in("p1/3  parked", list());
 }
 
+TEST_F(waiting_decisions, say_without_yes_what_would_be_left_alone) {
+  const ended told = decide("replay", {"--aggregate", "p1"});
+  expect_in("p1  3  replay: would be left alone: it is parked, and waits for others\n", told.out);
+  expect_in("p1  2  skip: the missing numbers up to it would be skipped\n1 number; nothing was changed",
+            decide("skip", {"--aggregate", "p1", "--sequence", "2"}).out);
+}
+
 TEST_F(waiting_decisions, say_why_one_was_left_alone) {
   const ended parked = decide("replay", {"--aggregate", "p1", "--yes"});
   EXPECT_EQ(parked.status, 1);
@@ -258,6 +265,8 @@ TEST_F(waiting_decisions, take_all_events_away_only_where_that_is_said) {
     EXPECT_EQ(decide(verb, {}).status, 0) << "it is only listed";
   }
   EXPECT_NE(decide("skip", {}).out.find("skip: would be skipped"), std::string::npos);
+  expect_in("add --all --yes to do it\n", decide("skip", {}).out);
+  expect_in("changed: add --yes to do it\n", decide("replay", {}).out);
   EXPECT_EQ(ratchet({"waiting", "list", "-c", config_file(), "pay"}).out, before);
   EXPECT_EQ(decide("discard", {"--all", "--yes"}).status, 0);
   EXPECT_EQ(ratchet({"waiting", "list", "-c", config_file(), "pay"}).out, "");

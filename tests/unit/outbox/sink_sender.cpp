@@ -146,6 +146,17 @@ TEST_F(a_sink, makes_an_aggregate_wait_that_fails_and_no_other) {
   EXPECT_FALSE(sender().trouble());
 }
 
+TEST_F(a_sink, tells_what_is_refused_once_all_else_gets_through) {
+  put({{"p1", "a"}, {"p2", "b"}});
+  turn();
+  end(0, how::refused, "404");
+  end(1, how::again, "no answer");
+  EXPECT_THAT(sender().trouble().value_or(""), HasSubstr("takes no messages: no answer"));
+  pass(milliseconds{500});
+  end(1, how::done);
+  EXPECT_THAT(sender().trouble().value_or(""), HasSubstr("does not take a message of `p1`: 404"));
+}
+
 TEST_F(a_sink, keeps_what_is_refused_and_tries_it_seldom) {
   put({{"p1", "a"}, {"p1", "b"}, {"p2", "c"}});
   turn();
