@@ -201,7 +201,7 @@ void log_owner::note(fate f) {
     stop(refusal::other_chain);
     return;
   }
-  options_.apply({reader_.position(), reader_.rows(), own});
+  options_.apply({reader_.position(), reader_.rows(), own, reader_.layout()});
   if (!own) return;
   pending_bytes_ -= pending_.front().rows.size();
   pending_.pop_front();

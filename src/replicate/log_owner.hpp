@@ -53,9 +53,10 @@ struct read_range {
 
 /// A step that counts for ever.
 struct confirmed_step {
-  log_position position;  ///< with it; to be kept with its rows
-  std::string_view rows;  ///< valid during the call
-  bool own{false};        ///< this instance made it, in this attempt
+  log_position position;    ///< with it; to be kept with its rows
+  std::string_view rows;    ///< valid during the call
+  bool own{false};          ///< this instance made it, in this attempt
+  std::uint32_t layout{0};  ///< which layout its rows are written in
 };
 
 struct owner_options {
