@@ -70,6 +70,7 @@ result<log_read> log_reader::read(const replicate::read_range& range) {
   rd_kafka_poll(client_->get(), 0);
   rethrow_kept();
   (void)events_->take();  // complaints are kept for take_complaint()
+  is_missing_ = false;
   entries_.clear();
   messages_.clear();
   if (queue_ == nullptr || range.first != next_) {
@@ -81,7 +82,8 @@ result<log_read> log_reader::read(const replicate::read_range& range) {
     kafka_handle<rd_kafka_message_t> message =
         ahead_ != nullptr ? std::move(ahead_)
                           : kafka_handle<rd_kafka_message_t>{rd_kafka_consume_queue(queue_.get(), 0)};
-    if (message == nullptr) break;
+    // That the topic is missing comes to the callback of errors.
+    if (message == nullptr || is_missing()) break;
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       const std::error_code failed = take_error(*message, out);
       // What came before it is given out first; the next read begins anew behind that, and meets it again.
@@ -105,6 +107,10 @@ result<log_read> log_reader::read(const replicate::read_range& range) {
     bytes += message->len;
     entries_.push_back({message->offset, {static_cast<const char*>(message->payload), message->len}});
     messages_.push_back(std::move(message));
+  }
+  if (is_missing()) {
+    stop();
+    return errc::topic_missing;
   }
   // There may be more, and the queue does not say so once more.
   if (messages_.size() >= k_read_records || bytes >= k_read_bytes || ahead_ != nullptr) signal_.raise();
@@ -132,6 +138,15 @@ std::error_code log_reader::take_error(const rd_kafka_message_t& message, log_re
     }
   }
   return {};
+}
+
+bool log_reader::is_missing() {
+  rethrow_kept();
+  for (const source_notice& each : events_->take()) {
+    const auto* trouble = std::get_if<notice::trouble>(&each);
+    is_missing_ = is_missing_ || (trouble != nullptr && is_missing_topic(trouble->code));
+  }
+  return is_missing_;
 }
 
 void log_reader::ask_bounds(std::int64_t known) {

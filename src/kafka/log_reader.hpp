@@ -44,7 +44,7 @@ class log_reader {
 
   [[nodiscard]] std::error_code start(std::int64_t first);
   void let_go();
-  void take_at_hand(const replicate::read_range&, log_read&);
+  [[nodiscard]] bool is_missing();
   [[nodiscard]] std::error_code take_error(const rd_kafka_message_t&, log_read&);
 
   topic_partition where_;
@@ -54,8 +54,9 @@ class log_reader {
   kafka_handle<rd_kafka_queue_t> queue_;  ///< of this start; null: nothing is fetched
   queue_signal& signal_;
 
-  std::int64_t next_{0};  ///< the offset at which the next read goes on
-  std::int64_t end_{-1};  ///< where the log ended when it was said last, since this start
+  bool is_missing_{false};  ///< the topic, as this read has heard
+  std::int64_t next_{0};    ///< the offset at which the next read goes on
+  std::int64_t end_{-1};    ///< where the log ended when it was said last, since this start
   std::vector<kafka_handle<rd_kafka_message_t>> messages_;  ///< what the last read gave out
   std::vector<log_entry> entries_;
   kafka_handle<rd_kafka_message_t> ahead_;  ///< met behind the last offset that was asked for
