@@ -86,8 +86,8 @@ class log_owner {
   /// Takes the record at the first offset that wants() names. None: it is another one, as where what was
   /// read before ended the attempt, and nothing was done. Whatever was fetched behind it is void then.
   std::optional<fate> read(std::int64_t offset, std::string_view bytes);
-  /// The log has no records from `first` to `last`, and at these. Ignored where `first` is not the first offset
-  /// that wants() names.
+  /// The log has no records from `first` to `last`, and at these. Ignored where `first` is not the first
+  /// offset that wants() names.
   void read_through(std::int64_t first, std::int64_t last);
   /// The bounds of the log, [first, end), as the brokers told them; `known` is what reader().known_offset()
   /// was when they were asked. To be told before the first read, and now and then later: so an owner that has
