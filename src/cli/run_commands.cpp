@@ -173,8 +173,8 @@ void add_run(CLI::App& root, command_line& line) {
   CLI::App* command = root.add_subcommand("run", "Consume the configured topics until told to stop");
   add_config_option(*command, a->config);
   command->add_flag("--until-end", a->until_end,
-                    "End when every partition has reached the end that it had at the start, and all messages "
-                    "are sent; print the counters");
+                    "End when every partition has reached the end that it had at the start, and messages are "
+                    "sent or none got through for 10 s; print the counters");
   command
       ->add_option("--resume", a->resume,
                    "What to do if offsets and state do not fit: store, kafka, rebuild, takeover or cluster")

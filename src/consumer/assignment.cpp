@@ -198,7 +198,10 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
     out.logs[c.where] = looked.value();
     const resume_decision d = resolve_resume(f);
     const bool by_option = d != resolve_resume(without_option(f));
-    out.option_used = out.option_used || by_option;
+    // A new state begins at the start of the log anyway: that is a rebuild all the same.
+    const bool is_rebuilt =
+        wish.option == resume_option::rebuild && d.row == resume_row::fresh && f.store_is_new;
+    out.option_used = out.option_used || by_option || is_rebuilt;
     const std::size_t known = out.audits.size();
     enter(out, d, c, f, p, s, now);
     for (std::size_t i = known; by_option && i < out.audits.size(); ++i)

@@ -8,7 +8,7 @@
 #include "consumer/consumer_session.hpp"
 #include "core/shown_text.hpp"
 #include "pipeline/audit_rows.hpp"
-#include "ports/source_condition.hpp"
+#include "ports/error_class.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -215,7 +215,7 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
   // The same offset twice: it would never end.
   const bool again = troubles_.was_read_again(o.where, offset);
-  const bool is_answered = resolved ? resolved.value().held.empty() : !is_passing(resolved.error());
+  const bool is_answered = resolved ? resolved.value().held.empty() : !passes(classify(resolved.error()));
   if (!is_answered) {
     hold(o.where, o.text);
     tell_of_held();
@@ -227,10 +227,14 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
     return go_on();
   }
   troubles_.note_read_again(o.where, offset);
-  RATCHET_TRY(count_all_again());
   tell(deps_.log, log_kind::partition_read_again,
        "{} was out of range ({}); the log still has offset {}, so reading goes on there", to_string(o.where),
        o.text, offset);
+  return read_again();
+}
+
+turn_result<> consumer_session::read_again() {
+  RATCHET_TRY(count_all_again());
   if (const auto begun = deps_.source.assign(positions_to_read()); !begun)
     return questions_.resume_failed(begun.error());
   return go_on();

@@ -50,7 +50,7 @@ consumer_session::consumer_session(dependencies deps, session_options options)
                 topics_, [this](const topic_partition& where) { return stream_name(where); }}},
       brokers_{{deps_.source, deps_.clock, deps_.status, deps_.log}},
       requests_{{deps_.settings, deps_.tasks, deps_.store, deps_.source, deps_.meter, pipeline_, delivery_,
-                 flow_, deps_.transactions, deps_.errands}},
+                 flow_, deps_.inbox}},
       reporter_{{deps_.settings, deps_.streams, deps_.tasks, deps_.store, deps_.source, deps_.clock,
                  deps_.status, deps_.meter, deps_.log, durability_, flow_}},
       questions_{{deps_.settings, deps_.streams, deps_.store, deps_.source, deps_.clock, topics_,
@@ -399,7 +399,7 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
   if (const auto* e = std::get_if<notice::end_of_partition>(&n)) return on_end_of_partition(*e);
   if (const auto* o = std::get_if<notice::out_of_range>(&n)) return on_out_of_range(*o);
   if (const auto* g = std::get_if<notice::topic_gone>(&n)) on_topic_gone(*g);
-  if (const auto* u = std::get_if<notice::unreadable>(&n)) on_unreadable(*u);
+  if (const auto* u = std::get_if<notice::unreadable>(&n)) return on_unreadable(*u);
   if (const auto* c = std::get_if<notice::commit_done>(&n)) {
     commits_.ended(*c);
     if (!c->code) brokers_.note_answer();

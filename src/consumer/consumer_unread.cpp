@@ -7,6 +7,7 @@
 #include "consumer/consumer_session.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "ports/error_class.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -86,8 +87,10 @@ turn_result<> consumer_session::take_up_held(time_point now) {
   return take_up(answered, true);
 }
 
-void consumer_session::on_unreadable(const notice::unreadable& u) {
-  if (!partitions_.is_read(u.where)) return;
+/// Reads it again from the state's position, as the client may have gone on behind the batch.
+turn_result<> consumer_session::on_unreadable(const notice::unreadable& u) {
+  if (!partitions_.is_read(u.where)) return go_on();
+  RATCHET_TRY(drain_to_go_on());
   const std::int64_t next = pipeline_.find(u.where)->next_offset;
   const std::int64_t offset = std::max(u.offset, next);
   const std::string what =
@@ -96,12 +99,13 @@ void consumer_session::on_unreadable(const notice::unreadable& u) {
     if (topic_troubles_.due(deps_.clock.steady()))
       tell(deps_.log, log_kind::topic_unreadable, "{}; fetching it again{}", what,
            topic_troubles_.suppressed());
-    return;
+    return read_again();
   }
   const std::string why = what + "; stopped before it\n" + way_past(u.where, deps_.settings.kafka);
   tell_of_stop(u.where, why, {.offset = offset});
   stop_outside_a_step(u.where, make_error_code(errc::partition_stopped), offset, why);
   pause(u.where);
+  return go_on();
 }
 
 bool consumer_session::is_fetched(const topic_partition& where) const {
@@ -145,7 +149,7 @@ void consumer_session::ask_brokers(time_point now) {
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
   brokers_.note_told(told.where);
   if (told.code) {
-    if (told.code == make_error_code(errc::topic_missing)) brokers_.note_answer();  // somebody says so
+    if (classify(told.code) == error_class::missing) brokers_.note_answer();  // somebody says so
     if (partitions_.set_why(told.where, told.code.message())) tell_of_held();
     return;
   }

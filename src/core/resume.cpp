@@ -60,13 +60,16 @@ constexpr resume_decision resolve_without_store(const resume_facts& f) noexcept 
     }
     return end_with(resume_row::store_lost, resume_action::refuse);
   }
-  const bool at_end = f.store_is_new && f.start == start_position::latest;
+  // A directory that was moved away for a rebuild is new, whatever the group's offsets still say.
+  const bool at_end =
+      f.store_is_new && f.start == start_position::latest && f.option != resume_option::rebuild;
   return resume_at(resume_row::fresh, at_end ? f.log_end : f.log_start);
 }
 
 constexpr resume_decision resolve_foreign(const resume_facts& f) noexcept {
   const std::int64_t stored = *f.stored;
-  const bool by_store = f.option == resume_option::store || f.rebuilt;
+  // A start with `cluster` that was cut short behind its step has left the other cluster already.
+  const bool by_store = f.option == resume_option::store || f.option == resume_option::cluster || f.rebuilt;
   if (*f.committed == stored) return audited(resume_at(resume_row::equal_foreign, stored));
   if (*f.committed < stored) {
     if (by_store) return audited(resume_at(resume_row::rewound, stored));
@@ -239,6 +242,8 @@ std::optional<question_kind> question_of(resume_row row) noexcept {
 std::vector<resume_choice> choices_of(const resume_facts& found, resume_row row, bool log_known) {
   std::vector<resume_choice> choices;
   for (const resume_option option : k_resume_options) {
+    // Elsewhere it does what `store` does, and only a start that is repeated means it.
+    if (option == resume_option::cluster && row != resume_row::other_cluster) continue;
     resume_facts facts = found;
     facts.option = option;
     facts.rebuilt = false;

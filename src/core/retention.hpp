@@ -50,14 +50,6 @@ void keep_up_retention(const stream_rules&, stream_state&);
 [[nodiscard]] bool is_too_old(const stream_rules&, const decoded_event&, const event_age&,
                               bool seen) noexcept;
 
-/// The time that tells the ids of what an event publishes apart: numbers of aggregates that are forgotten
-/// come again. A record without one has what stands in for it.
-[[nodiscard]] inline std::optional<timestamp> time_of_outputs(const stream_rules& rules,
-                                                              std::optional<timestamp> of_record,
-                                                              std::optional<timestamp> stands_in) noexcept {
-  return of_record || !rules.retention ? of_record : stands_in;
-}
-
 /// The timer's step: takes away what is stored of those of the plan's aggregates that are forgotten. The plan
 /// has no events.
 [[nodiscard]] stream_change remove_forgotten(const stream_rules&, const stream_state& before,

@@ -50,7 +50,9 @@ namespace {
     if (known.backlog.accepted) last = known.backlog.accepted->sequence;
     for (const waiting_event& e : known.queue) {
       if (last && is_never_skipped(rules, *last, e.head.sequence)) break;
-      if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
+      std::optional<timestamp> since = e.head.since;
+      if (since) since = std::max(since, known.backlog.opened);  // none is below all
+      if (since && (!oldest || *since < *oldest)) oldest = since;
     }
   }
   if (oldest && rules.gaps_from) oldest = std::max(*oldest, *rules.gaps_from);
@@ -406,10 +408,8 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
     if (!ended.outputs.empty()) {
-      const std::optional<timestamp> seen = forgets_ ? ages_[to_run.index].seen : std::nullopt;
-      change_.outputs.push_back(outputs_of(plan_.aggregate_of[to_run.index], view,
-                                           time_of_outputs(rules_, e.record_time, seen),
-                                           std::move(ended.outputs)));
+      change_.outputs.push_back(
+          outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));
     }
     add_changes(change_.tables, plan_.aggregate_of[to_run.index], to_run.index, std::move(ended.tables));
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,6 +59,8 @@ class group_source final : public source {
 
  private:
   using positions = std::map<const topic_partition*, std::int64_t>;
+  /// A position that no record has: nothing more of its partition is given out.
+  static constexpr std::int64_t k_nothing = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] result<void> usable() const;
   /// Notes the code for take_complaint(), and returns it as the port's.
@@ -73,6 +76,7 @@ class group_source final : public source {
   [[nodiscard]] bool take_at_hand(std::unique_ptr<kafka_batch>&, std::size_t max_records,
                                   std::size_t max_bytes);
   void take_message(kafka_handle<rd_kafka_message_t>, std::unique_ptr<kafka_batch>&, std::size_t max_records);
+  void take_error(const rd_kafka_message_t&);
   void note_size(const kafka_batch&) noexcept;
 
   kafka_config config_;

@@ -5,6 +5,8 @@
 
 #include "kafka/callback_edge.hpp"
 #include "kafka/group_source.hpp"
+#include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 
@@ -95,13 +97,7 @@ bool group_source::take_at_hand(std::unique_ptr<kafka_batch>& batch, std::size_t
 
 void group_source::take_message(kafka_handle<rd_kafka_message_t> message, std::unique_ptr<kafka_batch>& batch,
                                 std::size_t max_records) {
-  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    const bool assigned =
-        message->rkt != nullptr &&
-        next_.contains(table_->intern(rd_kafka_topic_name(message->rkt), partition_id{message->partition}));
-    events_->on_message_error(client_->get(), *message, assigned);
-    return;
-  }
+  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) return take_error(*message);
   const topic_partition* where = nullptr;
   if (batch != nullptr) {
     where = batch->where_of(*message);
@@ -116,6 +112,19 @@ void group_source::take_message(kafka_handle<rd_kafka_message_t> message, std::u
     batch->reserve(std::min(max_records, k_reserve_most));
   }
   batch->add(std::move(message), where);
+}
+
+/// librdkafka fetches some batches again that it cannot read, and goes on behind others: after a bad magic
+/// byte or checksum the next records would come as if none were missing. So nothing more of the partition is
+/// taken until it is assigned again.
+void group_source::take_error(const rd_kafka_message_t& message) {
+  const auto at =
+      message.rkt == nullptr
+          ? next_.end()
+          : next_.find(table_->intern(rd_kafka_topic_name(message.rkt), partition_id{message.partition}));
+  const bool is_taken = at != next_.end() && at->second != k_nothing;
+  events_->on_message_error(client_->get(), message, is_taken);
+  if (is_taken && kafka_error(message.err) == source_condition::unreadable) at->second = k_nothing;
 }
 
 void group_source::note_size(const kafka_batch& batch) noexcept {

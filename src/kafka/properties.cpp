@@ -34,6 +34,17 @@ constexpr owned_property k_owned[] = {
     {"plugin.library.paths", "a plugin could change behaviour that Ratchet relies on"},
     {"test.mock.num.brokers", "use ratchet demo, or tools/kafka, for a broker to try things out"},
     {"consume.callback.max.messages", "Ratchet polls by itself"},
+    {"transactional.id", "Ratchet publishes without transactions: what it repeats has the same id"},
+    {"enable.idempotence", "Ratchet publishes with it, so that messages of a key stay in order"},
+    {"acks", "Ratchet waits for all in-sync replicas: a message leaves the outbox once it is safe"},
+    {"request.required.acks",
+     "Ratchet waits for all in-sync replicas: a message leaves the outbox once it is safe"},
+    {"message.timeout.ms", "Ratchet never gives a message up: the outbox keeps it until it is delivered"},
+    {"delivery.timeout.ms", "Ratchet never gives a message up: the outbox keeps it until it is delivered"},
+    {"retries", "Ratchet never gives a message up: the outbox keeps it until it is delivered"},
+    {"message.send.max.retries",
+     "Ratchet never gives a message up: the outbox keeps it until it is delivered"},
+    {"delivery.report.only.error", "Ratchet needs the report of each message"},
 };
 
 constexpr std::string_view k_assignors = "range, roundrobin";
@@ -52,6 +63,8 @@ std::optional<std::string> refused_property(std::string_view name, std::string_v
     return "only one of " + std::string{k_assignors} +
            ": the cooperative assignor loses partitions in this librdkafka";
   }
+  if (name == "partitioner" && value == "random")
+    return "it scatters the messages of a key, and with them their order; leave it out for Java's partitions";
   return std::nullopt;
 }
 

@@ -110,6 +110,10 @@ reported<void> check_settings(const kafka_config& config, std::size_t memory_byt
   settings.erase("bootstrap.servers");
   RATCHET_TRY(const auto client,
               kafka_client::make(RD_KAFKA_CONSUMER, settings, std::make_shared<client_callbacks>()));
+  kafka_properties publishing = producer_settings(config);
+  publishing.erase("bootstrap.servers");
+  RATCHET_TRY(const auto producer,
+              kafka_client::make(RD_KAFKA_PRODUCER, publishing, std::make_shared<client_callbacks>()));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

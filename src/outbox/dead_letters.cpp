@@ -111,6 +111,9 @@ const char* advice_on(reject_reason reason) {
     case reject_reason::below_first:
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
              "config names as the first.";
+    case reject_reason::sequence_mixed:
+      return "The sequences of the aggregate are numbers, and that of the event is text; or the other way "
+             "round. Send all of them as one kind.";
   }
   return "";
 }

@@ -10,6 +10,7 @@
 #include "decode/time_text.hpp"
 #include "outbox/output_id.hpp"
 #include "text/json_writer.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet {
 
@@ -24,10 +25,13 @@ std::string type_of(const owned_output& o, const published_outputs& by, std::str
 }
 
 /// Tells the messages of one event apart; and those of two events with one id, of which a stream with
-/// sequences lets both through where they wait. In arrival order numbers depend on the arrival.
+/// sequences lets both through where they wait. In arrival order numbers depend on the arrival. And those of
+/// two lives of a forgotten aggregate: by the time of the record, which the id has, or else by its place.
 std::string purpose_of(const output_origin& from, const published_outputs& by, std::size_t place) {
   std::string text = "output/" + std::to_string(place);
   if (by.id && from.gate.order != order::arrival) text += "@" + to_decimal(by.sequence);
+  if (from.forgets && !by.id && !by.record_time)
+    text += " of " + to_string(by.where) + "@" + to_text(event_place{by.offset, by.index});
   return text;
 }
 

@@ -19,9 +19,15 @@ struct output_origin {
   stream_id id{0};
   gate_rules gate{};
   bool ids_have_time{true};  ///< false: they are opaque
+  bool forgets{false};       ///< `retention`: numbers of aggregates that are forgotten come again
 };
 [[nodiscard]] inline output_origin origin_of(const stream_definition& s) {
-  return {s.group, s.config.name, s.id, s.rules.gate, has_own_time(s.config.dedup.ids)};
+  return {s.group,
+          s.config.name,
+          s.id,
+          s.rules.gate,
+          has_own_time(s.config.dedup.ids),
+          s.rules.retention.has_value()};
 }
 
 /// Adds what the step published. Ids are made of the cause and of the message's place among those of its

@@ -106,7 +106,7 @@ struct unreadable {
   topic_partition where;
   std::int64_t offset{0};  ///< where a batch lies of which nothing can be made; negative: not known
   std::string text;
-};  ///< it is fetched again, and told again
+};  ///< nothing behind it is given out until the partition is assigned again
 struct commit_done {
   std::vector<committed_offset> offsets;
   std::error_code code;

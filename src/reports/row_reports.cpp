@@ -90,11 +90,10 @@ std::string rejected_line(const rejected_row& row) {
     if (!row.detail.empty()) out += " " + row.detail;
     if (!row.pointer.empty()) out += " at " + row.pointer + ",";
     out += " byte " + std::to_string(row.byte_offset);
-    if (const std::string hint = hint_on_fault(row.detail, row.value); !hint.empty())
-      out += " (" + hint + ")";
   } else if (!row.detail.empty()) {
     out += " of " + row.detail;
   }
+  if (const std::string hint = hint_on(row); !hint.empty()) out += " (" + hint + ")";
   if (row.key) out += "  key " + shown(row.key);
   out += "  value " + shown(row.value);
   if (row.truncated) out += " (truncated)";

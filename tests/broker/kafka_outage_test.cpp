@@ -1,6 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <fstream>
+
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
 #include "support/kafka_testing.hpp"
@@ -52,6 +56,59 @@ TEST(kafka_outage, bounds_every_wait_while_the_broker_does_not_answer) {
   source->close(300ms);
   EXPECT_EQ(source->poll(10, 1ms).error(), errc::source_fatal);
   broker.resume();
+}
+
+/// Writes over one byte of a batch (KIP-98: base offset 8 bytes, length 4, leader epoch 4, magic 1, checksum
+/// 4).
+void damage_batch(const std::string& segment, int batch, std::streamoff at, char byte) {
+  std::fstream file{segment, std::ios::binary | std::ios::in | std::ios::out};
+  std::streamoff begins = 0;
+  for (int i = 0; i < batch; ++i) {
+    std::array<char, 12> head{};
+    file.seekg(begins);
+    file.read(head.data(), head.size());
+    std::uint32_t length = 0;
+    for (std::size_t k = 8; k < head.size(); ++k)
+      length = length << 8U | static_cast<unsigned char>(head.at(k));
+    begins += static_cast<std::streamoff>(head.size()) + length;
+  }
+  file.seekp(begins + at);
+  file.write(&byte, 1);
+  ASSERT_TRUE(file.flush()) << segment;
+}
+
+TEST(kafka_outage, gives_out_nothing_behind_a_batch_that_it_cannot_read) {
+  constexpr std::streamoff k_magic = 16;
+  constexpr std::streamoff k_checksum = 17;
+  local_broker broker;
+  const std::string brokers = broker.bootstrap();
+  const auto damage = [&](const std::string& topic, std::streamoff at, char byte) {
+    ASSERT_TRUE(create_topic(brokers, topic, 1));
+    for (int i = 0; i < 4; ++i) produce(brokers, topic, 0, i, i + 1);
+    damage_batch(broker.dir() + "/data/" + topic + "-0/00000000000000000000.log", 2, at, byte);
+  };
+  // librdkafka goes on behind the first one by itself, and fetches the second one again and again.
+  damage("magic", k_magic, 3);
+  damage("checksum", k_checksum, 'x');
+  for (const std::string topic : {"magic", "checksum"}) {
+    SCOPED_TRACE(topic);
+    auto source = open_source({{brokers}, "g-" + topic, {}});
+    join_and_assign(*source, {topic});
+    const auto read_from = [&](std::int64_t offset) {
+      EXPECT_TRUE(source->assign(std::vector<position>{{at(topic, 0), offset}}));
+      collected seen;
+      EXPECT_TRUE(poll_until(*source, seen, [&] { return seen.has<notice::unreadable>(); }));
+      for (int i = 0; i < 20; ++i) seen.add(source->poll(500, 50ms).value());
+      EXPECT_EQ(seen.all<notice::unreadable>().size(), 1U) << "it is told once, until it is read again";
+      return seen.values(at(topic, 0));
+    };
+    EXPECT_EQ(read_from(0), numbered(0, 2));
+    EXPECT_EQ(read_from(2), numbered(0, 0));
+    EXPECT_TRUE(source->assign(std::vector<position>{{at(topic, 0), 3}}));
+    collected behind;
+    EXPECT_TRUE(poll_until(*source, behind, [&] { return !behind.records.empty(); }));
+    EXPECT_EQ(behind.values(at(topic, 0)), numbered(3, 4));
+  }
 }
 
 TEST(kafka_outage, passes_over_transaction_markers_and_ends_behind_them) {

@@ -4,7 +4,7 @@ import re
 
 TABLE = re.compile(r"known_key k_\w+\[\] = \{(.*?)\};", re.S)
 KEY = re.compile(r'\{"(\w+)"(,[^}]*)?\}')  # with a second text: not built, and refused
-WORDS = re.compile(r"string_view k_\w*words\[\] = \{(.*?)\};", re.S)
+WORDS = re.compile(r"string_view k_\w*(?:words|names)\[\] = \{(.*?)\};", re.S)
 SPAN = re.compile(r"`([^`]+)`")
 
 

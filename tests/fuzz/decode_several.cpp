@@ -110,6 +110,53 @@ void check_kept(const decode_rules& rules, const decoded_event& got) {
   RATCHET_FUZZ_CHECK(batch.events[0].kind == got.kind && batch.events[0].payload == got.payload);
 }
 
+using decoded_events = std::vector<decoded_event>;
+
+/// The record became one event, which is all of it.
+bool is_whole(const decoded_events& events, const record& r, decoded_kind kind) {
+  return events.size() == 1 && events[0].kind == kind && events[0].from == &r;
+}
+
+void check_lines(const decoded_events& events, const record& r) {
+  const std::vector<std::string> lines = lines_of(*r.value);
+  if (lines.empty()) {
+    RATCHET_FUZZ_CHECK(is_whole(events, r, decoded_kind::ignored));
+    return;
+  }
+  RATCHET_FUZZ_CHECK(lines.size() == events.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) RATCHET_FUZZ_CHECK(events[i].from->value == lines[i]);
+  check_places(events, r);
+}
+
+void check_list(const decode_rules& rules, std::string_view pointer, const decoded_events& events,
+                const record& r) {
+  if (!fuzz::accepts(*r.value)) {
+    // The depth of an event is its own, so that what is too deep for the judge need not be so here.
+    const bool is_deep = std::count(r.value->begin(), r.value->end(), '[') +
+                             std::count(r.value->begin(), r.value->end(), '{') >
+                         1000;
+    RATCHET_FUZZ_CHECK(is_deep || is_whole(events, r, decoded_kind::malformed));
+    return;
+  }
+  const auto document = fuzz::read_json(*r.value);
+  if (!document) return;  // the judge has no answer
+  bool once = true;
+  const json_node* list = node_at(*document, pointer, once);
+  if (!once || list == nullptr || list->kind != json_node::kind_of::array) {
+    RATCHET_FUZZ_CHECK(is_whole(events, r, decoded_kind::malformed));
+    return;
+  }
+  if (list->children.empty()) {
+    RATCHET_FUZZ_CHECK(is_whole(events, r, decoded_kind::ignored));
+    return;
+  }
+  RATCHET_FUZZ_CHECK(list->children.size() == events.size());
+  for (std::size_t i = 0; i < events.size(); ++i)
+    RATCHET_FUZZ_CHECK(fuzz::read_json(*events[i].from->value) == list->children[i]);
+  check_places(events, r);
+  check_kept(rules, events.back());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -127,52 +174,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   r.where = &k_place;
   r.value = value.view();
   RATCHET_FUZZ_CHECK(decoders[which].decode({&r, 1}, batch) == 1);
-  const std::vector<decoded_event>& events = batch.events;
+  const decoded_events& events = batch.events;
   RATCHET_FUZZ_CHECK(!events.empty());
-  const decoded_event& first = events[0];
   if (r.value->empty()) {
-    RATCHET_FUZZ_CHECK(first.malformed.reason == malformed_reason::empty_value);
+    RATCHET_FUZZ_CHECK(events[0].malformed.reason == malformed_reason::empty_value);
     return 0;
   }
   if (read_frame(*r.value)) return 0;  // its units pin it
-  const auto is_whole = [&](decoded_kind kind) {
-    return events.size() == 1 && first.kind == kind && first.from == &r;
-  };
   if (k_lists[which] == "lines") {
-    const std::vector<std::string> lines = lines_of(*r.value);
-    if (lines.empty()) {
-      RATCHET_FUZZ_CHECK(is_whole(decoded_kind::ignored));
-      return 0;
-    }
-    RATCHET_FUZZ_CHECK(lines.size() == events.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) RATCHET_FUZZ_CHECK(events[i].from->value == lines[i]);
-    check_places(events, r);
-    return 0;
+    check_lines(events, r);
+  } else {
+    check_list(all[which], k_lists[which], events, r);
   }
-  if (!fuzz::accepts(*r.value)) {
-    // The depth of an event is its own, so that what is too deep for the judge need not be so here.
-    const bool is_deep = std::count(r.value->begin(), r.value->end(), '[') +
-                             std::count(r.value->begin(), r.value->end(), '{') >
-                         1000;
-    RATCHET_FUZZ_CHECK(is_deep || is_whole(decoded_kind::malformed));
-    return 0;
-  }
-  const auto document = fuzz::read_json(*r.value);
-  if (!document) return 0;  // the judge has no answer
-  bool once = true;
-  const json_node* list = node_at(*document, k_lists[which], once);
-  if (!once || list == nullptr || list->kind != json_node::kind_of::array) {
-    RATCHET_FUZZ_CHECK(is_whole(decoded_kind::malformed));
-    return 0;
-  }
-  if (list->children.empty()) {
-    RATCHET_FUZZ_CHECK(is_whole(decoded_kind::ignored));
-    return 0;
-  }
-  RATCHET_FUZZ_CHECK(list->children.size() == events.size());
-  for (std::size_t i = 0; i < events.size(); ++i)
-    RATCHET_FUZZ_CHECK(fuzz::read_json(*events[i].from->value) == list->children[i]);
-  check_places(events, r);
-  check_kept(all[which], events.back());
   return 0;
 }

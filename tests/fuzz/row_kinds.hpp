@@ -133,7 +133,7 @@ inline const row_kind<rejected_row> k_rejected{
       row.step = in.u64();
       row.at = read_time(in);
       row.reason =
-          static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::below_first) + 1U));
+          static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::sequence_mixed) + 1U));
       row.detail = in.text();
       row.pointer = in.text();
       row.byte_offset = in.u64();

@@ -39,6 +39,7 @@ waiting_answer plain_oracle::run_commands(std::uint32_t which, aggregate& a, con
         reopen(a, *at->second.of);
         erase(a, at);
       }
+      if (setup_->strict && time()) a.opened = time();
       if (a.waiting.empty() && !a.exists)
         a.adopted.reset();  // nothing is left of it: what comes next begins anew
       if (setup_->strict || setup_->arrival) release(a);

@@ -133,6 +133,8 @@ class plain_oracle {
     bool was_touched{false};             ///< by what the event at hand let go on
     bool was_decided{false};  ///< by an operator, so that what waited may be gone for no event's sake
 
+    std::optional<std::int64_t> opened{};  ///< stream time when an operator discarded one of what waits
+
     [[nodiscard]] bool was_skipped(place) const;
   };
   struct partition {
@@ -288,6 +290,7 @@ class plain_oracle {
   void retry_latest(aggregate&);
   void skip_old_gaps(aggregate&);
   void skip_gap(aggregate&);
+  void pass_skipped(aggregate&) const;
   void raise_floor();
   // What is forgotten.
   [[nodiscard]] std::optional<std::int64_t> time() const;

@@ -64,7 +64,8 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
       const auto [known, is_new] = ids_.emplace(row.id, place_of(row));
       const bool may_come_again = setup.retention || (setup.arrival && setup.ids == id_kind::opaque);
       if (!is_new && !(may_come_again && are_of_one_event(of, row, rows_.at(known->second).row)))
-        throw broken("two messages have one id");
+        throw broken("two messages have one id: " + to_text(row.id) + " of `" + row.aggregate + "` at " +
+                     std::to_string(row.position) + " and " + std::to_string(known->second.second));
     } else if (row.kind == output_kind::rejection) {
       ++answered;
     } else {

@@ -91,7 +91,8 @@ void world::apply(const fault& f) {
       disk_->rotten = true;
       break;
     case fault_kind::decision:
-      if (errands_) (void)errands_->leave([this, f](owner_errands::access of) { decide(f, of.way); });
+      // An operator who finds another's decision waiting leaves it at that.
+      if (inbox_) (void)inbox_->tasks.post([this, f](posted_tasks::access of) { decide(f, of.way); });
       break;
     case fault_kind::clock_jump:
       clock_.jump(std::chrono::milliseconds{static_cast<std::int64_t>(f.amount % 20'000) - 10'000});

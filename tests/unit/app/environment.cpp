@@ -187,6 +187,7 @@ TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
                                          "streams[0].reducer.timeout=3s",
                                          "streams[0].rejected='{records: 10, age: 1d}'",
                                          "streams[0].poison=7",
+                                         "streams[0].handling=deferred",
                                          "dead_letter='{topic: letters}'",
                                          "streams[0].dead_letter='{topic: others}'",
                                          "rejections='{topic: answers}'",
@@ -197,10 +198,21 @@ TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
   }
   const ended refused = apply(strict + "--set streams[0].first=0");
   EXPECT_EQ(refused.status, 78);
-  for (const std::string key : {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison",
-                                "dead_letter", "rejections", "outbox", "types", "ignore"}) {
+  for (const std::string key :
+       {"gap", "waiting", "retry", "reducer.timeout", "rejected", "poison", "dead_letter", "rejections",
+        "outbox", "types", "ignore", "handling", "ties", "too_old", "envelope.unavailable"}) {
     EXPECT_THAT(settings_that_may_change(), HasSubstr("`" + key + "`"));
   }
+}
+
+TEST_F(bad_environment, closed_standard_streams_do_not_become_files_of_the_state) {
+  for (int i = 0; i < 2; ++i) {
+    const ended got =
+        shell(std::string{"(exec '"} + RATCHET_BINARY + "' apply -c r.yaml e.ndjson <&- >&- 2>&-)");
+    EXPECT_EQ(got.status, 74) << "its report cannot be written";
+  }
+  const ended looked = ratchet("verify --state " + state());
+  EXPECT_EQ(looked.status, 0) << looked.output;
 }
 
 TEST_F(bad_environment, a_damaged_directory_stays_as_it_is_and_names_the_ways_out) {

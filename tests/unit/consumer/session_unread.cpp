@@ -184,6 +184,7 @@ TEST(unread_partitions, are_those_whose_log_holds_what_nothing_can_be_made_of) {
                      tell,
                      [&] {
                        EXPECT_FALSE(w.stop_of(k_p0)) << "that may have been the network";
+                       EXPECT_EQ(w.calls.count("assign t[0]@3 t[1]@3"), 2U) << "the client may have gone on";
                        w.produce(k_p0, 4, 4);
                      },
                      [&] {

@@ -288,7 +288,7 @@ TEST(a_step_of_long_states, leaves_out_a_patch_that_would_make_one_too_long) {
           {.sequence = seq(4), .payload = R"({"a":4})", .offset = 3}});
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":2)"));
   EXPECT_EQ(s.whole.state.counters.waiting_dead, 1U);
-  EXPECT_EQ(s.whole.run(waiting_verb::skip, seq(3)), waiting_answer::done);
+  EXPECT_EQ(s.whole.run_command(waiting_verb::skip, seq(3)), waiting_answer::done);
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":4)"));
 }
 
@@ -311,7 +311,7 @@ TEST(a_step_of_long_states, undoes_a_patch_whose_event_failed_behind_it) {
   EXPECT_EQ(s.whole.snapshot(), long_text(R"("a":2)"));
   s.whole.now += std::chrono::hours{1};
   s.whole.resume();
-  s.whole.fold();
+  s.whole.resume_backlogs();
   EXPECT_EQ(s.whole.state.counters.applied, 4U);
   EXPECT_TRUE(s.whole.snapshot().ends_with(R"(","fails":1,"a":4})"));
 }

@@ -49,7 +49,7 @@ TEST(result_size, above_the_limit_leaves_the_event_dead_and_all_as_it_was) {
   EXPECT_EQ(w.published["a"], "12345;67890;");
   EXPECT_EQ(w.waiting.at("a").at(seq(3)).error, "its snapshot has 11 bytes, and state.snapshot_bytes is 10");
   w.rules.outputs.snapshot_bytes = 12;
-  EXPECT_EQ(w.run(waiting_verb::replay, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, seq(3)), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "1234567890xy") << "and what came behind";
 }
 

@@ -89,6 +89,7 @@ constexpr resume_case k_cases[] = {
     {"skipped_takeover",           500, 700, owner::foreign, last::same, option::takeover, end(row::skipped_ahead, action::stop)},
     {"skipped_rebuild",            500, 700, owner::foreign, last::same, option::rebuild,  end(row::skipped_ahead, action::stop)},
     {"skipped_store",              500, 700, owner::foreign, last::same, option::store,    go(row::skipped_ahead, 500, true)},
+    {"skipped_cluster",            500, 700, owner::foreign, last::same, option::cluster,  go(row::skipped_ahead, 500, true)},
     {"skipped_kafka",              500, 700, owner::foreign, last::same, option::kafka,    skip(row::skipped_ahead, 700, 500, 700)},
     {"skipped_kafka_past_the_end", 500, 950, owner::foreign, last::same, option::kafka,    skip(row::skipped_ahead, 900, 500, 900)},
 
@@ -289,6 +290,8 @@ TEST(resume, of_a_new_store_starts_where_the_config_says) {
   EXPECT_EQ(resolve_resume(f), go(row::fresh, k_start));
   f.start = start_position::latest;
   EXPECT_EQ(resolve_resume(f), go(row::fresh, k_end));
+  f.option = option::rebuild;
+  EXPECT_EQ(resolve_resume(f), go(row::fresh, k_start)) << "its directory was moved away for that";
 }
 
 TEST(resume, of_a_partition_that_appears_later_starts_at_its_beginning) {

@@ -163,7 +163,7 @@ TEST(retention, spares_an_aggregate_whose_event_is_dead_until_somebody_decides) 
   EXPECT_EQ(said(w, 130'001, 4, "b"), verdict::stale);
   w.remove_forgotten();
   EXPECT_EQ(w.snapshot(), "a;");
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(6)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(6)), waiting_answer::done);
   reach(w, 135'000);
   EXPECT_EQ(said(w, 135'001, 4, "b"), verdict::stale) << "it was touched when somebody decided";
   reach(w, 140'100);
@@ -176,7 +176,7 @@ TEST(retention, takes_the_numbers_away_that_were_skipped) {
   world w = forgetting(order::strict);
   EXPECT_EQ(said(w, 100'000, 1, "a"), verdict::applied);
   EXPECT_EQ(said(w, 100'001, 3, "c"), verdict::parked);
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(2)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(2)), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "a;c;");
   EXPECT_TRUE(w.backlogs.contains("a"));
   EXPECT_EQ(said(w, 130'000, 1, "-", "clock"), verdict::applied);
@@ -305,7 +305,6 @@ TEST(retention, does_not_forget_at_once_what_was_deferred_for_long) {
   EXPECT_EQ(w.rows.at("a").seen, at_ms(150'000));
 }
 
-/// Numbers come again, and with them ids of what is published but for the time in them.
 TEST(retention, does_not_forget_at_once_what_was_deferred_without_it) {
   world w = forgetting(order::strict);
   w.rules.deferred = true;
@@ -317,37 +316,6 @@ TEST(retention, does_not_forget_at_once_what_was_deferred_without_it) {
   w.resume();
   ASSERT_TRUE(w.rows.contains("a"));
   EXPECT_EQ(w.rows.at("a").seen, at_ms(120'000)) << "the run of its reducer is all that is known";
-}
-
-TEST(retention, gives_what_is_published_a_time_where_its_record_has_none) {
-  world w = forgetting(order::strict);
-  const auto published = [&](const spec& e) {
-    const std::vector<spec> specs{e};
-    const testing::batch b{specs};
-    const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
-    const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
-    return change.outputs.empty() ? std::nullopt : change.outputs.front().record_time;
-  };
-  EXPECT_EQ(said(w, 100'000, 1, "-", "clock"), verdict::applied);
-  EXPECT_EQ(published({.sequence = seq(1), .offset = 100'001}), at_ms(100'000));
-  EXPECT_EQ(published({.sequence = seq(1), .time = 100'500, .offset = 100'001}), at_ms(100'500));
-  w.rules.retention.reset();
-  EXPECT_EQ(published({.sequence = seq(1), .offset = 100'001}), std::nullopt);
-}
-
-TEST(retention, gives_what_waited_the_time_of_its_partition_where_the_stream_has_none) {
-  world w = forgetting(order::strict);
-  w.step({{.aggregate = "other", .sequence = seq(1), .time = {}, .partition = 1, .offset = 0}});
-  EXPECT_EQ(said(w, 100'000, 1, "-", "clock"), verdict::applied);
-  w.step({{.sequence = seq(2), .time = {}, .offset = 100'001}});
-  ASSERT_EQ(w.state.floor, std::nullopt);
-  const std::vector<spec> specs{{.sequence = seq(1), .time = 100'500, .offset = 100'500}};
-  const testing::batch b{specs};
-  const step_plan plan = plan_step(w.rules, w.reduce.traits(), b.events);
-  const stream_change change = run_step(w.rules, w.reduce, w.state, b.events, plan, w.look_up(plan), w.now);
-  ASSERT_EQ(change.outputs.size(), 2U);
-  EXPECT_EQ(change.outputs[1].sequence, seq(2));
-  EXPECT_EQ(change.outputs[1].record_time, at_ms(100'000));
 }
 
 TEST(retention, forgets_between_transactions) {

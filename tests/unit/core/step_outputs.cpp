@@ -25,7 +25,7 @@ TEST(publishing, counts_once_where_the_aggregate_turns_out_to_wait) {
   world w{folding{}, order::strict};
   w.step({event_of(1, "x", 0), event_of(2, "#", 1), event_of(3, "z", 2)});
   EXPECT_EQ(w.published["a"], "x;") << "not again when its events are taken off the fast way";
-  EXPECT_EQ(w.run(waiting_verb::replay, seq(2), "mended"), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, seq(2), "mended"), waiting_answer::done);
   EXPECT_EQ(w.published["a"], "x;mended;z;") << "and in order, when those that wait are released";
 }
 
@@ -82,7 +82,7 @@ TEST(publishing, more_than_brokers_take_leaves_the_event_dead_and_its_state_as_i
   const waiting_event& dead = w.waiting.at("a").at(seq(2));
   EXPECT_THAT(dead.error, HasSubstr("its message to `out` has 1514 bytes, and outbox.message_bytes is 1512"));
   w.rules.outputs.message_bytes = 1514;
-  EXPECT_EQ(w.run(waiting_verb::replay, seq(2)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, seq(2)), waiting_answer::done);
   EXPECT_EQ(w.published["a"], ";" + std::string(1000, 'x') + ";;");
 }
 

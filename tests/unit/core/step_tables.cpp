@@ -72,7 +72,7 @@ TEST(tables, get_what_an_operator_has_replayed_and_what_that_releases) {
   world w{tabling{}, order::strict};
   w.step({event_of(1, "x", 0), event_of(2, "#", 1), event_of(3, "z", 2)});
   EXPECT_EQ(w.tables, (rows{{{"last", "one"}, "a1"}, {{"of", "a"}, "x"}}));
-  EXPECT_EQ(w.run(waiting_verb::replay, seq(2), "mended"), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, seq(2), "mended"), waiting_answer::done);
   EXPECT_EQ(w.tables, (rows{{{"last", "one"}, "a3"}, {{"of", "a"}, "z"}}));
 }
 

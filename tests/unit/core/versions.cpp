@@ -215,7 +215,7 @@ TEST(too_old_events, wait_for_an_operator_in_front_of_their_aggregate) {
   ASSERT_FALSE(waiting.empty());
   EXPECT_EQ(waiting.begin()->second.attempts, 0U);
   EXPECT_FALSE(waiting.begin()->second.error.empty());
-  EXPECT_EQ(w.run(waiting_verb::replay, waiting.begin()->first), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::replay, waiting.begin()->first), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "new;paid;");
   EXPECT_EQ(w.state.counters.waiting(), 0U);
 }
@@ -228,7 +228,7 @@ TEST(too_old_events, may_be_skipped) {
   w.step({{.id = id_at(now - 8'000, 2), .payload = "new", .time = now, .offset = 1}});
   w.step({{.id = id_at(now, 3), .payload = "paid", .time = now, .offset = 2}});
   ASSERT_FALSE(w.waiting.at("a").empty());
-  EXPECT_EQ(w.run(waiting_verb::skip, w.waiting.at("a").begin()->first), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, w.waiting.at("a").begin()->first), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "paid;");
 }
 

@@ -75,7 +75,7 @@ void play(const handled& how, std::uint64_t seed) {
       const sequence number = seq(1 + below(14));
       const bool mends = verb == waiting_verb::replay && below(2) == 0;
       const auto payload = mends ? std::optional<std::string>{"mended"} : std::nullopt;
-      EXPECT_EQ(few.run(verb, number, payload), all.run(verb, number, payload))
+      EXPECT_EQ(few.run_command(verb, number, payload), all.run_command(verb, number, payload))
           << name_of(verb) << ' ' << number.number;
       expect_same(few, all, how.in);
     }

@@ -99,7 +99,7 @@ TEST(waiting_steps, skip_gaps_inside_an_epoch_and_leave_the_next_epoch_to_an_ope
     EXPECT_FALSE(w.backlogs.at("a").gap_since) << "it would be due without end";
     const auto change = w.step({{.sequence = seq(2, 5), .payload = "e", .time = 99'000, .offset = 5}});
     EXPECT_EQ(verdicts_of(change), verdicts{verdict::applied});
-    EXPECT_EQ(w.run(waiting_verb::replay, seq(3, 1)), waiting_answer::done);
+    EXPECT_EQ(w.run_command(waiting_verb::replay, seq(3, 1)), waiting_answer::done);
     EXPECT_EQ(w.snapshot(), "a;b;e;c;d;") << "3:2 is as old a gap";
   }
 }
@@ -127,7 +127,7 @@ TEST(waiting_steps, give_up_on_numbers_also_where_the_reducer_then_gives_up_on_w
   EXPECT_EQ(w.state.counters.waiting_dead, 1U);
   const auto change = w.step({{.sequence = seq(2), .payload = "b", .time = 16'000, .offset = 3}});
   EXPECT_EQ(change.decisions.back(), (decision{verdict::rejected, reject_reason::late}));
-  EXPECT_EQ(w.run(waiting_verb::skip, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::skip, seq(3)), waiting_answer::done);
   w.step({{.sequence = seq(4), .payload = "d", .time = 16'000, .offset = 4}});
   EXPECT_EQ(w.snapshot(), "a;d;");
 }
@@ -279,7 +279,7 @@ TEST(waiting_steps, look_again_for_events_of_latest_order_that_were_not_at_hand)
   w.step({{.sequence = seq(3), .payload = "?1"}, {.sequence = seq(4), .payload = "?1", .offset = 1}});
   ASSERT_EQ(w.backlogs.at("a").retrying, 2U);
   w.queue_events = 1;
-  EXPECT_EQ(w.run(waiting_verb::discard, seq(3)), waiting_answer::done);
+  EXPECT_EQ(w.run_command(waiting_verb::discard, seq(3)), waiting_answer::done);
   ASSERT_EQ(w.backlogs.at("a").retrying, 1U);
   EXPECT_TRUE(w.backlogs.at("a").wake) << "4 would never be tried again";
   w.now += w.rules.retry.most;

@@ -88,6 +88,33 @@ TEST(published_rows, have_the_time_of_the_record_where_the_id_of_the_cause_has_n
   EXPECT_EQ(rows.at(0).id.high >> 16U, 1'000'000U);
 }
 
+/// An aggregate that is forgotten begins again with its first number.
+TEST(published_rows, have_ids_of_their_own_in_each_life_of_a_forgotten_aggregate) {
+  const auto id_of = [](const published_outputs& by, bool forgets) {
+    step_plan plan;
+    plan.add("p1");
+    std::vector<output_row> rows;
+    add_published({"g", "s", stream_id{3}, {}, true, forgets}, plan, {by}, rows);
+    return rows.at(0).id;
+  };
+  const published_outputs timed = of_event(1, std::vector<owned_output>(1));
+  published_outputs untimed = timed;
+  untimed.record_time.reset();
+  const auto at = [](published_outputs by, std::int64_t offset, std::uint32_t index = 0) {
+    by.offset = offset;
+    by.index = index;
+    return by;
+  };
+  std::set<event_id> lives{id_of(untimed, true), id_of(at(untimed, 99), true),
+                           id_of(at(untimed, 99, 1), true)};
+  EXPECT_EQ(lives.size(), 3U) << "nothing but the place of its record tells a life";
+  EXPECT_EQ(id_of(at(timed, 99), true), id_of(timed, true)) << "the time does";
+  EXPECT_EQ(id_of(at(untimed, 99), false), id_of(untimed, false)) << "the number is of one event alone";
+  published_outputs named = untimed;
+  named.id = event_id{1, 2};
+  EXPECT_EQ(id_of(at(named, 99), true), id_of(named, true)) << "the id is of one event alone";
+}
+
 TEST(published_rows, get_their_headers_when_they_are_sent) {
   const output_row row = rows_of({of_event(1, {{"t", "k", "v", "", ""}})}).front();
   output_headers headers;

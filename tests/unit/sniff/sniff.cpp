@@ -261,20 +261,137 @@ TEST(sniff, tells_what_cannot_be_read) {
     return report(numbered({record_of("k", value), record_of("k", value)}));
   };
   const std::string avro = of(std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11});
-  EXPECT_THAT(avro, HasSubstr("Avro or Protobuf"));
+  EXPECT_THAT(avro, HasSubstr("most likely Avro"));
   EXPECT_THAT(avro, HasSubstr("schema id 42"));
   EXPECT_THAT(avro, Not(HasSubstr("version: 1")));
   EXPECT_THAT(of("\x1f\x8b\x08"), HasSubstr("gzip"));
   EXPECT_THAT(of("plain words"), Not(HasSubstr("version: 1")));
-  EXPECT_THAT(of(std::string{"\0\0\0\0\x07{\"id\":1,\"seq\":2}", 20}),
-              HasSubstr("after the five bytes of Confluent's serializers"));
+  EXPECT_THAT(of(std::string{"\0\0\0\0\x07{\"id\":1,\"seq\":2}", 21}),
+              HasSubstr("behind the frame of a schema registry"));
+  std::string glue = "\x03x0123456789abcdef{\"id\":1,\"seq\":2}";
+  glue[1] = 0;
+  EXPECT_THAT(of(glue), HasSubstr("JSON behind the frame of a schema registry"));
+  EXPECT_THAT(of(glue), HasSubstr("version: 1"));
+  glue[1] = 5;
+  EXPECT_THAT(of(glue), HasSubstr("compressed with zlib, behind the frame of AWS Glue"));
+  EXPECT_THAT(of(glue), HasSubstr("set its compression to NONE"));
+  EXPECT_THAT(of("\x80\x04\x95\x15"), HasSubstr("Python pickle"));
 }
 
-TEST(sniff, takes_keys_of_bytes_for_none) {
+TEST(sniff, tells_of_json_within_text) {
+  const auto of = [](const std::string& value, const std::string& topic) {
+    return report(numbered({record_of("k", value), record_of("k", value)}), topic);
+  };
+  const std::string quoted = R"("{\"id\":\"a\",\"seq\":1}")";
+  EXPECT_THAT(of(quoted, ""), HasSubstr("jq -c fromjson orders.ndjson | ratchet sniff -"));
+  EXPECT_THAT(of(quoted, "orders"), HasSubstr("encoded twice: let the producer send the inner text"));
+  const std::string base64 = "eyJpZCI6ImEiLCJzZXEiOjF9";
+  EXPECT_THAT(of(base64, ""), HasSubstr("jq -Rc '@base64d | fromjson' orders.ndjson | ratchet sniff -"));
+  EXPECT_THAT(of("\"" + base64 + "\"", ""), HasSubstr("jq -c '@base64d | fromjson' orders.ndjson"));
+  EXPECT_THAT(of(base64, "orders"), HasSubstr("JSON in base64: let the producer send the JSON as it is"));
+  const std::string within =
+      of(R"({"id":"a","seq":1,"payload":"{\"n\":1}","data":")" + base64 + "\"}", "orders");
+  EXPECT_THAT(within, HasSubstr("/payload holds JSON as text"));
+  EXPECT_THAT(within, HasSubstr("/data holds JSON in base64"));
+}
+
+/// Records whose keys are these; of each key there are three.
+std::vector<sniffed_record> keyed(const std::vector<std::string>& keys) {
+  std::vector<sniffed_record> records;
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      records.push_back(record_of(keys[i], R"({"event_id":"e)" + std::to_string(records.size()) + "\"}"));
+  }
+  return numbered(std::move(records));
+}
+std::string big_endian(std::uint64_t number, int bytes) {
+  std::string out;
+  for (int i = bytes; i-- > 0;) out += static_cast<char>(number >> (8U * static_cast<unsigned>(i)) & 0xFFU);
+  return out;
+}
+
+TEST(sniff, tells_the_kind_of_binary_keys_by_all_of_them) {
+  struct row {
+    const char* what;
+    std::vector<std::string> keys;
+    key_kind kind;
+  };
+  const row k_rows[] = {
+      {"big-endian integers of 8 bytes",
+       {big_endian(5, 8), big_endian(70000, 8), big_endian(~0ULL, 8)},
+       key_kind::i64},
+      {"big-endian integers of 4 bytes",
+       {big_endian(1684234849, 4), big_endian(7, 4), big_endian(9, 4)},
+       key_kind::i32},
+      {"IEEE doubles of 8 bytes",
+       {big_endian(0x405EDD2F1A9FBE77, 8), big_endian(0x4000000000000000, 8)},
+       key_kind::i64},
+      {"IEEE floats of 4 bytes", {big_endian(0x41280000, 4), big_endian(0x3F800000, 4)}, key_kind::i32},
+      {"16 bytes, as a UUID",
+       {big_endian(0x018f2b7c12347abc, 8) + big_endian(0x89ab012345678901, 8)},
+       key_kind::uuid},
+      {"JSON strings in quotes", {"\"o-1\"", "\"o-2\""}, key_kind::json},
+  };
+  for (const row& r : k_rows) {
+    const std::string text = report(keyed(r.keys));
+    EXPECT_THAT(text, HasSubstr(r.what));
+    const stream_config s = stream_in(text);
+    EXPECT_EQ(s.envelope.aggregate, "key") << r.what;
+    EXPECT_EQ(s.envelope.key, r.kind) << r.what;
+  }
+  EXPECT_EQ(stream_in(report(keyed({"abcd", "efgh"}))).envelope.key, key_kind::automatic);
+}
+
+TEST(sniff, suggests_no_key_that_cannot_be_read) {
+  for (const std::string& key : {std::string{"\0\x05", 2}, std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11}}) {
+    const std::string text = report(keyed({key, key + key}));
+    EXPECT_THAT(text, HasSubstr("keys cannot be read"));
+    EXPECT_NE(stream_in(text).envelope.aggregate, "key");
+  }
+}
+
+TEST(sniff, tells_of_headers_that_are_bytes) {
+  std::vector<sniffed_record> records = payments();
+  for (sniffed_record& r : records) r.headers = {{"version", big_endian(7, 8)}};
+  const std::string text = report(records);
+  EXPECT_THAT(text, HasSubstr("in 120, bytes that are not text"));
+  EXPECT_THAT(text, HasSubstr("Ratchet reads no field from them"));
+}
+
+TEST(sniff, knows_ksuids) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 40; ++i)
+    records.push_back(record_of("customer-" + std::to_string(i % 7),
+                                R"({"token":"0ujtsYcgvSTl8PAuAdqWYSM)" + digits(i, 4) + "\"}"));
+  for (sniffed_record& r : records) r.value->replace(2, 5, "msgId");
+  const std::string text = report(numbered(std::move(records)));
+  EXPECT_THAT(text, HasSubstr("KSUID, 40 different"));
+  EXPECT_EQ(stream_in(text).envelope.event_id, "/msgId");
+  EXPECT_EQ(stream_in(text).dedup.ids, id_kind::opaque);
+}
+
+TEST(sniff, says_of_row_changes_only_what_their_format_takes) {
+  const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
+  const std::string text = report(numbered({record_of(big_endian(5, 8), change), record_of("7x", change)}));
+  EXPECT_THAT(text, HasSubstr("`key.converter` to JsonConverter"));
+  EXPECT_THAT(text, Not(HasSubstr("take the aggregate from the value")));
+  const std::string cockroach =
+      R"({"after":{"id":1},"op":"c","source":{"origin":"cockroachdb","ts_hlc":"1745527444910044000.0000000000"}})";
+  const stream_config s = stream_in(report(numbered({record_of("[1]", cockroach)})));
+  EXPECT_EQ(s.envelope.format, envelope_format::json);
+  EXPECT_EQ(s.envelope.sequence, "/source/ts_hlc");
+  EXPECT_EQ(s.envelope.sequence_as, sequence_kind::hlc);
+  const stream_config flink =
+      stream_in(report(numbered({record_of("[1]", R"({"before":null,"after":{"id":1},"op":"c"})")})));
+  EXPECT_EQ(flink.envelope.format, envelope_format::debezium_cdc);
+  EXPECT_EQ(flink.envelope.position, change_order::partition);
+}
+
+TEST(sniff, takes_a_key_that_is_always_the_same_for_no_aggregate) {
   std::vector<sniffed_record> records = payments();
   for (sniffed_record& r : records) r.key = std::string{"\0\0\0\0\0\0\0\x05", 8};
   const std::string text = report(records);
-  EXPECT_THAT(text, HasSubstr("numbers of 8 bytes"));
+  EXPECT_THAT(text, HasSubstr("integers of 8 bytes"));
   EXPECT_EQ(stream_in(text).envelope.aggregate, "/payment/id");
 }
 
@@ -301,7 +418,7 @@ TEST(sniff, finds_a_place_for_every_field_in_its_records) {
   // Values that have nothing to go by still give a config, and say what is missing.
   const std::string text =
       report(numbered({record_of(std::nullopt, R"({"a":true})"), record_of(std::nullopt, "{}")}));
-  EXPECT_EQ(stream_in(text).envelope.aggregate, "key");
+  EXPECT_EQ(stream_in(text).envelope.aggregate, "/the-id-of-the-aggregate") << "there are no keys";
   EXPECT_THAT(text, HasSubstr("no field identifies the aggregate of an event"));
   EXPECT_THAT(text, HasSubstr("there were neither ids nor sequences"));
 }
