@@ -7,6 +7,7 @@
 
 #include "kafka/callback_edge.hpp"
 #include "kafka/kafka_error.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -144,7 +145,7 @@ bool log_reader::is_missing() {
   rethrow_kept();
   for (const source_notice& each : events_->take()) {
     const auto* trouble = std::get_if<notice::trouble>(&each);
-    is_missing_ = is_missing_ || (trouble != nullptr && is_missing_topic(trouble->code));
+    is_missing_ = is_missing_ || (trouble != nullptr && classify(trouble->code) == error_class::missing);
   }
   return is_missing_;
 }

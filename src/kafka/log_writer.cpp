@@ -8,6 +8,7 @@
 #include "kafka/kafka_error.hpp"
 #include "kafka/produce_parts.hpp"
 #include "kafka/source_events.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -159,7 +160,7 @@ void log_writer::send() {
 }
 
 void log_writer::end(queued_record& record, std::error_code failed, std::optional<std::int64_t> offset) {
-  if (is_missing_topic(failed)) knows_no_topic_ = true;
+  if (classify(failed) == error_class::missing) knows_no_topic_ = true;
   record.ended = append_report{record.ticket, offset, failed ? to_port_error(failed) : std::error_code{}};
 }
 
