@@ -181,7 +181,14 @@ void log_writer::take_deliveries() {
       end(record, kafka_error(each.code), {});
     }
   }
-  if (lost) leave_client();
+  if (!lost) return;
+  // Those behind a record that is sent again are, too, wherever they are: so the log has all in order.
+  auto again =
+      std::find_if(queued_.begin(), queued_.end(), [](const queued_record& each) { return !each.ended; });
+  for (; again != queued_.end(); ++again) {
+    if (again->ended && !again->ended->failed) again->ended.reset();
+  }
+  leave_client();
 }
 
 std::vector<append_report> log_writer::reports() {
