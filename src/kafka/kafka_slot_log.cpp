@@ -58,8 +58,9 @@ class kafka_slot_log final : public slot_log {
 
 }  // namespace
 
-reported<std::unique_ptr<slot_log>> make_kafka_slot_log(const kafka_config& config, topic_partition where,
-                                                        kafka_slot_log_options options) {
+reported<std::unique_ptr<slot_log>> make_kafka_slot_log(const kafka_config& config,
+                                                        const topic_partition& where,
+                                                        const kafka_slot_log_options& options) {
   auto made = std::make_unique<kafka_slot_log>();
   RATCHET_TRY(made->open(config, where, options));
   return std::unique_ptr<slot_log>{std::move(made)};

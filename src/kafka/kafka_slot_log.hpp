@@ -25,7 +25,8 @@ struct kafka_slot_log_options {
 /// partition alone, which are made at once and connect in the background. The group of the config is not
 /// joined. The topic is not made.
 /// Errors: config_invalid, with librdkafka's own text.
-[[nodiscard]] reported<std::unique_ptr<slot_log>> make_kafka_slot_log(const kafka_config&, topic_partition,
-                                                                      kafka_slot_log_options = {});
+[[nodiscard]] reported<std::unique_ptr<slot_log>> make_kafka_slot_log(const kafka_config&,
+                                                                      const topic_partition&,
+                                                                      const kafka_slot_log_options& = {});
 
 }  // namespace ratchet
