@@ -57,9 +57,9 @@ struct bounds_asker::round {
 
 bounds_asker::bounds_asker() : round_{std::make_shared<round>()} {}
 
-void bounds_asker::ask(std::shared_ptr<kafka_client> client, std::shared_ptr<kafka_client> uncommitted,
+bool bounds_asker::ask(std::shared_ptr<kafka_client> client, std::shared_ptr<kafka_client> uncommitted,
                        std::vector<question> questions) {
-  if (questions.empty() || round_->is_under_way.exchange(true)) return;
+  if (questions.empty() || round_->is_under_way.exchange(true)) return false;
   try {
     std::thread{[shared = round_, of = round::kafka_clients{std::move(client), std::move(uncommitted)},
                  wanted = std::move(questions)]() mutable {
@@ -70,8 +70,10 @@ void bounds_asker::ask(std::shared_ptr<kafka_client> client, std::shared_ptr<kaf
       of = {};
       shared->is_under_way = false;
     }}.detach();
+    return true;
   } catch (const std::system_error&) {
     round_->is_under_way = false;  // no thread to be had
+    return false;
   }
 }
 

@@ -26,8 +26,9 @@ class bounds_asker {
     std::optional<std::int64_t> high;  ///< log_bounds::high, where fetches tell it; none: it is asked for
   };
   /// `uncommitted` sees what open transactions hold back; null: nothing is known of that. Passed over while
-  /// the round before is under way: whoever wants to know asks again.
-  void ask(std::shared_ptr<kafka_client>, std::shared_ptr<kafka_client> uncommitted, std::vector<question>);
+  /// the round before is under way, or where there is no thread to be had: whoever wants to know asks again.
+  /// Whether it was asked.
+  bool ask(std::shared_ptr<kafka_client>, std::shared_ptr<kafka_client> uncommitted, std::vector<question>);
   /// The answers since the last call.
   [[nodiscard]] std::vector<notice::bounds_told> take();
   /// The round under way ends with the question that it is at; nobody waits for it.

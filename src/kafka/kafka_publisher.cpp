@@ -1,16 +1,15 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "kafka/kafka_publisher.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "kafka/callback_edge.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/produce_parts.hpp"
+#include "kafka/queue_signal.hpp"
 #include "kafka/settings.hpp"
 #include "ports/error_class.hpp"
-#include "ports/thread_edge.hpp"
 
 namespace ratchet {
 
@@ -56,12 +55,6 @@ class delivery_reports final : public client_callbacks {
   bool knows_all_{true};
 };
 
-/// What is called when the brokers answered; outlives the client, whose threads call it.
-struct progress {
-  std::mutex mutex;
-  std::function<void()> told;
-};
-
 class kafka_publisher final : public publisher {
  public:
   kafka_publisher(kafka_properties settings, kafka_publisher_options options)
@@ -80,15 +73,7 @@ class kafka_publisher final : public publisher {
     reports_ = std::move(reports);
     client_ = std::move(client);
     main_queue_.reset(rd_kafka_queue_get_main(client_->get()));
-    rd_kafka_queue_cb_event_enable(
-        main_queue_.get(),
-        [](rd_kafka_t*, void* opaque) {
-          auto& p = *static_cast<progress*>(opaque);
-          const std::lock_guard lock{p.mutex};
-          // On a thread of librdkafka's. What it throws ends here: no message depends on it.
-          if (p.told) at_edge(p.told, [](const char*) {});
-        },
-        progress_.get());
+    progress_.watch(main_queue_.get());
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
@@ -127,10 +112,7 @@ class kafka_publisher final : public publisher {
     if (client_ != nullptr) rd_kafka_poll(client_->get(), to_ms(most));
   }
 
-  void on_progress(std::function<void()> told) override {
-    const std::lock_guard lock{progress_->mutex};
-    progress_->told = std::move(told);
-  }
+  void on_progress(std::function<void()> told) override { progress_.on_progress(std::move(told)); }
 
  private:
   /// Every message that is under way comes to its end; the next send() makes a new client.
@@ -139,7 +121,7 @@ class kafka_publisher final : public publisher {
     constexpr int k_own_answers = 1000;
     rd_kafka_purge(client_->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(client_->get(), k_own_answers);
-    rd_kafka_queue_cb_event_enable(main_queue_.get(), nullptr, nullptr);
+    queue_signal::unwatch(main_queue_.get());
     main_queue_.reset();
     reports_->set_log({});
     client_.reset();
@@ -147,7 +129,7 @@ class kafka_publisher final : public publisher {
 
   kafka_properties settings_;
   kafka_publisher_options options_;
-  std::unique_ptr<progress> progress_{std::make_unique<progress>()};
+  queue_signal progress_;  ///< outlives the client, whose threads call it
   std::shared_ptr<delivery_reports> reports_;
   std::shared_ptr<kafka_client> client_;
   kafka_handle<rd_kafka_queue_t> main_queue_;

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,13 +12,15 @@
 namespace ratchet {
 
 /// The arguments of one call of rd_kafka_produceva(). Borrows what it is given, until produce() has returned;
-/// the record is copied.
+/// the value, where it is not copied, until it is delivered or the client is gone.
 class produce_parts {
  public:
-  produce_parts() {
+  enum class ownership : std::uint8_t { copied, borrowed };
+
+  explicit produce_parts(ownership value = ownership::copied) {
     constexpr std::size_t k_usual = 16;
     parts_.reserve(k_usual);
-    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY;
+    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = value == ownership::copied ? RD_KAFKA_MSG_F_COPY : 0;
   }
   void topic(const char* name) { add(RD_KAFKA_VTYPE_TOPIC).u.cstr = name; }
   void partition(partition_id number) {

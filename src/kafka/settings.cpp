@@ -30,6 +30,24 @@ constexpr std::size_t k_queued_messages_most = 1'000'000;
 /// would be dropped together with its connection, and asked for again, for ever.
 constexpr const char* k_largest_response = "2147483647";
 
+/// Once the queue of fetched records is full, a partition is left alone for a second. Not with these.
+void fetch_without_pauses(kafka_properties& all) {
+  // So soon it is noticed that partitions were added, or that a topic was deleted; the default is 5 minutes.
+  const char* look_at_topics_ms = "100";
+  constexpr const char* k_full_queue_pause = "fetch.queue.backoff.ms";
+  constexpr const char* k_pause_milliseconds = "10";
+  if (check_property(k_full_queue_pause, k_pause_milliseconds).verdict == property_verdict::fine) {
+    all.emplace(k_full_queue_pause, k_pause_milliseconds);
+  } else {
+    // Before 2.2 it is looked at again when the broker's thread wakes up, which it does once a second unless
+    // there is something to send. The small question for the topics' metadata wakes it: with a queue of 64
+    // MiB and a million records a second the owner had nothing to do for 8 % of the time with 100 ms, for 2 %
+    // with 30.
+    look_at_topics_ms = "30";
+  }
+  all.emplace("topic.metadata.refresh.interval.ms", look_at_topics_ms);
+}
+
 kafka_properties defaults_for(std::size_t memory_bytes) {
   const auto text = [](std::size_t value, std::size_t least, std::size_t most) {
     return std::to_string(std::clamp(value, least, most));
@@ -48,21 +66,7 @@ kafka_properties defaults_for(std::size_t memory_bytes) {
       {"fetch.max.bytes", text(memory_bytes / k_share_of_fetch, k_fetch_bytes_least, k_fetch_bytes_most)},
       {"partition.assignment.strategy", "range"},
   };
-  // So soon it is noticed that partitions were added, or that a topic was deleted; the default is 5 minutes.
-  const char* look_at_topics_ms = "100";
-  // Once the queue is full, a partition is left alone for a second.
-  constexpr const char* k_full_queue_pause = "fetch.queue.backoff.ms";
-  constexpr const char* k_pause_milliseconds = "10";
-  if (check_property(k_full_queue_pause, k_pause_milliseconds).verdict == property_verdict::fine) {
-    all.emplace(k_full_queue_pause, k_pause_milliseconds);
-  } else {
-    // Before 2.2 it is looked at again when the broker's thread wakes up, which it does once a second unless
-    // there is something to send. The small question for the topics' metadata wakes it: with a queue of 64
-    // MiB and a million records a second the owner had nothing to do for 8 % of the time with 100 ms, for 2 %
-    // with 30.
-    look_at_topics_ms = "30";
-  }
-  all.emplace("topic.metadata.refresh.interval.ms", look_at_topics_ms);
+  fetch_without_pauses(all);
   all.emplace("metadata.max.age.ms", "900000");  // would follow it, and forget topics in an outage
   return all;
 }
@@ -134,6 +138,27 @@ kafka_properties producer_settings(const kafka_config& config) {
   all["message.timeout.ms"] = "0";  // never given up: the outbox waits
   all["delivery.report.only.error"] = "false";
   all["bootstrap.servers"] = join_brokers(config.brokers);
+  return all;
+}
+
+kafka_properties log_writer_settings(const kafka_config& config, const std::string& compression) {
+  kafka_properties all = producer_settings(config);
+  all["compression.type"] = compression;
+  // Records are large already; what waits while requests are under way goes together all the same.
+  all["linger.ms"] = "0";
+  all["queue.buffering.max.messages"] = "10000000";  // log_writer has a bound of its own
+  return all;
+}
+
+kafka_properties log_reader_settings(const kafka_config& config) {
+  kafka_properties all = groupless_settings(config);
+  all["isolation.level"] = "read_uncommitted";
+  // Several records of the largest size with one request.
+  all["fetch.message.max.bytes"] = "8388608";
+  all["queued.max.messages.kbytes"] = "32768";
+  all.try_emplace("check.crcs", "true");
+  fetch_without_pauses(all);
+  all.try_emplace("metadata.max.age.ms", "900000");  // as for the group's consumer
   return all;
 }
 

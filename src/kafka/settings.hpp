@@ -23,6 +23,10 @@ namespace ratchet {
 /// under what Ratchet owns.
 [[nodiscard]] kafka_properties producer_settings(const kafka_config&);
 
+/// The settings of the clients that append to a slot's log and read it. `compression`: none, lz4 or zstd.
+[[nodiscard]] kafka_properties log_writer_settings(const kafka_config&, const std::string& compression);
+[[nodiscard]] kafka_properties log_reader_settings(const kafka_config&);
+
 /// Asks librdkafka whether the settings go together, and whether the files that they name can be used, by
 /// making a client that knows no broker. Errors: config_invalid, with its words.
 [[nodiscard]] reported<void> check_settings(const kafka_config&, std::size_t memory_bytes);

@@ -201,7 +201,7 @@ void log_owner::note(fate f) {
     stop(refusal::other_chain);
     return;
   }
-  options_.apply({reader_.position(), reader_.rows(), own});
+  options_.apply({reader_.position(), reader_.rows(), own, reader_.layout()});
   if (!own) return;
   pending_bytes_ -= pending_.front().rows.size();
   pending_.pop_front();
@@ -222,7 +222,7 @@ std::optional<read_range> log_owner::wants() const {
 
 bool log_owner::is_wanted(std::int64_t offset) const {
   const auto wanted = wants();
-  return wanted && (!wanted->last || offset <= *wanted->last);
+  return wanted && offset == wanted->first && (!wanted->last || offset <= *wanted->last);
 }
 
 std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes) {
@@ -255,9 +255,9 @@ std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes)
   return f;
 }
 
-void log_owner::read_through(std::int64_t offset) {
-  if (!is_wanted(offset)) return;
-  reader_.skip_to(offset + 1);
+void log_owner::read_through(std::int64_t first, std::int64_t last) {
+  if (!is_wanted(first) || last < first) return;
+  reader_.skip_to(std::min(last, wants()->last.value_or(last)) + 1);
   if (reader_.refused()) {
     stop(*reader_.refused());
   } else if (phase_ == owner_phase::fencing) {
@@ -275,6 +275,13 @@ void log_owner::look(std::int64_t known, std::int64_t first_offset, std::int64_t
   } else if (phase_ == owner_phase::leading && chunks_.empty()) {
     look_to_ = end_offset - 1;
   }
+}
+
+void log_owner::read_again() {
+  if (phase_ == owner_phase::stopped) return;
+  const bool late = phase_ == owner_phase::late;
+  end_attempt();
+  if (late) phase_ = owner_phase::late;
 }
 
 }  // namespace ratchet::replicate

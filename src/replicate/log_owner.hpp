@@ -12,6 +12,7 @@
 
 #include "ratchet/types.hpp"
 #include "replicate/log_reader.hpp"
+#include "replicate/log_request.hpp"
 
 /// One instance's part in a slot's log: it follows the log, and owns the slot where the group says so. Pure:
 /// it says what is to be appended and read, and is told what became of it. The rule by which a step is
@@ -30,32 +31,12 @@ enum class owner_phase : std::uint8_t {
 /// A word for people, as `must_fence`.
 [[nodiscard]] const char* name_of(owner_phase) noexcept;
 
-/// What an append is called in its report. A fence has step 0.
-struct append_ticket {
-  std::uint64_t writer{0};
-  std::uint64_t step{0};
-  std::uint16_t chunk{0};
-  friend bool operator==(const append_ticket&, const append_ticket&) = default;
-};
-
-/// A record to be appended, in the order in which they are given out, by a producer that keeps it.
-struct append_request {
-  append_ticket ticket;
-  std::string record;
-};
-
-/// Offsets that are to be read. They are read one by one; what is behind the end is not to be given.
-struct read_range {
-  std::int64_t first{0};
-  std::optional<std::int64_t> last;  ///< none: on and on, until this is asked for no more
-  friend bool operator==(const read_range&, const read_range&) = default;
-};
-
 /// A step that counts for ever.
 struct confirmed_step {
-  log_position position;  ///< with it; to be kept with its rows
-  std::string_view rows;  ///< valid during the call
-  bool own{false};        ///< this instance made it, in this attempt
+  log_position position;    ///< with it; to be kept with its rows
+  std::string_view rows;    ///< valid during the call
+  bool own{false};          ///< this instance made it, in this attempt
+  std::uint32_t layout{0};  ///< which layout its rows are written in
 };
 
 struct owner_options {
@@ -103,14 +84,19 @@ class log_owner {
   /// What is to be read now. In standby, claiming, must_fence and late: everything, as it comes. While it
   /// leads: only what the brokers have acknowledged beyond what is known.
   [[nodiscard]] std::optional<read_range> wants() const;
-  /// Takes a record of the log. None: it was not asked for, and nothing was done.
+  /// Takes the record at the first offset that wants() names. None: it is another one, as where what was
+  /// read before ended the attempt, and nothing was done. Whatever was fetched behind it is void then.
   std::optional<fate> read(std::int64_t offset, std::string_view bytes);
-  /// The log has no more records up to `offset` and with it. Ignored where they were not asked for.
-  void read_through(std::int64_t offset);
+  /// The log has no records from `first` to `last`, and at these. Ignored where `first` is not the first
+  /// offset that wants() names.
+  void read_through(std::int64_t first, std::int64_t last);
   /// The bounds of the log, [first, end), as the brokers told them; `known` is what reader().known_offset()
   /// was when they were asked. To be told before the first read, and now and then later: so an owner that has
   /// nothing to append learns of another's fence, and each learns of records that were lost.
   void look(std::int64_t known, std::int64_t first_offset, std::int64_t end_offset);
+  /// The log may be another one by now, as behind a topic that was missing: the attempt is over, and what is
+  /// read next is the record at the position, which must be the same.
+  void read_again();
 
   /// The last step that was made; the last that is confirmed is reader().position().step.
   [[nodiscard]] std::uint64_t made_step() const { return made_step_; }

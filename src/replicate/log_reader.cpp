@@ -138,6 +138,7 @@ fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool 
   }
   if (parts_.size() + chunk.rows.size() > k_step_bytes) return refuse(refusal::damaged);
   all_own_ = all_own_ && own;
+  layout_ = head.layout;
   if (head.last) return take_step(offset, chunk, all_own_);
   parts_ += chunk.rows;
   ++held_;

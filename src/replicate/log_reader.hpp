@@ -103,6 +103,8 @@ class log_reader {
 
   /// Behind fate::step: all its rows. Valid until the next take(), as long as the record's bytes are.
   [[nodiscard]] std::string_view rows() const { return rows_; }
+  /// Behind fate::step: which layout they are written in.
+  [[nodiscard]] std::uint32_t layout() const { return layout_; }
   [[nodiscard]] const log_position& position() const { return at_; }
   [[nodiscard]] bool leads(log_epoch epoch, std::uint64_t writer) const {
     return epoch == at_.epoch && writer == at_.writer && epoch != log_epoch{};
@@ -129,6 +131,7 @@ class log_reader {
   bool all_own_{true};    ///< take_own() gave all of them
   std::string parts_;     ///< their rows
   std::string_view rows_;
+  std::uint32_t layout_{0};
   std::optional<refusal> refused_;
   std::int64_t counted_to_{-1};
   std::array<std::uint64_t, k_fates> counts_{};

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "replicate/row_buffer.hpp"
 
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -28,6 +30,15 @@ void row_buffer::begin_row(std::uint8_t family, row_op op, std::string_view key,
 void row_buffer::put(std::uint8_t family, std::string_view key, std::string_view value) {
   begin_row(family, row_op::put, key, value.size());
   put_text(bytes_, value);
+}
+
+void row_buffer::put(std::uint8_t family, std::string_view key, std::string_view head,
+                     std::string_view tail) {
+  begin_row(family, row_op::put, key, head.size() + tail.size());
+  layout::byte_writer out{bytes_};
+  out.u32(static_cast<std::uint32_t>(head.size() + tail.size()));
+  out.raw(head);
+  out.raw(tail);
 }
 
 void row_buffer::erase(std::uint8_t family, std::string_view key) {
@@ -69,6 +80,29 @@ bool row_cursor::next(row& to) noexcept {
   if (in_.bad()) return fail(row_fault::cut_off);
   if (to.op == row_op::erase_range && to.value < to.key) return fail(row_fault::wrong_order);
   return true;
+}
+
+namespace {
+
+/// The text that begins there, and moves behind it.
+std::string_view take_text(const char*& at) noexcept {
+  std::uint32_t size = 0;
+  std::memcpy(&size, at, sizeof size);
+  if constexpr (std::endian::native == std::endian::little) size = __builtin_bswap32(size);
+  const std::string_view text{at + sizeof size, size};
+  at = text.data() + text.size();
+  return text;
+}
+
+}  // namespace
+
+row row_at(const char* begin) noexcept {
+  row out;
+  out.family = static_cast<std::uint8_t>(*begin++);
+  out.op = static_cast<row_op>(*begin++);
+  out.key = take_text(begin);
+  if (out.op != row_op::erase) out.value = take_text(begin);
+  return out;
 }
 
 row_fault check_rows(std::string_view bytes) noexcept {

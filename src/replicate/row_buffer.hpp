@@ -31,6 +31,8 @@ struct row {
 class row_buffer {
  public:
   void put(std::uint8_t family, std::string_view key, std::string_view value);
+  /// A value in two pieces, copied once.
+  void put(std::uint8_t family, std::string_view key, std::string_view head, std::string_view tail);
   void erase(std::uint8_t family, std::string_view key);
   /// `behind` must not be below `begin`.
   void erase_range(std::uint8_t family, std::string_view begin, std::string_view behind);
@@ -74,6 +76,15 @@ class row_cursor {
   layout::byte_reader in_;
   row_fault fault_{row_fault::none};
 };
+
+/// Bytes of a row before its key: family, op and the size of the key.
+inline constexpr std::size_t k_row_head_bytes = 6;
+/// Where the row begins whose key this is, as row_cursor gave it.
+[[nodiscard]] inline const char* begin_of(const row& r) noexcept {
+  return r.key.data() - k_row_head_bytes;
+}
+/// The row that begins there. row_cursor must have given it before.
+[[nodiscard]] row row_at(const char* begin) noexcept;
 
 /// None where all of the bytes are rows.
 [[nodiscard]] row_fault check_rows(std::string_view bytes) noexcept;

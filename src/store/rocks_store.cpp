@@ -4,27 +4,23 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <set>
+#include <string>
+#include <utility>
 
 #include "core/assert.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/engine/rocksdb_error.hpp"
-#include "store/files/directory_lock.hpp"
-#include "store/files/file_problem.hpp"
-#include "store/files/private_directory.hpp"
-#include "store/files/synced_file.hpp"
-#include "store/open/adoption.hpp"
 #include "store/open/checkpoint.hpp"
-#include "store/open/new_directory.hpp"
-#include "store/open/opening.hpp"
 #include "store/open/rocks_view.hpp"
-#include "store/open/start.hpp"
+#include "store/replica.hpp"
 #include "store/rocks_open.hpp"
+#include "store/rocks_parts.hpp"
 #include "store/step/expired_rows.hpp"
 #include "store/step/rejected_index.hpp"
 #include "store/step/row_lookup.hpp"
 #include "store/step/step_writer.hpp"
+#include "store/step/store_changes.hpp"
 #include "store/step/sync_thread.hpp"
 #include "store/step/write_thread.hpp"
 
@@ -36,27 +32,29 @@ std::error_code indeterminate() {
   return make_error_code(errc::write_indeterminate);
 }
 
-class rocks_store final : public store {
+class rocks_store final : public store, public replica {
  public:
-  /// `start` was written already, or `unwritten`: goes with the first step.
-  rocks_store(directory_lock lock, new_directory directory, std::unique_ptr<database> db, adoption start,
-              bool unwritten, rejected_index rejected, memory_by_slot memory,
-              std::shared_ptr<durable_floors> floors, synced_file synced, std::uint64_t step, write_on where)
-      : lock_{std::move(lock)},
-        directory_{std::move(directory)},
-        db_{std::move(db)},
-        known_{start.known},
-        rejected_{std::move(rejected)},
-        memory_{std::move(memory)},
+  rocks_store(store_parts of, const store_options& options)
+      : lock_{std::move(of.lock)},
+        directory_{std::move(of.directory)},
+        db_{std::move(of.db)},
+        known_{of.start.known},
+        rejected_{std::move(of.rejected)},
+        memory_{std::move(of.memory)},
         writer_{*db_},
-        last_step_{step},
-        sync_{*db_, std::move(synced), std::move(floors), step, durable()},
-        writes_{*db_, sync_, where},
-        lookup_{*db_, writes_, memory_},
+        is_replica_{options.replicated},
+        remembered_bytes_{options.remembered_bytes},
+        local_step_{of.step},
+        last_step_{is_replica_ ? position_step() : of.step},
+        confirmed_step_{position_step()},
+        sync_{*db_, std::move(of.synced), std::move(of.floors), of.step, durable()},
+        writes_{*db_, sync_, options.writes},
+        rows_{*db_, is_replica_ ? &pending_ : nullptr},
+        lookup_{rows_, writes_, memory_},
         forgotten_{*db_},
-        start_{std::move(start)},
-        is_unwritten_{unwritten} {
-    if (unwritten) shown_until_written_ = std::make_shared<const catalog>(known_);
+        start_{std::move(of.start)},
+        is_unwritten_{!options.adopts_at_once} {
+    if (is_unwritten_) shown_until_written_ = std::make_shared<const catalog>(known_);
   }
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override {
@@ -67,34 +65,33 @@ class rocks_store final : public store {
   [[nodiscard]] result<stream_state> load(stream_slot in) const override {
     RATCHET_TRY(wait_for_write());
     if (is_unwritten_ && starts_over(in.stream)) return stream_state{};
-    return read_stream_state(*db_, {}, in.stream);
+    return read_stream_state(rows_, {}, in.stream);
   }
 
   [[nodiscard]] result<void> lookup(stream_slot in, const step_plan& plan, step_rows& out) override {
     if (failed()) return indeterminate();
-    if (!memory_.contains(in)) return make_error_code(errc::internal);
+    if (!remembers(in)) return make_error_code(errc::internal);
     return lookup_.run(in, plan, out);
   }
 
   [[nodiscard]] result<due_aggregates> due(stream_slot in, timestamp now, std::optional<timestamp> gaps,
                                            std::size_t limit) override {
-    const auto remembered = memory_.find(in);
-    if (remembered == memory_.end()) return make_error_code(errc::internal);
+    if (!remembers(in)) return make_error_code(errc::internal);
     RATCHET_TRY(wait_for_write());
-    return find_due(*db_, in, remembered->second.due, now, gaps, limit);
+    return find_due(rows_, in, memory_.at(in).due, now, gaps, limit);
   }
 
   [[nodiscard]] result<std::vector<std::string>> due_behind(stream_slot in, timestamp until,
                                                             std::size_t limit) override {
-    if (!memory_.contains(in)) return make_error_code(errc::internal);
+    if (!remembers(in)) return make_error_code(errc::internal);
     RATCHET_TRY(wait_for_write());
-    return find_due_behind(*db_, in, until, limit);
+    return find_due_behind(rows_, in, until, limit);
   }
 
   [[nodiscard]] result<forgotten_aggregates> find_forgotten(stream_slot in, const retention_state& of,
                                                             const std::optional<std::string>& after,
                                                             std::size_t rows) override {
-    if (!memory_.contains(in)) return make_error_code(errc::internal);
+    if (!remembers(in)) return make_error_code(errc::internal);
     RATCHET_TRY(wait_for_write());
     return forgotten_.next(in, of, after, rows);
   }
@@ -105,7 +102,10 @@ class rocks_store final : public store {
   [[nodiscard]] result<std::vector<output_row>> outputs(std::string_view lane, std::uint64_t from,
                                                         std::uint64_t until, std::size_t limit,
                                                         std::uint64_t bytes) const override {
-    return read_outputs(*db_, {}, lane, from, until, limit, bytes);
+    if (is_replica_) {
+      RATCHET_TRY(wait_for_write());  // a step may be confirmed before it is written here
+    }
+    return read_outputs(rows_, {}, lane, from, until, limit, bytes);
   }
 
   [[nodiscard]] std::optional<timestamp> oldest_rejected(stream_id stream) const override {
@@ -116,13 +116,14 @@ class rocks_store final : public store {
     if (failed()) return indeterminate();
     if (step.step != last_step() + 1) return make_error_code(errc::internal);
     for (const step_part& part : step.parts) {
-      if (!memory_.contains(part.place())) return make_error_code(errc::internal);
+      if (!remembers(part.place())) return make_error_code(errc::internal);
     }
     outbox_lanes outbox_after = known_.outbox;
     step.outbox.apply_to(outbox_after);
     for (const output_row& row : step.outbox.puts)
       RATCHET_ASSERT(row.position >= known_.outbox.of(row.lane()).next &&
                      row.position < outbox_after.of(row.lane()).next);
+    if (is_replica_) return decide(step, std::move(outbox_after));
     step_writer::put_first start;
     if (is_unwritten_) start = [this](rocksdb::WriteBatch& to) { return put_start(to); };
     const auto batch = writer_.build(step, lookup_, memory_, rejected_, outbox_after, start);
@@ -133,14 +134,17 @@ class rocks_store final : public store {
       writes_.fail(batch.error().message());
       return batch.error();
     }
-    if (step.change != store_change{}) put_store_change(*batch.assume_value(), step.change);
+    if (step.change != store_change{}) {
+      row_sink to{*db_, *batch.assume_value()};
+      put_store_change(to, known_, step.change);
+    }
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
         note_floor(step.step, part.stream, *part.change->after.floor);
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (std::exchange(is_unwritten_, false)) note_started();
-    if (step.change != store_change{}) known_ = known_after(step.change);
+    if (step.change != store_change{}) known_ = known_after(known_, step.change);
     known_.outbox = std::move(outbox_after);
     last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -149,7 +153,9 @@ class rocks_store final : public store {
   [[nodiscard]] std::uint64_t last_step() const noexcept override {
     return last_step_.load(std::memory_order_acquire);
   }
-  [[nodiscard]] std::uint64_t durable_step() const noexcept override { return sync_.durable(); }
+  [[nodiscard]] std::uint64_t durable_step() const noexcept override {
+    return is_replica_ ? confirmed_step_.load(std::memory_order_acquire) : sync_.durable();
+  }
   void request_sync() override { writes_.request_sync(); }
   [[nodiscard]] result<void> sync() override {
     RATCHET_TRY(wait_for_write());
@@ -208,7 +214,7 @@ class rocks_store final : public store {
     // There is nothing in it yet, and perhaps never will be.
     if (is_unwritten_ && last_step() == 0) return make_error_code(errc::state_missing);
     RATCHET_TRY(link_checkpoint(*db_, directory));
-    return last_step();
+    return is_replica_ ? local_step_ : last_step();
   }
 
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
@@ -237,6 +243,68 @@ class rocks_store final : public store {
     return all;
   }
 
+  [[nodiscard]] std::optional<replicate::log_position> position() const override { return known_.position; }
+  [[nodiscard]] pending_rows::step_bytes rows_of(std::uint64_t step) const override {
+    return pending_.rows_of(step);
+  }
+  [[nodiscard]] pending_use pending() const override {
+    return {pending_.steps(), pending_.row_bytes(), pending_.bytes()};
+  }
+
+  [[nodiscard]] result<std::optional<apply_refusal>> apply(std::span<const confirmed_rows> steps) override {
+    if (failed()) return indeterminate();
+    for (const confirmed_rows& step : steps) {
+      const auto decided = pending_.rows_of(step.position.step);
+      if (decided && *decided != step.rows)
+        return std::optional{apply_refusal{apply_fault::other_decision, step.position.step}};
+    }
+    rocksdb::WriteBatch& batch = applied_[(local_step_ + 1) % 2];  // the other one may be under way
+    batch.Clear();
+    std::vector<applied_floor> floors;
+    const std::uint64_t local_step = local_step_ + 1;
+    const auto refused =
+        put_confirmed(batch, *db_, local_step, k_instance_slot, known_.position, steps, floors);
+    if (refused) return refused;
+    for (const applied_floor& f : floors) note_floor(local_step, f.stream, f.floor);
+    RATCHET_TRY(writes_.start(batch, local_step));
+    local_step_ = local_step;
+    known_.position = steps.back().position;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (pending_.empty()) {
+        is_stale_ = true;
+      } else {
+        pending_.release_oldest();
+      }
+    }
+    if (pending_.empty()) last_step_.store(position_step(), std::memory_order_release);
+    confirmed_step_.store(position_step(), std::memory_order_release);
+    durable().moved();
+    return std::optional<apply_refusal>{};
+  }
+
+  [[nodiscard]] result<void> drop_pending() override {
+    pending_.drop();
+    last_step_.store(position_step(), std::memory_order_release);
+    return reload();
+  }
+
+  [[nodiscard]] result<void> reload() override {
+    is_stale_ = true;
+    RATCHET_TRY(wait_for_write());
+    RATCHET_TRY(known_, read_catalog(*db_, {}));
+    std::vector<stream_id> streams;
+    for (const auto& [name, record] : known_.streams) streams.push_back(record.id);
+    rejected_ = {};
+    RATCHET_TRY(rejected_.load(*db_, streams));
+    RATCHET_TRY(memory_, make_memory(*db_, slots_of(known_), remembered_bytes_));
+    lookup_.forget();
+    forgotten_ = expired_rows{*db_};
+    is_stale_ = false;
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] bool is_replica() const noexcept { return is_replica_; }
+
   /// With every step in it.
   [[nodiscard]] database& under() const noexcept {
     (void)writes_.wait_for_write();
@@ -250,6 +318,32 @@ class rocks_store final : public store {
   [[nodiscard]] result<void> wait_for_write() const {
     RATCHET_TRY(writes_.wait_for_write());
     if (sync_.failed()) return indeterminate();
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  /// What is remembered of this slot is as of the last step.
+  [[nodiscard]] bool remembers(stream_slot in) const { return !is_stale_ && memory_.contains(in); }
+  [[nodiscard]] std::uint64_t position_step() const { return known_.position ? known_.position->step : 0; }
+
+  /// A step of a replica: its rows wait for the log.
+  result<void> decide(const step_batch& step, outbox_lanes outbox_after) {
+    // What else a store knows of itself is local.
+    if (is_stale_ || step.change != store_change{.outbox_epoch = step.change.outbox_epoch})
+      return make_error_code(errc::internal);
+    replicate::row_buffer rows;
+    const auto built = writer_.build_rows(step, lookup_, memory_, rejected_, outbox_after, rows);
+    lookup_.forget();
+    forgotten_.note_step();
+    if (!built) {
+      writes_.fail(built.error().message());
+      return built.error();
+    }
+    row_sink to{rows};
+    put_store_change(to, known_, step.change);
+    known_ = known_after(known_, step.change);
+    known_.outbox = std::move(outbox_after);
+    pending_.add(step.step, std::make_shared<const std::string>(rows.release()));
+    last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
@@ -283,41 +377,6 @@ class rocks_store final : public store {
     drawn_.clear();
   }
 
-  /// What the store knows of itself once `change` is written.
-  [[nodiscard]] catalog known_after(const store_change& change) const {
-    catalog after = known_;
-    if (change.outbox_epoch) after.outbox_epoch = std::max(*change.outbox_epoch, known_.outbox_epoch + 1);
-    if (after.copy) after.copy->opened |= change.note_copy_opened;
-    if (change.lift_copy_mark) after.copy.reset();
-    if (change.cluster_id) after.identity->cluster_id = *change.cluster_id;
-    after.incarnations.insert(after.incarnations.end(), change.taken_over.begin(), change.taken_over.end());
-    std::stable_sort(after.incarnations.begin(), after.incarnations.end(),
-                     [](const incarnation& a, const incarnation& b) { return a.counter < b.counter; });
-    return after;
-  }
-
-  void put_store_change(rocksdb::WriteBatch& batch, const store_change& change) const {
-    rocksdb::ColumnFamilyHandle* family = db_->handle(family::standard);
-    const catalog after = known_after(change);
-    if (after.outbox_epoch != known_.outbox_epoch) {
-      batch.Put(family, layout::outbox_epoch_key(), layout::encode_outbox_epoch(after.outbox_epoch))
-          .PermitUncheckedError();
-    }
-    if (!after.copy && known_.copy) {
-      batch.Delete(family, layout::copy_mark_key()).PermitUncheckedError();
-    } else if (after.copy != known_.copy) {
-      batch.Put(family, layout::copy_mark_key(), layout::encode_copy_mark(*after.copy))
-          .PermitUncheckedError();
-    }
-    if (change.cluster_id) {
-      batch.Put(family, layout::identity_key(), layout::encode_identity(*after.identity))
-          .PermitUncheckedError();
-    }
-    for (const incarnation& i : change.taken_over) {
-      batch.Put(family, layout::incarnation_key(i), layout::encode_presence()).PermitUncheckedError();
-    }
-  }
-
   void note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
     const auto [at, is_new] = noted_floors_.try_emplace(stream, floor);
     if (!is_new && at->second == floor) return;
@@ -332,10 +391,18 @@ class rocks_store final : public store {
   rejected_index rejected_;
   memory_by_slot memory_;
   step_writer writer_;  ///< has the batch that is being written
+  bool is_replica_;
+  std::uint64_t remembered_bytes_;
+  pending_rows pending_;            ///< of a replica; others have none
+  rocksdb::WriteBatch applied_[2];  ///< of a replica; one may be under way
+  bool is_stale_{false};            ///< steps of others were applied
+  std::uint64_t local_step_;        ///< of a replica: the last one of its own log
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
-  sync_thread sync_;     ///< stops before the database closes,
-  write_thread writes_;  ///< and this one before the syncs
+  std::atomic<std::uint64_t> confirmed_step_;  ///< of a replica
+  sync_thread sync_;                           ///< stops before the database closes,
+  write_thread writes_;                        ///< and this one before the syncs
+  row_reader rows_;
   row_lookup lookup_;
   expired_rows forgotten_;
   adoption start_;
@@ -347,99 +414,17 @@ class rocks_store final : public store {
 
 }  // namespace
 
-// Opening, in the order in which it happens.
-namespace {
-
-/// The directory, made durable in its parent. True: it was not there.
-reported<bool> make_directory(const store_options& options) {
-  std::error_code code;
-  if (!options.create && !std::filesystem::exists(options.path, code)) {
-    return problem{make_error_code(errc::state_missing),
-                   "there is no state directory " + options.path.string(),
-                   "run first, or name another",
-                   {}};
-  }
-  RATCHET_TRY(const bool is_new, make_private_directory(options.path));
-  if (!is_new) return false;
-  const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
-  if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
-  return true;
+std::unique_ptr<store> make_rocks_store(store_parts of, const store_options& options) {
+  return std::make_unique<rocks_store>(std::move(of), options);
 }
 
-/// Everything behind the inspection: from here on files change.
-reported<std::unique_ptr<store>> open_inspected(const store_options& options,
-                                                const database_settings& settings, directory_lock lock,
-                                                new_directory directory, const inspected& found,
-                                                adoption wanted, rejected_index rejected) {
-  remove_unfinished_checkpoint(options.path);
-  auto synced = synced_file::open(options.path);  // before the database: it marks a directory as ours
-  if (!synced) return failed_read(options.path, synced.error());
-  std::unique_ptr<database> db;
-  if (const auto s = database::open(settings, recovery_filter{found.in_files}, found.is_new, db); !s.ok()) {
-    return failed_open(options.path, s);
-  }
-  const auto step = read_step(*db, {}, family::standard);
-  if (!step) return failed_read(options.path, step.error());
-  if (step.assume_value() != found.step) {
-    return problem{make_error_code(errc::internal),
-                   "recovery gave step " + std::to_string(step.assume_value()) +
-                       " where its inspection had found " + std::to_string(found.step),
-                   "please report it",
-                   {}};
-  }
-  result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (wanted.changed && options.adopts_at_once) done = write_adoption(*db, wanted, rejected);
-  if (done && wanted.changed) done = sync_directory(options.path);
-  if (done) done = retire_spoilt_logs(*db, *wanted.known.identity);
-  if (done) done = publish_recovered_floors(*db, wanted, *settings.floors);
-  if (done && found.step != synced.assume_value().step()) {
-    // What was recovered lies in synced table files now.
-    done = synced.assume_value().write(found.step);
-  }
-  if (!done) return failed_read(options.path, done.error());
-  auto memory = make_memory(*db, slots_of(wanted.known), options.remembered_bytes);
-  if (!memory) return failed_read(options.path, memory.error());
-  return std::unique_ptr<store>{std::make_unique<rocks_store>(
-      std::move(lock), std::move(directory), std::move(db), std::move(wanted), !options.adopts_at_once,
-      std::move(rejected), std::move(memory).assume_value(), settings.floors,
-      std::move(synced).assume_value(), found.step, options.writes)};
-}
-
-}  // namespace
-
-reported<std::unique_ptr<store>> open_store(const store_options& options, rocksdb::Env* env) {
-  RATCHET_TRY(const bool is_made, make_directory(options));
-  RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
-  new_directory directory{options.path, is_made};
-  if (options.adopts_at_once) directory.keep();
-  RATCHET_TRY(check_writable(options.path));
-  RATCHET_TRY(check_owner(options.path));
-  database_settings settings;
-  settings.path = options.path;
-  settings.memory_bytes = options.database_bytes;
-  settings.env = env;
-  RATCHET_TRY(inspected found, inspect_directory(settings));
-  if (found.is_new && !options.create) {
-    return problem{make_error_code(errc::state_missing),
-                   "the directory " + options.path.string() + " holds no state",
-                   "run first, or name another",
-                   {}};
-  }
-  if (found.is_new) directory.note_new_store();
-  RATCHET_TRY(adoption wanted, adopt(options, found));
-  RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
-  found.db.reset();
-  RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home
-  return open_inspected(options, settings, std::move(lock), std::move(directory), found, std::move(wanted),
-                        std::move(rejected));
+replica* replica_of(store& s) noexcept {
+  auto* const found = dynamic_cast<rocks_store*>(&s);
+  return found != nullptr && found->is_replica() ? found : nullptr;
 }
 
 database& database_of(store& s) {
   return dynamic_cast<rocks_store&>(s).under();
-}
-
-reported<std::unique_ptr<store>> open_store(const store_options& options) {
-  return open_store(options, nullptr);
 }
 
 }  // namespace ratchet

@@ -265,7 +265,7 @@ class world {
       if (log_[at]) {
         (void)owner.read(wanted->first, *log_[at]);
       } else {
-        owner.read_through(wanted->first);
+        owner.read_through(wanted->first, wanted->first);
       }
     }
   }

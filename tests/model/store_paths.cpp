@@ -12,11 +12,13 @@
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 #include "support/core_world.hpp"
+#include "support/replica_log.hpp"
 
-/// Every short cut decides as the long way does. The same random history goes through four stores: the fast
+/// Every short cut decides as the long way does. The same random history goes through five stores: the fast
 /// one remembers everything and writes beside its owner; the next has memory for the heads of all rows, but
 /// for the rest of a few only; the slow one remembers nothing, writes on the owner's thread, and is flushed,
-/// compacted and opened again all the time; and plain maps. Each event must
+/// compacted and opened again all the time; a replica keeps steps pending, and drops some of them, which are
+/// taken again; and plain maps. Each event must
 /// get the same verdict, and the states must be equal in the end. RATCHET_SEED sets the first seed.
 namespace ratchet {
 namespace {
@@ -33,7 +35,7 @@ constexpr std::int64_t k_base = 1'700'000'000'000;
 /// A store with what a stream needs around it.
 class lane {
  public:
-  lane(std::uint64_t remembered_bytes, write_on writes) {
+  lane(std::uint64_t remembered_bytes, write_on writes, bool replicated = false) {
     std::string name = (fs::temp_directory_path() / "ratchet-paths-XXXXXX").string();
     options_.path = ::mkdtemp(name.data());
     options_.group = "group";
@@ -41,6 +43,7 @@ class lane {
     options_.database_bytes = std::uint64_t{16} << 20U;
     options_.remembered_bytes = remembered_bytes;
     options_.writes = writes;
+    options_.replicated = replicated;
     reopen();
   }
   lane(const lane&) = delete;
@@ -79,6 +82,16 @@ class lane {
     return change.decisions;
   }
 
+  // Of a replica.
+  void confirm(std::size_t most = store_support::replica_log::k_all) { log_.confirm(*store_, most); }
+  [[nodiscard]] std::uint64_t confirmed_step() const { return log_.last_step(); }
+  /// Returns the step that it goes back to.
+  std::uint64_t drop_pending() {
+    EXPECT_TRUE(replica_of(*store_)->drop_pending());
+    state_ = store_->load(stream_).value();
+    return store_->last_step();
+  }
+
   void expect_equal(const world& want) {
     const auto view = store_->view().value();
     EXPECT_EQ(view->load(stream_).value(), want.state);
@@ -108,6 +121,7 @@ class lane {
   std::unique_ptr<store> store_;
   stream_id stream_{0};
   stream_state state_;
+  store_support::replica_log log_;
 };
 
 /// Fresh events, repeats of lately sent ones and of old ones, sequences that go back, ids used twice.
@@ -167,6 +181,9 @@ void play(std::uint64_t seed, world reference) {
   lane fast{std::uint64_t{64} << 20U, write_on::own_thread};
   lane partial{std::uint64_t{48} << 10U, write_on::own_thread};
   lane slow{0, write_on::owner_thread};
+  constexpr bool k_replicated = true;
+  lane replica{input.below(2) == 0 ? 0 : std::uint64_t{48} << 10U, write_on::own_thread, k_replicated};
+  std::vector<std::pair<std::vector<spec>, std::vector<decision>>> history;
   std::map<verdict, int> seen;
   for (int step = 0; step < 150 && !::testing::Test::HasFailure(); ++step) {
     const std::vector<spec> specs = input.next();
@@ -174,6 +191,18 @@ void play(std::uint64_t seed, world reference) {
     ASSERT_TRUE(fast.step(reference, specs) == want) << "fast, step " << step;
     ASSERT_TRUE(partial.step(reference, specs) == want) << "partial, step " << step;
     ASSERT_TRUE(slow.step(reference, specs) == want) << "slow, step " << step;
+    ASSERT_TRUE(replica.step(reference, specs) == want) << "replica, step " << step;
+    history.emplace_back(specs, want);
+    if (input.below(4) == 0) replica.confirm(input.below(6));
+    if (input.below(15) == 0) {
+      for (std::size_t i = replica.drop_pending(); i < history.size(); ++i)
+        ASSERT_TRUE(replica.step(reference, history[i].first) == history[i].second) << "again, step " << i;
+    }
+    if (input.below(20) == 0) replica.compact();
+    if (input.below(30) == 0) {
+      replica.confirm();
+      replica.reopen();
+    }
     for (const decision d : want) ++seen[d.verdict];
     if (input.below(20) == 0) slow.compact();
     if (input.below(20) == 0) slow.reopen();
@@ -182,6 +211,8 @@ void play(std::uint64_t seed, world reference) {
   fast.expect_equal(reference);
   partial.expect_equal(reference);
   slow.expect_equal(reference);
+  replica.confirm();
+  replica.expect_equal(reference);
   EXPECT_GT(seen[verdict::applied], 1000);
   EXPECT_GT(seen[verdict::duplicate], 300);
 }

@@ -13,6 +13,7 @@
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 #include "store_waiting_steps.hpp"
+#include "support/replica_log.hpp"
 
 /// What a store says of waiting events is what plain maps say, by the rules as they are written down: of
 /// look-ups in every order, and of what is due. Random steps, reopens, flushes, compactions, and now and then
@@ -39,12 +40,14 @@ struct looked_up {
 
 class world {
  public:
-  world(std::uint64_t seed, order o) : random_{seed}, order_{o} {
+  /// `replicated`: the steps are pending for a while before a log confirms them.
+  world(std::uint64_t seed, order o, bool replicated = false) : random_{seed}, order_{o} {
     std::string name = (fs::temp_directory_path() / "ratchet-waiting-XXXXXX").string();
     options_.path = ::mkdtemp(name.data());
     options_.group = "group";
     options_.streams = {{"payments", {{"order", name_of(o)}}}};
     options_.database_bytes = std::uint64_t{8} << 20U;
+    options_.replicated = replicated;
     options_.remembered_bytes = seed % 2 == 0 ? 0 : std::uint64_t{4} << 20U;
     reopen();
   }
@@ -59,16 +62,19 @@ class world {
   void run(int steps) {
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
       write();
+      if (options_.replicated) confirm_some();
       look_up();
       ask_what_is_due();
       if (below(20) == 0) reopen();
       if (below(20) == 0) compact();
     }
     EXPECT_EQ(store_->load(stream_).value().counters, state_.counters);
+    if (options_.replicated) log_.confirm(*store_);
     store_.reset();
     EXPECT_EQ(verify_store(options_.path).value(), std::vector<std::string>{});
   }
   [[nodiscard]] const looked_up& seen() const { return seen_; }
+  [[nodiscard]] std::size_t most_pending() const { return most_pending_; }
 
  private:
   using queue_of = std::map<sequence, waiting_event>;
@@ -76,9 +82,15 @@ class world {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   void reopen() {
+    if (store_ && options_.replicated) log_.confirm(*store_);  // what is pending would be gone
     store_.reset();
     store_ = open_store(options_).value();
     stream_ = store_->id_of("payments");
+  }
+  void confirm_some() {
+    const std::size_t most = below(12) == 0 ? store_support::replica_log::k_all : below(2);
+    log_.confirm(*store_, most);
+    most_pending_ = std::max(most_pending_, replica_of(*store_)->pending().steps);
   }
   void compact() {
     database& db = database_of(*store_);
@@ -398,11 +410,17 @@ class world {
   waiting_oracle now_;
   std::map<std::string, sequence> last_;
   looked_up seen_;
+  store_support::replica_log log_;  ///< of a replica
+  std::size_t most_pending_{0};
 };
 
-TEST(what_waits, is_what_plain_maps_say) {
+std::uint64_t first_seed() {
   const char* text = std::getenv("RATCHET_SEED");
-  const std::uint64_t first = text ? std::strtoull(text, nullptr, 10) : 1;
+  return text ? std::strtoull(text, nullptr, 10) : 1;
+}
+
+TEST(what_waits, is_what_plain_maps_say) {
+  const std::uint64_t first = first_seed();
   looked_up seen;
   for (std::uint64_t seed = first; seed < first + 2 && !::testing::Test::HasFailure(); ++seed) {
     for (const order o : {order::strict, order::arrival, order::latest}) {
@@ -416,6 +434,19 @@ TEST(what_waits, is_what_plain_maps_say) {
   EXPECT_GT(seen.incomplete, 2);
   EXPECT_GT(seen.near, 2);
   EXPECT_GT(seen.asked, 2);
+}
+
+TEST(what_waits, is_what_plain_maps_say_while_steps_are_pending) {
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + 2 && !testing::Test::HasFailure(); ++seed) {
+    for (const order o : {order::strict, order::arrival, order::latest}) {
+      SCOPED_TRACE("RATCHET_SEED=" + std::to_string(seed) + ' ' + name_of(o));
+      constexpr bool k_replicated = true;
+      world w{seed, o, k_replicated};
+      w.run(100);
+      EXPECT_GT(w.most_pending(), 4U);
+    }
+  }
 }
 
 }  // namespace

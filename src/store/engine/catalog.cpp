@@ -2,6 +2,7 @@
 #include "store/engine/catalog.hpp"
 
 #include "store/layout/outbox.hpp"
+#include "store/layout/slot_row.hpp"
 
 namespace ratchet {
 
@@ -34,6 +35,14 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
     RATCHET_TRY(out.outbox_epoch, layout::decode_outbox_epoch(*epoch));
   }
   RATCHET_TRY(out.outbox, read_outbox(db, options));
+  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::slot),
+                          [&](std::string_view key, std::string_view value) -> result<bool> {
+                            RATCHET_TRY(const slot s, layout::parse_slot_key(key));
+                            // A store has one slot.
+                            if (s != k_instance_slot) return make_error_code(errc::state_damaged);
+                            RATCHET_TRY(out.position, layout::decode_slot(value));
+                            return true;
+                          }));
   return out;
 }
 
@@ -49,24 +58,24 @@ result<outbox_lanes> read_outbox(const database& db, const rocksdb::ReadOptions&
   return lanes;
 }
 
-result<stream_state> read_stream_state(const database& db, const rocksdb::ReadOptions& options,
+result<stream_state> read_stream_state(const row_reader& rows, const rocksdb::ReadOptions& options,
                                        stream_id stream) {
   stream_state out;
-  RATCHET_TRY(const auto row, db.get(options, family::standard, layout::stream_state_key(stream)));
+  RATCHET_TRY(const auto row, rows.get(options, family::standard, layout::stream_state_key(stream)));
   if (row) {
     RATCHET_TRY(out, layout::decode_stream_state(*row));
   }
-  RATCHET_TRY(db.for_each(options, family::standard, layout::prefix_of(layout::kind::partition, stream),
-                          [&](std::string_view key, std::string_view value) -> result<bool> {
-                            RATCHET_TRY(auto parsed, layout::parse_partition_key(key));
-                            RATCHET_TRY(auto partition, layout::decode_partition(value));
-                            out.partitions.emplace(std::move(parsed.where), partition);
-                            return true;
-                          }));
+  RATCHET_TRY(rows.for_each(options, family::standard, layout::prefix_of(layout::kind::partition, stream),
+                            [&](std::string_view key, std::string_view value) -> result<bool> {
+                              RATCHET_TRY(auto parsed, layout::parse_partition_key(key));
+                              RATCHET_TRY(auto partition, layout::decode_partition(value));
+                              out.partitions.emplace(std::move(parsed.where), partition);
+                              return true;
+                            }));
   return out;
 }
 
-result<std::vector<output_row>> read_outputs(const database& db, const rocksdb::ReadOptions& options,
+result<std::vector<output_row>> read_outputs(const row_reader& rows, const rocksdb::ReadOptions& options,
                                              std::string_view lane, std::uint64_t from, std::uint64_t until,
                                              std::size_t limit, std::uint64_t bytes) {
   std::vector<output_row> out;
@@ -83,8 +92,8 @@ result<std::vector<output_row>> read_outputs(const database& db, const rocksdb::
     out.push_back(std::move(row));
     return at.position + 1 < until;
   };
-  RATCHET_TRY(db.for_each(options, family::outbox, layout::output_prefix(lane), visit,
-                          layout::output_key(from, lane)));
+  RATCHET_TRY(rows.for_each(options, family::outbox, layout::output_prefix(lane), visit,
+                            layout::output_key(from, lane)));
   return out;
 }
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "core/output.hpp"
-#include "store/engine/column_families.hpp"
+#include "replicate/log_reader.hpp"
+#include "store/engine/row_reader.hpp"
 #include "store/layout/layout.hpp"
 
 namespace ratchet {
@@ -20,6 +21,7 @@ struct catalog {
   std::optional<copy_mark> copy;
   std::uint64_t outbox_epoch{0};
   outbox_lanes outbox;
+  std::optional<replicate::log_position> position;  ///< in a replicated log; none: it is no replica
 };
 
 /// Errors: state_damaged; of RocksDB. A newer schema version is no error here: then only the identity is
@@ -27,13 +29,14 @@ struct catalog {
 [[nodiscard]] result<catalog> read_catalog(const database&, const rocksdb::ReadOptions&);
 
 /// Floor, counters and partitions; a stream without a row is empty. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<stream_state> read_stream_state(const database&, const rocksdb::ReadOptions&, stream_id);
+[[nodiscard]] result<stream_state> read_stream_state(const row_reader&, const rocksdb::ReadOptions&,
+                                                     stream_id);
 
 /// What the outbox holds. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<outbox_lanes> read_outbox(const database&, const rocksdb::ReadOptions&);
 
 /// As store::outputs(). Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<std::vector<output_row>> read_outputs(const database&, const rocksdb::ReadOptions&,
+[[nodiscard]] result<std::vector<output_row>> read_outputs(const row_reader&, const rocksdb::ReadOptions&,
                                                            std::string_view lane, std::uint64_t from,
                                                            std::uint64_t until, std::size_t limit,
                                                            std::uint64_t bytes);

@@ -314,11 +314,16 @@ result<void> database::for_each(const rocksdb::ReadOptions& options, family f, c
   bounded.fill_cache = false;
   bounded.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(bounded, handle(f))};
-  for (at->Seek(from.empty() ? std::string_view{prefix} : from); at->Valid(); at->Next()) {
-    RATCHET_TRY(const bool more, visit(at->key().ToStringView(), at->value().ToStringView()));
+  return visit_rows(*at, from.empty() ? std::string_view{prefix} : from, visit);
+}
+
+result<void> visit_rows(rocksdb::Iterator& at, std::string_view from,
+                        const std::function<result<bool>(std::string_view, std::string_view)>& visit) {
+  for (at.Seek(from); at.Valid(); at.Next()) {
+    RATCHET_TRY(const bool more, visit(at.key().ToStringView(), at.value().ToStringView()));
     if (!more) break;
   }
-  if (!at->status().ok()) return read_error(at->status());
+  if (!at.status().ok()) return read_error(at.status());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

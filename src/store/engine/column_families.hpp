@@ -19,6 +19,7 @@
 
 namespace ratchet {
 
+/// The numbers are those of the families in a replicated log.
 enum class family : std::uint8_t { standard, sequences, snapshots, dedup, waiting, outbox, tables };
 inline constexpr std::array<const char*, 7> k_family_names{"default", "sequences", "snapshots", "dedup",
                                                            "waiting", "outbox",    "tables"};
@@ -86,6 +87,11 @@ class database {
   std::array<rocksdb::ColumnFamilyHandle*, k_family_names.size()> handles_{};
   bool complete_{false};
 };
+
+/// Seeks `from` and visits what follows, as database::for_each() does.
+[[nodiscard]] result<void> visit_rows(
+    rocksdb::Iterator&, std::string_view from,
+    const std::function<result<bool>(std::string_view key, std::string_view value)>& visit);
 
 /// state_damaged for a corruption, else the code of RocksDB.
 [[nodiscard]] std::error_code read_error(const rocksdb::Status&) noexcept;

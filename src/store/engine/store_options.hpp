@@ -32,6 +32,8 @@ struct store_options {
   /// whoever finds that it may not start leaves no trace. Then a directory that was made for it goes again.
   bool adopts_at_once{true};
   write_on writes{write_on::own_thread};
+  /// The store's steps go through a replicated log: see replica. Needs adopts_at_once. No config sets it.
+  bool replicated{false};
 };
 
 }  // namespace ratchet

@@ -61,6 +61,13 @@
 ///                                                          XXH3-128 of the last record; flag 64: u32 how
 ///                                                          many events of the record at the next offset were
 ///                                                          handled, not 0
+///   slot            22 u32 slot                            format, u64 step, XXH3-128 chain, u32 generation,
+///                                                          u32 attempt, u64 writer, u64 last step before
+///                                                          the writer's fence, i64 offset, lineage (16
+///                                                          bytes). How far the store is in the slot's
+///                                                          replicated log: all of its records up to this
+///                                                          offset are in here. Only replicas have it, which
+///                                                          no config key makes yet
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
 ///                   i64 offset, where not 0 u32 index      8 truncated, 16 sequence, 32 id, 64 time), u64
@@ -184,6 +191,7 @@ enum class kind : std::uint8_t {
   stream = 0x10,
   stream_state = 0x20,
   partition = 0x21,
+  slot = 0x22,
   incarnation = 0x30,
   rejected = 0x40,
   audit = 0x50,

@@ -202,7 +202,8 @@ namespace {
 /// Removes every row of a stream that holds nothing else.
 result<void> start_over(rocksdb::WriteBatch& batch, const database& db, rejected_index& rejected,
                         stream_id stream) {
-  rejected.clear(batch, db.handle(family::standard), stream);
+  row_sink to{db, batch};
+  rejected.clear(to, stream);
   const auto erase_all = [&](const std::string& prefix) {
     return db.for_each({}, family::standard, prefix,
                        [&](std::string_view key, std::string_view) -> result<bool> {

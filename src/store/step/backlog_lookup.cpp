@@ -24,15 +24,15 @@ using layout::damaged;
 /// One look-up's way through `waiting`, with one iterator for all aggregates.
 class backlog_search {
  public:
-  backlog_search(const database& db, stream_slot in, const step_plan& plan)
-      : db_{&db},
+  backlog_search(const row_reader& rows, stream_slot in, const step_plan& plan)
+      : rows_{rows},
         in_{in},
         plan_{&plan},
         end_{layout::end_of_prefix(layout::waiting_prefix(layout::waiting_kind::event, in.stream, in.slot))},
         upper_{end_} {
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &upper_;
-    at_.reset(db.db().NewIterator(options, db.handle(family::waiting)));
+    at_ = rows_.iterate(options, family::waiting);
   }
 
   result<void> run(std::span<const std::uint32_t> waits, step_rows& out) {
@@ -73,9 +73,7 @@ class backlog_search {
     }
     std::vector<rocksdb::PinnableSlice> values(sorted.size());
     std::vector<rocksdb::Status> statuses(sorted.size());
-    constexpr bool k_sorted = true;
-    db_->db().MultiGet(rocksdb::ReadOptions{}, db_->handle(family::waiting), slices.size(), slices.data(),
-                       values.data(), statuses.data(), k_sorted);
+    rows_.multi_get(family::waiting, slices.size(), slices.data(), values.data(), statuses.data());
     for (const rocksdb::Status& s : statuses) {
       if (s.IsNotFound()) return damaged();  // its row says that it is there
       if (!s.ok()) return read_error(s);
@@ -255,13 +253,13 @@ class backlog_search {
     for (const event_id& id : ids) {
       key.clear();
       layout::append_waiting_id_key(key, in_.stream, in_.slot, name(aggregate), id);
-      RATCHET_TRY(const auto filed, db_->get({}, family::waiting, key));
+      RATCHET_TRY(const auto filed, rows_.get({}, family::waiting, key));
       if (!filed) continue;
       RATCHET_TRY(const sequence s, layout::decode_sequence(*filed));
       if (s <= rows.queue.back().head.sequence) continue;
       key.clear();
       layout::append_waiting_event_key(key, in_.stream, in_.slot, name(aggregate), s);
-      RATCHET_TRY(const auto event, db_->get({}, family::waiting, key));
+      RATCHET_TRY(const auto event, rows_.get({}, family::waiting, key));
       if (!event) return damaged();
       RATCHET_TRY(rows.near.emplace_back(), layout::decode_waiting_head(s, *event));
     }
@@ -286,7 +284,7 @@ class backlog_search {
   }
   static result<void> success() { return BOOST_OUTCOME_V2_NAMESPACE::success(); }
 
-  const database* db_;
+  row_reader rows_;
   stream_slot in_;
   const step_plan* plan_;
   std::string end_;
@@ -301,9 +299,9 @@ class backlog_search {
 
 }  // namespace
 
-result<void> find_backlogs(const database& db, stream_slot in, const step_plan& plan,
+result<void> find_backlogs(const row_reader& rows, stream_slot in, const step_plan& plan,
                            std::span<const std::uint32_t> waits, step_rows& out) {
-  return backlog_search{db, in, plan}.run(waits, out);
+  return backlog_search{rows, in, plan}.run(waits, out);
 }
 
 }  // namespace ratchet

@@ -15,14 +15,14 @@ namespace {
 /// A way through one of the two indexes, in the order of time.
 class due_walk {
  public:
-  due_walk(const database& db, layout::waiting_kind kind, stream_slot in)
+  due_walk(const row_reader& rows, layout::waiting_kind kind, stream_slot in)
       : kind_{kind},
         in_{in},
         end_{layout::end_of_prefix(layout::waiting_prefix(kind, in.stream))},
         upper_{end_} {
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &upper_;
-    at_.reset(db.db().NewIterator(options, db.handle(family::waiting)));
+    at_ = rows.iterate(options, family::waiting);
   }
 
   result<void> start(timestamp from) {
@@ -103,15 +103,15 @@ void due_bounds::note(const backlog& written) {
   if (written.gap_since) gap_ = std::min(gap_, *written.gap_since);
 }
 
-result<due_aggregates> find_due(const database& db, stream_slot in, due_bounds& bounds, timestamp now,
+result<due_aggregates> find_due(const row_reader& rows, stream_slot in, due_bounds& bounds, timestamp now,
                                 std::optional<timestamp> gaps, std::size_t limit) {
   due_aggregates out;
   due_names names{out.names, limit};
-  due_walk wakes{db, layout::waiting_kind::wake, in};
+  due_walk wakes{rows, layout::waiting_kind::wake, in};
   RATCHET_TRY(wakes.start(bounds.wake()));
   bounds.raise_wake(wakes.time_here());
   RATCHET_TRY(take_due(wakes, now, names));
-  due_walk oldest{db, layout::waiting_kind::gap, in};
+  due_walk oldest{rows, layout::waiting_kind::gap, in};
   RATCHET_TRY(oldest.start(bounds.gap()));
   bounds.raise_gap(oldest.time_here());
   RATCHET_TRY(take_due(oldest, gaps, names));
@@ -120,12 +120,12 @@ result<due_aggregates> find_due(const database& db, stream_slot in, due_bounds& 
   return out;
 }
 
-result<std::vector<std::string>> find_due_behind(const database& db, stream_slot in, timestamp until,
+result<std::vector<std::string>> find_due_behind(const row_reader& rows, stream_slot in, timestamp until,
                                                  std::size_t limit) {
   std::vector<std::string> out;
   if (until == timestamp::max()) return out;
   due_names names{out, limit};
-  due_walk wakes{db, layout::waiting_kind::wake, in};
+  due_walk wakes{rows, layout::waiting_kind::wake, in};
   RATCHET_TRY(wakes.start(until + timestamp::duration{1}));
   RATCHET_TRY(take_due(wakes, timestamp::max(), names));
   return out;

@@ -8,7 +8,7 @@
 
 #include "core/waiting.hpp"
 #include "ports/store.hpp"
-#include "store/engine/column_families.hpp"
+#include "store/engine/row_reader.hpp"
 
 namespace ratchet {
 
@@ -30,11 +30,11 @@ class due_bounds {
 };
 
 /// As store::due(). The database must have all steps. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<due_aggregates> find_due(const database&, stream_slot, due_bounds&, timestamp now,
+[[nodiscard]] result<due_aggregates> find_due(const row_reader&, stream_slot, due_bounds&, timestamp now,
                                               std::optional<timestamp> gaps, std::size_t limit);
 
 /// As store::due_behind(). The database must have all steps. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<std::vector<std::string>> find_due_behind(const database&, stream_slot, timestamp until,
-                                                               std::size_t limit);
+[[nodiscard]] result<std::vector<std::string>> find_due_behind(const row_reader&, stream_slot,
+                                                               timestamp until, std::size_t limit);
 
 }  // namespace ratchet

@@ -33,10 +33,10 @@ unsigned choose_bits(std::span<const filed_id> ids) {
 /// Goes through the runs of one span after the other.
 class span_reader {
  public:
-  span_reader(const database& db, const rocksdb::ReadOptions& options, stream_slot in) : in_{in} {
+  span_reader(const row_reader& rows, const rocksdb::ReadOptions& options, stream_slot in) : in_{in} {
     rocksdb::ReadOptions o = options;
     o.prefix_same_as_start = true;
-    at_.reset(db.db().NewIterator(o, db.handle(family::dedup)));
+    at_ = rows.iterate(o, family::dedup);
   }
 
   /// `visit` is called with each run of the span.
@@ -58,8 +58,8 @@ class span_reader {
 
 }  // namespace
 
-void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* dedup, stream_slot in,
-                        std::uint64_t step, const step_plan& plan, std::span<const id_of_aggregate> ids) {
+void id_run_writer::put(row_sink& to, stream_slot in, std::uint64_t step, const step_plan& plan,
+                        std::span<const id_of_aggregate> ids) {
   ids_.clear();
   ids_.reserve(ids.size());
   for (const id_of_aggregate& id : ids) ids_.push_back({id.id, plan.aggregates[id.aggregate]});
@@ -75,20 +75,19 @@ void id_run_writer::put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle*
     key_.clear();
     layout::append_id_run_key(key_, in.stream, in.slot, span, step, part);
     layout::encode_id_run(value_, {ids_.data() + begin, end - begin});
-    // The status of an edit: it fails only past a size limit, and none is set.
-    batch.Put(dedup, key_, value_).PermitUncheckedError();
+    to.put(family::dedup, key_, value_);
     const bool goes_on = end < ids_.size() && id_span::of(ids_[end].id, bits) == span;
     part = goes_on ? static_cast<std::uint16_t>(part + 1) : std::uint16_t{0};
     begin = end;
   }
 }
 
-result<void> find_in_runs(const database& db, stream_slot in, const step_plan& plan,
+result<void> find_in_runs(const row_reader& rows, stream_slot in, const step_plan& plan,
                           std::vector<std::uint32_t>& asked, std::vector<std::uint8_t>& found) {
   if (asked.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   std::sort(asked.begin(), asked.end(),
             [&](std::uint32_t a, std::uint32_t b) { return plan.ids[a].id < plan.ids[b].id; });
-  span_reader reader{db, {}, in};
+  span_reader reader{rows, {}, in};
   for (const unsigned bits : layout::k_span_bits) {
     for (std::size_t begin = 0; begin < asked.size();) {
       const id_span span = id_span::of(plan.ids[asked[begin]].id, bits);

@@ -1,15 +1,14 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rocksdb/write_batch.h>
-
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/step.hpp"
-#include "store/engine/column_families.hpp"
+#include "store/engine/row_reader.hpp"
 #include "store/layout/layout.hpp"
+#include "store/step/row_sink.hpp"
 
 namespace ratchet {
 
@@ -17,9 +16,8 @@ namespace ratchet {
 /// Thread-safety: one owner thread.
 class id_run_writer {
  public:
-  /// Puts them into the batch, in the order of their keys. Ids that come twice are stored once.
-  void put(rocksdb::WriteBatch&, rocksdb::ColumnFamilyHandle* dedup, stream_slot, std::uint64_t step,
-           const step_plan&, std::span<const id_of_aggregate>);
+  /// Puts them in the order of their keys. Ids that come twice are stored once.
+  void put(row_sink&, stream_slot, std::uint64_t step, const step_plan&, std::span<const id_of_aggregate>);
 
  private:
   std::vector<layout::filed_id> ids_;
@@ -29,7 +27,7 @@ class id_run_writer {
 
 /// Sets found[i] to 1 for each i of `asked` whose id of the plan is stored. Reads the runs of each span that
 /// one of them lies in once. `asked` is put in the order of ids. Errors: state_damaged; of RocksDB.
-[[nodiscard]] result<void> find_in_runs(const database&, stream_slot, const step_plan&,
+[[nodiscard]] result<void> find_in_runs(const row_reader&, stream_slot, const step_plan&,
                                         std::vector<std::uint32_t>& asked, std::vector<std::uint8_t>& found);
 
 /// The aggregates, at most `limit`, for which this id is stored. Errors: state_damaged; of RocksDB.

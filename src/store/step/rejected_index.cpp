@@ -3,20 +3,6 @@
 
 namespace ratchet {
 
-namespace {
-
-// Statuses of batch edits: they fail only past a size limit, and none is set.
-void put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, const std::string& key,
-         const std::string& value) {
-  batch.Put(family, key, value).PermitUncheckedError();
-}
-
-void erase(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, const std::string& key) {
-  batch.Delete(family, key).PermitUncheckedError();
-}
-
-}  // namespace
-
 result<void> rejected_index::load(const database& db, std::span<const stream_id> streams) {
   for (const stream_id stream : streams) {
     kept_rejected& kept = streams_[stream];
@@ -32,9 +18,8 @@ result<void> rejected_index::load(const database& db, std::span<const stream_id>
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, stream_id stream,
-                         std::uint64_t step, std::span<const rejected_row> added,
-                         const rejected_limits& limits) {
+void rejected_index::add(row_sink& to, stream_id stream, std::uint64_t step,
+                         std::span<const rejected_row> added, const rejected_limits& limits) {
   if (added.empty() && !limits.before) return;
   kept_rejected& kept = streams_[stream];
   // Of a step that has more of them than are kept at all, only the last are worth writing.
@@ -42,11 +27,11 @@ void rejected_index::add(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle
   for (std::size_t i = first; i < added.size(); ++i) {
     const rejected_place place{step, static_cast<std::uint32_t>(i)};
     const auto where = kept_rejected::position::of(added[i]);
-    put(batch, family, layout::rejected_key(stream, where), layout::encode_rejected(added[i], place));
+    to.put(family::standard, layout::rejected_key(stream, where), layout::encode_rejected(added[i], place));
     kept.add(where, place, added[i].at);
   }
   for (const kept_rejected::position& where : kept.trim(limits)) {
-    erase(batch, family, layout::rejected_key(stream, where));
+    to.erase(family::standard, layout::rejected_key(stream, where));
   }
 }
 
@@ -55,12 +40,11 @@ std::optional<timestamp> rejected_index::oldest(stream_id stream) const {
   return at == streams_.end() ? std::nullopt : at->second.oldest();
 }
 
-void rejected_index::clear(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family,
-                           stream_id stream) {
+void rejected_index::clear(row_sink& to, stream_id stream) {
   const auto known = streams_.find(stream);
   if (known == streams_.end()) return;
   for (const kept_rejected::position& where : known->second.newest(known->second.size())) {
-    erase(batch, family, layout::rejected_key(stream, where));
+    to.erase(family::standard, layout::rejected_key(stream, where));
   }
   streams_.erase(known);
 }

@@ -115,11 +115,7 @@ result<void> row_lookup::multi_get(family f, std::uint64_t soft_limit) {
   if (values_.size() < keys_.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys_.size());
   for (std::size_t i = 0; i < keys_.size(); ++i) values_[i].Reset();
   statuses_.assign(keys_.size(), rocksdb::Status{});
-  constexpr bool k_sorted = true;
-  rocksdb::ReadOptions options;
-  options.value_size_soft_limit = soft_limit;
-  db_->db().MultiGet(options, db_->handle(f), keys_.size(), keys_.data(), values_.data(), statuses_.data(),
-                     k_sorted);
+  rows_.multi_get(f, keys_.size(), keys_.data(), values_.data(), statuses_.data(), soft_limit);
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -139,7 +135,7 @@ result<void> row_lookup::run(stream_slot in, const step_plan& plan, step_rows& o
   if (!waits_.empty()) {
     RATCHET_TRY(writes_->wait_for_write());
     std::sort(waits_.begin(), waits_.end());  // those that were remembered came first
-    RATCHET_TRY(find_backlogs(*db_, in, plan, waits_, out));
+    RATCHET_TRY(find_backlogs(rows_, in, plan, waits_, out));
   }
   last_.plan = &plan;
   return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -156,7 +152,7 @@ result<void> row_lookup::complete(stream_slot in, std::string_view aggregate, ag
   RATCHET_TRY(writes_->wait_for_write());
   std::string key;
   layout::append_aggregate_key(key, in.stream, in.slot, aggregate);
-  RATCHET_TRY(const auto stored, db_->get({}, family::sequences, key));
+  RATCHET_TRY(const auto stored, rows_.get({}, family::sequences, key));
   if (!stored) {
     if (row.partial) return make_error_code(errc::state_damaged);  // what is remembered in part is there
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -331,7 +327,7 @@ result<void> row_lookup::get_ids(stream_slot in, const step_plan& plan, step_row
   }
   if (asked_.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(writes_->wait_for_write());
-  return find_in_runs(*db_, in, plan, asked_, out.id_stored);
+  return find_in_runs(rows_, in, plan, asked_, out.id_stored);
 }
 
 /// Nothing in such an id tells how old it is, so that the database is asked for each; but of an aggregate

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/step.hpp"
-#include "store/engine/column_families.hpp"
+#include "store/engine/row_reader.hpp"
 #include "store/step/due_index.hpp"
 #include "store/step/id_cache.hpp"
 #include "store/step/row_cache.hpp"
@@ -50,8 +50,8 @@ struct looked_up {
 /// Thread-safety: one owner thread.
 class row_lookup {
  public:
-  row_lookup(const database& db, const write_thread& writes, memory_by_slot& memory)
-      : db_{&db}, writes_{&writes}, memory_{&memory} {}
+  row_lookup(const row_reader& rows, const write_thread& writes, memory_by_slot& memory)
+      : rows_{rows}, writes_{&writes}, memory_{&memory} {}
   /// Errors: state_damaged; of RocksDB.
   [[nodiscard]] result<void> run(stream_slot, const step_plan&, step_rows& out);
   /// As run(), of the aggregates alone and without their contents: for a write that no look-up preceded.
@@ -76,7 +76,7 @@ class row_lookup {
   void add_key(std::size_t begin);
   result<void> multi_get(family, std::uint64_t soft_limit = k_no_limit);
 
-  const database* db_;
+  row_reader rows_;
   const write_thread* writes_;  ///< whoever reads from the database waits for the last step
   memory_by_slot* memory_;
   looked_up last_;

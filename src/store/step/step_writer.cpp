@@ -2,7 +2,6 @@
 #include "store/step/step_writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 
@@ -14,21 +13,6 @@
 namespace ratchet {
 
 namespace {
-
-// Statuses of batch edits: they fail only past a size limit, and none is set.
-void put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view key,
-         std::string_view value) {
-  batch.Put(family, key, value).PermitUncheckedError();
-}
-
-/// A value in two pieces, copied once.
-void put(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view key,
-         std::string_view head, std::string_view tail) {
-  const rocksdb::Slice key_slice{key};
-  const std::array<rocksdb::Slice, 2> value{rocksdb::Slice{head}, rocksdb::Slice{tail}};
-  batch.Put(family, rocksdb::SliceParts{&key_slice, 1}, rocksdb::SliceParts{value.data(), 2})
-      .PermitUncheckedError();
-}
 
 constexpr std::size_t k_ahead = 8;
 
@@ -46,8 +30,8 @@ void prefetch_bytes(const step_plan& plan, const aggregate_change& change) noexc
 
 void put_step(rocksdb::WriteBatch& batch, const database& db, std::uint64_t step) {
   const std::string value = layout::encode_step(step);
-  for (const family f : k_step_families)
-    put(batch, db.handle(f), layout::step_key(f == family::standard), value);
+  row_sink to{db, batch};
+  for (const family f : k_step_families) to.put(f, layout::step_key(f == family::standard), value);
 }
 
 result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_lookup& lookup,
@@ -59,6 +43,20 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
   if (first) {
     RATCHET_TRY(first(*batch_));
   }
+  sink_ = row_sink{*db_, *batch_};
+  RATCHET_TRY(put_all(step, lookup, memory, rejected, after));
+  return batch_;
+}
+
+result<void> step_writer::build_rows(const step_batch& step, row_lookup& lookup, memory_by_slot& memory,
+                                     rejected_index& rejected, const outbox_lanes& after,
+                                     replicate::row_buffer& to) {
+  sink_ = row_sink{to};
+  return put_all(step, lookup, memory, rejected, after);
+}
+
+result<void> step_writer::put_all(const step_batch& step, row_lookup& lookup, memory_by_slot& memory,
+                                  rejected_index& rejected, const outbox_lanes& after) {
   for (const step_part& part : step.parts) {
     if (part.change) {
       put_stream(part);
@@ -68,34 +66,30 @@ result<rocksdb::WriteBatch*> step_writer::build(const step_batch& step, row_look
       put_backlogs(part, remembered.due);
       put_tables(part);
     }
-    rejected.add(*batch_, db_->handle(family::standard), part.stream, step.step, part.rejected,
-                 part.keep_rejected);
+    rejected.add(*sink_, part.stream, step.step, part.rejected, part.keep_rejected);
   }
   for (std::uint32_t i = 0; i < step.audits.size(); ++i) {
-    put(*batch_, db_->handle(family::standard), layout::audit_key(step.step, i),
-        layout::encode_audit(step.audits[i]));
+    sink_->put(family::standard, layout::audit_key(step.step, i), layout::encode_audit(step.audits[i]));
   }
   put_outbox(step.outbox, after);
-  return batch_;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 /// Whoever reads a memtable sorts all of its range deletions first, so that there must be few of them: one
 /// deletes so many rows that a memtable has no room for the rows of many.
 void step_writer::delete_outputs(std::string_view lane, output_range range) {
   constexpr std::uint64_t k_one_by_one = 4096;
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
   if (range.next - range.first > k_one_by_one) {
-    batch_->DeleteRange(family, layout::output_key(range.first, lane), layout::output_key(range.next, lane))
-        .PermitUncheckedError();
+    sink_->erase_range(family::outbox, layout::output_key(range.first, lane),
+                       layout::output_key(range.next, lane));
     return;
   }
   for (std::uint64_t position = range.first; position < range.next; ++position)
-    batch_->Delete(family, layout::output_key(position, lane)).PermitUncheckedError();
+    sink_->erase(family::outbox, layout::output_key(position, lane));
 }
 
 void step_writer::put_outbox(const outbox_change& change, const outbox_lanes& lanes) {
   if (change.empty()) return;
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::outbox);
   std::set<std::string_view> changed;
   if (change.trims()) {
     const std::string_view lane = *changed.insert(change.trimmed_lane).first;
@@ -105,39 +99,37 @@ void step_writer::put_outbox(const outbox_change& change, const outbox_lanes& la
   }
   const auto put_row = [&](const output_row& row) {
     changed.insert(row.lane());
-    put(*batch_, family, layout::output_key(row.position, row.lane()), layout::encode_output(row));
+    sink_->put(family::outbox, layout::output_key(row.position, row.lane()), layout::encode_output(row));
   };
   for (const output_row& row : change.puts) put_row(row);
   if (change.skipped) put_row(change.skipped->row);
   for (const std::string_view lane : changed) {
-    put(*batch_, db_->handle(family::standard), layout::outbox_state_key(lane),
-        layout::encode_outbox_state(lanes.of(lane)));
+    sink_->put(family::standard, layout::outbox_state_key(lane), layout::encode_outbox_state(lanes.of(lane)));
   }
 }
 
 /// In the order of the events: of a row that changes twice the later change stays.
 void step_writer::put_tables(const step_part& part) {
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::tables);
   for (const table_change& change : part.change->tables) {
     key_.clear();
     layout::append_table_key(key_, part.stream, part.slot, change.table, change.key);
     if (!change.value) {
-      batch_->Delete(family, key_).PermitUncheckedError();
+      sink_->erase(family::tables, key_);
       continue;
     }
-    put(*batch_, family, key_, std::string_view{&layout::k_format, 1}, *change.value);
+    sink_->put(family::tables, key_, std::string_view{&layout::k_format, 1}, *change.value);
   }
 }
 
 void step_writer::put_stream(const step_part& part) {
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::standard);
   const stream_state& after = part.change->after;
-  put(*batch_, family, layout::stream_state_key(part.stream),
-      layout::encode_stream_state(after.floor, after.counters, after.retention));
+  sink_->put(family::standard, layout::stream_state_key(part.stream),
+             layout::encode_stream_state(after.floor, after.counters, after.retention));
   for (const topic_partition& where : part.change->touched) {
     const auto at = after.partitions.find(where);
     if (at == after.partitions.end()) continue;
-    put(*batch_, family, layout::partition_key(part.stream, where), layout::encode_partition(at->second));
+    sink_->put(family::standard, layout::partition_key(part.stream, where),
+               layout::encode_partition(at->second));
   }
 }
 
@@ -188,11 +180,11 @@ void step_writer::put_row(stream_slot in, std::string_view aggregate, const aggr
   const bool external = layout::is_external(row);
   const std::string_view inlined =
       external || row.deleted || !row.has_last ? std::string_view{} : std::string_view{row.snapshot};
-  put(*batch_, db_->handle(family::sequences), key_, head.view(), inlined);
+  sink_->put(family::sequences, key_, head.view(), inlined);
   if (external) {
-    put(*batch_, db_->handle(family::snapshots), key_, std::string_view{&layout::k_format, 1}, row.snapshot);
+    sink_->put(family::snapshots, key_, std::string_view{&layout::k_format, 1}, row.snapshot);
   } else if (was_external) {
-    batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
+    sink_->erase(family::snapshots, key_);
   }
 }
 
@@ -200,30 +192,29 @@ void step_writer::put_head(stream_slot in, std::string_view aggregate, const agg
                            bool external) {
   key_.clear();
   layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
-  put(*batch_, db_->handle(family::sequences), key_, layout::encode_aggregate_head(row, external).view(),
-      external ? std::string_view{} : std::string_view{row.snapshot});
+  sink_->put(family::sequences, key_, layout::encode_aggregate_head(row, external).view(),
+             external ? std::string_view{} : std::string_view{row.snapshot});
 }
 
 /// Nothing was applied, or that is forgotten; and nothing waits any more.
 void step_writer::erase_row(stream_slot in, std::string_view aggregate, bool was_external) {
   key_.clear();
   layout::append_aggregate_key(key_, in.stream, in.slot, aggregate);
-  batch_->Delete(db_->handle(family::sequences), key_).PermitUncheckedError();
-  if (was_external) batch_->Delete(db_->handle(family::snapshots), key_).PermitUncheckedError();
+  sink_->erase(family::sequences, key_);
+  if (was_external) sink_->erase(family::snapshots, key_);
 }
 
 void step_writer::put_backlogs(const step_part& part, due_bounds& due) {
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
   for (const backlog_change& change : part.change->backlogs) {
     const std::string_view aggregate = part.plan->aggregates[change.aggregate];
     put_waiting_events(part, change);
     key_.clear();
     layout::append_backlog_key(key_, part.stream, part.slot, aggregate);
     if (change.after) {
-      put(*batch_, family, key_, layout::encode_backlog(*change.after));
+      sink_->put(family::waiting, key_, layout::encode_backlog(*change.after));
       due.note(*change.after);
     } else {
-      batch_->Delete(family, key_).PermitUncheckedError();
+      sink_->erase(family::waiting, key_);
     }
     const backlog before = change.before.value_or(backlog{});
     const backlog after = change.after.value_or(backlog{});
@@ -233,7 +224,6 @@ void step_writer::put_backlogs(const step_part& part, due_bounds& due) {
 }
 
 void step_writer::put_waiting_events(const step_part& part, const backlog_change& change) {
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
   const std::string_view aggregate = part.plan->aggregates[change.aggregate];
   const bool has_ids = part.plan->order == order::arrival;
   const auto event_key = [&](sequence s) -> const std::string& {
@@ -251,16 +241,16 @@ void step_writer::put_waiting_events(const step_part& part, const backlog_change
   };
   // Removals first: what is put under the same key stays.
   for (const waiting_head& gone : change.removals) {
-    batch_->Delete(family, event_key(gone.sequence)).PermitUncheckedError();
-    if (has_id_key(gone, change.before)) batch_->Delete(family, id_key(*gone.id)).PermitUncheckedError();
+    sink_->erase(family::waiting, event_key(gone.sequence));
+    if (has_id_key(gone, change.before)) sink_->erase(family::waiting, id_key(*gone.id));
   }
   for (const waiting_head& head : change.accepted) {
-    if (has_id_key(head, change.before)) batch_->Delete(family, id_key(*head.id)).PermitUncheckedError();
+    if (has_id_key(head, change.before)) sink_->erase(family::waiting, id_key(*head.id));
   }
   for (const waiting_event& event : change.puts) {
-    put(*batch_, family, event_key(event.head.sequence), layout::encode_waiting_event(event));
+    sink_->put(family::waiting, event_key(event.head.sequence), layout::encode_waiting_event(event));
     if (has_id_key(event.head, change.after))
-      put(*batch_, family, id_key(*event.head.id), layout::encode_sequence(event.head.sequence));
+      sink_->put(family::waiting, id_key(*event.head.id), layout::encode_sequence(event.head.sequence));
   }
 }
 
@@ -268,20 +258,19 @@ void step_writer::put_waiting_events(const step_part& part, const backlog_change
 void step_writer::put_due(stream_slot in, layout::waiting_kind kind, std::string_view aggregate,
                           std::optional<timestamp> before, std::optional<timestamp> after) {
   if (before == after) return;
-  rocksdb::ColumnFamilyHandle* family = db_->handle(family::waiting);
   const auto key_at = [&](timestamp time) -> const std::string& {
     key_.clear();
     layout::append_due_key(key_, kind, in.stream, time, in.slot, aggregate);
     return key_;
   };
-  if (before) batch_->Delete(family, key_at(*before)).PermitUncheckedError();
-  if (after) put(*batch_, family, key_at(*after), layout::encode_presence());
+  if (before) sink_->erase(family::waiting, key_at(*before));
+  if (after) sink_->put(family::waiting, key_at(*after), layout::encode_presence());
 }
 
 void step_writer::put_ids(const step_part& part, std::uint64_t step, id_cache& recent) {
   const std::vector<id_of_aggregate>& ids = part.change->ids;
   if (part.change->opaque_ids) return put_opaque_ids(part);
-  runs_.put(*batch_, db_->handle(family::dedup), part.place(), step, *part.plan, ids);
+  runs_.put(*sink_, part.place(), step, *part.plan, ids);
   const std::optional<event_id> horizon = id_horizon(part.change->after);
   const auto mark = [&](const id_of_aggregate& id) {
     return mark_of(id.id, part.plan->hashes[id.aggregate]);
@@ -299,9 +288,9 @@ void step_writer::put_opaque_ids(const step_part& part) {
     const id_of_aggregate& id = change.ids[i];
     key_.clear();
     layout::append_opaque_id_key(key_, part.stream, part.slot, id.id, part.plan->aggregates[id.aggregate]);
-    put(*batch_, db_->handle(family::dedup), key_,
-        change.answers.empty() ? layout::encode_filed_time(id.filed)
-                               : layout::encode_answered_id(id.filed, change.answers[i]));
+    sink_->put(family::dedup, key_,
+               change.answers.empty() ? layout::encode_filed_time(id.filed)
+                                      : layout::encode_answered_id(id.filed, change.answers[i]));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "store/step/id_runs.hpp"
 #include "store/step/rejected_index.hpp"
 #include "store/step/row_lookup.hpp"
+#include "store/step/row_sink.hpp"
 
 namespace ratchet {
 
@@ -32,8 +34,16 @@ class step_writer {
   [[nodiscard]] result<rocksdb::WriteBatch*> build(const step_batch&, row_lookup&, memory_by_slot& memory,
                                                    rejected_index& rejected, const outbox_lanes& after,
                                                    const put_first& first = {});
+  /// The same rows, but for the store's own step number, behind those that `to` has: what a replicated log is
+  /// given. step_batch::step is the step's number in that log. `memory` and `rejected` move on with it.
+  /// Errors: as build().
+  [[nodiscard]] result<void> build_rows(const step_batch&, row_lookup&, memory_by_slot& memory,
+                                        rejected_index& rejected, const outbox_lanes& after,
+                                        replicate::row_buffer& to);
 
  private:
+  result<void> put_all(const step_batch&, row_lookup&, memory_by_slot&, rejected_index&,
+                       const outbox_lanes& after);
   void put_stream(const step_part&);
   result<void> put_rows(const step_part&, row_lookup&, row_cache&);
   /// The row alone: what lies in `snapshots` stays.
@@ -53,6 +63,7 @@ class step_writer {
   const database* db_;
   rocksdb::WriteBatch batches_[2];
   rocksdb::WriteBatch* batch_{batches_};  ///< the one that is built
+  std::optional<row_sink> sink_;          ///< where the rows of the step go
   id_run_writer runs_;
   std::string key_;
 };

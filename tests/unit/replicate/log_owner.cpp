@@ -76,7 +76,9 @@ TEST_F(an_owner, may_be_told_that_a_gap_holds_no_records) {
   const auto first = make_one();
   owner_.acknowledged(first.ticket, 5);
   EXPECT_EQ(owner_.wants(), (read_range{1, 4}));
-  owner_.read_through(4);
+  owner_.read_through(2, 4);
+  EXPECT_EQ(owner_.wants(), (read_range{1, 4})) << "not from where it is asked for";
+  owner_.read_through(1, 9);
   EXPECT_EQ(confirmed_, steps{1});
 }
 
@@ -442,6 +444,47 @@ TEST_F(an_owner, comes_back_at_the_position_of_its_store) {
   lead(2);
   append_acknowledged(make_one());
   EXPECT_EQ(confirmed_, (steps{2, 3}));
+}
+
+TEST_F(an_owner, takes_nothing_more_of_what_was_fetched_before_its_attempt_ended) {
+  lead();
+  append_acknowledged(make_one());
+  owner_.assigned(1);  // it was thrown out, and is back
+  owner_.claim_answered(true);
+  append(make_fence().record);
+  append(author{{3, 0}, 9}.fence());
+  for (std::int64_t offset = 1; offset <= 3; ++offset) {
+    ASSERT_TRUE(owner_.read(offset, log_[static_cast<std::size_t>(offset)]));
+  }
+  owner_.failed({writer_, 0, 0});
+  EXPECT_EQ(owner_.wants(), (read_range{3, std::nullopt})) << "the fence that it has met";
+  append("hello");
+  EXPECT_EQ(owner_.read(4, log_[4]), std::nullopt);
+  owner_.read_through(4, 4);
+  EXPECT_EQ(refused(), "no");
+  read();
+  EXPECT_EQ(refused(), "no");
+}
+
+TEST_F(an_owner, reads_the_record_at_its_position_again_where_the_log_may_be_another_one) {
+  lead();
+  append_acknowledged(make_one());
+  const auto second = make_one();
+  owner_.read_again();
+  EXPECT_EQ(phase(), "claiming") << "its attempt is over";
+  EXPECT_EQ(dropped_, steps{2});
+  EXPECT_EQ(owner_.wants(), (read_range{1, std::nullopt}));
+  append(second.record);
+  read();
+  EXPECT_EQ(confirmed_, (steps{1, 2}));
+  owner_.claim_answered(false);
+  owner_.read_again();
+  EXPECT_EQ(phase(), "late") << "the group has its say all the same";
+  log_.back() = author{{1, 0}, 5}.fence();
+  read();
+  EXPECT_EQ(refused(), "other_record");
+  owner_.read_again();
+  EXPECT_EQ(phase(), "stopped");
 }
 
 TEST_F(an_owner, stops_where_its_store_is_not_of_this_log) {

@@ -35,7 +35,8 @@ class runs_of_ids : public fixture {
 
   void put(const std::vector<id_of_aggregate>& ids) {
     rocksdb::WriteBatch batch;
-    writer_.put(batch, db().handle(family::dedup), stream_, ++step_, plan_, ids);
+    row_sink to{db(), batch};
+    writer_.put(to, stream_, ++step_, plan_, ids);
     ASSERT_TRUE(db().db().Write({}, &batch).ok());
   }
 

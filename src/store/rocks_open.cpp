@@ -1,0 +1,132 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "store/rocks_open.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "store/files/durable_files.hpp"
+#include "store/files/file_problem.hpp"
+#include "store/files/private_directory.hpp"
+#include "store/open/checkpoint.hpp"
+#include "store/rocks_parts.hpp"
+
+// Opening, in the order in which it happens.
+namespace ratchet {
+
+namespace {
+
+/// The directory, made durable in its parent. True: it was not there.
+reported<bool> make_directory(const store_options& options) {
+  std::error_code code;
+  if (!options.create && !std::filesystem::exists(options.path, code)) {
+    return problem{make_error_code(errc::state_missing),
+                   "there is no state directory " + options.path.string(),
+                   "run first, or name another",
+                   {}};
+  }
+  RATCHET_TRY(const bool is_new, make_private_directory(options.path));
+  if (!is_new) return false;
+  const std::filesystem::path parent = std::filesystem::absolute(options.path).parent_path();
+  if (const auto synced = sync_directory(parent); !synced) return failed_read(parent, synced.error());
+  return true;
+}
+
+/// A directory goes on as what it was: a replica, or a store of its own.
+reported<void> check_replica(const store_options& options, const inspected& found) {
+  RATCHET_ASSERT(!options.replicated || options.adopts_at_once);
+  const auto& position = found.catalog.position;
+  if (position && !options.replicated) {
+    return problem{
+        make_error_code(errc::state_foreign),
+        "the state directory " + options.path.string() + " is a replica at step " +
+            std::to_string(position->step) +
+            " of a replicated log, and this version of Ratchet cannot run one; no file was changed",
+        "use the version of Ratchet that wrote it, or name another directory as state.path",
+        {}};
+  }
+  if (!position && options.replicated && found.step > 0) {
+    return problem{make_error_code(errc::state_foreign),
+                   "the state directory " + options.path.string() + " holds " + std::to_string(found.step) +
+                       " steps that no replicated log has; no file was changed",
+                   "name an empty directory as state.path",
+                   {}};
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// Everything behind the inspection: from here on files change.
+reported<std::unique_ptr<store>> open_inspected(const store_options& options,
+                                                const database_settings& settings, directory_lock lock,
+                                                new_directory directory, const inspected& found,
+                                                adoption wanted, rejected_index rejected) {
+  remove_unfinished_checkpoint(options.path);
+  auto synced = synced_file::open(options.path);  // before the database: it marks a directory as ours
+  if (!synced) return failed_read(options.path, synced.error());
+  std::unique_ptr<database> db;
+  if (const auto s = database::open(settings, recovery_filter{found.in_files}, found.is_new, db); !s.ok()) {
+    return failed_open(options.path, s);
+  }
+  const auto step = read_step(*db, {}, family::standard);
+  if (!step) return failed_read(options.path, step.error());
+  if (step.assume_value() != found.step) {
+    return problem{make_error_code(errc::internal),
+                   "recovery gave step " + std::to_string(step.assume_value()) +
+                       " where its inspection had found " + std::to_string(found.step),
+                   "please report it",
+                   {}};
+  }
+  result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (wanted.changed && options.adopts_at_once) done = write_adoption(*db, wanted, rejected);
+  if (done && wanted.changed) done = sync_directory(options.path);
+  if (done) done = retire_spoilt_logs(*db, *wanted.known.identity);
+  if (done) done = publish_recovered_floors(*db, wanted, *settings.floors);
+  if (done && found.step != synced.assume_value().step()) {
+    // What was recovered lies in synced table files now.
+    done = synced.assume_value().write(found.step);
+  }
+  if (!done) return failed_read(options.path, done.error());
+  auto memory = make_memory(*db, slots_of(wanted.known), options.remembered_bytes);
+  if (!memory) return failed_read(options.path, memory.error());
+  return make_rocks_store(
+      {std::move(lock), std::move(directory), std::move(db), std::move(wanted), std::move(rejected),
+       std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step},
+      options);
+}
+
+}  // namespace
+
+reported<std::unique_ptr<store>> open_store(const store_options& options, rocksdb::Env* env) {
+  RATCHET_TRY(const bool is_made, make_directory(options));
+  RATCHET_TRY(directory_lock lock, directory_lock::take(options.path, directory_lock::mode::exclusive));
+  new_directory directory{options.path, is_made};
+  if (options.adopts_at_once) directory.keep();
+  RATCHET_TRY(check_writable(options.path));
+  RATCHET_TRY(check_owner(options.path));
+  database_settings settings;
+  settings.path = options.path;
+  settings.memory_bytes = options.database_bytes;
+  settings.env = env;
+  RATCHET_TRY(inspected found, inspect_directory(settings));
+  if (found.is_new && !options.create) {
+    return problem{make_error_code(errc::state_missing),
+                   "the directory " + options.path.string() + " holds no state",
+                   "run first, or name another",
+                   {}};
+  }
+  RATCHET_TRY(check_replica(options, found));
+  if (found.is_new) directory.note_new_store();
+  RATCHET_TRY(adoption wanted, adopt(options, found));
+  RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
+  found.db.reset();
+  RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home
+  return open_inspected(options, settings, std::move(lock), std::move(directory), found, std::move(wanted),
+                        std::move(rejected));
+}
+
+reported<std::unique_ptr<store>> open_store(const store_options& options) {
+  return open_store(options, nullptr);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,16 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ports/store.hpp"
+#include "store/engine/catalog.hpp"
+#include "store/step/row_sink.hpp"
+
+namespace ratchet {
+
+/// What a store knows of itself once `change` is written.
+[[nodiscard]] catalog known_after(const catalog& known, const store_change& change);
+
+/// Puts what `change` makes of what a store knows of itself.
+void put_store_change(row_sink&, const catalog& known, const store_change& change);
+
+}  // namespace ratchet
