@@ -209,9 +209,9 @@ reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
   inbox_.tasks.open();  // first: who asks in the first moment waits for the owner
-  RATCHET_TRY(control_,
-              control_server::start(config_.state.path, *store_, std::move(names), status_, {}, &checkpoints_,
-                                    actor_of(inbox_.tasks, *store_), sink_actor_of(inbox_.tasks)));
+  RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), status_, {},
+                                              &checkpoints_, actor_of(inbox_.tasks, *store_),
+                                              sink_actor_of(inbox_.tasks), config_.kafka.group));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

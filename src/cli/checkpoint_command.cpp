@@ -24,15 +24,15 @@ struct checkpoint_options {
   std::filesystem::path target;
 };
 
-reported<void> take(const std::filesystem::path& state, const checkpoint_request& request,
-                    const byte_sink& sink) {
-  RATCHET_TRY(auto client, control_client::connect(state));
+reported<void> take(const directory_to_read& from, const checkpoint_request& request, const byte_sink& sink) {
+  RATCHET_TRY(auto client, connect_to(from));
   if (client) {
     client->wait_longer({k_patience, k_patience});
     return client->ask(to_words(request), sink);
   }
+  RATCHET_TRY(check_group(from));
   const system_clock_port clock;
-  auto taken = checkpoint_directory(state, request.target, clock.now());
+  auto taken = checkpoint_directory(from.path, request.target, clock.now());
   if (!taken) {
     return explain_busy(std::move(taken).error(),
                         "an instance that is starting or stopping does not answer; try again");
@@ -50,7 +50,7 @@ int checkpoint(const checkpoint_options& options) {
     return report(
         {errc::usage, "no directory is named", "name the directory to make, as in /backup/ratchet", {}});
   standard_output out;
-  const auto done = take(directory.value().path, {target, options.output == output_format::json},
+  const auto done = take(directory.value(), {target, options.output == output_format::json},
                          [&](std::string_view piece) { return out.write(piece); });
   return done ? out.end() : report(done.error());
 }

@@ -8,23 +8,47 @@
 #include <cstring>
 #include <utility>
 
-#include "control/client.hpp"
 #include "core/typed_command.hpp"
+#include "ports/foreign_group.hpp"
 #include "store/open/read_only.hpp"
 #include "text/byte_sink.hpp"
 
 namespace ratchet::cli {
 
-reported<void> read_directory(const std::filesystem::path& directory,
+namespace {
+
+[[nodiscard]] reported<void> must_be_of_group(const directory_to_read& directory, const read_only_store& s) {
+  if (!directory.group) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (auto foreign = foreign_group(directory.path, s.group(), *directory.group)) return std::move(*foreign);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+}  // namespace
+
+reported<std::optional<control_client>> connect_to(const directory_to_read& directory) {
+  RATCHET_TRY(auto client, control_client::connect(directory.path));
+  if (client && directory.group) client->ask_of_group(*directory.group);
+  return client;
+}
+
+reported<void> check_group(const directory_to_read& directory) {
+  const auto opened = open_store_read_only(directory.path);
+  if (!opened) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return must_be_of_group(directory, *opened.value());
+}
+
+reported<void> read_directory(const directory_to_read& directory,
                               const std::function<reported<void>(const store_view&)>& read) {
-  auto opened = open_store_read_only(directory);
+  auto opened = open_store_read_only(directory.path);
   if (!opened) {
     return explain_busy(std::move(opened).error(),
                         "an instance that is starting or stopping does not answer; try again");
   }
+  RATCHET_TRY(must_be_of_group(directory, *opened.value()));
   const auto view = opened.value()->view();
   if (!view) {
-    return problem{view.error(), "cannot read " + directory.string() + ": " + view.error().message(), "", {}};
+    return problem{
+        view.error(), "cannot read " + directory.path.string() + ": " + view.error().message(), "", {}};
   }
   return read(*view.value());
 }
@@ -34,9 +58,9 @@ namespace {
 /// Asks the instance that runs on the directory; where none does, reads the directory.
 reported<void> read_either(const directory_to_read& directory, const read_request& request,
                            const byte_sink& sink) {
-  RATCHET_TRY(auto client, control_client::connect(directory.path));
+  RATCHET_TRY(auto client, connect_to(directory));
   if (client) return client->ask(request, sink);
-  return read_directory(directory.path, [&](const store_view& view) {
+  return read_directory(directory, [&](const store_view& view) {
     return answer_request({view, directory.streams, nullptr}, request, sink);
   });
 }
@@ -63,11 +87,16 @@ void require_source(source_option& option) {
 reported<directory_to_read> directory_of(const source_option& option) {
   if (!option.state.empty()) {
     set_command_source("--state " + shell_word(option.state.string()));
-    return directory_to_read{option.state, {}};
+    return directory_to_read{option.state};
   }
   RATCHET_TRY(const config loaded, load(option.config, config_use::state_only));
-  directory_to_read found{loaded.state.path, {}};
-  for (const stream_config& stream : loaded.streams) found.streams.push_back(stream.name);
+  return directory_of(loaded);
+}
+
+directory_to_read directory_of(const config& of) {
+  directory_to_read found{of.state.path};
+  for (const stream_config& stream : of.streams) found.streams.push_back(stream.name);
+  found.group = of.kafka.group;
   return found;
 }
 

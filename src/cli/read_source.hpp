@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "control/client.hpp"
 #include "control/requests.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
@@ -26,7 +28,8 @@ struct source_option {
 
 struct directory_to_read {
   std::filesystem::path path;
-  std::vector<std::string> streams;  ///< that the config names; none with --state
+  std::vector<std::string> streams{};  ///< that the config names; none with --state
+  std::optional<std::string> group{};  ///< of the config; none with --state: the directory may be anybody's
 };
 
 /// -c with its overrides, or --state; one of them. `option` must outlive the command's callback.
@@ -37,6 +40,16 @@ void require_source(source_option&);
 
 /// Errors: as load_config().
 [[nodiscard]] reported<directory_to_read> directory_of(const source_option&);
+
+[[nodiscard]] directory_to_read directory_of(const config&);
+
+/// Connects to the instance that runs on the directory; it refuses a config of another consumer group. None
+/// where no instance runs. Errors: as control_client::connect().
+[[nodiscard]] reported<std::optional<control_client>> connect_to(const directory_to_read&);
+
+/// Whether a stopped directory is of the config's consumer group. What cannot be opened is not looked at.
+/// Errors: state_foreign.
+[[nodiscard]] reported<void> check_group(const directory_to_read&);
 
 /// Standard output, byte for byte. A reader that has gone is no error: it has seen what it wanted.
 class standard_output {
@@ -59,8 +72,9 @@ class standard_output {
 [[nodiscard]] int answer(const source_option&, const read_request&);
 
 /// Opens a directory that no instance has open for reading alone, and calls `read` with a view of it. Errors:
-/// as open_store_read_only(); of store::view(); of `read`.
-[[nodiscard]] reported<void> read_directory(const std::filesystem::path&,
+/// as open_store_read_only(); state_foreign, where it is another consumer group's than the config's; of
+/// store::view(); of `read`.
+[[nodiscard]] reported<void> read_directory(const directory_to_read&,
                                             const std::function<reported<void>(const store_view&)>& read);
 
 /// The problem of a directory that could not be opened beside whoever has it open.

@@ -27,7 +27,7 @@ reported<void> ask(const sinks_options& o, const byte_sink& sink) {
   RATCHET_TRY(const auto directory, directory_of(o.source));
   constexpr std::chrono::seconds k_opening_patience{60};
   wait_for_directory(directory.path, k_opening_patience);
-  RATCHET_TRY(auto client, control_client::connect(directory.path));
+  RATCHET_TRY(auto client, connect_to(directory));
   if (!client) {
     return problem{errc::source_unavailable,
                    "no instance is running on " + directory.path.string(),

@@ -59,13 +59,15 @@ reported<void> count_streams(const std::filesystem::path& path, verified& into) 
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-reported<verified> verify_directory(const std::filesystem::path& path) {
+reported<verified> verify_directory(const directory_to_read& directory) {
+  const std::filesystem::path& path = directory.path;
   constexpr const char* k_stop_first =
       "stop the instance first: verify needs a directory that does not change";
   RATCHET_TRY(const auto running, control_client::connect(path));
   if (running) {
     return problem{errc::state_busy, "an instance is running on " + path.string(), k_stop_first, {}};
   }
+  RATCHET_TRY(check_group(directory));
   verified result_of;
   auto findings = verify_store(path);
   if (!findings) return explain_busy(std::move(findings).error(), k_stop_first);
@@ -110,7 +112,7 @@ std::string verified_as_text(const std::filesystem::path& path, const verified& 
 int verify(const verify_options& options) {
   const auto directory = directory_of(options.source);
   if (!directory) return report(directory.error());
-  const auto checked = verify_directory(directory.value().path);
+  const auto checked = verify_directory(directory.value());
   if (!checked) return report(checked.error());
   standard_output out;
   out.write(options.output == output_format::json

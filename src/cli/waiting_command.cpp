@@ -205,7 +205,8 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   RATCHET_TRY(auto settings, load(o.list.source.config, config_use::state_only));
   constexpr std::chrono::seconds k_opening_patience{60};
   wait_for_directory(settings.state.path, k_opening_patience);
-  RATCHET_TRY(auto client, control_client::connect(settings.state.path));
+  const directory_to_read directory = directory_of(settings);
+  RATCHET_TRY(auto client, connect_to(directory));
   if (client) {
     constexpr std::chrono::hours k_patience{24};  // a daemon that dies ends the wait
     client->wait_longer({k_patience, k_patience});
@@ -218,13 +219,11 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
                    "run first, or name another",
                    {}};
   }
-  std::vector<std::string> names;
-  for (const stream_config& s : settings.streams) names.push_back(s.name);
   // What is only told changes nothing: a start that writes would take the config's meaning, and discard what
   // it says is to be discarded.
   if (!o.request.act) {
-    return read_directory(settings.state.path, [&](const store_view& view) {
-      return answer_waiting(view, names, o.request, {}, sink);
+    return read_directory(directory, [&](const store_view& view) {
+      return answer_waiting(view, directory.streams, o.request, {}, sink);
     });
   }
   lift_descriptor_limit();

@@ -2,6 +2,7 @@
 #include "control/client.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace ratchet {
 
@@ -17,7 +18,10 @@ reported<void> control_client::ask(const read_request& request, const byte_sink&
 }
 
 reported<void> control_client::ask(std::span<const std::string> words, const byte_sink& sink) {
-  const std::string bytes = encode_request(words);
+  std::vector<std::string> all;
+  if (group_) all = {k_of_group, *group_};
+  all.insert(all.end(), words.begin(), words.end());
+  const std::string bytes = encode_request(all);
   const auto deadline = std::chrono::steady_clock::now() + timeouts_.first_byte;
   // Whether the request went out whole does not matter: the server may have said no before its end.
   static_cast<void>(write_exactly(socket_.get(), bytes.data(), bytes.size(), deadline, -1));

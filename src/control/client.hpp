@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "control/protocol.hpp"
 #include "control/requests.hpp"
@@ -27,6 +29,9 @@ class control_client {
   [[nodiscard]] reported<void> ask(const read_request&, const byte_sink&);
   /// The same for any request, as words.
   [[nodiscard]] reported<void> ask(std::span<const std::string> words, const byte_sink&);
+  /// The group of the config in whose name it is asked; an instance of another one refuses with
+  /// state_foreign.
+  void ask_of_group(std::string group) { group_ = std::move(group); }
   /// For what takes longer than a read: in place of the timeouts given at connect().
   void wait_longer(const response_timeouts& timeouts) noexcept { timeouts_ = timeouts; }
 
@@ -36,6 +41,7 @@ class control_client {
 
   unique_fd socket_;
   response_timeouts timeouts_;
+  std::optional<std::string> group_;  ///< none: whoever answers
 };
 
 }  // namespace ratchet

@@ -26,9 +26,13 @@
 /// Status 0: the chunks are the answer. Another status is an errc, and the chunks are the message, a NUL and
 /// the hint. What ends without an end was cut, and is never taken for a short answer. The end 0xFFFFFFFF says
 /// that the answer failed half way; a response with the reason follows.
+///
+/// The words of any request may begin with k_of_group and the consumer group of whose config it is asked: an
+/// instance of another group refuses it.
 namespace ratchet {
 
 constexpr std::uint8_t k_control_version = 1;
+constexpr const char* k_of_group = "of-group";
 constexpr std::size_t k_max_request_bytes = std::size_t{64} << 10;
 constexpr std::size_t k_max_chunk_bytes = std::size_t{64} << 10;
 

@@ -20,6 +20,7 @@
 #include "control/protocol.hpp"
 #include "control/requests.hpp"
 #include "control/socket.hpp"
+#include "ports/foreign_group.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 #include "ports/wait_until_durable.hpp"
@@ -63,7 +64,7 @@ struct worker {
 struct control_server::implementation {
   implementation(std::filesystem::path dir, store& s, std::vector<std::string> names,
                  const instance_status& b, const control_limits& l, checkpoint_taker* taker, waiting_actor a,
-                 sink_actor s_actor)
+                 sink_actor s_actor, std::string g)
       : state_dir{std::move(dir)},
         from{s},
         streams{std::move(names)},
@@ -71,7 +72,8 @@ struct control_server::implementation {
         limits{l},
         checkpoints{taker},
         actor{std::move(a)},
-        of_sinks{std::move(s_actor)} {}
+        of_sinks{std::move(s_actor)},
+        group{std::move(g)} {}
 
   std::filesystem::path state_dir;
   store& from;
@@ -81,6 +83,7 @@ struct control_server::implementation {
   checkpoint_taker* checkpoints;  ///< may be null
   waiting_actor actor;            ///< may be empty
   sink_actor of_sinks;            ///< may be empty
+  std::string group;              ///< of consumers; of the config
 
   unique_fd listener;
   unique_fd stop;              ///< readable for good once the server has to end; never read
@@ -235,6 +238,10 @@ void control_server::implementation::answer(worker& w) {
 
 reported<void> control_server::implementation::answer_words(std::span<const std::string> words,
                                                             int connection, const byte_sink& sink) {
+  if (words.size() > 1 && words[0] == k_of_group) {
+    if (auto foreign = foreign_group(state_dir, group, words[1])) return std::move(*foreign);
+    words = words.subspan(2);
+  }
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
   if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, connection, sink);
   if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
@@ -310,9 +317,9 @@ reported<std::unique_ptr<control_server>> control_server::start(const std::files
                                                                 const instance_status& status,
                                                                 const control_limits& limits,
                                                                 checkpoint_taker* taker, waiting_actor actor,
-                                                                sink_actor of_sinks) {
+                                                                sink_actor of_sinks, std::string group) {
   auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), status, limits, taker,
-                                               std::move(actor), std::move(of_sinks));
+                                               std::move(actor), std::move(of_sinks), std::move(group));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->stop.valid() || !self->finished.valid()) {

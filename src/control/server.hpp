@@ -39,12 +39,13 @@ struct control_limits {
 /// Lifetime: store, status and taker must outlive it. Where the store has to be opened again, end this first.
 class control_server {
  public:
-  /// Starts listening. `streams` are the configured ones. The caller holds the directory's lock.
+  /// Starts listening. `streams` are the configured ones; whoever asks in the name of another group than
+  /// `group` is refused. The caller holds the directory's lock.
   /// Errors: state_busy, where somebody else listens there; io.
   [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
       const std::filesystem::path& state_dir, store&, std::vector<std::string> streams,
       const instance_status&, const control_limits& limits = {}, checkpoint_taker* = nullptr,
-      waiting_actor = {}, sink_actor = {});
+      waiting_actor = {}, sink_actor = {}, std::string group = {});
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the
   /// store.
   ~control_server();

@@ -11,6 +11,7 @@
 
 #include "core/reducers.hpp"
 #include "core/typed_command.hpp"
+#include "ports/foreign_group.hpp"
 #include "store/engine/rocksdb_error.hpp"
 #include "store/layout/meaning.hpp"
 #include "store/layout/tables.hpp"
@@ -20,14 +21,6 @@
 namespace ratchet {
 
 namespace {
-
-problem other_group(const store_options& options, const std::string& stored) {
-  return {make_error_code(errc::state_foreign),
-          "the state directory " + options.path.string() + " belongs to the consumer group \"" + stored +
-              "\", the config has \"" + options.group + "\"; no file was changed",
-          "change kafka.group back, or name another state.path",
-          {}};
-}
 
 /// A stream whose state a program's own reducer has made, while the config names one of Ratchet's.
 struct forgotten_reducer {
@@ -155,8 +148,8 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
     // Nothing was read or claimed by it, as that wants a group: it takes its first one.
     out.known.identity->group = options.group;
     out.changed = true;
-  } else if (out.known.identity->group != options.group) {
-    return other_group(options, out.known.identity->group);
+  } else if (auto foreign = foreign_group(options.path, out.known.identity->group, options.group)) {
+    return std::move(*foreign);
   }
   if (auto left = find_left_behind(options, found)) return std::move(*left);
   std::uint32_t highest = 0;

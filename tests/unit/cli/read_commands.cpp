@@ -172,21 +172,59 @@ TEST_F(read_commands, status_lists_rejected_records_and_audit_rows_when_asked) {
   EXPECT_NE(none.out.find("\"rejected_records\":[]"), std::string::npos) << none.out;
 }
 
+/// As the fixture's store is made, but for the group.
+std::string config_of(const std::string& state, const std::string& group) {
+  return "version: 1\n"
+         "kafka: {brokers: [\"127.0.0.1:9\"], group: " +
+         group +
+         "}\n"
+         "state: {path: " +
+         state +
+         "}\n"
+         "streams:\n"
+         "  - name: payments\n"
+         "    topics: [payment-status]\n"
+         "    start: earliest\n"
+         "    envelope: {format: json, event_id: /id, aggregate: /a, sequence: /s}\n"
+         "    order: latest\n"
+         "    dedup: {ids: uuidv7, window: 24h}\n"
+         "    reducer: {kind: replace}\n";
+}
+
 TEST_F(read_commands, read_the_directory_that_a_config_names) {
   const auto file = scratch("ratchet.yaml");
-  std::ofstream{file} << "version: 1\n"
-                         "state: {path: " +
-                             state() +
-                             "}\n"
-                             "streams:\n"
-                             "  - name: payments\n"
-                             "    envelope: {format: json, event_id: /id, aggregate: /a, sequence: /s}\n"
-                             "    order: latest\n"
-                             "    dedup: {ids: uuidv7, window: 24h}\n"
-                             "    reducer: {kind: replace}\n";
+  std::ofstream{file} << config_of(state(), std::string{"group-1"});
   const ended got = ratchet({"get", "-c", file.string(), "payments", "p2"});
   EXPECT_EQ(got.status, 0) << got.err;
   EXPECT_EQ(got.out, "{\n \"paid\": 2}");
+}
+
+/// As with a relative `state.path`, typed where another service has its state.
+TEST_F(read_commands, refuse_the_directory_of_another_consumer_group) {
+  const auto file = scratch("ratchet.yaml");
+  std::ofstream{file} << config_of(state(), "staging");
+  const std::string c = file.string();
+  const std::string copy = scratch("copy").string();
+  const std::vector<std::vector<std::string>> commands = {
+      {"get", "-c", c, "payments", "p2"},
+      {"scan", "-c", c, "payments"},
+      {"status", "-c", c},
+      {"explain", "-c", c, "payments", "--aggregate", "p2"},
+      {"waiting", "list", "-c", c},
+      {"verify", "-c", c},
+      {"waiting", "discard", "-c", c, "payments", "--all"},
+      {"checkpoint", "-c", c, copy}};
+  for (const auto& words : commands) {
+    const ended got = ratchet(words);
+    EXPECT_EQ(got.status, 78) << words[0];
+    EXPECT_EQ(got.out, "") << words[0];
+    EXPECT_NE(got.err.find("the state directory " + state() + " belongs to the consumer group \"" +
+                           std::string{"group-1"} + "\", the config has \"staging\""),
+              std::string::npos)
+        << words[0] << ": " << got.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  EXPECT_EQ(ratchet({"get", "--state", state(), "payments", "p2"}).status, 0) << "--state names no group";
 }
 
 TEST_F(read_commands, ask_for_a_config_or_a_directory_and_not_for_both) {

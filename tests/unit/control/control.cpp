@@ -108,6 +108,28 @@ TEST_F(control, reports_that_no_instance_runs_where_there_is_no_socket) {
   EXPECT_FALSE(no_directory.value());
 }
 
+TEST_F(control, answers_its_own_consumer_group_alone_where_a_group_asks) {
+  const auto server =
+      control_server::start(directory_.path(), store_, {"payments"}, status_, {}, nullptr, {}, {}, "prod");
+  ASSERT_TRUE(server);
+  const auto ask_of = [&](const char* group) {
+    std::string answer;
+    control_client asking = client(directory_.path());
+    asking.ask_of_group(group);
+    const auto asked = asking.ask(get("p1"), [&](std::string_view piece) {
+      answer += piece;
+      return true;
+    });
+    return asked ? answer : asked.error().code.message() + ": " + asked.error().message;
+  };
+  EXPECT_EQ(ask_of("prod"), R"({"a": 1})");
+  EXPECT_EQ(ask_of("staging"), make_error_code(errc::state_foreign).message() + ": the state directory " +
+                                   directory_.path().string() +
+                                   " belongs to the consumer group \"prod\", the config has \"staging\"; no "
+                                   "file was changed");
+  EXPECT_EQ(ask(get("p1")), R"({"a": 1})") << "who names no group reads the directory, whoever's it is";
+}
+
 /// A decision may have to wait; one that its operator has broken off must not be made.
 TEST_F(control, tells_a_decision_that_whoever_asked_for_it_is_gone) {
   std::atomic<int> looks{0};
