@@ -254,11 +254,13 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
 
 /// The corrected payload. Errors: io; usage.
 reported<std::string> payload_in(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  std::string bytes{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.good() && !in.eof()) return problem{errc::io, "cannot read " + path, "", {}};
   // A request is 64 KiB at most, and the event is named beside it.
   constexpr std::size_t k_most = std::size_t{48} << 10U;
+  std::ifstream in{path, std::ios::binary};
+  std::string bytes(k_most + 1, '\0');  // a device may have no end
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  if (!in.good() && !in.eof()) return problem{errc::io, "cannot read " + path, "", {}};
   if (bytes.size() > k_most)
     return problem{errc::usage, path + " is longer than 48 KiB", "send the event again instead", {}};
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.pop_back();

@@ -1,9 +1,12 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The part of the schema that tells of sinks, and of where messages go.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
 #include <set>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -121,6 +124,9 @@ void read_http(const config_value& value, http_sink_config& out) {
   if (const auto ca = map.get("ca")) {
     std::string path;
     if (ca->text(path) && path.empty()) ca->error("is empty", "a file of certificates in PEM");
+    std::error_code ignored;
+    if (!path.empty() && (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(path, ignored)))
+      ca->error("cannot be read as a file of certificates", "name a file in PEM that this user can read");
     out.ca = path;
   }
 }

@@ -57,6 +57,7 @@ enum class malformed_reason : std::uint8_t {
   key_invalid,         ///< a key that is not what `envelope.key` says
   longer_array,        ///< the config reads one element of an array that has more
   too_many_events,     ///< a record holds more of them than are taken of one
+  copies_too_large,    ///< what each event of a record repeats of it would be too much for all of them
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;

@@ -2,6 +2,9 @@
 // With src/sinks the only place that includes Boost.Beast and Boost.Asio: they take long to compile.
 #include "telemetry/http_server.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -111,6 +114,9 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       const auto status = status_of(code);
       return status ? send(plain_answer(*status), true, false) : close();
     }
+    // Who asks on and has not read the answer before gets no other one: each is work for this one thread.
+    if (unread() > 0) return close();
+    const bool asks_ahead = buffer_.size() > 0;
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;
     if (parser_->chunked() || parser_->content_length_remaining().value_or(0) > 0)
@@ -124,7 +130,7 @@ class http_server::implementation::connection : public std::enable_shared_from_t
     } catch (...) {  // NOLINT: whatever it is, this request fails, and nothing else
       return send(plain_answer(http::status::internal_server_error), true, head);
     }
-    send(std::move(made), !request.keep_alive(), head);
+    send(std::move(made), asks_ahead || !request.keep_alive(), head);
   }
 
   void send(http_answer made, bool last, bool head) {
@@ -143,6 +149,12 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       if (code) return self->close();
       last ? self->linger() : self->read();
     });
+  }
+
+  /// So many bytes of answers the client has not taken.
+  int unread() {
+    int bytes = 0;
+    return ::ioctl(stream_.socket().native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
   }
 
   /// Closing with unread bytes would reset the connection, and the client might not see the answer.

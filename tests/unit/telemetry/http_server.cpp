@@ -215,6 +215,17 @@ TEST_F(http_servers, answer_every_request_of_many_clients) {
   EXPECT_EQ(asked, k_clients * k_requests);
 }
 
+TEST_F(http_servers, answer_once_who_asks_ahead_of_the_answers) {
+  start();
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += k_request;
+  const http_connection eager{port()};
+  eager.send(many);
+  (void)eager.read_all();
+  EXPECT_EQ(asked, 1) << "each answer is work that others wait for";
+  EXPECT_EQ(http_get(port(), "/hello").status, 200);
+}
+
 TEST_F(http_servers, end_with_connections_open) {
   start();
   const http_connection silent{port()};
