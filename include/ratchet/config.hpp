@@ -263,6 +263,7 @@ struct stream_config {
   std::vector<std::string> types{};   ///< types of events to handle; others are ignored. Empty: all
   std::vector<std::string> ignore{};  ///< types of events to ignore. In both, `*` may end a type
   bool ignore_tombstones{false};      ///< ignore null values
+  std::string ignore_having{};        ///< a field: ignore events that have it, and not as null; empty: none
   ratchet::order order{order::latest};
   ratchet::ties ties{ties::usual};                           ///< `latest`
   ratchet::after_delete after_delete{after_delete::refuse};  ///< `latest`

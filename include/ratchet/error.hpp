@@ -62,7 +62,7 @@ enum class errc {
   not_running = 34,   ///< no run() is under way, or it ended before the answer. Repeat with the same key.
   timed_out = 35,     ///< no answer in time; it may have been done. Repeat with the same key.
   key_reused = 36,    ///< the key is of a request with another fingerprint. Use a new key.
-  held_back = 37,     ///< the disk or the outbox is nearly full; nothing was done. Repeat later.
+  held_back = 37,     ///< disk, outbox or mailbox is (nearly) full; nothing was done. Repeat later.
   sink_missing = 38,  ///< messages wait for a sink that the config no longer has. Add it, or discard them.
 };
 

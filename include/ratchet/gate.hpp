@@ -23,6 +23,9 @@ struct gate_rules {
   /// one second. The one that comes last is the newest. A partition delivers events in the order of its
   /// offsets.
   bool ties_by_offset{false};
+  /// `latest`: sequences are whole numbers, in epoch 0, or text, in higher epochs. Neither kind has an order
+  /// among the other.
+  bool numbers_or_text{false};
   friend constexpr bool operator==(const gate_rules&, const gate_rules&) = default;
 };
 
@@ -89,6 +92,7 @@ constexpr bool is_below_first(const gate_rules& rules, sequence s) noexcept {
 /// The first event of an aggregate (row 6).
 constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts) noexcept {
   if (rules.order == order::latest) return k_applied;
+  if (facts.in_skipped_gap) return rejected(reject_reason::late);
   if (rules.first == first_number::any) {
     if (facts.below_first) return k_stale;
     // The rule for gaps decides. An event that names its predecessor may begin at any number.
@@ -96,6 +100,11 @@ constexpr decision decide_first(const gate_rules& rules, const gate_facts& facts
   }
   if (is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
   return is_first(facts.incoming, rules, facts.begins_at) && !facts.blocked ? k_applied : k_parked;
+}
+
+/// True if one of them is a number and the other one is text.
+constexpr bool are_of_two_kinds(const gate_rules& rules, sequence last, sequence next) noexcept {
+  return rules.numbers_or_text && (last.epoch == 0) != (next.epoch == 0);
 }
 
 /// An event that claims the number of the last one (row 7).
@@ -125,6 +134,8 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
   }
   if (facts.incoming == *facts.last) return decide_equal(rules, facts);
   const bool seen = facts.has_id && facts.id_seen;
+  if (are_of_two_kinds(rules, *facts.last, facts.incoming))
+    return seen ? k_duplicate : rejected(reject_reason::sequence_mixed);
   if (facts.incoming < *facts.last) {
     if (seen) return k_duplicate;
     if (facts.in_skipped_gap) return rejected(reject_reason::late);
@@ -132,6 +143,7 @@ constexpr decision decide_equal(const gate_rules& rules, const gate_facts& facts
   }
   if (seen) return rejected(reject_reason::id_reused);
   if (rules.order == order::latest) return k_applied;
+  if (facts.in_skipped_gap) return rejected(reject_reason::late);
   const bool takes_epochs = rules.epoch_change == epoch_change::accept;
   if (takes_epochs && is_below_first(rules, facts.incoming)) return rejected(reject_reason::below_first);
   return is_successor(*facts.last, facts.incoming, rules, facts.begins_at) && !facts.blocked ? k_applied

@@ -95,12 +95,13 @@ enum class verdict : std::uint8_t {
 /// Why a record was rejected.
 enum class reject_reason : std::uint8_t {
   none,
-  malformed,    ///< Ratchet cannot decode it
-  conflict,     ///< two events claim one sequence number
-  too_old,      ///< it is older than the window, so Ratchet cannot tell whether it was handled
-  late,         ///< its number was skipped before it came
-  id_reused,    ///< a new sequence number under the id of a handled event
-  below_first,  ///< `strict`: its number is below `first`
+  malformed,       ///< Ratchet cannot decode it
+  conflict,        ///< two events claim one sequence number
+  too_old,         ///< it is older than the window, so Ratchet cannot tell whether it was handled
+  late,            ///< its number was skipped before it came
+  id_reused,       ///< a new sequence number under the id of a handled event
+  below_first,     ///< `strict`: its number is below `first`
+  sequence_mixed,  ///< CloudEvents in `latest`: a number where the aggregate has text, or the other way round
 };
 
 /// The verdict of the gate, and the final verdict of a step, for one record.

@@ -22,6 +22,7 @@
 #include "kafka/kafka_publisher.hpp"
 #include "kafka/kafka_source.hpp"
 #include "pipeline/audit_rows.hpp"
+#include "ports/error_class.hpp"
 #include "ports/thread_edge.hpp"
 #include "reports/table_reading.hpp"
 #include "store/engine/open_files.hpp"
@@ -95,7 +96,7 @@ engine::engine(config c, stream_list streams, engine_options options)
       status_{options_.clock->now()},
       meter_{*options_.clock},
       pages_{status_, meter_},
-      checkpoints_{config_.state.path, errands_, *options_.clock, options_.log} {}
+      checkpoints_{config_.state.path, inbox_.tasks, *options_.clock, options_.log} {}
 
 engine::~engine() {
   stop_serving();
@@ -173,7 +174,7 @@ std::optional<problem> engine::read_opened_store() {
 }
 
 void engine::stop_serving() {
-  errands_.close();  // who waits for this thread would else be waited for
+  inbox_.tasks.close();  // who waits for this thread would else be waited for
   control_.reset();
 }
 
@@ -214,10 +215,10 @@ result<table_page> engine::scan(const table_range& range) const {
 reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
-  errands_.open();  // first: who asks in the first moment waits for the owner
+  inbox_.tasks.open();  // first: who asks in the first moment waits for the owner
   RATCHET_TRY(control_,
               control_server::start(config_.state.path, *store_, std::move(names), status_, {}, &checkpoints_,
-                                    actor_of(errands_, *store_), sink_actor_of(errands_)));
+                                    actor_of(inbox_.tasks, *store_), sink_actor_of(inbox_.tasks)));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -261,8 +262,8 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
-    wanted.wants_headers =
-        wanted.wants_headers || reads_headers(s->config.envelope) || !s->config.dead_letter.empty();
+    wanted.wants_headers = wanted.wants_headers || reads_headers(s->config.envelope) ||
+                           is_of_header(s->config.ignore_having) || !s->config.dead_letter.empty();
   }
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
@@ -292,7 +293,7 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
   consumer_session session{{config_, streams_, tasks_, *store_, from.get(), *options_.clock, status_, meter_,
-                            options_.log, &errands_, options_.space, outlet.value().get(), &transactions_,
+                            options_.log, &inbox_, options_.space, outlet.value().get(),
                             sinks.value().outlets, [this] { return accept_start(); }},
                            {until_end,
                             {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
@@ -332,7 +333,7 @@ std::optional<problem> engine::run(bool until_end, const std::atomic<bool>& stop
   }
   status_.forget_questions();
   auto failed = run_once(until_end, stop);
-  // A stopped partition asks by itself, on the status.
+  // A stopped partition asks by itself, in the status.
   if (failed && failed->code != make_error_code(errc::partition_stopped)) {
     const std::scoped_lock lock{questions_mutex_};
     refused_for_ = failed->questions;
@@ -366,7 +367,7 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   meter_.publish(sample_of(tasks_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
   tell_start(options_.log, config_, *store_);
-  transactions_.open();
+  inbox_.transactions.open();
   std::optional<problem> failed;
   bool lacks_thread = false;
   const auto work = [&] {
@@ -386,7 +387,7 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
                                                      "start again: nothing that was durable is lost",
                                                      {}};
                                        });
-  transactions_.close();
+  inbox_.transactions.close();
   if (!ended_by_itself || lacks_thread) {
     // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.
     if (auto worse = reopen_store(*failed)) return worse;
@@ -410,14 +411,13 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
         if (outages_.due(options_.clock->steady()))
           tell(options_.log, log_kind::brokers_away, "{}; Ratchet tries again{}", ended.why->message,
                outages_.suppressed());
-        wait(ended.why->code == make_error_code(errc::access_denied) ? k_denied_pause : k_new_client_pause,
-             stop);
+        wait(classify(ended.why->code) == error_class::denied ? k_denied_pause : k_new_client_pause, stop);
         break;
       case next_move::rebuild:
         failed = rebuild(ended.why ? ended.why->message : std::string{});
         break;
       case next_move::open_store:
-        transactions_.store_lost();
+        inbox_.transactions.store_lost();
         failed = reopen_store(*ended.why);
         break;
       case next_move::make_client:

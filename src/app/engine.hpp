@@ -13,10 +13,9 @@
 
 #include "consumer/consumer_session.hpp"
 #include "consumer/session_loop.hpp"
-#include "consumer/transaction_queue.hpp"
 #include "control/checkpoint_request.hpp"
 #include "control/server.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/mailbox.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
 #include "ports/store.hpp"
@@ -101,7 +100,7 @@ class engine {
   /// nothing the second time. Errors: of the store.
   [[nodiscard]] std::optional<problem> accept_start();
   /// Does what others ask of the owner of the store; to be called between steps by whoever drives them.
-  void serve_others(pipeline& way) { errands_.serve({*store_, way}); }
+  void serve_others(pipeline& way) { inbox_.tasks.run_next({*store_, way}); }
   /// When the records of the last session of run() flowed.
   [[nodiscard]] const flow_times& times() const noexcept { return times_; }
   /// What this run did so far, stream by stream.
@@ -171,8 +170,7 @@ class engine {
   health_pages pages_;
   mutable std::shared_mutex store_mutex_;  ///< held by readers, and while the store is opened again
   std::unique_ptr<store> store_;
-  owner_errands errands_;
-  transaction_queue transactions_;
+  mailbox inbox_;
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;

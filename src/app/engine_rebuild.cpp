@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/engine.hpp"
+#include "ports/error_class.hpp"
 #include "store/open/read_only.hpp"
 #include "text/quoted.hpp"
 
@@ -20,16 +21,16 @@ namespace {
 /// changed lines are listed). Another group's directory, or something that is no store at all, is not put
 /// aside.
 [[nodiscard]] bool rebuild_mends(const problem& p) {
-  return p.code == make_error_code(errc::state_damaged) ||
-         (p.code == make_error_code(errc::state_foreign) && !p.diagnostics.empty());
+  const error_class of = classify(p.code);
+  return of == error_class::damaged || (of == error_class::foreign && !p.diagnostics.empty());
 }
 
 /// Such a problem says what it asks, too. The parts of a changed meaning are asked where they are found.
 void ask(problem& p) {
   if (!p.questions.empty() || !rebuild_mends(p)) return;
   question& asked = p.questions.emplace_back();
-  asked.kind = p.code == make_error_code(errc::state_damaged) ? question_kind::damaged_state
-                                                              : question_kind::changed_meaning;
+  asked.kind = classify(p.code) == error_class::damaged ? question_kind::damaged_state
+                                                        : question_kind::changed_meaning;
   asked.message = p.message;
   asked.hint = p.hint;
   asked.choices.push_back({resume_option::rebuild});

@@ -81,7 +81,7 @@ reported<transacted> engine::transact(std::string_view stream, std::string_view 
                    "an idempotency key is often a UUID");
   }
   if (!function) return refusal(errc::usage, "a transaction needs a function", "");
-  if (transactions_.is_owner()) {
+  if (inbox_.transactions.is_owner()) {
     return refusal(errc::usage, "transact() was called on the thread of run()",
                    "call it on another thread; a reducer or a transaction publishes with fx.publish");
   }
@@ -91,13 +91,13 @@ reported<transacted> engine::transact(std::string_view stream, std::string_view 
         "the end of a run waits for the callback, which would wait for the run: let another thread "
         "of the program call it, and answer `again` until that is done");
   }
-  transaction_queue::wanted wanted{.stream = static_cast<std::size_t>(at - streams_.begin()),
-                                   .aggregate = std::string{aggregate},
-                                   .id = *id,
-                                   .fingerprint = std::nullopt,
-                                   .function = &function};
+  posted_transactions::wanted wanted{.stream = static_cast<std::size_t>(at - streams_.begin()),
+                                     .aggregate = std::string{aggregate},
+                                     .id = *id,
+                                     .fingerprint = std::nullopt,
+                                     .function = &function};
   if (options.fingerprint) wanted.fingerprint = payload_hash(*options.fingerprint);
-  transaction_answer answer = transactions_.run(std::move(wanted), options.timeout);
+  transaction_answer answer = inbox_.transactions.run(std::move(wanted), options.timeout);
   if (!answer.code) return transacted{std::move(answer.reply), answer.repeated, answer.sequence};
   return problem{answer.code,
                  answer.text.empty() ? answer.code.message() : std::move(answer.text),

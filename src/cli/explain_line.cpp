@@ -15,7 +15,7 @@ namespace {
 
 [[nodiscard]] std::string position_text(const topic_partition& where, event_place place) {
   if (where.topic.empty()) return "line:" + to_text(place);
-  return to_string(where) + "@" + to_text(place);
+  return to_string(where, place);
 }
 
 [[nodiscard]] sequence_spelling numbers_of(const stream_definition& s) {

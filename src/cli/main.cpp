@@ -1,4 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -51,9 +54,19 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
       {ratchet::make_error_code(ratchet::errc::io), "cannot write to standard output" + why, "", {}});
 }
 
+/// A standard stream that the caller has closed would be the next file that is opened, one of the state
+/// perhaps, and what is printed would go there. Opened in the other direction, so that using it still fails.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+      static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a write above `ulimit -f` then says EFBIG
   ratchet::cli::command_line line;
   line.arguments.assign(argv, argv + argc);

@@ -106,8 +106,8 @@ void add_filter_options(CLI::App& command, list_options& o) {
   command
       .add_option("--reason", o.request.waiting.reason,
                   "Only events with this reason (gap, epoch, behind, ready, limit, reducer, too_old; of "
-                  "rejected records malformed, conflict, too_old, late, id_reused, below_first), or with "
-                  "this text in their error")
+                  "rejected records malformed, conflict, too_old, late, id_reused, below_first, "
+                  "sequence_mixed), or with this text in their error")
       ->type_name("TEXT");
   command
       .add_option("--older-than", o.older_than, "Only events first seen this long ago or longer, as in 1h")

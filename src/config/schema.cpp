@@ -35,7 +35,7 @@ constexpr known_key k_stream_keys[] = {
     {"handling"},     {"retention"}, {"dead_letter"},  {"rejections"}, {"record_times"}, {"ties"},
     {"after_delete"}, {"too_old"},   {"record_times"}, {"types"},      {"ignore"},
 };
-constexpr known_key k_ignore_keys[] = {{"types"}, {"tombstones"}};
+constexpr known_key k_ignore_keys[] = {{"types"}, {"tombstones"}, {"has"}};
 constexpr known_key k_dedup_keys[] = {{"ids"}, {"window"}, {"max_skew"}};
 
 void read_state(const config_value& value, state_config& out) {
@@ -201,6 +201,8 @@ void read_ignore(const config_value& value, stream_config& out) {
     constexpr std::string_view k_names[] = {"false", "true"};
     out.ignore_tombstones = tombstones->word(k_names) == 1;
   }
+  if (const auto has = map.get("has"); has && has->text(out.ignore_having) && out.ignore_having.empty())
+    has->error("is empty", "as in /resolved");
 }
 
 /// What order: strict alone looks at.

@@ -71,8 +71,9 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
     out.emplace_back(
         "sequences are compared as text: \"10\" is below \"9\"" +
         std::string{stream.envelope.format == envelope_format::cloudevents
-                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer; an "
-                          "aggregate whose events change from the one to the other is stale from then on"
+                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer; a "
+                          "number is rejected (sequence_mixed) where its aggregate has text, and the other "
+                          "way round"
                         : ""});
   }
   if (stream.envelope.format == envelope_format::cloudevents &&
@@ -96,7 +97,8 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
 void add_limits_of_debezium(const stream_config& stream, std::vector<std::string>& out) {
   if (stream.envelope.position == change_order::log) {
     out.emplace_back(
-        "changes of PostgreSQL, MySQL, MariaDB, SQL Server and Oracle are ordered by the log, those of "
+        "changes of PostgreSQL, MySQL, MariaDB, SQL Server, Oracle and TiCDC are ordered by the log, those "
+        "of "
         "MongoDB by their partition; changes of other connectors are rejected (connector_unknown) unless you "
         "set position: partition");
   } else {

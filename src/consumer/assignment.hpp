@@ -21,11 +21,6 @@ namespace ratchet {
 /// How long one question to the brokers may take.
 inline constexpr std::chrono::milliseconds k_query_timeout{10'000};
 
-/// Of a question about one partition: that its brokers do not answer for it, or not yet know it, passes.
-[[nodiscard]] inline bool is_passing(const std::error_code& code) noexcept {
-  return code == make_error_code(errc::source_unavailable) || code == make_error_code(errc::topic_missing);
-}
-
 /// What the operator said with `--resume`, and what this process has made of it.
 struct resume_wish {
   resume_option option{resume_option::none};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "consumer/store_failure.hpp"
-#include "ports/source_condition.hpp"
+#include "ports/error_class.hpp"
 #include "streams/known_repeats.hpp"
 #include "text/quoted.hpp"
 
@@ -139,7 +139,7 @@ result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const 
   const auto deadline = deps_.clock.steady() + k_topic_patience;
   for (;;) {
     auto found = deps_.source.partitions(topics, k_topics_timeout);
-    const bool may_come = !found && found.error() == make_error_code(errc::topic_missing);
+    const bool may_come = !found && classify(found.error()) == error_class::missing;
     if (!may_come || deps_.stop_requested() || deps_.clock.steady() >= deadline) return found;
     RATCHET_TRY(deps_.source.poll(1, k_look_again));
   }
@@ -161,7 +161,7 @@ session_result cluster_questions::topics_failed(std::error_code code, const std:
   for (const std::string& topic : topics) {
     const auto asked = deps_.source.partitions(std::span{&topic, 1}, k_topic_timeout);
     if (asked) continue;
-    if (asked.error() == make_error_code(errc::topic_missing)) {
+    if (classify(asked.error()) == error_class::missing) {
       missing.push_back(topic);
     } else if (access_kind_of(asked.error()) == access_kind::topic) {
       denied.push_back(topic);
@@ -197,7 +197,7 @@ session_result cluster_questions::failed(const std::string& what, std::error_cod
     why.message = what + ": " + why.message;
     return {session_end::refused, std::move(why)};
   }
-  const bool passing = code == make_error_code(errc::source_unavailable);
+  const bool passing = classify(code) == error_class::away;
   return {passing ? session_end::client_lost : otherwise,
           problem{code,
                   what + ": " + (said ? said->text : code.message()),

@@ -5,6 +5,7 @@
 
 #include "consumer/consumer_session.hpp"
 #include "pipeline/audit_rows.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -18,7 +19,7 @@ constexpr std::chrono::milliseconds k_topics_patience{5'000};
 turn_result<> consumer_session::start_alone() {
   if (const std::vector<std::string> wanted = output_topics(deps_.streams); !wanted.empty()) {
     const auto found = deps_.source.partitions(wanted, k_topics_patience);
-    if (!found && found.error() == make_error_code(errc::source_unavailable)) {
+    if (!found && classify(found.error()) == error_class::away) {
       tell(deps_.log, log_kind::brokers_away,
            "cannot check the output topics: {}; messages wait until the brokers answer",
            found.error().message());

@@ -8,7 +8,7 @@
 #include "consumer/consumer_session.hpp"
 #include "core/shown_text.hpp"
 #include "pipeline/audit_rows.hpp"
-#include "ports/source_condition.hpp"
+#include "ports/error_class.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -215,7 +215,7 @@ turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
   // The same offset twice: it would never end.
   const bool again = troubles_.was_read_again(o.where, offset);
-  const bool is_answered = resolved ? resolved.value().held.empty() : !is_passing(resolved.error());
+  const bool is_answered = resolved ? resolved.value().held.empty() : !passes(classify(resolved.error()));
   if (!is_answered) {
     hold(o.where, o.text);
     tell_of_held();

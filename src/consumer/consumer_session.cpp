@@ -50,7 +50,7 @@ consumer_session::consumer_session(dependencies deps, session_options options)
                 topics_, [this](const topic_partition& where) { return stream_name(where); }}},
       brokers_{{deps_.source, deps_.clock, deps_.status, deps_.log}},
       requests_{{deps_.settings, deps_.tasks, deps_.store, deps_.source, deps_.meter, pipeline_, delivery_,
-                 flow_, deps_.transactions, deps_.errands}},
+                 flow_, deps_.inbox}},
       reporter_{{deps_.settings, deps_.streams, deps_.tasks, deps_.store, deps_.source, deps_.clock,
                  deps_.status, deps_.meter, deps_.log, durability_, flow_}},
       questions_{{deps_.settings, deps_.streams, deps_.store, deps_.source, deps_.clock, topics_,

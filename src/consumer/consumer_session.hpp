@@ -31,7 +31,7 @@
 #include "consumer/session_reporter.hpp"
 #include "consumer/turn_result.hpp"
 #include "pipeline/decode_worker.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/mailbox.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ports/clock.hpp"
 #include "ports/publisher.hpp"
@@ -76,11 +76,10 @@ class consumer_session {
     instance_status& status;
     run_meter& meter;
     log_ptr log;
-    owner_errands* errands{nullptr};           ///< what others want done between steps; may be none
-    const disk_space_port* space{nullptr};     ///< none: the system's
-    publisher* publish_to{nullptr};            ///< none: what the outbox holds stays there
-    transaction_queue* transactions{nullptr};  ///< what other threads want done; may be none
-    std::vector<sink_outlet> sinks{};          ///< those of the config
+    mailbox* inbox{nullptr};                ///< what others want done between steps; may be none
+    const disk_space_port* space{nullptr};  ///< none: the system's
+    publisher* publish_to{nullptr};         ///< none: what the outbox holds stays there
+    std::vector<sink_outlet> sinks{};       ///< those of the config
     /// Called when nothing stands against the start any more, before its first step; may be none.
     std::function<std::optional<problem>()> accept{};
   };

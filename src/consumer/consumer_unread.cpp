@@ -7,6 +7,7 @@
 #include "consumer/consumer_session.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "ports/error_class.hpp"
 #include "text/counted.hpp"
 #include "text/partition_name.hpp"
 
@@ -148,7 +149,7 @@ void consumer_session::ask_brokers(time_point now) {
 void consumer_session::on_bounds_told(const notice::bounds_told& told) {
   brokers_.note_told(told.where);
   if (told.code) {
-    if (told.code == make_error_code(errc::topic_missing)) brokers_.note_answer();  // somebody says so
+    if (classify(told.code) == error_class::missing) brokers_.note_answer();  // somebody says so
     if (partitions_.set_why(told.where, told.code.message())) tell_of_held();
     return;
   }

@@ -9,7 +9,7 @@
 #include "consumer/store_failure.hpp"
 #include "core/typed_command.hpp"
 #include "pipeline/audit_rows.hpp"
-#include "ports/source_condition.hpp"
+#include "ports/error_class.hpp"
 #include "text/partition_name.hpp"
 #include "text/quoted.hpp"
 
@@ -90,7 +90,7 @@ turn_result<> group_ownership::wait_until_alone(const std::optional<committed_of
   for (bool first = true;; first = false) {
     const auto found = deps_.source.members(k_query_timeout);
     // Brokers that cannot say it are worked with; what is claimed is looked at all the same.
-    if (!found && !overridden && found.error() == source_condition::not_offered) return go_on();
+    if (!found && !overridden && classify(found.error()) == error_class::not_offered) return go_on();
     if (!found) return deps_.questions.resume_failed(found.error());
     if (found.value().empty()) return go_on();
     if (deps_.stop_requested()) return session_result{session_end::drained, {}};
@@ -182,7 +182,7 @@ result<std::optional<problem>> group_ownership::must_leave(const std::vector<top
 
 result<bool> group_ownership::is_alone() {
   const auto found = deps_.source.members(k_query_timeout);
-  if (!found && found.error() == source_condition::not_offered) return true;
+  if (!found && classify(found.error()) == error_class::not_offered) return true;
   if (!found) return found.error();
   return std::all_of(found.value().begin(), found.value().end(),
                      [](const group_member& m) { return m.is_this; });
@@ -220,7 +220,7 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
   for (auto of = not_given.begin(); of != not_given.end(); ++of) {
     if (of != not_given.begin() && of->topic == std::prev(of)->topic) continue;
     const auto asked = deps_.source.partitions(std::span{&of->topic, 1}, k_others_timeout);
-    if (!asked && asked.error() != make_error_code(errc::topic_missing)) return go_on();
+    if (!asked && classify(asked.error()) != error_class::missing) return go_on();
     if (!asked) gone.push_back(of->topic);
   }
   show_others(gone.empty()
@@ -248,7 +248,7 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   auto resolved =
       resolve_assignment(deps_.source, deps_.store, deps_.steps, partitions, wish, deps_.clock.now());
   if (!resolved) {
-    if (more && is_passing(resolved.error())) return std::optional<resolved_assignment>{};
+    if (more && passes(classify(resolved.error()))) return std::optional<resolved_assignment>{};
     return deps_.questions.resume_failed(resolved.error());
   }
   resolved_assignment& r = resolved.value();
@@ -317,8 +317,8 @@ store_change group_ownership::change_of_store(resolved_assignment& r) const {
 
 /// An assignment that is not answered blocks the member, and one without a claim must not be read.
 turn_result<bool> group_ownership::claim_failed(std::error_code code, bool more) {
-  const bool moved_on = code == source_condition::not_a_member;
-  if (more && (is_passing(code) || moved_on)) return false;  // they are held on
+  const bool moved_on = classify(code) == error_class::moved_on;
+  if (more && (passes(classify(code)) || moved_on)) return false;  // they are held on
   if (moved_on) {
     tell(deps_.log, log_kind::group_moved_on,
          "the group was rebalanced before this instance claimed it ({}); waiting for the next assignment",

@@ -152,14 +152,14 @@ std::uint64_t outbox_delivery::sent() const {
   return sum;
 }
 
-bool outbox_delivery::is_idle() const {
-  return (!topics_ || topics_->is_idle()) &&
-         std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.is_idle(); });
+bool outbox_delivery::is_drained() const {
+  return (!topics_ || topics_->is_drained()) &&
+         std::all_of(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return s.is_drained(); });
 }
 
-void outbox_delivery::wait_for_busy() {
-  if (topics_ && !topics_->is_idle()) return deps_.topics->wait(k_slice);
-  std::find_if(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return !s.is_idle(); })
+void outbox_delivery::wait_for_undrained() {
+  if (topics_ && !topics_->is_drained()) return deps_.topics->wait(k_slice);
+  std::find_if(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return !s.is_drained(); })
       ->to()
       .wait(k_slice);
 }
@@ -175,8 +175,8 @@ result<void> outbox_delivery::send_the_rest() {
     if (sent() != sent_before) moved = now;
     sent_before = sent();
     const bool told_to_stop = deps_.is_stopping() && now - begin >= k_longest_last_sending;
-    if (is_idle() || told_to_stop || now - moved >= k_last_sending) break;
-    wait_for_busy();
+    if (is_drained() || told_to_stop || now - moved >= k_last_sending) break;
+    wait_for_undrained();
   }
   tell_of_unsent();
   RATCHET_TRY(trim());

@@ -75,8 +75,8 @@ class outbox_delivery {
   [[nodiscard]] result<void> trim();
   [[nodiscard]] result<void> trim_topics();
   [[nodiscard]] std::uint64_t sent() const;
-  void wait_for_busy();
-  [[nodiscard]] bool is_idle() const;
+  void wait_for_undrained();
+  [[nodiscard]] bool is_drained() const;
   void tell_of_unsent() const;
 
   dependencies deps_;

@@ -18,27 +18,27 @@ constexpr std::size_t k_transactions_of_a_turn = 1024;
 }  // namespace
 
 owner_requests::owner_requests(dependencies deps) : deps_{deps} {
-  if (deps_.transactions != nullptr) deps_.transactions->on_asked([this] { deps_.wakes.wake(); });
+  if (deps_.inbox != nullptr) deps_.inbox->on_post([this] { deps_.wakes.wake(); });
 }
 
 owner_requests::~owner_requests() {
-  if (deps_.transactions != nullptr) deps_.transactions->on_asked({});
+  if (deps_.inbox != nullptr) deps_.inbox->on_post({});
 }
 
 bool owner_requests::await_sync() const {
-  return deps_.transactions != nullptr && deps_.transactions->awaits_sync();
+  return deps_.inbox != nullptr && deps_.inbox->transactions.awaits_sync();
 }
 
 void owner_requests::answer() {
-  if (deps_.transactions != nullptr) deps_.transactions->answer(deps_.store.durable_step());
+  if (deps_.inbox != nullptr) deps_.inbox->transactions.answer(deps_.store.durable_step());
 }
 
 result<void> owner_requests::transact() {
-  if (deps_.transactions == nullptr) return success();
-  const tickets taken = deps_.transactions->take(k_transactions_of_a_turn);
+  if (deps_.inbox == nullptr) return success();
+  const tickets taken = deps_.inbox->transactions.take(k_transactions_of_a_turn);
   if (taken.empty()) return success();
   if (deps_.flow.holds_all()) {
-    deps_.transactions->refuse(taken, make_error_code(errc::held_back), deps_.flow.why_all());
+    deps_.inbox->transactions.refuse(taken, make_error_code(errc::held_back), deps_.flow.why_all());
     return success();
   }
   RATCHET_TRY(take(taken));
@@ -52,7 +52,7 @@ result<void> owner_requests::transact() {
 }
 
 result<void> owner_requests::take(const tickets& taken) {
-  transaction_queue& queue = *deps_.transactions;
+  posted_transactions& queue = deps_.inbox->transactions;
   std::map<std::size_t, tickets> by_stream;
   for (const auto& t : taken) by_stream[t->what.stream].push_back(t);
   for (auto at = by_stream.begin(); at != by_stream.end(); ++at) {
@@ -87,11 +87,11 @@ result<void> owner_requests::take(const tickets& taken) {
 }
 
 result<void> owner_requests::serve(bool claimed) {
-  if (deps_.errands != nullptr) {
+  if (deps_.inbox != nullptr) {
     const run_meter::long_work serving{deps_.meter, "taking a checkpoint"};  // flushes everything
-    deps_.errands->serve({deps_.store, deps_.steps, deps_.delivery.refusals(), claimed});
+    deps_.inbox->tasks.run_next({deps_.store, deps_.steps, deps_.delivery.refusals(), claimed});
   }
-  // Whoever asked was told, and goes; here nobody may go on with a store of which nothing is known.
+  // The asker has its answer, and goes; here nobody may go on with a store of which nothing is known.
   if (const std::error_code code = deps_.steps.failed()) return code;
   return success();
 }

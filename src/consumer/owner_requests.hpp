@@ -5,8 +5,7 @@
 
 #include "consumer/flow_control.hpp"
 #include "consumer/outbox_delivery.hpp"
-#include "consumer/transaction_queue.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/mailbox.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ports/source.hpp"
 #include "ports/store.hpp"
@@ -15,7 +14,7 @@
 
 namespace ratchet {
 
-/// What other threads want of the owner, done between steps: transactions, and errands such as checkpoints
+/// Does between steps what other threads posted to the mailbox: transactions, and tasks such as checkpoints
 /// and decisions of operators. Thread-safety: the owner's thread.
 class owner_requests {
  public:
@@ -23,13 +22,12 @@ class owner_requests {
     const config& settings;
     task_list& tasks;
     ratchet::store& store;
-    source& wakes;  ///< its poll ends when a transaction is asked for
+    source& wakes;  ///< its poll ends when something is posted
     run_meter& meter;
     pipeline& steps;
     const outbox_delivery& delivery;
     const flow_control& flow;
-    transaction_queue* transactions{nullptr};  ///< none: nobody asks for any
-    owner_errands* errands{nullptr};           ///< as above
+    mailbox* inbox{nullptr};  ///< none: nobody posts
   };
   explicit owner_requests(dependencies);
   ~owner_requests();
@@ -43,11 +41,11 @@ class owner_requests {
   /// Does those transactions that are asked for, at most so many that records have their turn. Errors: as
   /// pipeline::transact(); of store::sync(). Who waits is then put back for the next session.
   [[nodiscard]] result<void> transact();
-  /// Serves one errand. `claimed`: the state is this instance's to change. Errors: of what it wrote.
+  /// Runs one task. `claimed`: the state is this instance's to change. Errors: of what it wrote.
   [[nodiscard]] result<void> serve(bool claimed);
 
  private:
-  using tickets = std::vector<transaction_queue::ticket_ptr>;
+  using tickets = std::vector<posted_transactions::ticket_ptr>;
   [[nodiscard]] result<void> take(const tickets&);
 
   dependencies deps_;

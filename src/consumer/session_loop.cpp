@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "consumer/session_loop.hpp"
 
+#include "ports/error_class.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -12,26 +14,20 @@ constexpr int k_reopen_limit = 5;
 /// pass.
 constexpr int k_lost_limit = 10;
 
-/// True for what an instance that has claimed the group sits out, as it never leaves by itself: an outage,
-/// rights that were taken away and may be given back, and a topic that brokers do not know, or not yet again.
-[[nodiscard]] bool passes(const std::error_code& code) {
-  return code == make_error_code(errc::source_unavailable) || code == make_error_code(errc::access_denied) ||
-         code == make_error_code(errc::topic_missing);
-}
-
 }  // namespace
 
 next_move session_loop::after(const session_result& ended, bool was_assigned, std::uint64_t durable_step) {
   has_consumed_ = has_consumed_ || was_assigned;
   const bool lost = ended.end == session_end::client_lost && !was_assigned &&
-                    ended.why->code != make_error_code(errc::source_unavailable);
+                    classify(ended.why->code) != error_class::away;
   lost_in_a_row_ = lost ? lost_in_a_row_ + 1 : 0;
   switch (ended.end) {
     case session_end::drained:
     case session_end::caught_up:
       return next_move::end;
     case session_end::refused:
-      return has_consumed_ && passes(ended.why->code) ? next_move::ride_out : next_move::give_up;
+      return has_consumed_ && is_sat_out(classify(ended.why->code)) ? next_move::ride_out
+                                                                    : next_move::give_up;
     case session_end::rebuild:
       return next_move::rebuild;
     case session_end::client_lost:

@@ -84,18 +84,19 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   result<std::uint64_t> linked = make_error_code(errc::internal);
   timestamp taken_at;
   std::chrono::milliseconds held{0};  // so long the owner was kept from its work
-  const errand_end end = owner_.run(
-      [&](owner_errands::access of) {
+  const task_end end = owner_.run(
+      [&](posted_tasks::access of) {
         taken_at = clock_.now();
         const auto began = clock_.steady();
         linked = of.state.checkpoint(progress.linked());
         held = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - began);
       },
       k_owner_patience);
-  if (end == errand_end::closed) {
+  if (end == task_end::closed) {
     return unavailable("the running instance is being stopped, or opens its state again", "try again");
   }
-  if (end != errand_end::done) {
+  if (end == task_end::full) return decision_not_made(end);
+  if (end != task_end::done) {
     return unavailable("the running instance is busy: it took no checkpoint within " +
                            std::to_string(k_owner_patience.count()) + " s",
                        "try again; if that does not help, check the instance's log");

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/posted_tasks.hpp"
 #include "ports/clock.hpp"
 #include "process/log.hpp"
 #include "ratchet/error.hpp"
@@ -38,18 +38,17 @@ struct checkpoint_request {
 /// rest on the caller's. Thread-safety: take() on any thread; one at a time, others are refused.
 class checkpoint_taker {
  public:
-  checkpoint_taker(std::filesystem::path state_dir, owner_errands& owner, const clock_port& clock,
-                   log_ptr log)
+  checkpoint_taker(std::filesystem::path state_dir, posted_tasks& owner, const clock_port& clock, log_ptr log)
       : state_dir_{std::move(state_dir)}, owner_{owner}, clock_{clock}, log_{std::move(log)} {}
 
   /// Errors: usage (the target); source_unavailable (the owner is busy, another checkpoint is being taken, or
-  /// it was cancelled); of the store and the system.
+  /// it was cancelled); held_back (too many tasks wait); of the store and the system.
   [[nodiscard]] reported<checkpoint_taken> take(const std::filesystem::path& target,
                                                 const cancel_check& cancelled);
 
  private:
   std::filesystem::path state_dir_;
-  owner_errands& owner_;
+  posted_tasks& owner_;
   const clock_port& clock_;
   log_ptr log_;
   std::mutex one_at_a_time_;

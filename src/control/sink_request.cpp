@@ -47,9 +47,9 @@ enum class answer : std::uint8_t { none, would, done, under_way };
 }
 
 /// What is done on the owner's thread.
-class sink_errand {
+class sink_task {
  public:
-  sink_errand(const sink_request& request, owner_errands::access of, const std::string& by)
+  sink_task(const sink_request& request, posted_tasks::access of, const std::string& by)
       : request_{request}, of_{of}, by_{by} {}
 
   [[nodiscard]] reported<std::string> run() {
@@ -183,7 +183,7 @@ class sink_errand {
   }
 
   const sink_request& request_;
-  owner_errands::access of_;
+  posted_tasks::access of_;
   const std::string& by_;
   std::map<stream_id, std::string> streams_;
   std::string text_;
@@ -235,13 +235,13 @@ std::optional<sink_request> parse_sink_words(std::span<const std::string> words)
   return r.message ? std::optional{r} : std::nullopt;
 }
 
-sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience) {
+sink_actor sink_actor_of(posted_tasks& owner, const decision_patience& patience) {
   return [&owner, patience](const sink_request& request, const std::string& by,
                             const byte_sink& sink) -> reported<void> {
-    reported<std::string> told = errand_was_cut_short();
+    reported<std::string> told = task_was_cut_short();
     bool may_come = false;
-    const owner_errands::errand errand = [&](owner_errands::access of) {
-      sink_errand asked{request, of, by};
+    const posted_tasks::task task = [&](posted_tasks::access of) {
+      sink_task asked{request, of, by};
       told = asked.run();
       may_come = asked.may_come();
     };
@@ -251,9 +251,9 @@ sink_actor sink_actor_of(owner_errands& owner, const decision_patience& patience
     // Refusals are not in the state: behind a start each is found by sending the message again.
     const auto until = std::chrono::steady_clock::now() + patience.owner;
     for (;;) {
-      const errand_end end =
-          waits_for_claim ? owner.decide(errand, patience, is_wanted) : owner.run(errand, patience.owner);
-      if (end != errand_end::done) return decision_not_made(end);
+      const task_end end =
+          waits_for_claim ? owner.decide(task, patience, is_wanted) : owner.run(task, patience.owner);
+      if (end != task_end::done) return decision_not_made(end);
       if (!may_come || std::chrono::steady_clock::now() >= until || !is_wanted()) break;
       std::this_thread::sleep_for(k_look_again);
     }

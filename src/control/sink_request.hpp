@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "control/protocol.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/posted_tasks.hpp"
 #include "ratchet/error.hpp"
 #include "text/byte_sink.hpp"
 
@@ -47,12 +47,12 @@ struct sink_request {
 
 /// Does what is asked, and tells; what was skipped is durable by then. Errors: usage (no such sink);
 /// not_found (no message fits); check_failed (it is under way); source_unavailable (the owner is busy or
-/// stopping, or has not claimed its group); of the store.
+/// stopping, or has not claimed its group); held_back (too many tasks wait); of the store.
 /// `by`: the user who asks.
 using sink_actor =
     std::function<reported<void>(const sink_request&, const std::string& by, const byte_sink&)>;
 
 /// Has the owner of the sinks do it; what changes the state once it may. Borrows it.
-[[nodiscard]] sink_actor sink_actor_of(owner_errands&, const decision_patience& = {});
+[[nodiscard]] sink_actor sink_actor_of(posted_tasks&, const decision_patience& = {});
 
 }  // namespace ratchet

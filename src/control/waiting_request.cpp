@@ -10,6 +10,7 @@
 #include "control/words.hpp"
 #include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
+#include "decode/record_hash.hpp"
 #include "ports/wait_until_durable.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/replay_outcome.hpp"
@@ -88,18 +89,18 @@ constexpr std::array k_verbs{waiting_verb::replay, waiting_verb::skip, waiting_v
 }
 
 /// Carries out a request: a page of events at a time is taken from the view and handed to the actor.
-class errand_of_request {
+class request_walk {
  public:
-  errand_of_request(const store_view& view, const named_stream& stream, const waiting_request& request,
-                    const waiting_desk& desk, const byte_sink& sink)
+  request_walk(const store_view& view, const named_stream& stream, const waiting_request& request,
+               const waiting_desk& desk, const byte_sink& sink)
       : view_{view}, stream_{stream}, request_{request}, desk_{desk}, sink_{sink} {}
 
   [[nodiscard]] reported<void> run() {
-    const auto walked = each_waiting(
-        view_, stream_, request_.filter,
-        [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
-          return story == nullptr ? sink_({}) : take(aggregate, event.head.sequence, event.bytes());
-        });
+    const auto walked =
+        each_waiting(view_, stream_, request_.filter,
+                     [this](std::string_view aggregate, const waiting_event& event, const wait_story* story) {
+                       return story == nullptr ? sink_({}) : take(aggregate, event.head, event.bytes());
+                     });
     if (!walked) return cannot_read(walked.error());
     if (found_ == 0) take_gap();
     if (!failed_) carry_out();
@@ -108,13 +109,14 @@ class errand_of_request {
   }
 
  private:
-  bool take(std::string_view aggregate, sequence s, std::uint64_t bytes) {
+  bool take(std::string_view aggregate, const waiting_head& head, std::uint64_t bytes) {
     if (request_.filter.limit && found_ >= *request_.filter.limit) return false;
     if (page_bytes_ + bytes > k_bytes_at_a_time) carry_out();
     if (failed_ || !wanted_) return false;
     ++found_;
     page_bytes_ += bytes;
-    page_.push_back({std::string{aggregate}, request_.verb, s, request_.payload});
+    page_.push_back({std::string{aggregate}, request_.verb, head.sequence, request_.payload});
+    payloads_.push_back(request_.payload ? payload_hash(*request_.payload) : head.payload_hash);
     if (page_.size() >= k_at_a_time) carry_out();
     return !failed_ && wanted_;
   }
@@ -127,7 +129,9 @@ class errand_of_request {
     if (!missing) {
       failed_ = cannot_read(missing.error());
     } else if (missing.value()) {
-      (void)take(*f.aggregate, *f.sequence, 0);
+      waiting_head nothing;
+      nothing.sequence = *f.sequence;
+      (void)take(*f.aggregate, nothing, 0);
     }
   }
   /// Whether waiting events of the aggregate wait for it. The step that takes the decision looks again.
@@ -135,7 +139,7 @@ class errand_of_request {
     const gate_rules rules = rules_of(stream_);
     if (rules.order != order::strict) return false;
     RATCHET_TRY(const auto of, read_waiting_aggregate(view_, stream_.id, aggregate));
-    if (!of || !of->lowest || s >= *of->lowest) return false;
+    if (!of || !of->lowest || s >= of->begins_first.value_or(*of->lowest)) return false;
     return of->last ? s > *of->last : rules.first != first_number::any;
   }
 
@@ -152,6 +156,7 @@ class errand_of_request {
       append_line(piece, line(page_[i], said.value()[i]));
     }
     page_.clear();
+    payloads_.clear();
     page_bytes_ = 0;
     wanted_ = sink_(piece);
   }
@@ -189,7 +194,7 @@ class errand_of_request {
       for (std::size_t i = 0; i < out.size(); ++i) {
         // One that does not wait any more went with an earlier one of the page.
         if (answers[i] != waiting_answer::done && answers[i] != waiting_answer::none_waits) continue;
-        auto came = outcome_of_replay(*now, stream_, page_[i].aggregate, page_[i].sequence);
+        auto came = outcome_of_replay(*now, stream_, page_[i].aggregate, page_[i].sequence, payloads_[i]);
         if (!came) return cannot_read(came.error());
         replay_outcome& o = came.value();
         all_tried = all_tried && o.end != replay_end::waiting;
@@ -261,6 +266,7 @@ class errand_of_request {
   const waiting_desk& desk_;
   const byte_sink& sink_;
   std::vector<pipeline::decided> page_;
+  std::vector<hash128> payloads_;  ///< of the page's events: what their reducers are given
   std::uint64_t page_bytes_{0};
   std::optional<problem> failed_;
   std::uint64_t found_{0};
@@ -343,22 +349,22 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
     return problem{
         make_error_code(errc::not_found), "no event of stream `" + request.stream + "` waits", "", {}};
   }
-  return errand_of_request{view, *stream, request, desk, sink}.run();
+  return request_walk{view, *stream, request, desk, sink}.run();
 }
 
-waiting_actor actor_of(owner_errands& owner, store& state, const decision_patience& patience) {
+waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patience& patience) {
   return [&owner, &state, patience](const std::string& stream, std::span<const pipeline::decided> all,
                                     const decider& who,
                                     const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
-    reported<std::vector<waiting_answer>> done = errand_was_cut_short();
+    reported<std::vector<waiting_answer>> done = task_was_cut_short();
     std::uint64_t step = 0;
-    const errand_end end = owner.decide(
-        [&](owner_errands::access of) {
+    const task_end end = owner.decide(
+        [&](posted_tasks::access of) {
           done = act(of.way, stream, all, who);
           step = of.state.last_step();
         },
         patience, is_wanted);
-    if (end != errand_end::done) return decision_not_made(end);
+    if (end != task_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
     if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "control/protocol.hpp"
-#include "pipeline/owner_errands.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/posted_tasks.hpp"
 #include "process/decider.hpp"
 #include "ratchet/error.hpp"
 #include "reports/waiting_list.hpp"
@@ -43,7 +43,8 @@ struct waiting_request {
 [[nodiscard]] std::optional<waiting_request> parse_waiting_words(std::span<const std::string> words);
 
 /// Carries decisions out, some hundreds at a time, and returns when they are durable. Errors: usage (no such
-/// stream); source_unavailable (the owner is busy or stopping, or has not claimed its group); of the store.
+/// stream); source_unavailable (the owner is busy or stopping, or has not claimed its group); held_back (too
+/// many tasks wait); of the store.
 using waiting_actor = std::function<reported<std::vector<waiting_answer>>(
     const std::string& stream, std::span<const pipeline::decided>, const decider&, const still_wanted&)>;
 
@@ -67,7 +68,7 @@ struct waiting_desk {
                                             const waiting_request&, const waiting_desk&, const byte_sink&);
 
 /// Has the owner of a pipeline carry them out, once it may. Borrows both.
-[[nodiscard]] waiting_actor actor_of(owner_errands&, store&, const decision_patience& = {});
+[[nodiscard]] waiting_actor actor_of(posted_tasks&, store&, const decision_patience& = {});
 /// For whoever owns the pipeline: at once. Borrows both.
 [[nodiscard]] waiting_actor actor_of(pipeline&, store&);
 

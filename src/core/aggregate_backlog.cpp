@@ -53,6 +53,7 @@ constexpr const char* k_too_old =
 [[nodiscard]] waiting_end end_of(std::uint64_t counters::*becomes) noexcept {
   if (becomes == &counters::applied) return waiting_end::released;
   if (becomes == &counters::superseded) return waiting_end::superseded;
+  if (becomes == &counters::stale) return waiting_end::stale;
   return becomes == &counters::skipped ? waiting_end::skipped : waiting_end::discarded;
 }
 
@@ -164,6 +165,12 @@ bool aggregate_backlog::take(const incoming_event& came) {
     defers_ ? accept(in) : run_incoming(in);
   } else if (d.verdict == verdict::parked) {
     wait(in, waiting_state::parked, nullptr);
+    // Whether it may be next is for a step that has more of the queue.
+    waiting_head head;
+    head.sequence = in.sequence;
+    head.begins_at = in.event->begins_at;
+    const bool looks_again = head.begins_at && !backlog_.held && has_hidden_below(in.sequence);
+    if (looks_again && may_be_next(head)) ready_ = true;
   } else if (waits_as_dead) {
     wait(in, waiting_state::dead, nullptr);
   } else {
@@ -176,9 +183,12 @@ bool aggregate_backlog::take(const incoming_event& came) {
   return !stopped_ && !deps_.room.exceeded;
 }
 
-/// What the event is counted as; see counted_sequence().
+/// What the event is counted as; see counted_sequence(). One that waits above the last one handled is no
+/// delete, and says which life the aggregate is in: all that wait are of one.
 sequence aggregate_backlog::count(const decoded_event& e, bool seen) const {
   if (!deps_.rules.restarts || !has_last_) return e.sequence;
+  const bool has_newer = !entries_.empty() && entries_.begin()->first > last_;
+  if (has_newer) return {entries_.begin()->first.epoch, e.sequence.number};
   const bool was_delete = payload_hash_ == hash128{} && !backlog_.was_skipped(last_);
   return counted_sequence({last_, was_delete}, e, seen);
 }
@@ -247,11 +257,14 @@ gate_facts aggregate_backlog::facts_of(incoming_event& in, bool anew) {
   if (!is_known) facts.older_than_retention = is_too_old(deps_.rules, e, in.age, facts.id_seen);
   in.sequence = anew ? e.sequence : count(e, facts.id_seen);
   facts.incoming = in.sequence;
+  // What waits at L is later than what was applied there, so that this one comes behind it.
+  if (has_last && is_latest() && in.sequence == last_ && entries_.contains(last_))
+    facts.same_id_as_last = facts.same_payload_as_last = false;
   facts.begins_at = e.begins_at;
   facts.waiting = claimed_by(e, in.sequence);
   facts.in_skipped_gap = !anew && backlog_.was_skipped(in.sequence);
   facts.below_first = backlog_.adopted && in.sequence < *backlog_.adopted;
-  facts.blocked = is_blocked(in.sequence);
+  facts.blocked = is_blocked(in.sequence, in.event->begins_at);
   return facts;
 }
 
@@ -294,10 +307,39 @@ bool aggregate_backlog::next_is_hidden() const {
   return number > *last_loaded_ && !lowest.asked;
 }
 
-bool aggregate_backlog::is_blocked(sequence s) const {
+/// What waits blocks an event that begins above it. What waits inside the event's own range does not, but for
+/// one that failed: that had its turn first.
+bool aggregate_backlog::is_blocked(sequence s, std::optional<std::uint64_t> begins_at) const {
   if (is_latest() || not_accepted() == 0) return false;
   if (is_arrival() || backlog_.held || next_is_hidden()) return true;
-  return entries_.begin()->first < s;
+  const sequence begin{s.epoch, begins_at.value_or(s.number)};
+  if (entries_.begin()->first < begin) return true;
+  if (!begins_at) return false;
+  return has_hidden_below(s) || std::any_of(entries_.begin(), entries_.lower_bound(s), [](const auto& known) {
+           return known.second.event.head.state != waiting_state::parked;
+         });
+}
+
+/// Some that wait below it may not be known.
+bool aggregate_backlog::has_hidden_below(sequence s) const {
+  return last_loaded_ && *last_loaded_ < s && backlog_.highest > *last_loaded_;
+}
+
+/// The one that is to be handled next, or stands in the way of all others. Only where some are at hand. That
+/// is the lowest, unless ranges overlap: the first one that may be next or failed; or, where there is none,
+/// the one that begins first.
+aggregate_backlog::entries::iterator aggregate_backlog::next_in_turn() {
+  const auto lowest = entries_.begin();
+  if (!deps_.rules.has_ranges || !is_strict()) return lowest;
+  auto first = lowest;
+  const auto begin_of = [](const waiting_head& h) { return h.begins_at.value_or(h.sequence.number); };
+  for (auto at = lowest; at != entries_.end() && at->first.epoch == lowest->first.epoch; ++at) {
+    if (last_loaded_ && *last_loaded_ < at->first) break;  // of those before it not all are known
+    const waiting_head& head = at->second.event.head;
+    if (head.state != waiting_state::parked || may_be_next(head)) return at;
+    if (begin_of(head) < begin_of(first->second.event.head)) first = at;
+  }
+  return first;
 }
 
 sequence aggregate_backlog::next_number() const {
@@ -349,14 +391,16 @@ void aggregate_backlog::decide_now(const incoming_event& in, decision d) {
 }
 
 /// Of one that is not kept yet, and did not fail.
-wait_reason aggregate_backlog::reason_of(sequence s) const {
+wait_reason aggregate_backlog::reason_of(sequence s, std::optional<std::uint64_t> begins_at) const {
   if (backlog_.held) return wait_reason::limit;
-  if (is_blocked(s)) return wait_reason::behind;
+  if (is_blocked(s, begins_at) || (!entries_.empty() && entries_.begin()->first < s))
+    return wait_reason::behind;
   return is_left_to_people(s) ? wait_reason::epoch : wait_reason::gap;
 }
 
 void aggregate_backlog::wait(const incoming_event& in, waiting_state as, const reducer_call* failure) {
-  event_wait why{in.index, failure != nullptr ? wait_reason::reducer : reason_of(in.sequence),
+  event_wait why{in.index,
+                 failure != nullptr ? wait_reason::reducer : reason_of(in.sequence, in.event->begins_at),
                  failure != nullptr ? failure->error() : std::string{}};
   if (as == waiting_state::dead && failure == nullptr) why = {in.index, wait_reason::too_old, k_too_old};
   (void)keep(in, as, failure);
@@ -371,8 +415,11 @@ aggregate_backlog::entries::iterator aggregate_backlog::keep(const incoming_even
   entry kept{.event = make_waiting(in, deps_.rules.dedup, deps_.now), .changed = true, .index = in.index};
   waiting_head& head = kept.event.head;
   if (is_arrival()) head.sequence = next_number();
-  // Only a tie comes upon an event of its own number: of the two the later one is kept.
+  // Only a tie comes upon an event of its own number: of the two the later one is kept, with the columns that
+  // the other one alone brought.
   if (const auto tie = entries_.find(head.sequence); tie != entries_.end()) {
+    const auto row = completed(in.event->type, in.event->payload, std::next(tie));
+    if (row) kept.event.own_payload = *row;
     remove(tie, &counters::superseded);
   }
   head.state = as;
@@ -451,9 +498,10 @@ void aggregate_backlog::remove(entries::iterator at, std::uint64_t counters::*be
   const bool was_accepted = is_accepted(at->first);
   count_entry(event.head.state, -1);
   deps_.room.remove(event.bytes());
-  // In the order of arrival no number says that it was skipped: its id does.
+  // In the order of arrival, and among ties, no number says that it was skipped: its id does.
+  const bool is_told_by_id = is_arrival() || deps_.rules.gate.ties_by_offset;
   const bool is_in_window = becomes == &counters::applied || becomes == &counters::superseded ||
-                            (is_arrival() && becomes == &counters::skipped);
+                            (is_told_by_id && becomes == &counters::skipped);
   if (event.head.id && is_in_window) {
     if (!was_accepted) file(*event.head.id, filed_time_of(event), event.record.time);
   } else if (defers_) {
@@ -461,7 +509,9 @@ void aggregate_backlog::remove(entries::iterator at, std::uint64_t counters::*be
     if (was_accepted && event.head.id) count_if_ahead(filed_time_of(event), event.record.time, -1);
   }
   if (e.index) {
-    const verdict v = becomes == &counters::applied ? verdict::applied : verdict::superseded;
+    const verdict v = becomes == &counters::applied ? verdict::applied
+                      : becomes == &counters::stale ? verdict::stale
+                                                    : verdict::superseded;
     resolved_.push_back({*e.index, {v, reject_reason::none}});
   } else {
     ++(deps_.counts.*becomes);

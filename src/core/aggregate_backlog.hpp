@@ -154,11 +154,15 @@ class aggregate_backlog {
   [[nodiscard]] gate_facts facts_of(incoming_event&, bool anew);
   [[nodiscard]] bool is_gone(const event_age&) const;
   void begin_anew();
+  [[nodiscard]] std::optional<std::string> completed(std::string_view type, std::string_view payload,
+                                                     entries::const_iterator end) const;
   void touch(std::optional<timestamp> when);
   void touch_late();
   [[nodiscard]] sequence count(const decoded_event&, bool seen) const;
   [[nodiscard]] claim claimed_by(const decoded_event&, sequence);
-  [[nodiscard]] bool is_blocked(sequence) const;
+  [[nodiscard]] bool is_blocked(sequence, std::optional<std::uint64_t> begins_at) const;
+  [[nodiscard]] bool has_hidden_below(sequence) const;
+  [[nodiscard]] entries::iterator next_in_turn();
   [[nodiscard]] bool next_is_hidden() const;
   [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
   [[nodiscard]] std::uint64_t not_accepted() const { return backlog_.events() - accepted_events_; }
@@ -170,7 +174,7 @@ class aggregate_backlog {
   [[nodiscard]] std::uint64_t first_of_epoch() const noexcept;
   [[nodiscard]] bool is_left_to_people(sequence) const;
   [[nodiscard]] bool is_never_skipped(sequence) const;
-  [[nodiscard]] bool begins_an_epoch(entries::iterator) const;
+  [[nodiscard]] bool begins_an_epoch(entries::iterator);
   [[nodiscard]] sequence next_number() const;
   void run_incoming(const incoming_event&);
   void decide_now(const incoming_event&, decision);
@@ -183,9 +187,9 @@ class aggregate_backlog {
   void run_accepted();
   [[nodiscard]] bool has_room_to_reopen(const waiting_event&) const;
   void reopen(const waiting_event&);
-  void take_back(sequence);
+  void take_back(const waiting_head& gone);
   [[nodiscard]] std::uint64_t accepted_below(sequence) const;
-  void skip_accepted(sequence);
+  void skip_accepted(const waiting_head&);
   void note_failure(waiting_event&, const reducer_call&) const;
   [[nodiscard]] reducer_call call(const event&, std::optional<timestamp> record_time, bool tombstone);
   [[nodiscard]] reducer_call call_folding(const event&);
@@ -193,8 +197,12 @@ class aggregate_backlog {
   bool run_entry(entries::iterator);
   void cascade();
   void skip_gaps(timestamp began);
+  [[nodiscard]] std::optional<timestamp> age_of_gap(const waiting_head& above) const;
   void skip_gap();
   void pass_over_gap(const char* why);
+  void skip_range(const sequence_range&, const char* why);
+  void pass_skipped();
+  void drop_passed(sequence up_to);
   void retry_latest();
   void supersede_older();
   void look_behind();
@@ -205,7 +213,7 @@ class aggregate_backlog {
   [[nodiscard]] bool waits_under(const event_id&);
   void enter_id(const waiting_head&);
   void forget_id(const waiting_head&);
-  [[nodiscard]] wait_reason reason_of(sequence) const;
+  [[nodiscard]] wait_reason reason_of(sequence, std::optional<std::uint64_t> begins_at) const;
   void tell(const waiting_head&, waiting_end, topic_partition where, event_place, std::string error = {});
   [[nodiscard]] timestamp filed_time_of(const waiting_event&) const;
   void file(const event_id&, timestamp filed, std::optional<timestamp> record_time);
@@ -220,7 +228,7 @@ class aggregate_backlog {
   [[nodiscard]] ratchet::backlog backlog_after();
   void catch_up();
   void take_over_position();
-  [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&, bool goes_on) const;
+  [[nodiscard]] std::optional<timestamp> wake_of(const ratchet::backlog&, bool goes_on);
   [[nodiscard]] std::optional<timestamp> wake_of_accepted(bool is_ready) const;
 
   dependencies deps_;

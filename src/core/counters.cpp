@@ -20,6 +20,7 @@ constexpr std::uint64_t counters::*k_members[] = {
     &counters::rejected_late,
     &counters::rejected_id_reused,
     &counters::rejected_below_first,
+    &counters::rejected_sequence_mixed,
     &counters::waiting_parked,
     &counters::waiting_retrying,
     &counters::waiting_dead,
@@ -46,6 +47,8 @@ std::uint64_t* rejected_counter(counters& c, reject_reason reason) noexcept {
       return &c.rejected_id_reused;
     case reject_reason::below_first:
       return &c.rejected_below_first;
+    case reject_reason::sequence_mixed:
+      return &c.rejected_sequence_mixed;
     case reject_reason::none:
       return nullptr;
   }

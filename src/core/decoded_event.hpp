@@ -53,8 +53,10 @@ enum class malformed_reason : std::uint8_t {
   id_time_invalid,     ///< the time of a UUIDv7 lies behind the year 2100: an older draft, or a wrong clock
   avro,                ///< behind the frame of a schema registry: most likely Avro
   protobuf,            ///< the same, most likely Protobuf
+  zlib,                ///< the same, compressed by AWS Glue's serializer
   key_binary,          ///< a key that is no text, and of which the config does not say what it is
   key_invalid,         ///< a key that is not what `envelope.key` says
+  header_binary,       ///< a header that is no text
   longer_array,        ///< the config reads one element of an array that has more
   too_many_events,     ///< a record holds more of them than are taken of one
   copies_too_large,    ///< what each event of a record repeats of it would be too much for all of them
@@ -79,6 +81,7 @@ struct malformed_detail {
     case malformed_reason::event_format:
     case malformed_reason::avro:
     case malformed_reason::protobuf:
+    case malformed_reason::zlib:
       return true;
     case malformed_reason::invalid_json:
     case malformed_reason::invalid_utf8:

@@ -88,7 +88,7 @@ class ratchet_category_t final : public std::error_category {
       case errc::key_reused:
         return "the key was used for another request";
       case errc::held_back:
-        return "the disk or the outbox is nearly full";
+        return "the disk, the outbox or the mailbox is full or nearly full";
       case errc::sink_missing:
         return "messages wait for a sink that the config does not have";
     }

@@ -58,6 +58,8 @@ const char* name_of(reject_reason value) noexcept {
       return "id_reused";
     case reject_reason::below_first:
       return "below_first";
+    case reject_reason::sequence_mixed:
+      return "sequence_mixed";
   }
   return "?";
 }
@@ -128,10 +130,14 @@ const char* name_of(malformed_reason value) noexcept {
       return "avro";
     case malformed_reason::protobuf:
       return "protobuf";
+    case malformed_reason::zlib:
+      return "zlib";
     case malformed_reason::key_binary:
       return "key_binary";
     case malformed_reason::key_invalid:
       return "key_invalid";
+    case malformed_reason::header_binary:
+      return "header_binary";
     case malformed_reason::longer_array:
       return "longer_array";
     case malformed_reason::too_many_events:

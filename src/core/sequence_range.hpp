@@ -24,8 +24,12 @@ struct sequence_range {
 /// "5", or "[1, 5]" in an epoch that is not 0: as JSON output spells it.
 [[nodiscard]] std::string to_text(sequence);
 
-/// Adds a range to such that are apart from each other and in order; joins it with the one that it follows.
-/// Keeps 256 at most, the lowest two of which become one.
-void add_range(std::vector<sequence_range>&, sequence_range added);
+/// Adds a range to such that are apart from each other and in order; joins it with those that it overlaps,
+/// and with the one that it follows. Keeps 256 at most, the lowest two of which become one. Returns what of
+/// it was in none of them, in order.
+std::vector<sequence_range> add_range(std::vector<sequence_range>&, sequence_range added);
+
+/// Joins those that overlap, as an earlier version left them. Leaves ranges alone that end before they begin.
+void join_ranges(std::vector<sequence_range>&);
 
 }  // namespace ratchet

@@ -50,6 +50,10 @@ struct stream_rules {
   bool deferred{false};
   /// Events may keep some of what is stored (decoded_event::keeps_columns), also such as waited.
   bool keeps_columns{false};
+  /// What stands for such a column; borrowed.
+  std::string_view unavailable{};
+  /// Events may cover ranges of numbers (decoded_event::begins_at), which may overlap.
+  bool has_ranges{false};
   std::chrono::milliseconds window{0};
   std::chrono::milliseconds max_skew{0};
   /// An aggregate whose last event is older is forgotten.
@@ -105,6 +109,7 @@ struct step_plan {
   bool needs_snapshots{false};              ///< the state before is read: by the reducer, or by one event
   bool opaque_ids{false};                   ///< stream_rules::opaque_ids
   bool restarts{false};                     ///< stream_rules::restarts
+  bool has_ranges{false};                   ///< stream_rules::has_ranges
   /// The aggregates are there for their waiting events: the queue of each is wanted. Without events.
   bool resumes{false};
   /// With `resumes`: the accepted events are to be run, so that the queue begins with them. Without it the

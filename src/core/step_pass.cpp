@@ -50,7 +50,9 @@ namespace {
     if (known.backlog.accepted) last = known.backlog.accepted->sequence;
     for (const waiting_event& e : known.queue) {
       if (last && is_never_skipped(rules, *last, e.head.sequence)) break;
-      if (e.head.since && (!oldest || *e.head.since < *oldest)) oldest = e.head.since;
+      std::optional<timestamp> since = e.head.since;
+      if (since) since = std::max(since, known.backlog.opened);  // none is below all
+      if (since && (!oldest || *since < *oldest)) oldest = since;
     }
   }
   if (oldest && rules.gaps_from) oldest = std::max(*oldest, *rules.gaps_from);

@@ -26,6 +26,7 @@ step_plan plan_step(const stream_rules& rules, const reducer_traits& traits,
   plan.needs_snapshots = !traits.full_state;
   plan.opaque_ids = rules.opaque_ids;
   plan.restarts = rules.restarts;
+  plan.has_ranges = rules.has_ranges;
   plan.aggregate_of.assign(events.size(), k_no_index);
   plan.id_of.assign(events.size(), k_no_index);
   plan_keys keys{plan, events.size()};

@@ -50,6 +50,7 @@ struct counters {
   std::uint64_t rejected_late{0};
   std::uint64_t rejected_id_reused{0};
   std::uint64_t rejected_below_first{0};
+  std::uint64_t rejected_sequence_mixed{0};
   std::uint64_t waiting_parked{0};
   std::uint64_t waiting_retrying{0};
   std::uint64_t waiting_dead{0};
@@ -73,7 +74,7 @@ struct counters {
   }
   [[nodiscard]] constexpr std::uint64_t rejected() const noexcept {
     return rejected_malformed + rejected_conflict + rejected_too_old + rejected_late + rejected_id_reused +
-           rejected_below_first;
+           rejected_below_first + rejected_sequence_mixed;
   }
   /// The ledger: every event is in exactly one of these. Equal to `consumed` at any moment.
   [[nodiscard]] constexpr std::uint64_t accounted() const noexcept {

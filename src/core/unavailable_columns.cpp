@@ -127,7 +127,8 @@ bool unavailable_columns::is_placeholder(std::string_view value, bool outermost)
          json_scan::end_of_string(element, 0) == element.size() && is_placeholder(element, false);
 }
 
-std::string unavailable_columns::filled(std::string_view row, std::string_view before) const {
+std::string unavailable_columns::filled(std::string_view row, std::string_view before,
+                                        without_value otherwise) const {
   row = json_scan::trimmed(row);
   before = json_scan::trimmed(before);
   if (!json_scan::is_object(row)) {
@@ -142,7 +143,9 @@ std::string unavailable_columns::filled(std::string_view row, std::string_view b
     std::string_view value = m.value;
     if (is_placeholder(value, true)) {
       value = member_of(before, m.name, ends_before);
-      if (value.empty() || is_placeholder(value, true)) continue;
+      const bool has_none = value.empty() || is_placeholder(value, true);
+      if (has_none && otherwise == without_value::goes) continue;
+      if (has_none) value = m.value;
     }
     if (out.size() > 1) out += ',';
     out.append(m.name).append(":").append(value);
@@ -152,7 +155,7 @@ std::string unavailable_columns::filled(std::string_view row, std::string_view b
 
 outcome row_reducer::apply(const event& e, state& s, effects&) const {
   // Rows that are new or read have all their columns.
-  if (e.type == "c" || e.type == "r" || !unavailable_.may_be_in(e.payload)) {
+  if (brings_all_columns(e.type) || !unavailable_.may_be_in(e.payload)) {
     s.assign_payload(e);
   } else {
     s.assign(unavailable_.filled(e.payload, s.exists() ? s.value() : std::string_view{}));

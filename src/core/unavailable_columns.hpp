@@ -2,12 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "ratchet/reducer.hpp"
 
 namespace ratchet {
+
+/// What becomes of an unavailable column that the row before does not have either.
+enum class without_value : std::uint8_t {
+  goes,   ///< the row is without it
+  stays,  ///< the placeholder does: another row may have it
+};
+
+/// Whether a change of this type has all columns: rows that are new or read.
+[[nodiscard]] constexpr bool brings_all_columns(std::string_view type) noexcept {
+  return type == "c" || type == "r";
+}
 
 /// The columns of a changed row that its producer does not know, as they did not change: a placeholder stands
 /// for them. What is stored of such a column stays. Thread-safety: const members may be called by many.
@@ -21,9 +33,10 @@ class unavailable_columns {
 
   /// The row with the columns of `before` in place of those that are unavailable: a string that is the
   /// placeholder, or an array or object of nothing else. A column that `before` does not have, or has no
-  /// value of, is left out. Both must be valid JSON; `before` may be empty. Where `row` is the placeholder as
-  /// a whole, it is `before`, or null.
-  [[nodiscard]] std::string filled(std::string_view row, std::string_view before) const;
+  /// value of, is left out, unless it stays. Both must be valid JSON; `before` may be empty. Where `row` is
+  /// the placeholder as a whole, it is `before`, or null.
+  [[nodiscard]] std::string filled(std::string_view row, std::string_view before,
+                                   without_value = without_value::goes) const;
 
  private:
   [[nodiscard]] bool stands_in(std::string_view json, std::string_view what, std::size_t rare) const noexcept;

@@ -43,6 +43,8 @@ const char* name_of(waiting_end end) noexcept {
       return "discarded";
     case waiting_end::dead:
       return "dead";
+    case waiting_end::stale:
+      return "stale";
   }
   return "?";
 }

@@ -125,6 +125,9 @@ struct backlog {
   std::vector<sequence_range> skipped;        ///< numbers that are past without an event; in order, apart
   std::optional<accepted_position> accepted;  ///< there while such events wait
   std::vector<reopened_id> reopened;          ///< none twice; k_most_reopened at most
+  /// In stream time: when an operator discarded one of those that waited, so that its number is open. None of
+  /// the gaps is older. There while events wait that are not accepted.
+  std::optional<timestamp> opened{};
 
   [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
   /// Those that the gate knows as waiting.
@@ -206,7 +209,7 @@ enum class waiting_answer : std::uint8_t {
 };
 
 /// What came of an event that waited, when it leaves or nobody but an operator moves it any more.
-enum class waiting_end : std::uint8_t { released, superseded, skipped, discarded, dead };
+enum class waiting_end : std::uint8_t { released, superseded, skipped, discarded, dead, stale };
 
 /// What an event waits for.
 enum class wait_reason : std::uint8_t {

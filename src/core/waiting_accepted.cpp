@@ -16,6 +16,7 @@ void aggregate_backlog::accept(const incoming_event& in) {
   // not.
   const bool has_own_time = !deps_.rules.opaque_ids || e.record.time;
   if (e.head.id && !has_own_time && filed_time_of(e) != in.id_time) e.id_time = in.id_time;
+  if (in.event->begins_at) drop_passed(in.sequence);
   said_.push_back({in.index, {verdict::parked, reject_reason::none}});
   waits_.push_back({in.index, wait_reason::ready, {}});  // whatever its reducer is at: the gate let it in
   accept_entry(at);
@@ -37,15 +38,19 @@ void aggregate_backlog::accept_entry(entries::iterator at) {
 void aggregate_backlog::accept_next() {
   if (!others_are_loaded_) return;
   ready_ = false;
+  pass_skipped();
   while (!backlog_.held && not_accepted() > 0) {
     if (next_is_hidden()) {
       ready_ = true;
       return;
     }
-    const waiting_event& next = entries_.begin()->second.event;
+    const auto at = next_in_turn();
+    const waiting_event& next = at->second.event;
     if (!may_be_next(next.head)) return;
+    drop_passed(next.head.sequence);
     touch(std::max(time_here_, next.record.time));
-    accept_entry(entries_.begin());
+    accept_entry(at);
+    pass_skipped();
   }
 }
 
@@ -94,7 +99,8 @@ void aggregate_backlog::reopen(const waiting_event& e) {
 
 /// The accepted event with this number is gone, and the number is open again: those behind it wait for it, as
 /// if it had never come. In the order of arrival they do not.
-void aggregate_backlog::take_back(sequence gone) {
+void aggregate_backlog::take_back(const waiting_head& of) {
+  const sequence gone = of.sequence;
   if (is_arrival() && gone != last_) return;
   if (!is_arrival()) {
     accepted_events_ = accepted_below(gone);
@@ -109,8 +115,9 @@ void aggregate_backlog::take_back(sequence gone) {
     entries_.insert(accepted_.extract(std::prev(accepted_.end())));
   }
   others_are_loaded_ = true;
-  const bool is_lowest_of_all = gone == sequence{};
-  const sequence below = is_lowest_of_all ? gone : before(gone);
+  const sequence begin{gone.epoch, of.begins_at.value_or(gone.number)};
+  const bool is_lowest_of_all = begin == sequence{};
+  const sequence below = is_lowest_of_all ? begin : before(begin);
   const bool follows_skipped = !is_arrival() && !is_lowest_of_all && backlog_.was_skipped(below);
   position now = handled_;
   if (!accepted_.empty()) {
@@ -140,8 +147,11 @@ std::uint64_t aggregate_backlog::accepted_below(sequence s) const {
 }
 
 /// The lowest accepted event is gone, and L moves past its number.
-void aggregate_backlog::skip_accepted(sequence gone) {
-  add_range(backlog_.skipped, {gone, gone});
+void aggregate_backlog::skip_accepted(const waiting_head& of) {
+  const sequence gone = of.sequence;
+  sequence from{gone.epoch, of.begins_at.value_or(gone.number)};
+  if (handled_.exists) from = std::min(gone, std::max(from, behind(handled_.number)));
+  (void)add_range(backlog_.skipped, {from, gone});
   handled_ = {true, gone, std::nullopt, {}, handled_.time};
   touch_late();
   if (gone != last_) return;

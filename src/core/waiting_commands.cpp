@@ -48,15 +48,17 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
     return order.verb == waiting_verb::skip ? skip_to(order.sequence) : waiting_answer::none_waits;
   const std::string told = told_of(deps_.rules, aggregate_, at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
-  const std::optional<std::uint64_t> begins_at = at->second.event.head.begins_at;
-  const bool is_first = at == among.begin() && (was_accepted || accepted_events_ == 0);
+  const waiting_head head = at->second.event.head;
+  const bool is_first =
+      at == (was_accepted ? among.begin() : next_in_turn()) && (was_accepted || accepted_events_ == 0);
   switch (order.verb) {
     case waiting_verb::replay:
       return replay(at, order);
     case waiting_verb::discard:
       if (defers_ && !has_room_to_reopen(at->second.event)) return waiting_answer::too_many_open;
       remove(at, &counters::discarded);
-      if (was_accepted) take_back(order.sequence);
+      if (was_accepted) take_back(head);
+      if (is_strict() && time_here_) backlog_.opened = time_here_;
       audit("waiting_discarded", told + ", was discarded; its number is open again");
       if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
@@ -65,15 +67,22 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
       remove(at, &counters::skipped);
       audit("waiting_skipped", told + ", was skipped");
       if (was_accepted) {
-        skip_accepted(order.sequence);
+        skip_accepted(head);
         return waiting_answer::done;
       }
-      if (!has_last_ || last_ < order.sequence) {
+      if (is_latest() && deps_.rules.gate.ties_by_offset) {
+        // Others of its number may follow: only it counts as handled.
+        if (!has_last_ || last_ <= order.sequence) {
+          moved_to(order.sequence, head.id, head.payload_hash, time_);
+          touch(time_here_);
+        }
+      } else if (!has_last_ || last_ < order.sequence) {
         const sequence from = first_missing_below(order.sequence);
-        const sequence begin{order.sequence.epoch, begins_at.value_or(order.sequence.number)};
+        const sequence begin{order.sequence.epoch, head.begins_at.value_or(order.sequence.number)};
         if (from < begin)
-          audit_skipped({from, before(begin)}, ": no event came, and the event after them was skipped");
-        add_range(backlog_.skipped, {from, order.sequence});
+          skip_range({from, before(begin)}, ": no event came, and the event after them was skipped");
+        (void)add_range(backlog_.skipped, {from, order.sequence});
+        drop_passed(order.sequence);
         moved_to(order.sequence, std::nullopt, {}, time_);
         touch(time_here_);
       }
@@ -129,9 +138,9 @@ waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_com
 
 /// The lowest waits for somebody to let its epoch in, and is the first of it. Of a later one the numbers
 /// before it are missing, too, and may still come.
-bool aggregate_backlog::begins_an_epoch(entries::iterator at) const {
+bool aggregate_backlog::begins_an_epoch(entries::iterator at) {
   const waiting_head& head = at->second.event.head;
-  const bool is_lowest = !is_accepted(head.sequence) && at == entries_.begin() && !next_is_hidden();
+  const bool is_lowest = !is_accepted(head.sequence) && !next_is_hidden() && at == next_in_turn();
   return is_lowest && head.state == waiting_state::parked && is_left_to_people(head.sequence) &&
          (deps_.rules.gate.first == first_number::any ||
           is_first(head.sequence, deps_.rules.gate, head.begins_at));
@@ -139,14 +148,15 @@ bool aggregate_backlog::begins_an_epoch(entries::iterator at) const {
 
 /// Gives up numbers of the gap below the lowest event, up to this one.
 waiting_answer aggregate_backlog::skip_to(sequence to) {
-  const bool in_gap = is_strict() && not_accepted() > 0 && !next_is_hidden() &&
-                      to < entries_.begin()->first && (!has_last_ || to > last_) &&
-                      (has_last_ || deps_.rules.gate.first != first_number::any);
+  if (!is_strict() || not_accepted() == 0 || next_is_hidden()) return waiting_answer::none_waits;
+  const waiting_head& next = next_in_turn()->second.event.head;
+  const sequence begin{next.sequence.epoch, next.begins_at.value_or(next.sequence.number)};
+  const bool in_gap =
+      to < begin && (!has_last_ || to > last_) && (has_last_ || deps_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;
   const sequence first = has_last_ ? behind(last_) : sequence{to.epoch, first_of_epoch()};
   if (to < first) return waiting_answer::none_waits;
-  add_range(backlog_.skipped, {first, to});
-  audit_skipped({first, to}, k_decided);
+  skip_range({first, to}, k_decided);
   moved_to(to, std::nullopt, {}, time_);
   touch(time_here_);
   cascade();

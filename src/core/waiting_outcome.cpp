@@ -29,22 +29,25 @@ void aggregate_backlog::audit(const char* kind, std::string text) {
   audits_.push_back(std::move(row));
 }
 
-std::optional<timestamp> aggregate_backlog::wake_of(const ratchet::backlog& b, bool goes_on) const {
+std::optional<timestamp> aggregate_backlog::wake_of(const ratchet::backlog& b, bool goes_on) {
   // What a step has left goes on whatever the clock says, also where somebody sets it back; what is accepted
   // queues up with what is tried again.
   if (goes_on) return timestamp{};
   if (defers_) return wake_of_accepted(b.ready);
   if (b.held) return std::nullopt;
+  if (!is_latest()) {  // only the one whose turn it is can be tried
+    if (entries_.empty()) return std::nullopt;
+    const entry& next = next_in_turn()->second;
+    return next.whole ? next.event.due : std::nullopt;
+  }
   std::optional<timestamp> wake;
   std::uint64_t at_hand = 0;
   for (const auto& [number, e] : entries_) {
-    if (!e.whole && is_latest()) continue;
-    if (!e.whole) break;
+    if (!e.whole) continue;
     if (e.event.head.state == waiting_state::retrying) ++at_hand;
     if (e.event.due && (!wake || *e.event.due < *wake)) wake = e.event.due;
-    if (!is_latest()) break;  // only the lowest can be tried
   }
-  if (!is_latest() || b.retrying <= at_hand) return wake;
+  if (b.retrying <= at_hand) return wake;
   // Others are tried again that this step did not look up: when, only what was known before may tell.
   const auto known = stored_ != nullptr ? stored_->backlog.wake : std::nullopt;
   const timestamp latest = deps_.now + deps_.rules.retry.most;
@@ -53,10 +56,14 @@ std::optional<timestamp> aggregate_backlog::wake_of(const ratchet::backlog& b, b
 }
 
 ratchet::backlog aggregate_backlog::backlog_after() {
+  const auto gap_since = entries_.empty() ? std::nullopt : age_of_gap(entries_.begin()->second.event.head);
   ratchet::backlog after = std::move(backlog_);
   after.accepted.reset();
   if (accepted_events_ > 0) after.accepted = {last_, id_, payload_hash_, accepted_events_};
-  if (after.not_accepted() == 0) after.held = false;
+  if (after.not_accepted() == 0) {
+    after.held = false;
+    after.opened.reset();
+  }
   if (after.events() == 0) {
     after.highest = {};
     after.adopted.reset();
@@ -66,10 +73,11 @@ ratchet::backlog aggregate_backlog::backlog_after() {
   after.ready = goes_on || accepted_is_ready();
   if (others_are_loaded_ || after.held) after.gap_since.reset();
   if (others_are_loaded_ && !after.held && after.not_accepted() > 0 && !next_is_hidden() && is_strict()) {
-    const waiting_head& next = entries_.begin()->second.event.head;
+    const waiting_head& lowest = entries_.begin()->second.event.head;
     // An age is what skips a gap. One that only people end must have none, or it would be due for ever.
-    if (next.state == waiting_state::parked && !goes_on && !is_never_skipped(next.sequence))
-      after.gap_since = next.since;
+    const bool is_gap = lowest.state == waiting_state::parked && !is_never_skipped(lowest.sequence) &&
+                        next_in_turn()->second.event.head.state == waiting_state::parked;
+    if (is_gap && !goes_on) after.gap_since = gap_since;
   }
   after.wake = wake_of(after, goes_on);
   return after;

@@ -12,12 +12,13 @@ namespace ratchet {
 void aggregate_backlog::cascade() {
   if (defers_) return accept_next();
   ready_ = false;
+  pass_skipped();
   while (!backlog_.held && backlog_.events() > 0) {
     if (next_is_hidden()) {
       ready_ = true;
       return;
     }
-    const auto next = entries_.begin();
+    const auto next = next_in_turn();
     const waiting_event& e = next->second.event;
     if (e.head.state == waiting_state::dead) return;
     if (e.head.state == waiting_state::retrying && !is_due(e)) return;
@@ -26,8 +27,39 @@ void aggregate_backlog::cascade() {
       ready_ = true;
       return;
     }
+    const sequence number = next->first;
     if (!run_entry(next)) return;
+    drop_passed(number);
+    pass_skipped();
   }
+}
+
+/// An event with a range was handled, or accepted: what waited inside of it is stale, as if it had come
+/// behind it. In the order of numbers nothing else that waits lies below.
+void aggregate_backlog::drop_passed(sequence up_to) {
+  if (!deps_.rules.has_ranges || !is_strict()) return;
+  while (!entries_.empty() && entries_.begin()->first < up_to) remove(entries_.begin(), &counters::stale);
+}
+
+/// What is behind L was skipped before what lies below it was taken back: it stays so.
+void aggregate_backlog::pass_skipped() {
+  const bool is_ahead = !backlog_.skipped.empty() && has_last_ && backlog_.skipped.back().last > last_;
+  if (!is_ahead || !is_strict()) return;
+  const sequence next = behind(last_);
+  for (const sequence_range& r : backlog_.skipped) {
+    if (r.holds(next)) return moved_to(r.last, std::nullopt, {}, time_);
+  }
+}
+
+/// Adds what was not skipped yet, and says why.
+void aggregate_backlog::skip_range(const sequence_range& range, const char* why) {
+  for (const sequence_range& news : add_range(backlog_.skipped, range)) audit_skipped(news, why);
+}
+
+/// Since when the gap below this event is one: not before an operator opened it.
+std::optional<timestamp> aggregate_backlog::age_of_gap(const waiting_head& above) const {
+  if (!above.since || !backlog_.opened) return above.since;
+  return std::max(*above.since, *backlog_.opened);
 }
 
 void aggregate_backlog::resume(std::optional<timestamp> gaps, bool runs_accepted) {
@@ -40,9 +72,16 @@ void aggregate_backlog::resume(std::optional<timestamp> gaps, bool runs_accepted
 /// Skips what began then or before, one gap behind the other.
 void aggregate_backlog::skip_gaps(timestamp began) {
   while (!stopped_ && !backlog_.held && not_accepted() > 0 && !next_is_hidden()) {
-    const waiting_head& next = entries_.begin()->second.event.head;
-    if (next.state != waiting_state::parked || !next.since || *next.since > began) return;
-    if (is_left_to_people(next.sequence)) return;
+    const waiting_head& lowest = entries_.begin()->second.event.head;
+    const std::optional<timestamp> since = age_of_gap(lowest);
+    if (lowest.state != waiting_state::parked || !since || *since > began) return;
+    if (is_left_to_people(lowest.sequence)) return;
+    // Of ranges one that was not looked up may begin below it; and nothing is missing below one that failed.
+    if (deps_.rules.has_ranges && last_loaded_ && !deps_.stream_time) {
+      ready_ = true;
+      return;
+    }
+    if (next_in_turn()->second.event.head.state != waiting_state::parked) return;
     // What is behind the gap would be for the next step, and so is the gap.
     if (has_done_enough()) {
       ready_ = true;
@@ -54,9 +93,9 @@ void aggregate_backlog::skip_gaps(timestamp began) {
   }
 }
 
-/// Makes the lowest waiting event the next one. Only where it is parked behind a gap.
+/// Makes the event behind the lowest gap the next one. Only where it is parked.
 void aggregate_backlog::skip_gap() {
-  const sequence next = entries_.begin()->first;
+  const sequence next = next_in_turn()->first;
   if (!has_last_ && deps_.rules.gate.first == first_number::any) {
     backlog_.adopted = next;
     return audit("first_adopted", "aggregate `" + std::string{aggregate_} + "` begins with " +
@@ -66,26 +105,27 @@ void aggregate_backlog::skip_gap() {
   pass_over_gap(" did not come in time");
 }
 
-/// The numbers below the lowest waiting event are past, and it is handled unless cascade() is to do so.
+/// The numbers below the waiting event that begins first are past, and it is handled unless cascade() is to
+/// do so.
 void aggregate_backlog::pass_over_gap(const char* why) {
-  const sequence next = entries_.begin()->first;
+  const auto at = next_in_turn();
+  const sequence next = at->first;
   const sequence first = has_last_ ? behind(last_) : sequence{next.epoch, first_of_epoch()};
-  const std::optional<std::uint64_t> begin = entries_.begin()->second.event.head.begins_at;
+  const std::optional<std::uint64_t> begin = at->second.event.head.begins_at;
   const sequence to = before(begin ? sequence{next.epoch, *begin} : next);
   if (first <= to) {  // else L is the last number of its epoch already
-    add_range(backlog_.skipped, {first, to});
     moved_to(to, std::nullopt, {}, time_);
     touch(time_here_);
-    audit_skipped({first, to}, why);
+    skip_range({first, to}, why);
   }
-  if (may_be_next(entries_.begin()->second.event.head)) return;
+  if (may_be_next(at->second.event.head)) return;
   // A number of another epoch has no predecessor that says so: it goes by force.
-  const auto at = entries_.begin();
   if (defers_) {
+    drop_passed(next);
     touch(std::max(time_here_, at->second.event.record.time));
     return accept_entry(at);
   }
-  (void)run_entry(at);
+  if (run_entry(at)) drop_passed(next);
 }
 
 void aggregate_backlog::retry_latest() {
@@ -98,7 +138,8 @@ void aggregate_backlog::retry_latest() {
       return;
     }
     const waiting_event& e = here->second.event;
-    if (has_last_ && e.head.sequence <= last_) {
+    // One at L itself is a tie with what was applied there, and came later.
+    if (has_last_ && e.head.sequence < last_) {
       remove(here, &counters::superseded);
     } else if (!backlog_.held && e.head.state == waiting_state::retrying && is_due(e)) {
       if (run_entry(here)) {

@@ -6,6 +6,7 @@
 
 #include "core/aggregate_backlog.hpp"
 #include "core/backoff.hpp"
+#include "core/unavailable_columns.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -47,16 +48,36 @@ reducer_call aggregate_backlog::call_folding(const event& e) {
   return ended;
 }
 
+/// The row of a change that lacks columns, with those that the changes before `end` brought, the newest
+/// first: they wait, so that what is stored does not have them yet. None: it lacks none, or nothing waits
+/// before it.
+std::optional<std::string> aggregate_backlog::completed(std::string_view type, std::string_view payload,
+                                                        entries::const_iterator end) const {
+  if (!deps_.rules.keeps_columns || end == entries_.begin()) return std::nullopt;
+  const unavailable_columns unavailable{deps_.rules.unavailable};
+  std::optional<std::string> row;
+  while (end != entries_.begin() && !brings_all_columns(type) &&
+         unavailable.may_be_in(row ? std::string_view{*row} : payload)) {
+    const waiting_event& before = (--end)->second.event;
+    if (!end->second.whole) continue;
+    type = before.type;  // of a row that is new nothing before it is looked for
+    row = unavailable.filled(row ? std::string_view{*row} : payload, before.payload(),
+                             brings_all_columns(type) ? without_value::goes : without_value::stays);
+  }
+  return row;
+}
+
 void aggregate_backlog::run_incoming(const incoming_event& in) {
   const decoded_event& e = *in.event;
   const bool with_id = e.has_id && deps_.rules.dedup;
+  const auto row = completed(e.type, e.payload, entries_.upper_bound(in.sequence));
   const event view{.stream = deps_.rules.stream,
                    .aggregate = aggregate_,
                    .sequence = is_arrival() ? next_number() : in.sequence,
                    .id = with_id ? std::optional{e.id} : std::nullopt,
                    .type = e.type,
                    .time = e.time,
-                   .payload = e.payload,
+                   .payload = row ? std::string_view{*row} : e.payload,
                    .topic = e.from->where->topic,
                    .partition = e.from->where->partition,
                    .offset = e.from->offset,
@@ -67,6 +88,7 @@ void aggregate_backlog::run_incoming(const incoming_event& in) {
       moved_to(view.sequence, view.id, e.payload_hash, e.time ? e.time : e.record_time);
       touch(in.age.seen);
       if (with_id) file(e.id, in.id_time, e.record_time);
+      if (e.begins_at) drop_passed(in.sequence);
       decide_now(in, {verdict::applied, reject_reason::none});
       return follow_up();
     case ending::retry:
@@ -91,13 +113,14 @@ void aggregate_backlog::note_failure(waiting_event& e, const reducer_call& failu
 bool aggregate_backlog::run_entry(entries::iterator at) {
   entry& e = at->second;
   waiting_event& waiting = e.event;
+  const auto row = completed(waiting.type, waiting.payload(), at);
   const event view{.stream = deps_.rules.stream,
                    .aggregate = aggregate_,
                    .sequence = waiting.head.sequence,
                    .id = waiting.head.id,
                    .type = waiting.type,
                    .time = waiting.time,
-                   .payload = waiting.payload(),
+                   .payload = row ? std::string_view{*row} : waiting.payload(),
                    .topic = waiting.record.where.topic,
                    .partition = waiting.record.where.partition,
                    .offset = waiting.record.offset,

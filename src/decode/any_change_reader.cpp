@@ -28,6 +28,7 @@ std::string_view unquoted(std::string_view token) noexcept {
 
 any_change_reader::position_fields::position_fields(json::pointer_tree& tree, const std::string& prefix)
     : name{field_at(tree, prefix + "connector")},
+      origin{field_at(tree, prefix + "origin")},
       snapshot{field_at(tree, prefix + "snapshot")},
       log_sequence{field_at(tree, prefix + "sequence")},
       lsn{field_at(tree, prefix + "lsn")},
@@ -40,6 +41,7 @@ any_change_reader::position_fields::position_fields(json::pointer_tree& tree, co
       commit_scn{field_at(tree, prefix + "commit_scn")},
       step{field_at(tree, prefix + "step")},
       transaction{field_at(tree, prefix + "txId")},
+      commit_ts{field_at(tree, prefix + "commit_ts")},
       time{field_at(tree, prefix + "ts_ms")} {}
 
 any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change_form form,
@@ -201,20 +203,16 @@ bool any_change_reader::read_connector(const position_fields& fields, connector&
                                                                 {"sqlserver", connector::sqlserver},
                                                                 {"oracle", connector::oracle},
                                                                 {"mongodb", connector::mongodb},
-                                                                {"ydb", connector::ydb}};
-  // As postgres_log_reader, which looks at no name.
-  const json::kind lsn = at(fields.lsn.node).what;
+                                                                {"ydb", connector::ydb},
+                                                                {"TiCDC", connector::ticdc}};
   out = connector::postgresql;
-  if ((lsn == json::kind::number || lsn == json::kind::string) &&
-      at(fields.log_sequence.node).what == json::kind::string) {
-    return true;
-  }
   field_value name;
   if (!fetch(fields.name, name)) return false;
   if (name.what == json::kind::none) {
-    out = connector::postgresql;
-    (void)guess_connector(fields, out);
-    return true;
+    if (guess_connector(fields, out)) return true;
+    // Who writes Debezium's form and is no connector may say whose rows they are.
+    if (!fetch(fields.origin, name)) return false;
+    if (name.what != json::kind::string) name.text = fields.name.source.text;
   }
   for (const auto& [known, means] : k_known) {
     if (name.text != known) continue;
@@ -255,6 +253,8 @@ bool any_change_reader::read_position(const position_fields& fields, connector f
       return true;  // its records do not say enough: see docs/guides/cdc.md
     case connector::ydb:
       return read_virtual_time(fields);
+    case connector::ticdc:
+      return read_commit_time(fields);
   }
   return true;
 }
@@ -392,6 +392,14 @@ bool any_change_reader::read_virtual_time(const position_fields& fields) {
     return false;
   }
   event().sequence = {step.number, transaction.number};
+  return true;
+}
+
+/// Of TiDB: the timestamp of the commit, which changes a row once.
+bool any_change_reader::read_commit_time(const position_fields& fields) {
+  ratchet::sequence commit;
+  if (!read_number(fields.commit_ts, false, commit)) return false;
+  event().sequence = commit;
   return true;
 }
 

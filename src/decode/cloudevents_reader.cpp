@@ -65,7 +65,13 @@ void cloudevents_reader::read(const record& r, decoded_event& event, text_arena&
   if (mode == travels::otherwise || mode == travels::batch)
     return refuse(r, malformed_reason::event_format, event);
   // Only binary mode can tell whose tombstone it is.
-  if (!r.value) return refuse(r, malformed_reason::null_value, event);
+  if (!r.value) {
+    refuse(r, malformed_reason::null_value, event);
+    if (!rules_->ignore_tombstones && rules_->types.empty()) return;
+    event.malformed = {};
+    event.kind = decoded_kind::ignored;
+    return;
+  }
   structured_.read(r, event, texts);
 }
 

@@ -78,6 +78,7 @@ void keyed_change_reader::look_for_unavailable(std::string_view operation) {
 postgres_log_reader::change_fields::change_fields(json::pointer_tree& tree, const std::string& root,
                                                   const std::string& payload_from)
     : operation{field_at(tree, root + "/op")},
+      connector{field_at(tree, root + "/source/connector")},
       log_sequence{field_at(tree, root + "/source/sequence")},
       lsn{field_at(tree, root + "/source/lsn")},
       time{field_at(tree, root + "/source/ts_ms")},
@@ -127,6 +128,9 @@ bool postgres_log_reader::read_change(const change_fields& fields) {
 
 /// {the last commit's LSN, the event's LSN}.
 bool postgres_log_reader::read_sequence(const change_fields& fields) {
+  constexpr std::string_view k_name{"\"postgresql\""};
+  const json::found& name = at(fields.connector.node);
+  if (name.what != json::kind::none && text_of(name) != k_name) return false;
   const json::found& pair = at(fields.log_sequence.node);
   const json::found& place = at(fields.lsn.node);
   if (pair.what != json::kind::string || place.what != json::kind::number) return false;
@@ -135,7 +139,7 @@ bool postgres_log_reader::read_sequence(const change_fields& fields) {
   if (!commit || !lsn) return false;
   event().has_sequence = true;
   event().sequence = {*commit, *lsn};
-  return no_duplicate(fields.log_sequence) && no_duplicate(fields.lsn);
+  return no_duplicate(fields.connector) && no_duplicate(fields.log_sequence) && no_duplicate(fields.lsn);
 }
 
 debezium_cdc_reader::debezium_cdc_reader(const decode_rules& rules)

@@ -156,7 +156,7 @@ class several_reader {
     const malformed_detail fault = splitter_.fault();
     const bool has_no_list =
         fault.reason == malformed_reason::missing_field || fault.reason == malformed_reason::wrong_type;
-    const bool chooses = !rules_.types.empty() || !rules_.ignore.empty();
+    const bool chooses = !rules_.types.empty() || !rules_.ignore.empty() || !rules_.ignore_having.empty();
     if (has_no_list && chooses && !rules_.envelope.type.starts_with('/')) {
       decoded_event& e = next();
       reader_.read(r, e, texts_);

@@ -22,6 +22,7 @@ struct decode_rules {
   std::vector<std::string> types{};   ///< stream_config::types
   std::vector<std::string> ignore{};  ///< stream_config::ignore
   bool ignore_tombstones{false};
+  std::string ignore_having{};         ///< stream_config::ignore_having
   bool time_stands_for_record{false};  ///< plain files: the event's time is the record's
   /// A longer value is malformed. `apply` sets k_apply_value_bytes; in Kafka the broker's limit is the limit.
   std::uint64_t max_value_bytes{std::numeric_limits<std::uint64_t>::max()};

@@ -75,14 +75,17 @@ bool tells_types(const envelope_config& e) noexcept {
   return !e.type.empty() || e.format == envelope_format::ydb_changefeed;
 }
 
+bool is_of_header(std::string_view field) noexcept {
+  return field.starts_with("header:");
+}
+
 bool reads_headers(const envelope_config& e) {
   if (e.format == envelope_format::cloudevents) return true;
-  const auto is_header = [](const std::string* field) { return field->starts_with("header:"); };
+  const auto is_header = [](const std::string* field) { return is_of_header(*field); };
   const std::string* const fields[] = {&e.event_id, &e.aggregate, &e.sequence,       &e.epoch,
                                        &e.type,     &e.time,      &e.sequence_first, &e.previous};
   const auto any_header = [](const std::vector<std::string>& more) {
-    return std::any_of(more.begin(), more.end(),
-                       [](const std::string& f) { return f.starts_with("header:"); });
+    return std::any_of(more.begin(), more.end(), is_of_header);
   };
   return std::any_of(std::begin(fields), std::end(fields), is_header) || any_header(e.event_id_more) ||
          any_header(e.aggregate_more) || is_header(&e.deletes.field);
@@ -101,7 +104,7 @@ std::string element_read(const envelope_config& e, const std::string& payload_fr
   const std::string* const others[] = {&e.event_id, &e.sequence, &e.epoch, &e.type, &e.time, &payload_from};
   for (std::size_t at = 0; at < aggregate.size() && aggregate[at] == '/';) {
     const std::size_t end = std::min(aggregate.find('/', at + 1), aggregate.size());
-    const std::string element = aggregate.substr(0, end);
+    std::string element = aggregate.substr(0, end);
     const std::string array = aggregate.substr(0, at + 1);
     const bool is_event =
         leads_to(element, e.sequence) || leads_to(element, e.event_id) || leads_to(element, payload_from);

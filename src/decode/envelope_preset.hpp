@@ -24,6 +24,9 @@ namespace ratchet {
 /// Whether events have a type. The envelope must have its defaults.
 [[nodiscard]] bool tells_types(const envelope_config&) noexcept;
 
+/// Whether a field is taken from a header.
+[[nodiscard]] bool is_of_header(std::string_view field) noexcept;
+
 /// Whether records must come with their headers. The envelope must have its defaults.
 [[nodiscard]] bool reads_headers(const envelope_config&);
 

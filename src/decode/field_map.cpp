@@ -26,6 +26,7 @@ field_map::field_map(const decode_rules& rules) {
   type = read(from.type);
   time = read(from.time);
   element = read(element_read(from, rules.payload_from));
+  foreign = read(rules.ignore_having);
   deleted = read(from.deletes.field);
   payload = read(rules.payload_from);
   list = outside.add(parse_json_pointer(from.each.pointer).value());
@@ -38,6 +39,7 @@ field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent
   event_id = read_attribute("attribute:id", mode);
   aggregate = read_attribute(from.aggregate, mode);
   for (const std::string& part : from.aggregate_more) aggregate_more.push_back(read_attribute(part, mode));
+  foreign = read_attribute(rules.ignore_having, mode);
   deleted = read_attribute(from.deletes.field, mode);
   read_sequence(rules, mode);
   type = read_attribute("attribute:type", mode);
@@ -62,8 +64,7 @@ void field_map::read_sequence(const decode_rules& rules, event_mode mode) {
   }
   sequence = read_attribute(from.sequence, mode);
   epoch = read_attribute(from.epoch, mode);
-  const bool is_extension = from.sequence == "attribute:sequence" && versions == sequence_kind::text;
-  if (is_extension) sequence_type = read_attribute("attribute:sequencetype", mode);
+  if (are_numbers_or_text(from, rules.order)) sequence_type = read_attribute("attribute:sequencetype", mode);
   if (rules.order != order::strict) return;
   begin = read_attribute(from.sequence_first, mode);
   previous = read_attribute(from.previous, mode);

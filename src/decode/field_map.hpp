@@ -53,6 +53,7 @@ struct field_map {
   std::vector<field> event_id_more;     ///< further parts of the id
   std::vector<field> aggregate_more;    ///< and of the aggregate
   field element;                        ///< see element_read()
+  field foreign;                        ///< see decode_rules::ignore_having
   field deleted;                        ///< what says that an event deletes; see delete_config
   json::pointer_tree outside;           ///< of records that hold several events, what stands around them
   json::node_index list{json::k_root};  ///< and their list, in `outside`

@@ -148,9 +148,7 @@ bool field_reader::fetch_key(const field& f, field_value& value) {
   if (!record_->key) return fail(malformed_reason::null_key, f.source.text, 0);
   // Most keys are plain text, which the first look tells.
   const std::string_view key = *record_->key;
-  const bool is_plain = !key.empty() && static_cast<unsigned char>(key.front()) >= ' ' &&
-                        key.find('\0') == std::string_view::npos;
-  if (is_plain && rules_->envelope.key == key_kind::automatic) {
+  if (rules_->envelope.key == key_kind::automatic && is_ascii_text(key)) {
     value = {json::kind::string, true, key, 0};
     return true;
   }
@@ -187,7 +185,9 @@ bool field_reader::fetch_header(const field& f, field_value& value) {
         return fail(malformed_reason::duplicate_header, f.source.text, 0);
     }
   }
-  if (found != nullptr && found->value) value = {json::kind::string, true, *found->value, 0};
+  if (found == nullptr || !found->value) return true;
+  if (has_control(*found->value)) return fail(malformed_reason::header_binary, f.source.text, 0);
+  value = {json::kind::string, true, *found->value, 0};
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "decode/json_grammar.hpp"
 #include "decode/json_scan.hpp"
@@ -116,7 +117,11 @@ malformed_detail kcat_line_reader::implementation::read_position(kcat_record& to
     return fail(partition, at(partition).begin);
   }
   to.partition = partition_id{number};
-  if (at(offset).what != json::kind::number || !take_integer(token(offset), to.offset) || to.offset < 0) {
+  // Behind the last one that a number can be nothing follows, and the position behind a record is what is
+  // kept.
+  constexpr std::int64_t k_behind_all = std::numeric_limits<std::int64_t>::max();
+  if (at(offset).what != json::kind::number || !take_integer(token(offset), to.offset) || to.offset < 0 ||
+      to.offset == k_behind_all) {
     return fail(offset, at(offset).begin);
   }
   const member stamp = is_of_rpk() ? timestamp_of : ts;

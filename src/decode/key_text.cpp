@@ -84,8 +84,32 @@ key_text read_json(std::string_view key, std::size_t header, bool takes_all, tex
   return {{room, plain.size}};
 }
 
-bool is_control(char c) noexcept {
-  return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r' && c != '\n';
+constexpr std::uint64_t k_each = 0x0101010101010101;
+
+/// The highest bit of some byte is set where one of the eight is a control character.
+constexpr std::uint64_t has_control_in(std::uint64_t eight) noexcept {
+  const std::uint64_t apart = eight ^ 0x7F * k_each;
+  return ((eight - 0x20 * k_each) & ~eight) | ((apart - k_each) & ~apart);
+}
+
+/// Whether `look` sets the highest bit of some byte.
+template <class Look>
+bool any_of_eight(std::string_view bytes, Look look) noexcept {
+  std::uint64_t any = 0;
+  std::uint64_t eight = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(eight) <= bytes.size(); at += sizeof(eight)) {
+    std::memcpy(&eight, bytes.data() + at, sizeof(eight));
+    any |= look(eight);
+  }
+  eight = 0x20 * k_each;
+  if (at < bytes.size()) std::memcpy(&eight, bytes.data() + at, bytes.size() - at);
+  return ((any | look(eight)) & 0x80 * k_each) != 0;
+}
+
+/// As long as what serializers write for an int or a float, a long or a double, and a UUID.
+bool is_as_long_as_a_number(std::string_view key) noexcept {
+  return key.size() == 4 || key.size() == 8 || key.size() == k_uuid_bytes;
 }
 
 /// A number of 8 bytes looks framed where its last three are digits: such a key has to be a string.
@@ -100,12 +124,20 @@ key_text read_unnamed(std::string_view key, text_arena& texts) {
     if (read.reason != malformed_reason::key_invalid) return read;
   }
   const bool is_binary =
-      !key.empty() && (is_control(key.front()) || key.find('\0') != std::string_view::npos);
+      has_control(key) || (is_as_long_as_a_number(key) && json::first_bad_utf8(key) != key.size());
   if (is_binary) return {{}, malformed_reason::key_binary, 0};
   return {key};
 }
 
 }  // namespace
+
+bool has_control(std::string_view bytes) noexcept {
+  return any_of_eight(bytes, &has_control_in);
+}
+
+bool is_ascii_text(std::string_view bytes) noexcept {
+  return !any_of_eight(bytes, [](std::uint64_t eight) { return eight | has_control_in(eight); });
+}
 
 key_text read_key(key_kind kind, std::string_view key, text_arena& texts) {
   switch (kind) {

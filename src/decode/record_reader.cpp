@@ -47,7 +47,12 @@ bool record_reader::read_fields() {
 bool record_reader::choose() {
   if (!from().value && rules().ignore_tombstones) return ignore();
   field_value type;
-  if (!fetch(fields_->type, type)) return false;
+  if (!fetch(fields_->type, type)) {
+    // The types of the config are text.
+    if (event().malformed.reason != malformed_reason::header_binary || types_.empty()) return false;
+    event().malformed = {};
+    return ignore();
+  }
   const bool is_text = type.what == json::kind::string;
   const bool may_be_ours = is_text ? types_.empty() || types_.contain(type.text)
                                    : types_.empty() || (!from().value && type.what == json::kind::none);
@@ -55,10 +60,22 @@ bool record_reader::choose() {
     if (is_text && !type.outside) event().type = type.text;
     return ignore();
   }
-  if ((fields_->type.in_value() || read_value()) && read_fields()) return true;
+  bool is_others = false;
+  if ((fields_->type.in_value() || read_value()) && is_foreign(is_others)) {
+    if (is_others) return ignore();
+    if (read_fields()) return true;
+  }
   if (from().value || types_.empty()) return false;
   event().malformed = {};  // a null value of which nothing can be read is none of the types
   return ignore();
+}
+
+/// Whether it has the field that events of others have. False: it cannot be told.
+bool record_reader::is_foreign(bool& yes) {
+  field_value value;
+  if (!fetch(fields_->foreign, value)) return false;
+  yes = value.what != json::kind::none;
+  return true;
 }
 
 bool record_reader::read_value() {
@@ -223,7 +240,13 @@ bool record_reader::deletes(bool& yes) {
   field_value value;
   if (!fetch(fields_->deleted, value)) return false;
   const std::vector<std::string>& is = rules().envelope.deletes.is;
-  if (value.what == json::kind::none) return true;
+  if (value.what == json::kind::none) {
+    // What is not there says nothing, but null is a value.
+    const field& f = fields_->deleted;
+    const bool is_null = f.in_value() && !f.is_outside() && at(f.node).what == json::kind::null;
+    yes = is_null && std::find(is.begin(), is.end(), "null") != is.end();
+    return true;
+  }
   const bool says_no = value.text.empty() || value.text == "false" || value.text == "0";
   yes = is.empty() ? !says_no : std::find(is.begin(), is.end(), value.text) != is.end();
   return true;

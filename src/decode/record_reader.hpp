@@ -21,7 +21,7 @@ class record_reader final : public field_reader {
         types_{rules.types},
         ignored_{rules.ignore},
         deleting_{rules.envelope.deletes.types},
-        chooses_{!types_.empty() || !ignored_.empty() || rules.ignore_tombstones} {}
+        chooses_{!types_.empty() || !ignored_.empty() || rules.ignore_tombstones || fields.foreign.mapped} {}
 
  private:
   bool read_all() override;
@@ -29,6 +29,7 @@ class record_reader final : public field_reader {
   bool check_element();
   bool read_fields();
   bool choose();
+  bool is_foreign(bool& yes);
   bool read_event_id();
   bool give_position_for_id();
   bool fetch_joined(const field&, std::span<const field> more, field_value&);

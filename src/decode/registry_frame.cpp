@@ -24,9 +24,14 @@ std::uint64_t big_endian(std::string_view bytes) noexcept {
   return value;
 }
 
+/// AWS Glue's second byte.
+constexpr char k_glue_plain = 0;
+constexpr char k_glue_zlib = 5;
+
 /// The frame's size; 0: it is none. An id of 8 bytes begins with zeros, where one of 4 counts from 1.
 std::size_t header_of(std::string_view bytes) noexcept {
-  if (bytes.size() > k_glue && bytes[0] == 3 && (bytes[1] == 0 || bytes[1] == 5)) return k_glue;
+  if (bytes.size() > k_glue && bytes[0] == 3 && (bytes[1] == k_glue_plain || bytes[1] == k_glue_zlib))
+    return k_glue;
   if (bytes.size() <= k_confluent || bytes[0] != 0) return 0;
   const bool is_wide = bytes.size() > k_apicurio && big_endian(bytes.substr(1, 4)) == 0 &&
                        big_endian(bytes.substr(5, 4)) != 0 && !begins_json(bytes.substr(k_confluent));
@@ -86,11 +91,15 @@ bool is_protobuf(std::string_view body) noexcept {
   return at < body.size() && is_message(body, at);
 }
 
+bool is_compressed(std::string_view bytes, std::size_t header) noexcept {
+  return header == k_glue && bytes[1] == k_glue_zlib;
+}
+
 }  // namespace
 
 std::optional<std::size_t> json_behind_frame(std::string_view bytes) noexcept {
   const std::size_t header = header_of(bytes);
-  if (header == 0 || !begins_json(bytes.substr(header))) return std::nullopt;
+  if (header == 0 || is_compressed(bytes, header) || !begins_json(bytes.substr(header))) return std::nullopt;
   return header;
 }
 
@@ -106,6 +115,7 @@ std::optional<framed_value> read_frame(std::string_view bytes) {
   }
   if (header == k_glue ? is_message(body, 0) : is_protobuf(body)) found.kind = framed_kind::protobuf;
   if (body.front() == '{' || body.front() == '[') found.kind = framed_kind::json;
+  if (is_compressed(bytes, header)) found.kind = framed_kind::zlib;
   return found;
 }
 
@@ -120,6 +130,7 @@ malformed_reason take_off_frame(std::string_view& bytes) {
   }
   const auto framed = read_frame(bytes);
   if (!framed) return malformed_reason::none;  // whoever reads it says what is wrong
+  if (framed->kind == framed_kind::zlib) return malformed_reason::zlib;
   return framed->kind == framed_kind::protobuf ? malformed_reason::protobuf : malformed_reason::avro;
 }
 

@@ -57,6 +57,7 @@ class postgres_log_reader final : public keyed_change_reader {
   struct change_fields {
     change_fields(json::pointer_tree&, const std::string& root, const std::string& payload_from);
     field operation;
+    field connector;
     field log_sequence;  ///< [last commit LSN or null, LSN], as JSON within a string
     field lsn;
     field time;
@@ -94,13 +95,14 @@ class any_change_reader final : public keyed_change_reader {
   [[nodiscard]] bool was_plain() const noexcept { return was_plain_; }
 
  private:
-  enum class connector : std::uint8_t { postgresql, binlog, sqlserver, oracle, mongodb, ydb };
+  enum class connector : std::uint8_t { postgresql, binlog, sqlserver, oracle, mongodb, ydb, ticdc };
 
   /// What tells where in a log a change stands; each connector has some of them.
   struct position_fields {
     position_fields() = default;
     position_fields(json::pointer_tree&, const std::string& prefix);
-    field name;  ///< of the connector
+    field name;    ///< of the connector
+    field origin;  ///< the database, of producers that are no connectors
     field snapshot;
     field log_sequence;
     field lsn;
@@ -113,6 +115,7 @@ class any_change_reader final : public keyed_change_reader {
     field commit_scn;
     field step;
     field transaction;
+    field commit_ts;
     field time;
   };
   struct change_fields {
@@ -154,6 +157,7 @@ class any_change_reader final : public keyed_change_reader {
   bool read_lsn(const field&, std::optional<sqlserver_lsn>&);
   bool read_oracle(const position_fields&, bool is_read);
   bool read_virtual_time(const position_fields&);
+  bool read_commit_time(const position_fields&);
   /// How a row came to be in a snapshot; empty: it did not.
   bool read_snapshot(const position_fields&, std::string_view& how);
   bool read_after(const change_fields&, connector);

@@ -301,6 +301,11 @@ sequence_kind kind_of_sequences(const envelope_config& e, order by) noexcept {
   return is_text ? sequence_kind::text : sequence_kind::integer;
 }
 
+bool are_numbers_or_text(const envelope_config& e, order by) noexcept {
+  return e.format == envelope_format::cloudevents && e.sequence == "attribute:sequence" &&
+         kind_of_sequences(e, by) == sequence_kind::text;
+}
+
 sequence_spelling sequence_spelling::of(const envelope_config& e, order by) {
   return {kind_of_sequences(e, by), e.sequence_bits == 128, e.sequence_base == 16};
 }

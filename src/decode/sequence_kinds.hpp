@@ -37,6 +37,10 @@ struct read_version {
 /// What the sequences of an envelope are, in this order. Never by_format.
 [[nodiscard]] sequence_kind kind_of_sequences(const envelope_config&, order) noexcept;
 
+/// Whether they are text or whole numbers, as each event says: the extension of CloudEvents. The envelope
+/// must have its defaults.
+[[nodiscard]] bool are_numbers_or_text(const envelope_config&, order) noexcept;
+
 /// How a stream's sequences are written for people: as they came, but for leading zeros, zeros behind a
 /// fraction, and times, which are shown in UTC.
 struct sequence_spelling {

@@ -9,6 +9,7 @@
 
 #include "kafka/callback_edge.hpp"
 #include "kafka/kafka_error.hpp"
+#include "ports/error_class.hpp"
 #include "ports/thread_edge.hpp"
 
 namespace ratchet {
@@ -94,7 +95,7 @@ std::error_code meaning_of_unknown(const kafka_client& client, const topic_parti
   if (metadata->topic_cnt != 1) return errc::source_unavailable;
   const rd_kafka_metadata_topic& found = metadata->topics[0];
   const bool exists = static_cast<std::int32_t>(where.partition) < found.partition_cnt;
-  if (exists || is_retriable(kafka_error(found.err))) return errc::source_unavailable;
+  if (exists || classify(kafka_error(found.err)) == error_class::away) return errc::source_unavailable;
   return errc::topic_missing;
 }
 

@@ -6,6 +6,7 @@
 #include "kafka/callback_edge.hpp"
 #include "kafka/group_source.hpp"
 #include "kafka/kafka_error.hpp"
+#include "ports/source_condition.hpp"
 
 namespace ratchet {
 
@@ -123,7 +124,7 @@ void group_source::take_error(const rd_kafka_message_t& message) {
           : next_.find(table_->intern(rd_kafka_topic_name(message.rkt), partition_id{message.partition}));
   const bool is_taken = at != next_.end() && at->second != k_nothing;
   events_->on_message_error(client_->get(), message, is_taken);
-  if (is_taken && is_unreadable(kafka_error(message.err))) at->second = k_nothing;
+  if (is_taken && kafka_error(message.err) == source_condition::unreadable) at->second = k_nothing;
 }
 
 void group_source::note_size(const kafka_batch& batch) noexcept {

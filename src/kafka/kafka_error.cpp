@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "ports/error_class.hpp"
 #include "ports/source_condition.hpp"
 #include "ratchet/error.hpp"
 
@@ -13,87 +14,66 @@ namespace ratchet {
 
 namespace {
 
-/// The condition of the port that a code of librdkafka means.
-std::optional<source_condition> condition_of(int code) noexcept {
+/// At most two conditions.
+struct meaning {
+  std::optional<source_condition> first{};
+  std::optional<source_condition> second{};
+};
+
+/// What a code of librdkafka means. The enum is the library's, and open: the others mean nothing here.
+meaning meaning_of(int code) noexcept {
   switch (code) {
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
     case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
-      return source_condition::login_refused;
+      return {source_condition::login_refused};
     case RD_KAFKA_RESP_ERR__SSL:
-      return source_condition::tls_refused;
+      return {source_condition::tls_refused};
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-      return source_condition::topic_refused;
+      return {source_condition::topic_refused};
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-      return source_condition::group_refused;
+      return {source_condition::group_refused};
     case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-      return source_condition::cluster_refused;
+      return {source_condition::cluster_refused};
     case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
     case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
     case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
     case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-      return source_condition::not_a_member;
-    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-      return source_condition::all_brokers_down;
-    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
-      return source_condition::not_offered;
-    default:  // the enum is the library's, and open
-      return std::nullopt;
-  }
-}
-
-class kafka_category_t final : public std::error_category {
- public:
-  [[nodiscard]] const char* name() const noexcept override { return "kafka"; }
-  [[nodiscard]] std::string message(int value) const override {
-    return rd_kafka_err2str(static_cast<rd_kafka_resp_err_t>(value));
-  }
-  [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
-    if (const auto known = condition_of(value); known && condition == *known) return true;
-    return std::error_category::equivalent(value, condition);
-  }
-};
-
-bool is_kafka(const std::error_code& code) noexcept {
-  return code.category() == kafka_category();
-}
-
-}  // namespace
-
-const std::error_category& kafka_category() noexcept {
-  static const kafka_category_t category;
-  return category;
-}
-
-std::error_code kafka_error(int code) noexcept {
-  return {code, kafka_category()};
-}
-
-bool is_fatal(const std::error_code& code) noexcept {
-  if (code == errc::source_fatal) return true;
-  if (!is_kafka(code)) return false;
-  switch (code.value()) {
+      return {source_condition::not_a_member};
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+      return {source_condition::not_a_member, source_condition::client_lost};
     case RD_KAFKA_RESP_ERR__FATAL:
     case RD_KAFKA_RESP_ERR__FENCED:
-    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
     case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
-      return true;
-    default:  // the enum is the library's, and open
-      return false;
-  }
-}
-
-bool is_retriable(const std::error_code& code) noexcept {
-  if (code == errc::source_unavailable) return true;
-  if (!is_kafka(code)) return false;
-  switch (code.value()) {
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
+      return {source_condition::client_lost};
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+      return {source_condition::not_offered};
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      return {source_condition::missing};
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
+      return {source_condition::unreadable};
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return {source_condition::unreadable, source_condition::message_refused};
+    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+      return {source_condition::message_refused};
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+      return {source_condition::all_brokers_down, source_condition::away};
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
     case RD_KAFKA_RESP_ERR__RESOLVE:
     case RD_KAFKA_RESP_ERR__TIMED_OUT:
     case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
@@ -126,55 +106,51 @@ bool is_retriable(const std::error_code& code) noexcept {
     case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
     case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
     case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
-      return true;
+      return {source_condition::away};
     default:
-      return false;
+      return {};
   }
 }
 
-bool is_all_brokers_down(const std::error_code& code) noexcept {
-  return code == source_condition::all_brokers_down;
+class kafka_category_t final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "kafka"; }
+  [[nodiscard]] std::string message(int value) const override {
+    return rd_kafka_err2str(static_cast<rd_kafka_resp_err_t>(value));
+  }
+  [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
+    const auto [first, second] = meaning_of(value);
+    if ((first && condition == *first) || (second && condition == *second)) return true;
+    return std::error_category::equivalent(value, condition);
+  }
+};
+
+}  // namespace
+
+const std::error_category& kafka_category() noexcept {
+  static const kafka_category_t category;
+  return category;
+}
+
+std::error_code kafka_error(int code) noexcept {
+  return {code, kafka_category()};
 }
 
 const char* words_of_error(const std::error_code& code, const char* reason) noexcept {
-  return is_all_brokers_down(code) ? "all brokers are down" : reason;
-}
-
-bool is_unreadable(const std::error_code& code) noexcept {
-  if (!is_kafka(code)) return false;
-  switch (code.value()) {
-    case RD_KAFKA_RESP_ERR__BAD_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_missing_topic(const std::error_code& code) noexcept {
-  if (code == errc::topic_missing) return true;
-  if (!is_kafka(code)) return false;
-  switch (code.value()) {
-    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
-    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-      return true;
-    default:
-      return false;
-  }
+  return code == source_condition::all_brokers_down ? "all brokers are down" : reason;
 }
 
 std::error_code to_port_error(const std::error_code& code) noexcept {
-  if (is_missing_topic(code)) return errc::topic_missing;
-  if (is_fatal(code)) return errc::source_fatal;
-  if (is_retriable(code)) return errc::source_unavailable;
-  return code;
+  switch (classify(code)) {
+    case error_class::missing:
+      return errc::topic_missing;
+    case error_class::client_lost:
+      return errc::source_fatal;
+    case error_class::away:
+      return errc::source_unavailable;
+    default:  // the others keep their value
+      return code;
+  }
 }
 
 }  // namespace ratchet

@@ -9,38 +9,17 @@
 #include "kafka/kafka_error.hpp"
 #include "kafka/produce_parts.hpp"
 #include "kafka/settings.hpp"
+#include "ports/error_class.hpp"
 #include "ports/thread_edge.hpp"
 
 namespace ratchet {
 
 namespace {
 
-/// What the brokers hold against this message, or against the batch that it came in.
-bool is_refusal(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
-    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG:
-    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
-    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
-      return true;
-    default:  // the enum is the library's, and open
-      return false;
-  }
-}
-
-/// The client knows of no such topic or partition. A topic that was deleted and made anew meanwhile may stay
-/// without partitions to it until its next look at all topics, minutes later.
-bool is_unknown(rd_kafka_resp_err_t code) {
-  return code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-         code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-}
-
 delivery ended(std::uint64_t position, rd_kafka_resp_err_t code) {
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {position, delivery::how::done, {}};
-  return {position, is_refusal(code) ? delivery::how::refused : delivery::how::again, rd_kafka_err2str(code)};
+  const bool is_refused = kafka_error(code) == source_condition::message_refused;
+  return {position, is_refused ? delivery::how::refused : delivery::how::again, rd_kafka_err2str(code)};
 }
 
 /// Positions travel as librdkafka's opaque pointers, which never are followed.
@@ -61,7 +40,9 @@ class delivery_reports final : public client_callbacks {
   }
   [[nodiscard]] std::vector<delivery> take() { return std::exchange(ended_, {}); }
   void add(std::uint64_t position, rd_kafka_resp_err_t code) {
-    knows_all_ = knows_all_ && !is_unknown(code);
+    // A topic that was deleted and made anew meanwhile may stay without partitions to the client until its
+    // next look at all topics, minutes later.
+    knows_all_ = knows_all_ && classify(kafka_error(code)) != error_class::missing;
     ended_.push_back(ended(position, code));
   }
   /// No topic was unknown so far.

@@ -4,6 +4,7 @@
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -56,7 +57,7 @@ result<raw_figures> drain(const std::shared_ptr<kafka_client>& client, int parti
     } else if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       ++ended;
       if (figures.records != 0) last = clock::now();
-    } else if (!is_retriable(kafka_error(message->err))) {
+    } else if (classify(kafka_error(message->err)) != error_class::away) {
       return to_port_error(kafka_error(message->err));
     }
   }
@@ -97,7 +98,7 @@ result<void> raw_follow(const std::string& brokers, const std::string& topic, co
     if (message == nullptr || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) continue;
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       told(partition_id{message->partition}, message->offset);
-    } else if (!is_retriable(kafka_error(message->err))) {
+    } else if (classify(kafka_error(message->err)) != error_class::away) {
       return to_port_error(kafka_error(message->err));
     }
   }

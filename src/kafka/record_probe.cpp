@@ -5,6 +5,7 @@
 
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -85,9 +86,9 @@ result<std::optional<owned_record>> record_probe::first_from(rd_kafka_topic_t* t
         case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
           return std::nullopt;
         default: {
-          const std::error_code code = to_port_error(kafka_error(message->err));
+          const std::error_code code = kafka_error(message->err);
           // The bounds of this log were had a moment ago: that it is unknown passes, too.
-          if (code != errc::source_unavailable && code != errc::topic_missing) return code;
+          if (!passes(classify(code))) return to_port_error(code);
         }
       }
     }

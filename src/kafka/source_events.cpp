@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kafka/kafka_error.hpp"
-#include "ports/source_condition.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -119,9 +119,9 @@ void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_
   } else if (message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
              message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     if (assigned) notices_.emplace_back(notice::out_of_range{std::move(where), text});
-  } else if (is_missing_topic(code)) {
+  } else if (classify(code) == error_class::missing) {
     notices_.emplace_back(notice::topic_gone{std::move(where), text});
-  } else if (is_unreadable(code) && message.partition >= 0) {
+  } else if (code == source_condition::unreadable && message.partition >= 0) {
     if (assigned) notices_.emplace_back(notice::unreadable{std::move(where), message.offset, text});
   } else {
     complain(code, text);

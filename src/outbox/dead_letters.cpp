@@ -111,6 +111,9 @@ const char* advice_on(reject_reason reason) {
     case reject_reason::below_first:
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
              "config names as the first.";
+    case reject_reason::sequence_mixed:
+      return "The sequences of the aggregate are numbers, and that of the event is text; or the other way "
+             "round. Send all of them as one kind.";
   }
   return "";
 }
@@ -207,7 +210,7 @@ std::string purpose_of(const stream_definition& stream, const waiting_event& eve
   const kept_record& from = event.record;
   std::string text = "dead_letter";
   if (stream.config.order != order::arrival) text += "@" + to_decimal(event.head.sequence);
-  text += " of " + to_string(from.where) + "@" + to_text(from.place());
+  text += " of " + to_string(from.where, from.place());
   return text + " behind " + std::to_string(event.attempts) + " attempts: " + event.error;
 }
 

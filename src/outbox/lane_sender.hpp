@@ -30,7 +30,7 @@ class lane_sender : public refused_messages {
   /// Everything that was written was delivered.
   [[nodiscard]] virtual bool idle() const noexcept = 0;
   /// But for what is refused, and what waits behind it.
-  [[nodiscard]] virtual bool is_idle() const noexcept = 0;
+  [[nodiscard]] virtual bool is_drained() const noexcept = 0;
   /// So many messages since it was made.
   [[nodiscard]] virtual std::uint64_t sent() const noexcept = 0;
   /// Why messages do not get through at the moment; none while they do.

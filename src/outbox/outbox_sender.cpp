@@ -75,7 +75,7 @@ bool outbox_sender::idle() const noexcept {
          read_ == lane_.durable_next();
 }
 
-bool outbox_sender::is_idle() const noexcept {
+bool outbox_sender::is_drained() const noexcept {
   const bool none_but_refused =
       entries_.empty() || (entries_.size() == 1 && apart_.contains(entries_.begin()->first));
   return !waits_for_sync() && none_but_refused && apart_.size() == refused_ && !held_.next() &&

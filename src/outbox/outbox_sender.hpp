@@ -71,7 +71,7 @@ class outbox_sender final : public lane_sender {
 
   [[nodiscard]] bool waits_for_sync() const noexcept override { return lane_.waits_for_sync(); }
   [[nodiscard]] bool idle() const noexcept override;
-  [[nodiscard]] bool is_idle() const noexcept override;
+  [[nodiscard]] bool is_drained() const noexcept override;
   [[nodiscard]] bool reads_on() const noexcept override { return reads_on_; }
   [[nodiscard]] std::uint64_t sent() const noexcept override { return sent_total_; }
   [[nodiscard]] const std::optional<std::string>& trouble() const noexcept override {

@@ -30,8 +30,7 @@ std::string type_of(const owned_output& o, const published_outputs& by, std::str
 std::string purpose_of(const output_origin& from, const published_outputs& by, std::size_t place) {
   std::string text = "output/" + std::to_string(place);
   if (by.id && from.gate.order != order::arrival) text += "@" + to_decimal(by.sequence);
-  if (from.forgets && !by.id && !by.record_time)
-    text += " of " + to_string(by.where) + "@" + to_text(event_place{by.offset, by.index});
+  if (from.forgets && !by.id && !by.record_time) text += " of " + to_string(by.where, {by.offset, by.index});
   return text;
 }
 

@@ -33,7 +33,7 @@ bool sink_sender::idle() const noexcept {
   return !waits_for_sync() && heads_.empty() && read_ == lane_.durable_next();
 }
 
-bool sink_sender::is_idle() const noexcept {
+bool sink_sender::is_drained() const noexcept {
   return !waits_for_sync() && read_ == lane_.durable_next() && ready_.empty() && stubborn_.empty() &&
          under_way_ == 0 && refused_ == heads_.size();
 }

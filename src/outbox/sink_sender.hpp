@@ -76,7 +76,7 @@ class sink_sender final : public lane_sender {
   [[nodiscard]] publisher& to() const noexcept { return *outlet_.to; }
   [[nodiscard]] bool waits_for_sync() const noexcept override { return lane_.waits_for_sync(); }
   [[nodiscard]] bool idle() const noexcept override;
-  [[nodiscard]] bool is_idle() const noexcept override;
+  [[nodiscard]] bool is_drained() const noexcept override;
   [[nodiscard]] bool reads_on() const noexcept override {
     return read_ != lane_.durable_next() && has_room();
   }

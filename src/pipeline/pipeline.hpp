@@ -57,7 +57,7 @@ class pipeline {
   /// none changed anything. Errors: as handle(). See run_transactions().
   [[nodiscard]] result<std::vector<transaction_answer>> transact(partition_task&,
                                                                  std::span<const transaction_request>);
-  /// The error of an run_commands() or skip_output() that failed, which only who asked for it was told; none:
+  /// The error of a run_commands() or skip_output() that failed, which only who asked for it was told; none:
   /// none did.
   [[nodiscard]] std::error_code failed() const noexcept { return failed_; }
   [[nodiscard]] const clock_port& clock() const noexcept { return clock_; }

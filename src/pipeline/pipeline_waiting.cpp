@@ -37,9 +37,9 @@ namespace {
   return events;
 }
 
-/// Of order latest any event may be the one that is due, and the lowest may be dead: of an aggregate whose
-/// queue is not there as a whole, as those before it have many, a step could not tell what it left. It is for
-/// the next one, and so are those behind it.
+/// Of order latest any event may be the one that is due, and the lowest may be dead; of ranges that overlap
+/// any may be the next. Of an aggregate whose queue is not there as a whole, as those before it have many, a
+/// step could not tell what it left. It is for the next one, and so are those behind it.
 void keep_whole_ones(step_rows& rows) {
   if (rows.backlogs.empty()) return;
   const auto cut = std::find_if(rows.backlogs.begin() + 1, rows.backlogs.end(),
@@ -288,16 +288,17 @@ result<bool> pipeline::resume_some(partition_task& task, look_for what) {
   plan.runs_accepted = runs_accepted(what);
   const std::size_t at_once = task.rules.deferred ? task.events_at_once : task.events_in_time;
   const bool is_bounded = plan.runs_accepted || !task.rules.deferred;
-  const bool is_latest = plan.order == order::latest;
-  if (is_bounded && !is_latest) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
+  const bool works_off = task.rules.deferred && plan.runs_accepted;
+  const bool wants_whole = plan.order == order::latest || (task.rules.has_ranges && !works_off);
+  if (is_bounded && !wants_whole) plan.most_queued = std::max<std::size_t>(at_once / names.size(), 1);
   step_rows rows;
   RATCHET_TRY(store_.lookup(task.place(), plan, rows));
-  if (is_latest) keep_whole_ones(rows);
+  if (wants_whole) keep_whole_ones(rows);
   const auto begin = clock_.steady();
   stream_change change = ratchet::resume_waiting(task.rules, task.stream.reduce, task.state, plan, rows,
                                                  clock_.now(), step_time());
   const std::size_t came_to = events_of(change);
-  const std::size_t given = is_latest ? came_to : events_of(rows);
+  const std::size_t given = wants_whole ? came_to : events_of(rows);
   if (!task.rules.deferred) note_time(task, given, came_to, clock_.steady() - begin);
   const std::size_t looked_at = change.looked_at;
   RATCHET_TRY(take_change(task, plan, change));

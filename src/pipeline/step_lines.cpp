@@ -133,11 +133,11 @@ void step_lines::tell_rejected(std::string_view stream, const rejected_row& row,
   std::string text =
       begin_of(stream) + text_of(row.where, row.place()) + " was rejected: " + name_of(row.reason);
   if (malformed) text += ", " + fault_text(row);
-  if (answer == log_burst::answer::first && malformed) {
-    const std::string hint = hint_on_fault(row.detail, row.value);
+  if (!malformed) text += ", of aggregate `" + row.detail + "`";
+  if (answer == log_burst::answer::first) {
+    const std::string hint = hint_on(row);
     if (!hint.empty()) text += " (" + hint + ")";
   }
-  if (!malformed) text += ", of aggregate `" + row.detail + "`";
   if (row.sequence) text += ", event " + number_text(stream, *row.sequence);
   if (answer == log_burst::answer::first) text += "; see " + command_for(log_kind::event_rejected, stream);
   const std::string_view aggregate = malformed ? std::string_view{} : std::string_view{row.detail};

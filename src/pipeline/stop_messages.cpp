@@ -24,7 +24,8 @@ std::string what_is_poisoned(const partition_stop& stop) {
     return text +
            "these are not lines as `kcat -C -J` prints them, or their topic is in no stream of the config";
   }
-  const std::string hint = hint_on_fault(name_of(stop.malformed.reason), stop.first_value);
+  const std::string hint =
+      hint_on_fault(name_of(stop.malformed.reason), stop.first_value, stop.malformed.pointer);
   return text + (hint.empty() ? "most likely the envelope of the config does not fit the topic" : hint) +
          "; see " + typed_command("status", "--rejected") +
          "; correct the config, or set `poison: off` for the stream to reject such records and go on";

@@ -11,7 +11,8 @@
 namespace ratchet {
 
 /// What the owner of a source tells apart in its error codes, whatever client is behind the port. A code of
-/// the client compares equal to its condition: the client's category says so.
+/// the client compares equal to its condition: the client's category says so. It may mean several of them.
+/// What follows each: ports/error_class.hpp.
 enum class source_condition {
   login_refused = 1,  ///< user, password or mechanism
   tls_refused,        ///< certificates, or a port that does not speak TLS
@@ -23,6 +24,11 @@ enum class source_condition {
   not_a_member,
   all_brokers_down,  ///< no connection is left; the client goes on trying
   not_offered,       ///< these brokers do not know the question
+  away,              ///< brokers are away or busy; the same call may succeed later
+  missing,           ///< the topic or partition does not exist
+  client_lost,       ///< this client cannot go on: destroy it, make a new one and resume from the store
+  unreadable,        ///< of a fetch: nothing can be made of what lies there. As a rule that does not pass
+  message_refused,   ///< of a message, or of the batch that it came in: the brokers do not take it
 };
 
 class source_condition_category final : public std::error_category {
@@ -46,6 +52,16 @@ class source_condition_category final : public std::error_category {
         return "no broker can be reached";
       case source_condition::not_offered:
         return "the brokers do not know the question";
+      case source_condition::away:
+        return "the brokers do not answer now";
+      case source_condition::missing:
+        return "there is no such topic or partition";
+      case source_condition::client_lost:
+        return "the client cannot go on";
+      case source_condition::unreadable:
+        return "the log cannot be read";
+      case source_condition::message_refused:
+        return "the message was refused";
     }
     return "unknown";
   }

@@ -74,7 +74,7 @@ std::string text_of(const id_spelling& ids, const rejected_row& row) {
 }  // namespace
 
 std::string position_word(const kept_rejected::position& position) {
-  return to_string(position.where) + "@" + to_text(position.place());
+  return to_string(position.where, position.place());
 }
 
 std::optional<kept_rejected::position> position_of(std::string_view text) {

@@ -37,14 +37,20 @@ namespace {
 
 [[nodiscard]] result<replay_outcome> of_one_that_waits_no_more(const store_view& view,
                                                                const named_stream& stream,
-                                                               std::string_view aggregate, sequence s) {
+                                                               std::string_view aggregate, sequence s,
+                                                               const hash128& payload) {
   const auto row = view.get(stream.id, aggregate);
   if (!row && row.error() != make_error_code(errc::not_found)) return row.error();
   RATCHET_TRY(const auto backlog, view.backlog_of(stream.id, aggregate));
   const bool skipped = backlog && backlog->was_skipped(s);
   if (!row || !row.value().has_last || row.value().last < s || skipped)
     return replay_outcome{replay_end::gone, "", "it no longer waits: another decision removed it"};
-  if (rules_of(stream).order == order::latest && row.value().last != s) {
+  const bool is_latest = rules_of(stream).order == order::latest;
+  if (is_latest && row.value().last == s && row.value().payload_hash != payload) {
+    return replay_outcome{replay_end::superseded, "",
+                          "it no longer waits: another event with its number, a later one, is applied"};
+  }
+  if (is_latest && row.value().last != s) {
     return replay_outcome{replay_end::superseded, "",
                           "it no longer waits: event " +
                               sequence_word(id_spelling::of(stream).numbers, row.value().last) +
@@ -76,7 +82,7 @@ const char* name_of(replay_end end) noexcept {
 }
 
 result<replay_outcome> outcome_of_replay(const store_view& view, const named_stream& stream,
-                                         std::string_view aggregate, sequence s) {
+                                         std::string_view aggregate, sequence s, const hash128& payload) {
   waiting_filter filter;
   filter.aggregate = std::string{aggregate};
   filter.sequence = s;
@@ -88,7 +94,7 @@ result<replay_outcome> outcome_of_replay(const store_view& view, const named_str
                              return event.head.sequence < s;
                            }));
   if (out) return std::move(*out);
-  return of_one_that_waits_no_more(view, stream, aggregate, s);
+  return of_one_that_waits_no_more(view, stream, aggregate, s, payload);
 }
 
 }  // namespace ratchet

@@ -30,9 +30,11 @@ struct replay_outcome {
   std::string told;   ///< the whole of it in words
 };
 
-/// Of an event that waited, and was to be tried again before this view was made.
+/// Of an event that waited, and was to be tried again before this view was made. `payload`: the hash of what
+/// its reducer is given, which tells it from others of its number.
 /// Errors: state_damaged; of the store.
 [[nodiscard]] result<replay_outcome> outcome_of_replay(const store_view&, const named_stream&,
-                                                       std::string_view aggregate, sequence);
+                                                       std::string_view aggregate, sequence,
+                                                       const hash128& payload);
 
 }  // namespace ratchet

@@ -7,6 +7,7 @@
 #include "core/decoded_event.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
+#include "text/partition_name.hpp"
 #include "text/rejected_messages.hpp"
 
 namespace ratchet {
@@ -80,21 +81,17 @@ void write_rejected(json_writer& json, const rejected_row& row) {
 }
 
 std::string rejected_line(const rejected_row& row) {
-  std::string out = row.where.topic.empty()
-                        ? "content " + content_hash_text(row)
-                        : row.where.topic + "/" +
-                              std::to_string(static_cast<std::int32_t>(row.where.partition)) + "@" +
-                              to_text(row.place());
+  std::string out =
+      row.where.topic.empty() ? "content " + content_hash_text(row) : to_string(row.where, row.place());
   out += std::string{"  "} + name_of(row.reason);
   if (row.reason == reject_reason::malformed) {
     if (!row.detail.empty()) out += " " + row.detail;
     if (!row.pointer.empty()) out += " at " + row.pointer + ",";
     out += " byte " + std::to_string(row.byte_offset);
-    if (const std::string hint = hint_on_fault(row.detail, row.value); !hint.empty())
-      out += " (" + hint + ")";
   } else if (!row.detail.empty()) {
     out += " of " + row.detail;
   }
+  if (const std::string hint = hint_on(row); !hint.empty()) out += " (" + hint + ")";
   if (row.key) out += "  key " + shown(row.key);
   out += "  value " + shown(row.value);
   if (row.truncated) out += " (truncated)";

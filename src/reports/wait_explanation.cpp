@@ -39,6 +39,9 @@ wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of)
       !of.last && rules.first == first_number::any && of.backlog.adopted != s && !of.lowest_begins_at;
   if (story.missing || is_first_of_any) {
     story.reason = wait_reason::gap;
+  } else if (of.last && of.begins_first && of.begins_first->number < of.lowest_begins_at.value_or(s.number) &&
+             !is_successor(*of.last, s, rules, of.lowest_begins_at)) {
+    story.reason = wait_reason::behind;  // a wider one, which covers what it waits for
   } else if (of.last && of.last->epoch != s.epoch && !is_successor(*of.last, s, rules, of.lowest_begins_at)) {
     story.reason = wait_reason::epoch;
   }
@@ -84,18 +87,26 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
     return row.error();
   }
   const auto lowest_behind = [&](waiting_place place, std::optional<sequence>& lowest) {
+    std::size_t seen = 0;
     return view.waiting(stream, std::move(place), [&](std::string_view found, const waiting_event& event) {
       if (found < aggregate) return true;
-      if (found == aggregate) {
-        lowest = event.head.sequence;
-        of.lowest_begins_at = event.head.begins_at;
+      const waiting_head& head = event.head;
+      if (found != aggregate || (lowest && head.sequence.epoch != lowest->epoch)) return false;
+      if (!lowest) {
+        lowest = head.sequence;
+        of.lowest_begins_at = head.begins_at;
       }
-      return false;
+      // Ranges may overlap, and then another one may begin before the lowest does.
+      if (!head.begins_at) return false;
+      const sequence begin{head.sequence.epoch, *head.begins_at};
+      if (!of.begins_first || begin < *of.begins_first) of.begins_first = begin;
+      return ++seen < k_queue_events;
     });
   };
   if (const auto& accepted = of.backlog.accepted) {
     of.last = accepted->sequence;
     RATCHET_TRY(lowest_behind(in_front_of(aggregate), of.lowest_accepted));
+    of.begins_first.reset();
     RATCHET_TRY(lowest_behind({std::string{aggregate}, accepted->sequence}, of.lowest));
   } else {
     RATCHET_TRY(lowest_behind(in_front_of(aggregate), of.lowest));
@@ -114,7 +125,8 @@ std::optional<sequence_range> missing_below_lowest(const gate_rules& rules, cons
   } else if (rules.first == first_number::any || (of.last && rules.epoch_change != epoch_change::accept)) {
     return std::nullopt;
   }
-  const std::uint64_t begin = of.lowest_begins_at.value_or(s.number);
+  const std::uint64_t own = of.lowest_begins_at.value_or(s.number);
+  const std::uint64_t begin = of.begins_first ? std::min(own, of.begins_first->number) : own;
   if (wanted >= begin) return std::nullopt;
   return sequence_range{{s.epoch, wanted}, {s.epoch, begin - 1}};
 }
@@ -272,7 +284,7 @@ std::string waiting_line(const id_spelling& ids, std::string_view aggregate, con
   if (!is_typed(ids.numbers)) out += "  --sequence " + sequence_word(event.head.sequence);
   const kept_record& record = event.record;
   if (!record.where.topic.empty()) {
-    out += "  " + to_string(record.where) + "@" + to_text(record.place());
+    out += "  " + to_string(record.where, record.place());
   }
   return out;
 }

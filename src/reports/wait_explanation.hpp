@@ -35,6 +35,7 @@ struct waiting_aggregate {
   std::optional<sequence> last;                     ///< handled, or accepted
   std::optional<sequence> lowest;                   ///< of those that wait and are not accepted
   std::optional<std::uint64_t> lowest_begins_at{};  ///< its waiting_head's
+  std::optional<sequence> begins_first{};           ///< of ranges: where the one begins that begins first
   std::optional<sequence> lowest_accepted{};
 };
 

@@ -6,7 +6,10 @@
 #include <set>
 
 #include "core/json_scan.hpp"
+#include "core/utf8.hpp"
 #include "decode/event_id_text.hpp"
+#include "decode/key_text.hpp"
+#include "decode/text_arena.hpp"
 #include "decode/time_text.hpp"
 #include "sniff/value_form.hpp"
 
@@ -118,6 +121,23 @@ bool is_uuid(std::string_view text) noexcept {
   return true;
 }
 
+/// 27 digits to the base 62 of 160 bits: 32 of seconds since 2014, and others by chance.
+bool is_ksuid(std::string_view text) noexcept {
+  constexpr std::size_t k_size = 27;
+  constexpr std::string_view k_most{"aWgEPTl1tmebfsQzFP4bxwgy80V"};
+  if (text.size() != k_size || text > k_most) return false;
+  bool any_digit = false;
+  bool any_letter = false;
+  for (const char c : text) {
+    const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    const bool digit = c >= '0' && c <= '9';
+    if (!letter && !digit) return false;
+    any_letter = any_letter || letter;
+    any_digit = any_digit || digit;
+  }
+  return any_digit && any_letter && text.front() <= '9';  // until 2051
+}
+
 /// By size: from 2001 to 2096 no two units have a number in common.
 std::optional<time_unit> unit_of(std::string_view digits) noexcept {
   constexpr std::pair<std::size_t, time_unit> k_units[] = {{10, time_unit::seconds},
@@ -135,6 +155,7 @@ void judge(column& c) {
   bool all_times = true;
   for (const cell& here : c.cells) {
     if (here.what == json::kind::object) ++c.objects;
+    if (here.what == json::kind::none) ++c.binary;
     const bool integer = is_integer(here.text);
     if ((here.what == json::kind::string && !here.text.empty()) ||
         (here.what == json::kind::number && integer)) {
@@ -146,6 +167,9 @@ void judge(column& c) {
       if (is_uuid(here.text)) ++c.uuids;
       if (parse_uuidv7(here.text)) ++c.uuids_7;
       if (parse_ulid(here.text)) ++c.ulids;
+      if (is_ksuid(here.text)) ++c.ksuids;
+      if (is_json_text(here.text)) ++c.json_texts;
+      if (is_base64_of_json(here.text)) ++c.json_base64s;
       if (parse_rfc3339(here.text)) ++c.rfc3339;
       constexpr std::size_t k_longer_than_date = 11;
       if (here.text.size() >= k_longer_than_date && parse_time_spelling(here.text)) ++c.times;
@@ -166,15 +190,23 @@ std::optional<timestamp> column::time_of(const cell& here) const {
   return here.what == json::kind::string ? parse_time_spelling(here.text) : std::nullopt;
 }
 
-std::vector<column> columns_of(std::span<const sniffed_record> records) {
+std::vector<column> columns_of(std::span<const sniffed_record> records, key_kind keys) {
   gatherer all;
+  text_arena texts;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const sniffed_record& r = records[i];
-    const looked_at key = look_at(r.key);
-    if (key.form == byte_form::text || is_json(key.form)) all.add(i, "key", json::kind::string, *r.key);
-    for (const auto& [name, value] : r.headers) {
-      if (value) all.add(i, "header:" + name, json::kind::string, *value);
+    if (r.key && !r.key->empty()) {
+      const key_text key = read_key(keys, *r.key, texts);
+      if (key.reason == malformed_reason::none && is_utf8(key.text))
+        all.add(i, "key", json::kind::string, std::string{key.text});
     }
+    for (const auto& [name, value] : r.headers) {
+      if (!value) continue;
+      const bool is_text = is_plain_text(*value);
+      all.add(i, "header:" + name, is_text ? json::kind::string : json::kind::none,
+              is_text ? *value : std::string{});
+    }
+    if (r.around) all.add_object(i, "record:", *r.around, 1);
     const looked_at value = look_at(r.value);
     if (value.form == byte_form::json_object || value.form == byte_form::framed_json)
       all.add_object(i, "", json_scan::trimmed(value.json), 1);

@@ -21,7 +21,7 @@ struct cell {
 };
 
 /// What a place has in all records, and what can be said of it. The name is what a config would call it:
-/// `/pointer`, `key`, `header:NAME`.
+/// `/pointer`, `key`, `header:NAME`, and `record:/pointer` beside the list of several events.
 struct column {
   std::string source;
   std::vector<cell> cells;  ///< at most one a record, in their order
@@ -32,6 +32,10 @@ struct column {
   std::size_t uuids{0};
   std::size_t uuids_7{0};
   std::size_t ulids{0};
+  std::size_t ksuids{0};
+  std::size_t binary{0};        ///< of a header: bytes that are not text
+  std::size_t json_texts{0};    ///< strings that are JSON
+  std::size_t json_base64s{0};  ///< strings that are base64 of JSON
   std::size_t rfc3339{0};
   std::size_t times{0};  ///< also in other spellings that Ratchet reads; not a date alone
   std::size_t objects{0};
@@ -41,9 +45,10 @@ struct column {
   [[nodiscard]] std::optional<timestamp> time_of(const cell&) const;
 };
 
-/// The columns of the records: key, headers, and the members of values that are JSON objects, those of
-/// objects in them too, but not what lies in arrays.
-[[nodiscard]] std::vector<column> columns_of(std::span<const sniffed_record>);
+/// The columns of the records: keys, which are of this kind, headers, and the members of values that are JSON
+/// objects, those of objects in them too, but not what lies in arrays. A header of bytes that are not text
+/// has a cell of kind none.
+[[nodiscard]] std::vector<column> columns_of(std::span<const sniffed_record>, key_kind = key_kind::automatic);
 
 /// The column of this name; null where there is none.
 [[nodiscard]] const column* find(const std::vector<column>&, std::string_view source) noexcept;

@@ -59,6 +59,7 @@ class guesser {
     if (out_.ids.empty() && !has_version) find_joined_ids();
     find_types();
     find_parts_of_states();
+    find_after_image();
     out_.root = root_;
     return std::move(out_);
   }
@@ -95,6 +96,11 @@ class guesser {
       const byte_form form = look_at(r.value).form;
       if (form == byte_form::json_object || form == byte_form::framed_json) ++objects;
     }
+    if (const column* resolved = find(columns_, "/resolved")) {
+      if (2 * resolved->cells.size() < values_ && kind_of_versions(*resolved) == sequence_kind::hlc)
+        marks_ = resolved->cells.size();
+      values_ -= marks_;
+    }
     const std::size_t schemas = having({"/schema", "/payload"});
     root_ = 2 * schemas > values_ ? "/payload" : "";
     const std::string op = root_ + "/op";
@@ -104,7 +110,8 @@ class guesser {
                                      having({"header:ce_specversion", "header:ce_id"}))},
         {look::ydb_changefeed, std::max({having({"/key", "/newImage"}), having({"/key", "/erase"}),
                                          having({"/key", "/update"}), ydb_debezium()})},
-        {look::debezium_changes, having({op, source})},
+        {look::debezium_changes,
+         std::max(having({op, source}), having({op, root_ + "/after", root_ + "/before"}))},
         {look::debezium_unwrapped, unwrapped()},
         {look::debezium_outbox, having({"header:id", "key"})},
     };
@@ -145,6 +152,11 @@ class guesser {
     if (const column* c = find(columns_, root_ + "/source/connector")) {
       for (const cell& here : c->cells) ++out_.connectors[here.text];
     }
+    // Who writes Debezium's form and is no connector.
+    if (const column* c = find(columns_, root_ + "/source/origin"); c != nullptr && out_.connectors.empty()) {
+      for (const cell& here : c->cells) ++out_.connectors[here.text];
+    }
+    if (out_.connectors.empty()) out_.connectors["not named"] = out_.looking_so;
     if (const column* c = find(columns_, root_ + "/op")) {
       for (const cell& here : c->cells) ++out_.operations[here.text];
     }
@@ -170,7 +182,7 @@ class guesser {
   }
   /// How many records could have it: a null value has no members.
   [[nodiscard]] std::size_t expected(const column& c) const noexcept {
-    return c.source.starts_with('/') ? values_ : records_.size();
+    return c.source.starts_with('/') ? values_ : records_.size() - marks_;
   }
 
   [[nodiscard]] static bool names_time(std::string_view name) noexcept {
@@ -227,8 +239,9 @@ class guesser {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       if (!is_in_nearly_all(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
+      if (c.source.starts_with("record:")) continue;  // the events of a record share it
       const std::string name = bare_name(c.source);
-      const bool made_up = c.uuids == c.names || c.ulids == c.names;
+      const bool made_up = c.uuids == c.names || c.ulids == c.names || c.ksuids == c.names;
       const bool may_be_shared = names_something_else(name);
       const bool of_event = names_event(name);
       const bool named = of_event || is_one_of(name, {"id", "uuid", "guid"});
@@ -243,10 +256,11 @@ class guesser {
       if (of_event) score += 8;
       if (name == "id") score += depth_of(c.source) < 2 ? 12 : 6;
       score -= 3 * static_cast<int>(depth_of(c.source));
-      const std::string kind = c.uuids_7 == c.names ? "UUIDv7, "
-                               : c.ulids == c.names ? "ULID, "
-                               : c.uuids == c.names ? "UUID, "
-                                                    : "";
+      const std::string kind = c.uuids_7 == c.names  ? "UUIDv7, "
+                               : c.ulids == c.names  ? "ULID, "
+                               : c.ksuids == c.names ? "KSUID, "
+                               : c.uuids == c.names  ? "UUID, "
+                                                     : "";
       const std::size_t again = c.names - c.distinct;
       const std::string repeats =
           again == 0 ? ""
@@ -326,6 +340,14 @@ class guesser {
     }
   }
 
+  /// Of CockroachDB's envelopes without an operation.
+  void find_after_image() {
+    if (out_.look != look::plain || !out_.sequence_is || out_.sequence_is->kind != sequence_kind::hlc) return;
+    const column* after = find(columns_, "/after");
+    out_.has_after_image = after != nullptr && after->objects > 0;
+    out_.has_resolved = find(columns_, "/resolved") != nullptr;
+  }
+
   void find_aggregates() {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -362,7 +384,7 @@ class guesser {
   void find_sequences() {
     if (out_.aggregates.empty()) return;
     std::vector<likely_sequence> all =
-        likely_sequences(columns_, out_.aggregates.front().column, records_.size(), values_);
+        likely_sequences(columns_, out_.aggregates.front().column, records_.size() - marks_, values_);
     std::erase_if(
         all, [this](const likely_sequence& s) { return is_of_schema(columns_[s.column]) || is_the_id(s); });
     join_aggregates(all);
@@ -442,7 +464,8 @@ class guesser {
   std::span<const sniffed_record> records_;
   const std::vector<column>& columns_;
   std::size_t values_{0};
-  std::string root_;  ///< of Debezium's, beside a schema
+  std::size_t marks_{0};  ///< records that only say how far a changefeed is
+  std::string root_;      ///< of Debezium's, beside a schema
   likely out_;
 };
 

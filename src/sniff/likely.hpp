@@ -10,6 +10,7 @@
 
 #include "ratchet/config.hpp"
 #include "sniff/columns.hpp"
+#include "sniff/key_form.hpp"
 #include "sniff/likely_sequences.hpp"
 #include "sniff/sniffed_record.hpp"
 
@@ -52,7 +53,10 @@ struct likely {
   std::size_t now_and_then_in{0};              ///< records
   bool counts_in_digits{false};                ///< the likeliest sequence is digits in all records
   std::vector<std::string> deleting;           ///< types that say so
+  sniff::key_form keys;                        ///< what the keys are
   std::string root;                            ///< where the values are, beside their schema; mostly empty
+  bool has_after_image{false};                 ///< a changefeed's: /after is the new row, or null
+  bool has_resolved{false};                    ///< its marks are among the records
   bool deletes_rows{false};                    ///< all types are words of databases: insert, update, delete
   std::optional<likely_sequence> sequence_is;  ///< what the likeliest sequence is
   /// Fields that name the aggregate, or the event, together; none where one does.

@@ -66,9 +66,9 @@ int score_of(const likely_sequence& s, std::string_view name, std::string_view s
 }  // namespace
 
 bool names_order(std::string_view name) noexcept {
-  return ends_as(name,
-                 {"sequence", "seq", "version", "revision", "seqno", "sequencenumber", "sequenceid", "lsn",
-                  "scn", "offset", "generation", "playhead", "eventnumber", "commitnumber", "counter"}) ||
+  return ends_as(name, {"sequence", "seq", "version", "revision", "seqno", "sequencenumber", "sequenceid",
+                        "lsn", "scn", "offset", "generation", "playhead", "eventnumber", "commitnumber",
+                        "committs", "counter"}) ||
          is_one_of(name, {"rev", "ver", "v", "pos", "position", "updated", "hlc", "mvcctimestamp", "xid",
                           "txid", "replayid", "ordinal", "nonce", "epoch"});
 }
@@ -139,7 +139,8 @@ std::vector<likely_sequence> likely_sequences(const std::vector<column>& columns
     const bool is_number = c.unit || kind == sequence_kind::decimal;
     s.is_time =
         kind == sequence_kind::time || kind == sequence_kind::text || (is_number && names_moment(name));
-    s.is_coarse = s.is_time || is_one_of(name, {"xid", "txid", "scn", "commitscn", "commitnumber"}) ||
+    s.is_coarse = s.is_time || c.source.starts_with("record:") ||
+                  is_one_of(name, {"xid", "txid", "scn", "commitscn", "commitnumber", "committs"}) ||
                   name.find("batch") != std::string::npos || name.find("bundle") != std::string::npos;
     const bool by_form = kind == sequence_kind::hlc || kind == sequence_kind::lsn;
     const bool is_fraction = kind == sequence_kind::decimal && !names_moment(name);

@@ -64,9 +64,11 @@ std::optional<several_events> find_several(std::span<const sniffed_record> recor
     record r;
     if (from.value) r.value = *from.value;
     if (splitter.split(r) != record_splitter::holds::several) continue;
+    const std::string around = std::string{splitter.before()}.append(splitter.behind());
     for (const std::string_view event : splitter.events()) {
       sniffed_record& one = out.events.emplace_back(from);
       one.value = std::string{event};
+      if (around.starts_with('{')) one.around = around;
       objects += event.front() == '{' ? 1U : 0U;
     }
   }

@@ -6,15 +6,18 @@
 #include <optional>
 #include <set>
 
+#include "core/json_scan.hpp"
 #include "core/shown_text.hpp"
 #include "core/utf8.hpp"
 #include "decode/time_text.hpp"
 #include "sniff/columns.hpp"
+#include "sniff/key_form.hpp"
 #include "sniff/likely.hpp"
 #include "sniff/several_events.hpp"
 #include "sniff/suggested_config.hpp"
 #include "sniff/value_form.hpp"
 #include "text/counted.hpp"
+#include "text/likely_kind.hpp"
 #include "text/rejected_messages.hpp"
 #include "text/units.hpp"
 
@@ -57,6 +60,12 @@ std::string kind_of(const column& c) {
     kind = "UUID";
   else if (c.ulids == there)
     kind = "ULID";
+  else if (c.ksuids == there)
+    kind = "KSUID";
+  else if (c.json_texts == there)
+    kind = "JSON as text";
+  else if (c.json_base64s == there)
+    kind = "JSON in base64";
   else if (c.rfc3339 == there)
     kind = "time, RFC 3339";
   else if (c.objects == there)
@@ -98,15 +107,20 @@ class reporter {
         shares_{shares},
         several_{find_several(records)},
         events_{several_ ? std::span<const sniffed_record>{several_->events} : records},
-        columns_{columns_of(events_)},
+        keys_{form_of_keys(records)},
+        columns_{columns_of(events_, keys_.kind)},
         found_{guess(events_, columns_)} {
+    found_.keys = keys_;
     if (several_) found_.each = several_->each;
   }
 
   std::string run() {
     tell_size();
     tell_bytes("values", [](const sniffed_record& r) { return look_at(r.value); });
-    tell_bytes("keys", [](const sniffed_record& r) { return look_at(r.key); });
+    if (keys_.what.empty())
+      tell_bytes("keys", [](const sniffed_record& r) { return look_at(r.key); });
+    else
+      comment("  keys      " + keys_.what);
     tell_headers();
     tell_look();
     tell_fields();
@@ -138,13 +152,13 @@ class reporter {
   template <class Look>
   void tell_bytes(const std::string& what, Look look) {
     std::map<byte_form, std::size_t> forms;
-    std::set<std::uint32_t> schemas;
+    std::set<std::string> schemas;
     std::size_t least = 0;
     std::size_t most = 0;
     for (const sniffed_record& r : records_) {
       const looked_at here = look(r);
       ++forms[here.form];
-      if (here.schema_id) schemas.insert(*here.schema_id);
+      if (!here.schema.empty()) schemas.insert(here.schema);
       const auto& bytes = what == "keys" ? r.key : r.value;
       if (!bytes) continue;
       least = most == 0 ? bytes->size() : std::min(least, bytes->size());
@@ -162,7 +176,7 @@ class reporter {
                             : "; " + std::to_string(least) + " to " + std::to_string(most) + " bytes";
     if (!schemas.empty()) {
       text += "; schema id";
-      for (const std::uint32_t id : schemas) text += " " + std::to_string(id);
+      for (const std::string& id : schemas) text += " " + id;
     }
     comment(text);
   }
@@ -173,7 +187,8 @@ class reporter {
       if (!c.source.starts_with("header:")) continue;
       if (told++ == k_most_headers) return comment("  headers   and more");
       comment(padded(told == 1 ? "  headers" : "", 12) + padded(c.source.substr(7), 24) + " in " +
-              std::to_string(c.cells.size()) + ", as " + example_of(c));
+              std::to_string(c.cells.size()) +
+              (c.binary > 0 ? ", bytes that are not text" : ", as " + example_of(c)));
     }
     if (told == 0) comment("  headers   none");
   }
@@ -322,7 +337,10 @@ class reporter {
     comment(text + ", and reject " + std::to_string(rejected) + " (" + std::to_string(percent) + " %):");
     for (const auto& [what, fault] : share.faults) {
       comment(words_of_fault(what, fault));
-      const std::string hint = hint_on_fault(what.substr(0, what.find(' ')), std::nullopt);
+      const std::size_t space = what.find(' ');
+      const std::string hint = hint_on_fault(
+          what.substr(0, space), std::nullopt,
+          space == std::string::npos ? std::string_view{} : std::string_view{what}.substr(space + 1));
       if (!hint.empty()) comment("        " + hint);
     }
   }
@@ -330,19 +348,46 @@ class reporter {
   void tell_advice(const suggestion& config) {
     std::vector<std::string> all = config.advice;
     std::map<byte_form, std::size_t> forms;
-    bool wide_keys = false;
     bool any_key = false;
+    bool is_quoted = false;
+    std::size_t json_keys = 0;
+    const sniffed_record* strange = nullptr;  // the first that is neither JSON nor has advice of its own
     for (const sniffed_record& r : records_) {
-      ++forms[look_at(r.value).form];
+      const byte_form form = look_at(r.value).form;
+      ++forms[form];
+      is_quoted =
+          is_quoted || (form == byte_form::json_in_base64 && json_scan::trimmed(*r.value).front() == '"');
+      const bool is_strange = form == byte_form::text || form == byte_form::bytes ||
+                              form == byte_form::number_4 || form == byte_form::number_8 ||
+                              form == byte_form::bytes_16;
+      if (strange == nullptr && is_strange) strange = &r;
       const byte_form key = look_at(r.key).form;
       any_key = any_key || key != byte_form::none;
-      wide_keys = wide_keys || key == byte_form::number_8 || key == byte_form::number_4 ||
-                  key == byte_form::bytes_16 || key == byte_form::framed_bytes;
+      json_keys += is_json(key) || key == byte_form::none ? 1U : 0U;
     }
     const auto has = [&](byte_form form) { return forms.contains(form); };
     const std::string file = request_.name == "-" ? "FILE" : request_.name;
-    if (has(byte_form::framed_bytes))
+    if (has(byte_form::framed_avro) || has(byte_form::framed_protobuf))
       all.emplace_back("Avro and Protobuf are not read: let the connector or producer write JSON");
+    if (has(byte_form::framed_zlib))
+      all.emplace_back(
+          "the serializer of AWS Glue compresses with zlib, which is not read: set its compression to NONE");
+    const bool is_file = request_.topic.empty();
+    if (has(byte_form::json_in_string))
+      all.push_back("values are JSON within JSON strings, which were encoded twice: " +
+                    (is_file ? "jq -c fromjson " + file + " | ratchet sniff -"
+                             : std::string{"let the producer send the inner text"}));
+    if (has(byte_form::json_in_base64))
+      all.push_back("values are JSON in base64: " +
+                    (is_file ? std::string{is_quoted ? "jq -c" : "jq -Rc"} + " '@base64d | fromjson' " +
+                                   file + " | ratchet sniff -"
+                             : std::string{"let the producer send the JSON as it is"}));
+    if (strange != nullptr) {
+      const likely_kind kind = kind_of_bytes(*strange->value);
+      if (!kind.what.empty() && kind.certain)
+        all.push_back("the value at " + place_of(*strange) + " is most likely " + kind.what + ": " +
+                      kind.of_record);
+    }
     if (has(byte_form::gzip))
       all.push_back(request_.topic.empty()
                         ? "the file is compressed: zcat " + file + " | ratchet sniff -"
@@ -359,7 +404,23 @@ class reporter {
     if (by_key && !any_key)
       all.emplace_back(
           "the aggregate is in the key of a record, and no record here has a key: read them with kcat -C -J");
-    if (wide_keys) all.emplace_back("keys are bytes, not text: take the aggregate from the value");
+    const bool is_of_rows = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped;
+    if (is_of_rows && any_key && 2 * json_keys < records_.size()) {
+      all.emplace_back(
+          "debezium-cdc takes the aggregate from the key, and keys here are not JSON: set the connector's "
+          "`key.converter` to JsonConverter");
+    } else if (!keys_.readable && found_.look != look::ydb_changefeed) {
+      all.emplace_back("keys cannot be read: take the aggregate from the value");
+    }
+    if (std::any_of(columns_.begin(), columns_.end(), [](const column& c) { return c.binary > 0; }))
+      all.emplace_back("some headers are bytes that are not text: Ratchet reads no field from them");
+    for (const column& c : columns_) {
+      const bool is_text = c.json_texts > 0 && c.json_texts == c.names;
+      const bool is_base64 = c.json_base64s > 0 && c.json_base64s == c.names;
+      if (c.source.starts_with('/') && (is_text || is_base64) && found_.look == look::plain)
+        all.push_back(c.source + (is_text ? " holds JSON as text" : " holds JSON in base64") +
+                      ": no pointer leads into it, unless the producer sends it as an object");
+    }
     if (records_.size() < 100 && !records_.empty())
       all.emplace_back("there were few records: look again when there are more");
     if (all.empty()) return;
@@ -373,6 +434,7 @@ class reporter {
   std::span<const config_share> shares_;
   std::optional<several_events> several_;
   std::span<const sniffed_record> events_;  ///< the records, where each is one
+  key_form keys_;
   std::vector<column> columns_;
   likely found_;
   std::string out_;

@@ -20,6 +20,8 @@ struct sniffed_record {
   std::optional<std::string> key;
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
   std::optional<std::string> value;
+  /// Of one of several events: the record's value without their list, which is an object. Else none.
+  std::optional<std::string> around{};
 };
 
 }  // namespace ratchet::sniff

@@ -62,7 +62,7 @@ class writer {
   suggestion run(const std::vector<std::string>& brokers) {
     if (found_.look == look::not_json) {
       out_.advice.emplace_back(
-          "nothing here is JSON, and no header names a field: Ratchet cannot read it as it is");
+          "no value here is a JSON object, and no header names a field: Ratchet cannot read it as it is");
       return std::move(out_);
     }
     std::string list;
@@ -96,7 +96,7 @@ class writer {
       case look::cloudevents:
         return write_cloudevents();
       case look::debezium_outbox:
-        line("    envelope: {format: debezium-outbox}");
+        line("    envelope: {format: debezium-outbox" + kind_of_keys() + "}");
         write_order(order::arrival);
         advise_sequence();
         return write_ids();
@@ -112,14 +112,35 @@ class writer {
     }
   }
 
+  /// As a further member of a map on one line. The format takes quotes and schemas off by itself.
+  [[nodiscard]] std::string kind_of_keys() const {
+    const bool is_said = found_.keys.kind != key_kind::automatic && found_.keys.kind != key_kind::json;
+    return is_said ? ", key: " + std::string{word_of(found_.keys.kind)} : "";
+  }
+
+  /// In Debezium's form, but in an order of its own.
+  void write_cockroachdb() {
+    const std::string& root = found_.root;
+    advise(
+        "a changefeed of CockroachDB orders its changes by its clock, source.ts_hlc: see docs/guides/cdc.md");
+    line("    envelope:");
+    line("      aggregate: key");
+    line("      sequence: {from: " + scalar(root + "/source/ts_hlc") + ", as: hlc}");
+    line("      type: " + scalar(root + "/op"));
+    line("      delete: {types: [d]}");
+    write_order(order::latest);
+    line("    dedup: off");
+  }
+
   void write_changes() {
+    if (found_.connectors.contains("cockroachdb")) return write_cockroachdb();
     const bool by_partition =
         found_.look == look::debezium_unwrapped
             ? !found_.is_ordered
             : std::any_of(found_.connectors.begin(), found_.connectors.end(), [](const auto& c) {
                 const std::string& name = c.first;
-                return name != "postgresql" && name != "mysql" && name != "mariadb" && name != "sqlserver" &&
-                       name != "oracle" && name != "mongodb" && name != "ydb";
+                return name != "postgresql" && name != "TiCDC" && name != "mysql" && name != "mariadb" &&
+                       name != "sqlserver" && name != "oracle" && name != "mongodb" && name != "ydb";
               });
     if (found_.look == look::debezium_unwrapped) {
       advise(
@@ -173,8 +194,11 @@ class writer {
   void write_reducer() {
     const bool has_parts = !found_.now_and_then.empty();
     const bool each_counts = order_ != order::latest;
-    const std::string from =
+    if (found_.has_resolved) line("    ignore: {has: /resolved}");
+    std::string from =
         found_.look == look::plain && !found_.root.empty() ? ", from: " + scalar(found_.root) : "";
+    if (found_.has_after_image) from = ", from: /after";
+    if (found_.connectors.contains("cockroachdb")) from = ", from: " + scalar(found_.root + "/after");
     line(std::string{"    reducer: {kind: "} + (has_parts && each_counts ? "merge_patch" : "replace") + from +
          "}");
     if (!has_parts) return;
@@ -245,7 +269,8 @@ class writer {
   }
 
   void write_deletions() {
-    if (found_.deleting.empty()) return;
+    if (found_.has_after_image) line("      delete: {field: /after, is: \"null\"}");
+    if (found_.deleting.empty() || found_.has_after_image) return;
     std::string types;
     for (const std::string& type : found_.deleting) types += (types.empty() ? "" : ", ") + scalar(type);
     if (found_.deletes_rows) return line("      delete: {types: [" + types + "]}");
@@ -253,18 +278,31 @@ class writer {
            "]}` in the envelope");
   }
 
+  [[nodiscard]] bool joins_key(bool has_sequence) const {
+    const std::vector<std::string>& parts = found_.joined_aggregate;
+    return has_sequence && std::find(parts.begin(), parts.end(), "key") != parts.end();
+  }
+
   void write_plain() {
     const bool has_id = !found_.ids.empty() || !found_.joined_id.empty();
     const bool has_sequence = takes_sequence(has_id);
     std::string aggregate = "key";
-    if (!found_.aggregates.empty())
+    if (!found_.aggregates.empty()) {
       aggregate = found_.aggregates.front().source;
-    else
+    } else if (found_.keys.any && found_.keys.readable) {
       advise("no field identifies the aggregate of an event: correct `aggregate: key`");
+    } else {
+      aggregate = "/the-id-of-the-aggregate";
+      advise(std::string{"no field identifies the aggregate of an event, and "} +
+             (found_.keys.any ? "keys cannot be read" : "no record has a key") + ": correct `aggregate`");
+    }
+    const bool is_key = aggregate == "key" && (!has_sequence || found_.joined_aggregate.empty());
     line("    envelope:");
     if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));
     line("      aggregate: " +
          places(has_sequence ? found_.joined_aggregate : std::vector<std::string>{}, aggregate));
+    if ((is_key || joins_key(has_sequence)) && found_.keys.kind != key_kind::automatic)
+      line("      key: " + std::string{word_of(found_.keys.kind)});
     if (has_id)
       line("      event_id: " +
            places(found_.joined_id, found_.ids.empty() ? std::string{} : found_.ids.front().source));

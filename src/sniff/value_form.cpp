@@ -5,22 +5,27 @@
 
 #include "core/json_scan.hpp"
 #include "core/utf8.hpp"
+#include "decode/base64_text.hpp"
 #include "decode/json_grammar.hpp"
+#include "decode/key_text.hpp"
+#include "decode/registry_frame.hpp"
 
 namespace ratchet::sniff {
 
 namespace {
 
-constexpr std::size_t k_frame = 5;  // a byte 0 and four of the schema's number
-
 bool is_valid_json(std::string_view text) {
   return json::check_json(text).reason == malformed_reason::none;
 }
 
-byte_form form_of_json(std::string_view text) noexcept {
+byte_form form_of_json(std::string_view text) {
   const char first = json_scan::trimmed(text).front();
   if (first == '{') return byte_form::json_object;
-  return first == '[' ? byte_form::json_array : byte_form::json_scalar;
+  if (first == '[') return byte_form::json_array;
+  if (first != '"') return byte_form::json_scalar;
+  const std::string inside = json_scan::unescaped(json_scan::trimmed(text));
+  if (is_json_text(inside)) return byte_form::json_in_string;
+  return is_base64_of_json(inside) ? byte_form::json_in_base64 : byte_form::json_scalar;
 }
 
 /// Whether each line of several is JSON.
@@ -43,12 +48,6 @@ bool is_text(std::string_view bytes) noexcept {
   return is_utf8(bytes) && std::none_of(bytes.begin(), bytes.end(), is_control);
 }
 
-std::uint32_t schema_id_of(std::string_view bytes) noexcept {
-  std::uint32_t id = 0;
-  for (const char c : bytes.substr(1, 4)) id = id << 8U | static_cast<unsigned char>(c);
-  return id;
-}
-
 bool has_every_other_zero(std::string_view bytes) noexcept {
   constexpr std::size_t k_looked_at = 16;
   if (bytes.size() < 4 || bytes.size() % 2 != 0) return false;
@@ -58,30 +57,78 @@ bool has_every_other_zero(std::string_view bytes) noexcept {
   return std::max(zeros[0], zeros[1]) == size / 2 && std::min(zeros[0], zeros[1]) == 0;
 }
 
+/// A frame of few bytes is one by chance.
+std::optional<looked_at> look_behind_frame(std::string_view bytes) {
+  constexpr std::size_t k_short = 8;
+  const auto begin = json_behind_frame(bytes);
+  const auto framed = read_frame(bytes);
+  if (!framed) return std::nullopt;
+  if (begin && is_valid_json(bytes.substr(*begin))) {
+    const byte_form form = form_of_json(bytes.substr(*begin));
+    if (form == byte_form::json_object || bytes.size() > k_short)
+      return looked_at{form == byte_form::json_object ? byte_form::framed_json : form, bytes.substr(*begin),
+                       framed->schema};
+  }
+  constexpr std::size_t k_digits = 8;  // of a likely id
+  if (bytes.size() <= k_short || framed->schema == "0") return std::nullopt;
+  const bool is_number = framed->schema.find('-') == std::string::npos;
+  if (is_number && framed->schema.size() > k_digits) return std::nullopt;
+  switch (framed->kind) {
+    case framed_kind::protobuf:
+      return looked_at{byte_form::framed_protobuf, {}, framed->schema};
+    case framed_kind::zlib:
+      return looked_at{byte_form::framed_zlib, {}, framed->schema};
+    case framed_kind::avro:
+      return looked_at{byte_form::framed_avro, {}, framed->schema};
+    case framed_kind::json:
+      break;  // it begins as JSON, and is none
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 looked_at look_at(const std::optional<std::string>& of) {
   if (!of) return {};
   const std::string_view bytes = *of;
-  if (bytes.empty()) return {byte_form::empty, {}, {}};
-  if (is_valid_json(bytes)) return {form_of_json(bytes), bytes, {}};
-  if (bytes.size() > k_frame && bytes.front() == '\0') {
-    const std::string_view inside = bytes.substr(k_frame);
-    const std::uint32_t id = schema_id_of(bytes);
-    if (is_valid_json(inside) && form_of_json(inside) == byte_form::json_object)
-      return {byte_form::framed_json, inside, id};
-    constexpr std::uint32_t k_likely = 1U << 24U;
-    if (bytes.size() > 8 && id != 0 && id < k_likely) return {byte_form::framed_bytes, {}, id};
-  }
-  if (bytes.starts_with("\x1f\x8b")) return {byte_form::gzip, {}, {}};
+  if (bytes.empty()) return {byte_form::empty, {}};
+  if (is_valid_json(bytes)) return {form_of_json(bytes), bytes};
+  if (const auto framed = look_behind_frame(bytes)) return *framed;
+  if (bytes.starts_with("\x1f\x8b")) return {byte_form::gzip, {}};
   if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff") ||
       (bytes.size() > 8 && has_every_other_zero(bytes))) {
-    return {byte_form::utf16, {}, {}};
+    return {byte_form::utf16, {}};
   }
-  if (is_text(bytes)) return {are_json_lines(bytes) ? byte_form::json_lines : byte_form::text, {}, {}};
-  if (bytes.size() == 8) return {byte_form::number_8, {}, {}};
-  if (bytes.size() == 4) return {byte_form::number_4, {}, {}};
-  return {bytes.size() == 16 ? byte_form::bytes_16 : byte_form::bytes, {}, {}};
+  if (is_text(bytes)) {
+    if (is_base64_of_json(json_scan::trimmed(bytes))) return {byte_form::json_in_base64, {}};
+    return {are_json_lines(bytes) ? byte_form::json_lines : byte_form::text, {}};
+  }
+  if (bytes.size() == 8) return {byte_form::number_8, {}};
+  if (bytes.size() == 4) return {byte_form::number_4, {}};
+  return {bytes.size() == 16 ? byte_form::bytes_16 : byte_form::bytes, {}};
+}
+
+bool is_plain_text(std::string_view bytes) noexcept {
+  return !has_control(bytes) && is_utf8(bytes);
+}
+
+bool is_json_text(std::string_view characters) {
+  const std::string_view text = json_scan::trimmed(characters);
+  constexpr std::size_t k_empty = 2;  // {}
+  return text.size() > k_empty && (text.front() == '{' || text.front() == '[') && is_valid_json(text);
+}
+
+bool is_base64_of_json(std::string_view characters) {
+  constexpr std::size_t k_least = 12;
+  if (characters.size() < k_least) return false;
+  std::string text{characters};
+  // As URLs have it, and without padding.
+  std::replace(text.begin(), text.end(), '-', '+');
+  std::replace(text.begin(), text.end(), '_', '/');
+  while (text.size() % 4 != 0) text += '=';
+  std::string decoded(text.size(), '\0');
+  const auto size = decode_base64(text, decoded.data());
+  return size && is_json_text(std::string_view{decoded}.substr(0, *size));
 }
 
 const char* words_of(byte_form form) noexcept {
@@ -104,10 +151,18 @@ const char* words_of(byte_form form) noexcept {
       return "numbers of 4 bytes";
     case byte_form::bytes_16:
       return "16 bytes, as a UUID in binary";
+    case byte_form::json_in_string:
+      return "JSON within JSON strings";
+    case byte_form::json_in_base64:
+      return "JSON in base64";
     case byte_form::framed_json:
-      return "JSON after the five bytes of Confluent's serializers";
-    case byte_form::framed_bytes:
-      return "not JSON, after the five bytes of Confluent's serializers: Avro or Protobuf";
+      return "JSON behind the frame of a schema registry";
+    case byte_form::framed_avro:
+      return "most likely Avro, behind the frame of a schema registry";
+    case byte_form::framed_protobuf:
+      return "most likely Protobuf, behind the frame of a schema registry";
+    case byte_form::framed_zlib:
+      return "compressed with zlib, behind the frame of AWS Glue";
     case byte_form::gzip:
       return "compressed with gzip by their producer";
     case byte_form::utf16:

@@ -76,7 +76,8 @@ void check_each(const envelope_config& e, stream_findings& found) {
 /// Who speaks of types must have them.
 void check_types(const stream_config& stream, const envelope_config& e, stream_findings& found) {
   if (has_log_positions(e.format)) {
-    if (!stream.types.empty() || !stream.ignore.empty() || stream.ignore_tombstones) {
+    if (!stream.types.empty() || !stream.ignore.empty() || stream.ignore_tombstones ||
+        !stream.ignore_having.empty()) {
       found.add(stream.types.empty() ? "ignore" : "types",
                 std::string{"does not go with format: "} + name_of(e.format),
                 "the format itself marks records to ignore: leave it out", {"envelope.format"});
@@ -99,6 +100,7 @@ void check_fields(const stream_config& stream, const envelope_config& e, stream_
   check_sources(e, of_fields(e), found);
   check_each(e, found);
   check_sources(e, of_more_fields(e), found);
+  check_sources(e, {{"ignore.has", stream.ignore_having}}, found);
   if (!e.event_id_more.empty() && stream.dedup.ids != id_kind::opaque && stream.dedup.ids != id_kind::none) {
     found.add("envelope.event_id", "of several fields needs dedup: {ids: opaque}",
               "several fields are joined as text; a single field may be of another kind", {"dedup"});

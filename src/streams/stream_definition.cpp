@@ -138,7 +138,8 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
     : config{std::move(c)}, reduce{std::move(r)} {
   config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
-  rules.gate = {config.order, config.first, config.epoch_change, later_wins(config)};
+  rules.gate = {config.order, config.first, config.epoch_change, later_wins(config),
+                are_numbers_or_text(config.envelope, config.order)};
   rules.number_text = sequence_spelling::of(config.envelope, config.order).function();
   rules.restarts = config.after_delete == after_delete::restart;
   rules.parks_too_old = config.too_old == too_old::park;
@@ -148,6 +149,8 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
   rules.transactions_move_floor = config.topics.empty();
   rules.deferred = config.handling == handling::deferred;
   rules.keeps_columns = keeps_columns(config);
+  rules.unavailable = config.envelope.unavailable;
+  rules.has_ranges = !config.envelope.sequence_first.empty() || !config.envelope.previous.empty();
   rules.window = config.dedup.window;
   rules.max_skew = config.dedup.max_skew;
   rules.retention = config.retention;
@@ -165,6 +168,7 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
   decode.types = config.types;
   decode.ignore = config.ignore;
   decode.ignore_tombstones = config.ignore_tombstones;
+  decode.ignore_having = config.ignore_having;
   decode.keeps_columns = rules.keeps_columns;
   decode.bytes_allowed = config.reducer.kind != reducer_config::kind_of::merge_patch;
 }

@@ -23,13 +23,14 @@ using named_count = std::pair<const char*, std::uint64_t>;
            {"discarded", c.discarded}}};
 }
 
-[[nodiscard]] constexpr std::array<named_count, 6> reason_counts(const counters& c) noexcept {
+[[nodiscard]] constexpr std::array<named_count, 7> reason_counts(const counters& c) noexcept {
   return {{{"malformed", c.rejected_malformed},
            {"conflict", c.rejected_conflict},
            {"too_old", c.rejected_too_old},
            {"late", c.rejected_late},
            {"id_reused", c.rejected_id_reused},
-           {"below_first", c.rejected_below_first}}};
+           {"below_first", c.rejected_below_first},
+           {"sequence_mixed", c.rejected_sequence_mixed}}};
 }
 
 [[nodiscard]] constexpr std::array<named_count, 3> counts_of_waiting(const counters& c) noexcept {

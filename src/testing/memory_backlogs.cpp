@@ -45,7 +45,10 @@ void read_asked(const stream_contents& of, const step_plan& plan, std::uint32_t 
   if (!in(begin)) return out;
   bool wants_more = plan.resumes || out.backlog.goes_on() || plan.order == order::latest;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
-    const bool is_below = plan.events[i].sequence < begin->first.second;
+    const decoded_event& e = plan.events[i];
+    const sequence lowest = begin->first.second;
+    const bool covers_it = e.begins_at && sequence{e.sequence.epoch, *e.begins_at} <= lowest;
+    const bool is_below = e.sequence < lowest || covers_it;
     wants_more |= plan.order == order::strict && plan.aggregate_of[i] == aggregate && is_below;
   }
   auto at = begin;
@@ -72,9 +75,9 @@ void read_asked(const stream_contents& of, const step_plan& plan, std::uint32_t 
     if (plan.aggregate_of[i] != aggregate) continue;
     const decoded_event& e = plan.events[i];
     if (plan.order != order::arrival) {
-      const auto found =
-          of.waiting.lower_bound({name, std::max(e.sequence, sequence{last.epoch, last.number + 1})});
-      if (in(found) && e.sequence > last) near.emplace(found->first.second, found->second.head);
+      const sequence s = plan.restarts ? sequence{last.epoch, e.sequence.number} : e.sequence;
+      const auto found = of.waiting.lower_bound({name, std::max(s, sequence{last.epoch, last.number + 1})});
+      if (in(found) && s > last) near.emplace(found->first.second, found->second.head);
       continue;
     }
     for (auto of_id = at; in(of_id); ++of_id) {

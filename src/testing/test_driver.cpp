@@ -401,6 +401,8 @@ std::uint64_t test_driver::count(reject_reason reason) const {
       return c.rejected_id_reused;
     case reject_reason::below_first:
       return c.rejected_below_first;
+    case reject_reason::sequence_mixed:
+      return c.rejected_sequence_mixed;
   }
   return 0;
 }

@@ -15,6 +15,7 @@ using namespace std::string_view_literals;
 constexpr const char* k_unpack =
     "have the producer send plain JSON: compression is the topic's, as in compression.type";
 constexpr const char* k_encode = "have the producer write UTF-8";
+constexpr const char* k_pickle = "have the producer send json.dumps() of it";
 constexpr const char* k_json = "have the topic written in JSON, or turn it into JSON first";
 
 constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF"sv;  // a file may begin with it
@@ -52,6 +53,14 @@ constexpr known_begin k_begins[] = {
     {"Struct{"sv, "what Kafka Connect prints of a struct with StringConverter",
      "set the connector's converter to JsonConverter", ""},
     {"<"sv, "XML", k_json, ""},
+    {"\x78\x9C"sv, "zlib", k_unpack, ""},
+    {"\x78\xDA"sv, "zlib", k_unpack, ""},
+    {"\x80\x02"sv, "a Python pickle", k_pickle, ""},
+    {"\x80\x03"sv, "a Python pickle", k_pickle, ""},
+    {"\x80\x04\x95"sv, "a Python pickle", k_pickle, ""},
+    {"\x80\x05\x95"sv, "a Python pickle", k_pickle, ""},
+    {"\xAC\xED\0\x05"sv, "a serialized Java object", "have the producer write it as JSON", ""},
+    {":)\n"sv, "Smile, a binary form of JSON", k_json, ""},
     {"\x1E"sv, "a JSON text sequence (RFC 7464)", "have the producer leave out the record separators",
      "tr -d '\\036'"},
 };
@@ -93,6 +102,9 @@ constexpr known_begin k_begins[] = {
 
 likely_kind kind_of_bytes(std::string_view begin) {
   if (const auto framed = read_frame(begin); framed && framed->kind != framed_kind::json) {
+    if (framed->kind == framed_kind::zlib)
+      return {"compressed with zlib behind the frame of AWS Glue, schema id " + framed->schema,
+              "set the compression of its serializer to NONE"};
     const char* format = framed->kind == framed_kind::avro ? "Avro" : "Protobuf";
     return {format + (" behind the frame of a schema registry, schema id " + framed->schema), k_json};
   }

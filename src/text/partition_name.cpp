@@ -7,4 +7,8 @@ std::string to_string(const topic_partition& where) {
   return where.topic + "/" + std::to_string(static_cast<std::int32_t>(where.partition));
 }
 
+std::string to_string(const topic_partition& where, event_place place) {
+  return to_string(where) + "@" + to_text(place);
+}
+
 }  // namespace ratchet

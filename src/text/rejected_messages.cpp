@@ -22,6 +22,14 @@ constexpr const char* k_times =
   return first != std::string_view::npos && value[first] == '"';
 }
 
+/// Whether a format of row changes read it, which knows its fields: a config has no keys for them.
+[[nodiscard]] bool is_of_row_change(std::string_view pointer) noexcept {
+  constexpr std::string_view k_beside_schema{"/payload"};
+  if (pointer.starts_with(k_beside_schema)) pointer.remove_prefix(k_beside_schema.size());
+  return pointer.starts_with("/source/") || pointer == "/ts" || pointer == "/ts/0" || pointer == "/ts/1" ||
+         pointer.starts_with("/__");
+}
+
 }  // namespace
 
 std::string fault_text(const rejected_row& row) {
@@ -30,7 +38,8 @@ std::string fault_text(const rejected_row& row) {
          std::to_string(row.byte_offset);
 }
 
-std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value) {
+std::string hint_on_fault(std::string_view fault, const std::optional<std::string>& value,
+                          std::string_view pointer) {
   const auto is = [fault](malformed_reason reason) { return fault == name_of(reason); };
   if (is(malformed_reason::id_invalid)) {
     return "not an id of the kind that `dedup.ids` sets, which is UUIDv7 by default; `dedup: {ids: opaque}` "
@@ -40,12 +49,13 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     return "if this is a GTID of MySQL or MariaDB: those of several servers have no order; take the binlog's "
            "file and position, as debezium-cdc does, or `sequence: offset`";
   }
-  if (is(malformed_reason::sequence_invalid)) {
+  const bool is_for_config = !is_of_row_change(pointer);
+  if (is(malformed_reason::sequence_invalid) && is_for_config) {
     return "not of the kind that `sequence` takes, which is digits by default; `sequence: {from: …, as: …}` "
            "takes decimal, time (RFC 3339 with its zone, as in 2026-01-31T12:00:00Z), lsn, hlc, ulid, uuidv7 "
            "and text, too";
   }
-  if (is(malformed_reason::sequence_too_large)) {
+  if (is(malformed_reason::sequence_too_large) && is_for_config) {
     return "too large: a plain number has 64 bits, a number with `sequence: {from: …, as: integer}` has 128, "
            "and a text the bits of its characters; Ratchet cannot order by a longer one";
   }
@@ -59,13 +69,28 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            (is(malformed_reason::avro) ? "Avro" : "Protobuf") +
            ": not supported yet; have the topic written in JSON, or turn it into JSON first";
   }
+  if (is(malformed_reason::zlib)) {
+    const auto framed = value ? read_frame(*value) : std::nullopt;
+    return (framed ? "schema id " + framed->schema + ", " : std::string{}) +
+           "compressed with zlib by the serializer of AWS Glue: not supported; set its compression to NONE, "
+           "as Kafka compresses batches by itself";
+  }
   if (is(malformed_reason::key_binary)) {
     return "bytes of a binary serializer: set their kind, as in `envelope: {key: i64}`, also i32, uuid or "
-           "json; `key: text` takes them unchanged. A key of Avro or Protobuf (a byte 0 and a schema id in "
-           "front) is not supported: take the aggregate from the value";
+           "json; without it a few such keys pass for text, so start with an empty state directory then. "
+           "`key: text` takes text with control characters. A key of Avro or Protobuf (a byte 0 and a schema "
+           "id in front) is not supported: take the aggregate from the value";
+  }
+  if (is(malformed_reason::header_binary)) {
+    return "bytes of a binary serializer, such as a number of 8 bytes: have the producer write text into the "
+           "header, or take the field from the value";
   }
   if (is(malformed_reason::key_invalid)) return "not of the kind that `envelope.key` sets";
-  if (is(malformed_reason::time_invalid)) return k_times;
+  if (is(malformed_reason::time_invalid) && is_for_config) return k_times;
+  if (is(malformed_reason::null_value) && !value && pointer.empty()) {
+    return "a null value of this format does not name what it deletes: have the producer send an event that "
+           "says so";
+  }
   if (is(malformed_reason::null_value) && !value) {
     return "a null value does not hold this field: take the field from the key or a header, or set "
            "`ignore: {tombstones: true}`";
@@ -101,11 +126,26 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   const bool is_whole = is(malformed_reason::invalid_json) || is(malformed_reason::invalid_utf8) ||
                         is(malformed_reason::byte_order_mark);
-  if (is_whole && value) {
+  if (is(malformed_reason::invalid_utf8) && pointer == "key")
+    return "the key is text in another encoding than UTF-8: have the producer write UTF-8";
+  if (is(malformed_reason::invalid_json) && pointer == "key") {
+    return "the key is not JSON, and this format takes the aggregate from it: set the connector's "
+           "`key.converter` to JsonConverter";
+  }
+  if (is_whole && value && pointer.empty()) {
     const likely_kind kind = kind_of_bytes(*value);
     if (!kind.what.empty()) return "most likely " + kind.what + ": " + kind.of_record;
   }
   if (fault.starts_with(name_of(malformed_reason::connector_unknown))) {
+    if (value && value->find("\"origin\":\"cockroachdb\"") != std::string::npos) {
+      return "a changefeed of CockroachDB in its enriched envelope: take `format: json`, with `aggregate: "
+             "key` "
+             "and `sequence: {from: /source/ts_hlc, as: hlc}`";
+    }
+    if (pointer.ends_with("/source/connector")) {
+      return "nothing in the change says which database it is of, so nothing orders it; `envelope: {format: "
+             "debezium-cdc, position: partition}` takes the last change of a row in its partition";
+    }
     return "Ratchet cannot order the changes of this connector by its log; `envelope: {format: debezium-cdc, "
            "position: partition}` takes the last change of a row in its partition";
   }
@@ -114,6 +154,13 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "(`add.fields: op,lsn,source.sequence`), or set `position: partition`";
   }
   return {};
+}
+
+std::string hint_on(const rejected_row& row) {
+  if (row.reason == reject_reason::malformed) return hint_on_fault(row.detail, row.value, row.pointer);
+  if (row.reason != reject_reason::sequence_mixed) return {};
+  return "the `sequence` of one is a number and that of the other is text, which have no order among each "
+         "other: have the producer send one kind, or set `sequence: {from: attribute:sequence, as: integer}`";
 }
 
 std::string content_hash_text(const rejected_row& row) {

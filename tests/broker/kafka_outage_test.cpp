@@ -87,12 +87,10 @@ TEST(kafka_outage, gives_out_nothing_behind_a_batch_that_it_cannot_read) {
     for (int i = 0; i < 4; ++i) produce(brokers, topic, 0, i, i + 1);
     damage_batch(broker.dir() + "/data/" + topic + "-0/00000000000000000000.log", 2, at, byte);
   };
-  // librdkafka goes on behind the first three by itself, and fetches the last one again and again.
-  damage("magic3", k_magic, 3);
-  damage("magic1", k_magic, 1);
-  damage("magic0", k_magic, 0);
+  // librdkafka goes on behind the first one by itself, and fetches the second one again and again.
+  damage("magic", k_magic, 3);
   damage("checksum", k_checksum, 'x');
-  for (const std::string topic : {"magic3", "magic1", "magic0", "checksum"}) {
+  for (const std::string topic : {"magic", "checksum"}) {
     SCOPED_TRACE(topic);
     auto source = open_source({{brokers}, "g-" + topic, {}});
     join_and_assign(*source, {topic});

@@ -69,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   gate_rules rules = read_rules(in);
   const gate_facts facts = read_facts(in);
   rules.ties_by_offset = rules.order == order::latest && in.flag();
+  rules.numbers_or_text = rules.order == order::latest && in.flag();
   const gate_reference::reference_row* row = gate_reference::k_table;
   while (!row->fits(rules, facts)) ++row;
   const decision decided = decide(rules, facts);

@@ -118,7 +118,7 @@ const char* read(const json_node& line, const kcat_record& got, kcat_record& to)
   const auto partition = integer(find(line, "partition"), 0, "2147483647");
   if (!partition) return "partition";
   to.partition = partition_id{static_cast<std::int32_t>(*partition)};
-  const auto offset = integer(find(line, "offset"), 0, "9223372036854775807");
+  const auto offset = integer(find(line, "offset"), 0, "9223372036854775806");
   if (!offset) return "offset";
   to.offset = *offset;
   const char* const stamp = of_rpk ? "timestamp" : "ts";

@@ -121,6 +121,10 @@ class envelope_reference {
       }
       const header* found = same.empty() ? nullptr : same.front();
       if (found == nullptr || !found->value) return true;
+      for (const char c : *found->value) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7F) return fail(malformed_reason::header_binary, source);
+      }
       v.own = {kind_of::string, std::string{*found->value}, {}, {}};
       v.outside = true;
     } else {

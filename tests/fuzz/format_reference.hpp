@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <string>
@@ -195,10 +196,7 @@ class format_reference {
     const place lsn = member(source, "lsn");
     const place pair = member(source, "sequence");
     const place time = member(source, "ts_ms");
-    const bool is_scalar =
-        lsn.node != nullptr && (lsn.node->kind == kind_of::number || lsn.node->kind == kind_of::string);
-    const bool is_postgres = is_scalar && pair.node != nullptr && pair.node->kind == kind_of::string;
-    if (!is_postgres && names_another_connector(source)) {
+    if (names_another_connector(source)) {
       has_answer_ = false;
       return false;
     }
@@ -271,6 +269,10 @@ class format_reference {
       own = {kind_of::string, std::string{*h.value}, {}, {}};
       found.node = &own;
     }
+    const bool is_binary = std::any_of(own.text.begin(), own.text.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    });
+    if (is_binary) found.well = false;
     return found;
   }
   bool text_attribute(bool structured, std::string_view name, std::string& out) const {

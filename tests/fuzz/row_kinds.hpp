@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/sequence_range.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "store/layout/answer.hpp"
 #include "store/layout/outbox.hpp"
@@ -35,7 +36,8 @@ void maybe(fuzz_input& in, std::optional<T>& to, T (*read)(fuzz_input&)) {
   if (in.flag()) to = read(in);
 }
 
-/// One kind of row: how it is made, written and read. `open_ended`: the last member is whatever is left.
+/// One kind of row: how it is made, written and read. `open_ended`: the last member is whatever is left, or
+/// nothing.
 template <class Row>
 struct row_kind {
   Row (*make)(fuzz_input&);
@@ -133,7 +135,7 @@ inline const row_kind<rejected_row> k_rejected{
       row.step = in.u64();
       row.at = read_time(in);
       row.reason =
-          static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::below_first) + 1U));
+          static_cast<reject_reason>(in.u8() % (static_cast<unsigned>(reject_reason::sequence_mixed) + 1U));
       row.detail = in.text();
       row.pointer = in.text();
       row.byte_offset = in.u64();
@@ -337,6 +339,8 @@ inline const row_kind<backlog> k_backlog{[](fuzz_input& in) {
                                              const sequence first = read_sequence(in);
                                              b.skipped.push_back({first, read_sequence(in)});
                                            }
+                                           // Earlier versions wrote some twice; reading joins them.
+                                           join_ranges(b.skipped);
                                            if (in.flag() && b.events() > 0) {
                                              accepted_position& accepted = b.accepted.emplace();
                                              accepted.sequence = read_sequence(in);
@@ -348,9 +352,10 @@ inline const row_kind<backlog> k_backlog{[](fuzz_input& in) {
                                              const event_id id = read_id(in);
                                              b.reopened.push_back({id, read_time(in)});
                                            }
+                                           maybe(in, b.opened, read_time);
                                            return b;
                                          },
-                                         layout::encode_backlog, layout::decode_backlog};
+                                         layout::encode_backlog, layout::decode_backlog, true};
 
 inline const row_kind<sequence> k_sequence{
     read_sequence, [](const sequence& s) { return layout::encode_sequence(s); }, layout::decode_sequence};

@@ -270,6 +270,12 @@ TEST(values_on_disk, hold_the_counters_in_this_order) {
   EXPECT_EQ(hex(behind), want + "0000000000000013" + "0000000000000014" + "0000000000000015" + k_time_hex +
                              after_time_hex + "0000000000000016");
   EXPECT_EQ(decode_stream_state(behind).value().counters, c);
+  c.rejected_sequence_mixed = 0x17;
+  want.replace(2, 2, "ff");
+  const std::string mixed = encode_stream_state(k_time, c, retention);
+  EXPECT_EQ(hex(mixed), want + "0000000000000013" + "0000000000000014" + "0000000000000015" + k_time_hex +
+                            after_time_hex + "0000000000000016" + "0000000000000017");
+  EXPECT_EQ(decode_stream_state(mixed).value().counters, c);
 }
 
 TEST(values_on_disk, hold_an_aggregate_and_its_inline_snapshot) {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "consumer/transaction_queue.hpp"
 #include "decode/event_id_text.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/posted_transactions.hpp"
 #include "ratchet/error.hpp"
 #include "support/fake_source.hpp"
 #include "testing/memory_store.hpp"
@@ -129,7 +129,7 @@ class world {
     int key;
     bool refused;
     std::shared_ptr<bool> gone;  ///< with the function's caller
-    transaction_queue::ticket_ptr ticket;
+    posted_transactions::ticket_ptr ticket;
   };
   struct told {
     std::string reply;
@@ -157,8 +157,8 @@ class world {
       fx.reply(s.value());
       return refused ? give_up(make_error_code(errc::io)) : done();
     });
-    auto ticket = queue_->ask({0, "a" + std::to_string(key % k_aggregates),
-                               *hash_opaque_id(std::string(1, letter(key))), std::nullopt, function.get()});
+    auto ticket = queue_->post({0, "a" + std::to_string(key % k_aggregates),
+                                *hash_opaque_id(std::string(1, letter(key))), std::nullopt, function.get()});
     waiting_.push_back({key, refused, std::move(gone), std::move(ticket)});
     functions_.push_back(std::move(function));
   }
@@ -197,7 +197,7 @@ class world {
   stream_list streams_;
   task_list tasks_;
   std::optional<pipeline> way_;
-  std::optional<transaction_queue> queue_;
+  std::optional<posted_transactions> queue_;
   std::vector<asked> waiting_;
   std::vector<std::unique_ptr<transaction_function>> functions_;  ///< of all, so that a late call is noticed
   bool called_too_late_{false};

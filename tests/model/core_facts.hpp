@@ -141,6 +141,7 @@ inline facts counts_of(const world& w) {
       {"id_reused", c.rejected_id_reused},
       {"late", c.rejected_late},
       {"below_first", c.rejected_below_first},
+      {"sequence_mixed", c.rejected_sequence_mixed},
       {"times passed over", c.times_passed_over},
       {"forgotten", c.forgotten},
       {"waiting", c.waiting_parked + c.waiting_retrying + c.waiting_dead}};

@@ -429,8 +429,10 @@ class oracle {
       return seen ? "duplicate" : skipped(mine) ? "late" : is_below ? "below_first" : "stale";
     }
     if (skipped(last)) return "late";
-    const auto payload = payload_of(e);
-    if ((e.id && a.id == e.id) || a.payload == payload) return "duplicate";
+    // One that waits at L came behind what was applied there, so that this one comes behind both.
+    const bool one_waits_here = !rules_.is_strict && claimed != a.waiting.end();
+    const bool is_last = (e.id && a.id == e.id) || a.payload == payload_of(e);
+    if (is_last && !one_waits_here) return "duplicate";
     if (!rules_.has_ties) return "conflict";
     return e.id && seen ? "duplicate" : "let through";
   }

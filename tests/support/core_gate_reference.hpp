@@ -15,6 +15,7 @@ constexpr decision k_too_old{verdict::rejected, reject_reason::too_old};
 constexpr decision k_late{verdict::rejected, reject_reason::late};
 constexpr decision k_id_reused{verdict::rejected, reject_reason::id_reused};
 constexpr decision k_below_first{verdict::rejected, reject_reason::below_first};
+constexpr decision k_mixed{verdict::rejected, reject_reason::sequence_mixed};
 
 using condition = bool (*)(const gate_rules&, const gate_facts&);
 
@@ -40,6 +41,9 @@ constexpr bool less(const gate_facts& f) {
   if (f.incoming.epoch != f.last->epoch) return f.incoming.epoch < f.last->epoch;
   return f.incoming.number < f.last->number;
 }
+constexpr bool mixed(const gate_rules& r, const gate_facts& f) {
+  return r.numbers_or_text && (f.last->epoch > 0) != (f.incoming.epoch > 0);
+}
 constexpr bool succeeds(const gate_rules& r, const gate_facts& f) {
   const sequence next = f.incoming;
   if (next.epoch == f.last->epoch) return next.number != 0 && next.number - 1 == f.last->number;
@@ -62,6 +66,7 @@ constexpr reference_row k_table[] = {
     {"4",   [](const auto& r, const auto&) { return is_arrival(r); }, k_apply},
     {"5",   [](const auto&, const auto& f) { return !f.last && f.older_than_retention; }, k_too_old},
     {"6 latest", [](const auto& r, const auto& f) { return !f.last && is_latest(r); }, k_apply},
+    {"6 gap",    [](const auto&, const auto& f) { return !f.last && f.in_skipped_gap; }, k_late},
     {"6 any",    [](const auto& r, const auto& f) { return !f.last && r.first == first_number::any; }, k_park},
     {"6 below",  [](const auto& r, const auto& f) { return !f.last && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"6 first",  [](const auto& r, const auto& f) { return !f.last && is_first(r, f) && !f.blocked; }, k_apply},
@@ -72,12 +77,15 @@ constexpr reference_row k_table[] = {
     {"7 tie again", [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset && seen(f); }, k_duplicate},
     {"7 tie",      [](const auto& r, const auto& f) { return equal(f) && r.ties_by_offset; }, k_apply},
     {"7",   [](const auto&, const auto& f) { return equal(f); }, k_conflict},
+    {"7 mixed seen", [](const auto& r, const auto& f) { return mixed(r, f) && seen(f); }, k_duplicate},
+    {"7 mixed",      [](const auto& r, const auto& f) { return mixed(r, f); }, k_mixed},
     {"8 seen", [](const auto&, const auto& f) { return less(f) && seen(f); }, k_duplicate},
     {"8 gap",  [](const auto&, const auto& f) { return less(f) && f.in_skipped_gap; }, k_late},
     {"8 below", [](const auto& r, const auto& f) { return less(f) && r.order == order::strict && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"8",   [](const auto&, const auto& f) { return less(f); }, k_stale},
     {"9",   [](const auto&, const auto& f) { return seen(f); }, k_id_reused},
     {"10 latest", [](const auto& r, const auto&) { return is_latest(r); }, k_apply},
+    {"10 gap",    [](const auto&, const auto& f) { return f.in_skipped_gap; }, k_late},
     {"10 below",  [](const auto& r, const auto& f) { return r.epoch_change == epoch_change::accept && r.first == first_number::one && f.incoming.number == 0; }, k_below_first},
     {"10 next",   [](const auto& r, const auto& f) { return succeeds(r, f) && !f.blocked; }, k_apply},
     {"10",  [](const auto&, const auto&) { return true; }, k_park},

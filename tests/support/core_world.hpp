@@ -261,7 +261,7 @@ struct world {
                                       const std::string& aggregate = "a") {
     step_plan plan;
     plan.order = rules.gate.order;
-    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.needs_snapshots = !reduce.traits().full_state || rules.keeps_columns;
     plan.resumes = true;
     plan.runs_accepted = true;
     plan.add(aggregate);
@@ -337,7 +337,7 @@ struct world {
   bool resume_those(Which which, bool runs_accepted) {
     step_plan plan;
     plan.order = rules.gate.order;
-    plan.needs_snapshots = !reduce.traits().full_state;
+    plan.needs_snapshots = !reduce.traits().full_state || rules.keeps_columns;
     plan.resumes = true;
     plan.runs_accepted = runs_accepted;
     if (runs_accepted) plan.most_queued = most_queued;
@@ -389,9 +389,11 @@ struct world {
     for (std::size_t i = 0; i < plan.events.size() && !out.complete; ++i) {
       if (plan.aggregate_of[i] != aggregate) continue;
       const decoded_event& e = plan.events[i];
+      const ratchet::sequence counted =
+          plan.restarts ? ratchet::sequence{out.queue.back().head.sequence.epoch, e.sequence.number}
+                        : e.sequence;
       for (const auto& [number, held] : all->second) {
-        const bool fits =
-            plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= e.sequence;
+        const bool fits = plan.order == order::arrival ? e.has_id && held.head.id == e.id : number >= counted;
         if (!fits || number <= out.queue.back().head.sequence || out.backlog.is_accepted(number)) continue;
         near.emplace(number, held.head);
         break;

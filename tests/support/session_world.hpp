@@ -174,8 +174,8 @@ class session_world {
     EXPECT_TRUE(load_tasks(streams_, tasks_, store));
     options.stop = &stop;
     options.random = ++random_;
-    consumer_session session{{settings, streams_, tasks_, store, source, clock, status, meter, log, errands,
-                              &disk, publish_to, transactions, sinks, accept},
+    consumer_session session{{settings, streams_, tasks_, store, source, clock, status, meter, log, inbox,
+                              &disk, publish_to, sinks, accept},
                              options};
     session_result ended = session.run();
     times = session.times();
@@ -234,9 +234,8 @@ class session_world {
   instance_status status;
   run_meter meter;
   fake_disk_space disk;
-  owner_errands* errands{nullptr};
+  mailbox* inbox{nullptr};
   publisher* publish_to{nullptr};
-  transaction_queue* transactions{nullptr};
   std::vector<sink_outlet> sinks;
   std::function<std::optional<problem>()> accept;
   std::atomic<bool> stop{false};

@@ -126,6 +126,15 @@ result<synced_file> synced_file::open(const std::filesystem::path& directory) {
   if (fd < 0) return last_error();
   synced_file file;
   file.fd_ = fd;
+  // Where a program was started with closed standard streams, this file would be one of them, and be written
+  // over by whatever is printed.
+  if (fd <= STDERR_FILENO) {
+    file.fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const std::error_code failed = file.fd_ < 0 ? last_error() : std::error_code{};
+    ::close(fd);
+    if (failed) return failed;
+    fd = file.fd_;
+  }
   RATCHET_TRY(const slot_content content, read_slots(fd));
   file.count_ = content.count;
   file.step_ = content.step;

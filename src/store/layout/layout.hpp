@@ -49,10 +49,12 @@
 ///                   The hash is SHA-256 of the lines: for each, bytes key, bytes value.
 ///   stream state    20 u32 stream                          format, u8 flags (1 floor, 2 times passed over, 4
 ///                                                          below first, 8 forgotten, 16 forgotten before, 32
-///                                                          untimed since), optional i64 floor, 18 u64
+///                                                          untimed since, 64 times behind, 128 sequence
+///                                                          mixed), optional i64 floor, 18 u64
 ///                                                          counters in the order of struct counters, and
 ///                                                          those of 2, 4 and 8; optional i64 times of 16
-///                                                          and 32, see retention_state
+///                                                          and 32, see retention_state; counters of 64 and
+///                                                          128
 ///   partition       21 u32 stream, text topic, i32 p.      format, u8 flags (1 time, 2 idle, 4 hash), i64
 ///                                                          next offset (-1, -2: not read yet), optional
 ///                                                          i64 highest time, u32 malformed run, optional

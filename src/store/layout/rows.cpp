@@ -20,10 +20,10 @@ auto members(Counters& c) {
                     &c.waiting_parked,    &c.waiting_retrying, &c.waiting_dead,  &c.consumed,
                     &c.ids_ahead,         &c.waiting_bytes};
 }
-static_assert(sizeof(counters) == 22 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
+static_assert(sizeof(counters) == 23 * sizeof(std::uint64_t), "a counter was added: give it a place on disk");
 
 constexpr unsigned k_floor = 1, k_times_passed_over = 2, k_below_first = 4, k_forgotten = 8,
-                   k_forgotten_before = 16, k_untimed_since = 32, k_times_behind = 64;
+                   k_forgotten_before = 16, k_untimed_since = 32, k_times_behind = 64, k_sequence_mixed = 128;
 constexpr unsigned k_copy_opened = 1;
 constexpr unsigned k_audit_partition = 1, k_audit_range = 2;
 constexpr unsigned k_partition_time = 1, k_partition_idle = 2, k_partition_hash = 4, k_partition_ids = 8,
@@ -143,7 +143,8 @@ std::string encode_stream_state(std::optional<timestamp> floor, const counters& 
   out.u8((floor ? k_floor : 0U) | (c.times_passed_over != 0 ? k_times_passed_over : 0U) |
          (c.rejected_below_first != 0 ? k_below_first : 0U) | (c.forgotten != 0 ? k_forgotten : 0U) |
          (retention.before ? k_forgotten_before : 0U) | (retention.since ? k_untimed_since : 0U) |
-         (c.times_behind != 0 ? k_times_behind : 0U));
+         (c.times_behind != 0 ? k_times_behind : 0U) |
+         (c.rejected_sequence_mixed != 0 ? k_sequence_mixed : 0U));
   if (floor) out.time(*floor);
   for (const std::uint64_t* counter : members(c)) out.u64(*counter);
   if (c.times_passed_over != 0) out.u64(c.times_passed_over);
@@ -152,6 +153,7 @@ std::string encode_stream_state(std::optional<timestamp> floor, const counters& 
   if (retention.before) out.time(*retention.before);
   if (retention.since) out.time(*retention.since);
   if (c.times_behind != 0) out.u64(c.times_behind);
+  if (c.rejected_sequence_mixed != 0) out.u64(c.rejected_sequence_mixed);
   return value;
 }
 
@@ -159,8 +161,6 @@ result<stream_state> decode_stream_state(std::string_view value) {
   byte_reader in = after_format(value);
   stream_state out;
   const unsigned flags = in.u8();
-  in.expect((flags & ~(k_floor | k_times_passed_over | k_below_first | k_forgotten | k_forgotten_before |
-                       k_untimed_since | k_times_behind)) == 0);
   if ((flags & k_floor) != 0) out.floor = in.time();
   for (std::uint64_t* counter : members(out.counters)) *counter = in.u64();
   if ((flags & k_times_passed_over) != 0) {
@@ -180,6 +180,10 @@ result<stream_state> decode_stream_state(std::string_view value) {
   if ((flags & k_times_behind) != 0) {
     out.counters.times_behind = in.u64();
     in.expect(out.counters.times_behind != 0);
+  }
+  if ((flags & k_sequence_mixed) != 0) {
+    out.counters.rejected_sequence_mixed = in.u64();
+    in.expect(out.counters.rejected_sequence_mixed != 0);
   }
   if (!in.done()) return damaged();
   return out;
@@ -330,7 +334,7 @@ result<std::pair<rejected_place, rejected_row>> decode_rejected(const parsed_rej
   place.ordinal = in.u32();
   row.at = in.time();
   const unsigned reason = in.u8();
-  in.expect(reason <= static_cast<unsigned>(reject_reason::below_first));
+  in.expect(reason <= static_cast<unsigned>(reject_reason::sequence_mixed));
   row.reason = static_cast<reject_reason>(reason);
   row.byte_offset = in.u64();
   if ((flags & k_rejected_time) != 0) row.record_time = in.time();

@@ -306,6 +306,7 @@ std::string encode_backlog(const backlog& b) {
     put_id(out, r.id);
     out.time(r.filed);
   }
+  if (b.opened) out.time(*b.opened);  // all flags are taken: its place is the end
   return value;
 }
 
@@ -342,7 +343,9 @@ result<backlog> decode_backlog(std::string_view value) {
     }
     in.expect(!b.reopened.empty());
   }
+  if (!in.bad() && !in.done()) b.opened = in.time();
   if (!in.done()) return damaged();
+  join_ranges(b.skipped);
   return b;
 }
 

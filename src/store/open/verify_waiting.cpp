@@ -27,10 +27,9 @@ void count(waiting_totals& totals, waiting_state state) {
   }
 }
 
-bool indexes_ids(const layout::stream_record& record) {
-  return std::any_of(record.lines.begin(), record.lines.end(), [](const auto& line) {
-    return line.first == "order" && line.second == name_of(order::arrival);
-  });
+bool has_order(const layout::stream_record& record, order o) {
+  return std::any_of(record.lines.begin(), record.lines.end(),
+                     [o](const auto& line) { return line.first == "order" && line.second == name_of(o); });
 }
 
 bool are_in_order(const std::vector<sequence_range>& ranges) {
@@ -54,7 +53,10 @@ std::string contradiction(const backlog& b) {
 
 waiting_check::waiting_check(const inspected& found, rocksdb::ReadOptions options)
     : db_{found.db.get()}, options_{std::move(options)} {
-  for (const auto& [name, record] : found.catalog.streams) streams_[record.id].has_ids = indexes_ids(record);
+  for (const auto& [name, record] : found.catalog.streams) {
+    streams_[record.id].has_ids = has_order(record, order::arrival);
+    streams_[record.id].is_latest = has_order(record, order::latest);
+  }
 }
 
 waiting_totals waiting_check::totals_of(stream_id stream) const {
@@ -173,7 +175,11 @@ std::string waiting_check::check_owner(const layout::parsed_aggregate_key& k, co
   if (!decoded) return {};  // found where that row is looked at
   const layout::aggregate_value& owner = decoded.assume_value();
   if (!owner.waits) return "the row of its aggregate does not show that it waits";
-  const bool is_passed = owner.has_last && !b.ready && seen.lowest && *seen.lowest <= owner.last;
+  // In `latest` one that ties with the last one handled waits at its number, and came later.
+  const auto stream = streams_.find(k.stream);
+  const bool may_tie = stream != streams_.end() && stream->second.is_latest;
+  const bool is_passed = owner.has_last && !b.ready && seen.lowest &&
+                         (may_tie ? *seen.lowest < owner.last : *seen.lowest <= owner.last);
   if (is_passed) return "an event waits that is not above the last one handled";
   const bool is_behind = owner.has_last && b.accepted && b.accepted->sequence <= owner.last;
   return is_behind ? "an accepted event is not above the last one handled" : "";

@@ -35,6 +35,7 @@ class waiting_check {
  private:
   struct stream_facts {
     bool has_ids{false};  ///< its events are indexed by id
+    bool is_latest{false};
     waiting_totals totals;
   };
   struct events_seen {

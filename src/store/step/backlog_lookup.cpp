@@ -16,6 +16,11 @@ namespace {
 
 using layout::damaged;
 
+/// Of an event with a range: it may pass what waits there.
+[[nodiscard]] bool covers(const decoded_event& e, sequence s) {
+  return e.begins_at && sequence{e.sequence.epoch, *e.begins_at} <= s;
+}
+
 /// One look-up's way through `waiting`, with one iterator for all aggregates.
 class backlog_search {
  public:
@@ -106,8 +111,10 @@ class backlog_search {
     if (plan_->resumes || rows.backlog.goes_on() || plan_->order == order::latest) return true;
     // Below the first one an event may close the gap, and the queue follows it.
     return plan_->order == order::strict && std::any_of(events.begin(), events.end(), [&](std::uint32_t e) {
-             return plan_->events[e].has_sequence &&
-                    plan_->events[e].sequence < rows.queue.front().head.sequence;
+             const decoded_event& event = plan_->events[e];
+             const sequence lowest = rows.queue.front().head.sequence;
+             const bool is_below = event.sequence < lowest;
+             return event.has_sequence && (is_below || covers(event, lowest));
            });
   }
 
@@ -219,11 +226,11 @@ class backlog_search {
     std::vector<sequence> wanted;
     for (const std::uint32_t e : events) {
       const decoded_event& event = plan_->events[e];
+      // All that wait of an aggregate that begins again are of one life.
+      const sequence last = rows.queue.back().head.sequence;
+      const sequence s = plan_->restarts ? sequence{last.epoch, event.sequence.number} : event.sequence;
       // Most come above all that wait.
-      if (event.has_sequence && event.sequence > rows.queue.back().head.sequence &&
-          event.sequence <= rows.backlog.highest) {
-        wanted.push_back(event.sequence);
-      }
+      if (event.has_sequence && s > last && s <= rows.backlog.highest) wanted.push_back(s);
     }
     std::sort(wanted.begin(), wanted.end());
     for (const sequence s : wanted) {

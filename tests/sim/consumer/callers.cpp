@@ -32,14 +32,14 @@ callers::callers(const history& h, world_port& world, step_book& book,
   for (const request& r : h.requests) all_.emplace_back(r);
 }
 
-transaction_queue* callers::start() {
-  queue_.emplace();
-  queue_->open();
-  return &*queue_;
+mailbox* callers::start() {
+  inbox_.reset(new mailbox{posted_tasks{1}, posted_transactions{}});
+  inbox_->transactions.open();
+  return inbox_.get();
 }
 
 void callers::stop() {
-  queue_->close();
+  inbox_->transactions.close();
   for (caller& c : all_) read(c, turn_, false);
   killed();
 }
@@ -50,13 +50,13 @@ void callers::killed() {
     ++met_.cut_off;
     let_go(c, turn_);
   }
-  queue_.reset();
+  inbox_.reset();
   functions_.clear();
 }
 
 void callers::pass_turn(std::uint32_t turn, bool healed) {
   turn_ = turn;
-  if (!queue_) return;
+  if (!inbox_) return;
   for (caller& c : all_) {
     read(c, turn, healed);
     if (!c.knows && !c.ticket && c.asks_at <= turn) ask(c, turn, healed);
@@ -110,8 +110,8 @@ void callers::ask(caller& c, std::uint32_t turn, bool healed) {
   const request& r = *c.of;
   if (is_asked_otherwise(r)) return;
   const transaction_function& function = functions_.emplace_back(function_of(r));
-  c.ticket = queue_->ask({r.stream, "a" + std::to_string(r.aggregate), r.id, r.fingerprint, &function});
-  if (!c.ticket) throw broken("nobody takes transactions");
+  c.ticket = inbox_->transactions.post(
+      {r.stream, "a" + std::to_string(r.aggregate), r.id, r.fingerprint, &function});
   c.gives_up_at = turn + r.patience + (healed ? k_long_enough : 0);
   if (world_.traces()) world_.trace("`" + r.key + "` of a" + std::to_string(r.aggregate) + " is asked for");
 }
@@ -133,8 +133,8 @@ transaction_function callers::function_of(const request& r) {
 
 void callers::read(caller& c, std::uint32_t turn, bool healed) {
   if (!c.ticket) return;
-  if (!queue_->is_answered(c.ticket) && turn < c.gives_up_at) return;
-  const transaction_answer answer = queue_->wait(c.ticket, k_at_once);
+  if (!inbox_->transactions.is_answered(c.ticket) && turn < c.gives_up_at) return;
+  const transaction_answer answer = inbox_->transactions.wait(c.ticket, k_at_once);
   take_answer(c, answer, turn, healed);
 }
 

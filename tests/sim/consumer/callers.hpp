@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "consumer/transaction_queue.hpp"
+#include "pipeline/mailbox.hpp"
 #include "sim/consumer/history.hpp"
 #include "sim/consumer/simulated_store.hpp"
 #include "sim/consumer/step_book.hpp"
@@ -35,14 +35,14 @@ class callers {
   /// All outlive it.
   callers(const history&, world_port&, step_book&, const std::optional<simulated_disk>&);
 
-  /// A process begins; returns where it finds what is asked.
-  transaction_queue* start();
-  /// It closes its queue, as a program does that was told to stop.
+  /// A process begins; returns the mailbox of its owner, with room for one task.
+  mailbox* start();
+  /// It takes no more transactions, as a program does that was told to stop.
   void stop();
   /// It is gone without a word.
   void killed();
   /// What was written and is not durable is to be done again.
-  void store_lost() { queue_->store_lost(); }
+  void store_lost() { inbox_->transactions.store_lost(); }
 
   /// One turn: they ask, give up, and read what they are told. `healed`: no refusal passes any more.
   void pass_turn(std::uint32_t turn, bool healed);
@@ -67,7 +67,7 @@ class callers {
     const request* of;
     std::uint32_t asks_at;
     std::uint32_t gives_up_at{0};
-    transaction_queue::ticket_ptr ticket{};      ///< while it asks
+    posted_transactions::ticket_ptr ticket{};    ///< while it asks
     std::vector<std::error_code> may_be_told{};  ///< by the steps that it may be in
     bool knows{false};
   };
@@ -83,7 +83,7 @@ class callers {
   world_port& world_;
   step_book& book_;
   const std::optional<simulated_disk>& disk_;
-  std::optional<transaction_queue> queue_;
+  std::unique_ptr<mailbox> inbox_;
   std::deque<caller> all_;
   std::deque<transaction_function> functions_;        ///< of this process
   std::map<const request*, std::uint64_t> promises_;  ///< with the step that each rests on

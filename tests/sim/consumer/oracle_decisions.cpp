@@ -39,6 +39,7 @@ waiting_answer plain_oracle::run_commands(std::uint32_t which, aggregate& a, con
         reopen(a, *at->second.of);
         erase(a, at);
       }
+      if (setup_->strict && time()) a.opened = time();
       if (a.waiting.empty() && !a.exists)
         a.adopted.reset();  // nothing is left of it: what comes next begins anew
       if (setup_->strict || setup_->arrival) release(a);
@@ -102,7 +103,7 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
     if (setup_->strict && a.exists) from = successor(a.last);
     if (setup_->strict && !a.exists && setup_->first != first_number::any)
       from = std::min(number, place{number.first, setup_->first == first_number::one ? 1 : 0});
-    if (from < number) sayings_.push_back({"gap_skipped", which, {from.second}});
+    if (from < number) skip_range(a, which, from, predecessor(number));
     a.skipped.emplace_back(from, number);
     touch(a, time());
     move_to(a, number);
@@ -119,8 +120,7 @@ waiting_answer plain_oracle::skip_gap_to(std::uint32_t which, aggregate& a, plac
   place from{to.first, setup_->first == first_number::one ? 1 : 0};
   if (a.exists) from = successor(a.last);
   if (to < from) return waiting_answer::none_waits;
-  a.skipped.emplace_back(from, to);
-  sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+  skip_range(a, which, from, to);
   touch(a, time());
   move_to(a, to);
   release(a);

@@ -109,7 +109,7 @@ void plain_oracle::take_back(aggregate& a, place gone) {
     a.id = w.of->id;
     a.payload = w.what().payload;
   }
-  const place below = gone.second > 0 ? place{gone.first, gone.second - 1} : place{gone.first - 1, ~0ULL};
+  const place below = predecessor(gone);
   const bool has_below = gone != place{};
   if (!setup_->arrival && has_below && a.was_skipped(below) && (!a.exists || a.last < below)) {
     a.exists = true;

@@ -29,14 +29,26 @@ bool plain_oracle::is_time_of(const waiter& w, std::int64_t now) const {
   return *w.due <= now || *w.due - now > longest_pause(setup_->retry, w.attempts).count();
 }
 
+/// Numbers that were skipped stay so, also where what lies below them was taken back.
+void plain_oracle::pass_skipped(aggregate& a) const {
+  while (setup_->strict && a.exists && a.was_skipped(successor(a.last))) {
+    a.last = successor(a.last);
+    a.id.reset();
+    a.payload.clear();
+    a.adopted.reset();
+  }
+}
+
 /// What waited for the one that was applied, one after the other.
 void plain_oracle::release(aggregate& a) {
+  pass_skipped(a);
   while (setup_->deferred && !a.held && !a.waiting.empty() && a.accept_bound != a.waiting.begin()->first) {
     const auto next = a.waiting.begin();
     if (!comes_next(a, next->first)) return;
     touch_released(a, next->second);
     accept(a, next->first, next->second);
     a.waiting.erase(next);
+    pass_skipped(a);
   }
   if (setup_->deferred) return;
   while (!a.held && !a.waiting.empty() && a.bound != a.waiting.begin()->first) {
@@ -75,7 +87,7 @@ bool plain_oracle::is_old_gap(const aggregate& a) const {
   if (setup_->gap == gap_policy::skip && is_left_to_people(a, a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
   if (w.state != fate::parked || !w.since) return false;
-  std::int64_t since = *w.since;
+  std::int64_t since = std::max(*w.since, a.opened.value_or(*w.since));
   if (setup_->gap == gap_policy::stop && began_) since = std::max(since, *began_);
   return since + setup_->gap_timeout <= *floor_ + setup_->window;
 }
@@ -100,15 +112,30 @@ void plain_oracle::skip_gap(aggregate& a) {
   }
   place from{next.first, setup_->first == first_number::one ? 1 : 0};
   if (a.exists) from = successor(a.last);
-  const place to = next.second > 0 ? place{next.first, next.second - 1} : place{next.first - 1, ~0ULL};
+  const place to = predecessor(next);
   if (to < from) return;  // the last number of an epoch was the last one
-  a.skipped.emplace_back(from, to);
+  skip_range(a, which, from, to);
   touch(a, time());
-  a.exists = true;
-  a.last = to;
-  a.id.reset();
-  a.payload.clear();
-  sayings_.push_back({"gap_skipped", which, {from.second, to.second}});
+  move_to(a, to);
+}
+
+/// Tells of the numbers that were not skipped before.
+void plain_oracle::skip_range(aggregate& a, std::uint32_t which, place from, place to) {
+  for (place at = from; at <= to;) {
+    const auto holds = [&at](const auto& range) { return range.first <= at && at <= range.second; };
+    const auto known = std::find_if(a.skipped.begin(), a.skipped.end(), holds);
+    if (known != a.skipped.end()) {
+      at = successor(known->second);
+      continue;
+    }
+    place end = to;
+    for (const auto& range : a.skipped) {
+      if (at < range.first && range.first <= end) end = predecessor(range.first);
+    }
+    sayings_.push_back({"gap_skipped", which, {at.second, end.second}});
+    at = successor(end);
+  }
+  a.skipped.emplace_back(from, to);
 }
 
 void plain_oracle::bind(std::uint32_t which, std::optional<place> first, std::optional<place> accept) {

@@ -373,6 +373,7 @@ fate plain_oracle::judge(const message& m, bool gone) const {
 /// What lies above the last one, if there is one.
 fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const {
   if (a.exists && seen) return fate::id_reused;
+  if (a.was_skipped(mine)) return fate::late;
   if (!a.exists) {
     if (setup_->first == first_number::any)
       return a.adopted && mine < *a.adopted ? fate::stale : fate::parked;

@@ -133,6 +133,8 @@ class plain_oracle {
     bool was_touched{false};             ///< by what the event at hand let go on
     bool was_decided{false};  ///< by an operator, so that what waited may be gone for no event's sake
 
+    std::optional<std::int64_t> opened{};  ///< stream time when an operator discarded one of what waits
+
     [[nodiscard]] bool was_skipped(place) const;
   };
   struct partition {
@@ -288,6 +290,8 @@ class plain_oracle {
   void retry_latest(aggregate&);
   void skip_old_gaps(aggregate&);
   void skip_gap(aggregate&);
+  void skip_range(aggregate&, std::uint32_t which, place from, place to);
+  void pass_skipped(aggregate&) const;
   void raise_floor();
   // What is forgotten.
   [[nodiscard]] std::optional<std::int64_t> time() const;
@@ -337,6 +341,10 @@ class plain_oracle {
 /// The next number, which behind the last one of an epoch is the first of the next epoch.
 [[nodiscard]] constexpr plain_oracle::place successor(plain_oracle::place p) noexcept {
   return p.second == ~0ULL ? plain_oracle::place{p.first + 1, 0} : plain_oracle::place{p.first, p.second + 1};
+}
+
+[[nodiscard]] constexpr plain_oracle::place predecessor(plain_oracle::place p) noexcept {
+  return p.second == 0 ? plain_oracle::place{p.first - 1, ~0ULL} : plain_oracle::place{p.first, p.second - 1};
 }
 
 /// What the folding reducer makes of a snapshot and one more payload.

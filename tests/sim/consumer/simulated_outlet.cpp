@@ -98,6 +98,10 @@ void mail_book::take_back_to(std::uint64_t step) {
   });
 }
 
+void mail_book::forget_places() {
+  std::erase_if(ids_, [this](const auto& known) { return !rows_.at(known.second).row.time; });
+}
+
 void mail_book::send(const output_row& row, std::uint64_t durable) {
   const auto at = rows_.find(place_of(row));
   if (at == rows_.end()) throw broken("an output was sent that no step has put there");

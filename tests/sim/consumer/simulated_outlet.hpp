@@ -32,6 +32,8 @@ class mail_book {
              bool answers);
   /// The directory lost what came behind this step. None of that may have been sent.
   void take_back_to(std::uint64_t step);
+  /// Another log has the places again that tell messages of untimed records apart (decision 0125).
+  void forget_places();
   /// Only what is durable is sent, and as it was written.
   void send(const output_row&, std::uint64_t durable);
   void came(const output_row&);

@@ -274,7 +274,7 @@ void world::live() {
       for (const auto& s : streams_) s->config.start = start_position::earliest;
       (void)open_store();
     }
-    transactions_ = callers_.start();
+    inbox_ = callers_.start();
     session_loop loop;
     for (bool goes_on = true; goes_on;) {
       const auto [ended, was_assigned] = one_session();
@@ -290,7 +290,7 @@ void world::live() {
     killed = true;
     callers_.killed();
   }
-  transactions_ = nullptr;
+  inbox_ = nullptr;
   be_down(killed);
 }
 
@@ -320,8 +320,8 @@ void world::choose_running() {
 std::pair<session_result, bool> world::one_session() {
   book_.forget_deliveries();
   source_ = std::make_unique<simulated_source>(cluster_, *this, *this);
-  errands_.emplace();
-  errands_->open();
+  inbox_->tasks.close();  // what the session before left undone
+  inbox_->tasks.open();
   session_options options;
   options.resume = wish_;
   options.stop = &stop_;
@@ -339,10 +339,9 @@ std::pair<session_result, bool> world::one_session() {
                             *status_,
                             *meter_,
                             log_,
-                            &*errands_,
+                            inbox_,
                             &space_,
                             outlet_.get(),
-                            transactions_,
                             {side}},
                            options};
   session_result ended = session.run();

@@ -14,7 +14,6 @@
 
 #include "consumer/consumer_session.hpp"
 #include "consumer/session_loop.hpp"
-#include "pipeline/owner_errands.hpp"
 #include "ports/disk_space.hpp"
 #include "sim/consumer/callers.hpp"
 #include "sim/consumer/history.hpp"
@@ -143,7 +142,7 @@ class world final : public world_port, public kafka_judge, public store_judge {
   step_book book_;
   mail_book mail_{0};
   callers callers_;
-  transaction_queue* transactions_{nullptr};  ///< of this process
+  mailbox* inbox_{nullptr};  ///< of this process
   struct backup {
     simulated_disk::contents contents;
     step_book book;
@@ -161,7 +160,6 @@ class world final : public world_port, public kafka_judge, public store_judge {
   std::unique_ptr<simulated_source> source_;
   std::unique_ptr<simulated_outlet> outlet_;
   std::unique_ptr<simulated_outlet> sink_;
-  std::optional<owner_errands> errands_;
   std::atomic<bool> stop_{false};
   resume_option typed_{resume_option::none};  ///< behind `--resume`, at the next start
   resume_wish wish_;                          ///< of this process

@@ -91,7 +91,8 @@ void world::apply(const fault& f) {
       disk_->rotten = true;
       break;
     case fault_kind::decision:
-      if (errands_) (void)errands_->leave([this, f](owner_errands::access of) { decide(f, of.way); });
+      // An operator who finds another's decision waiting leaves it at that.
+      if (inbox_) (void)inbox_->tasks.post([this, f](posted_tasks::access of) { decide(f, of.way); });
       break;
     case fault_kind::clock_jump:
       clock_.jump(std::chrono::milliseconds{static_cast<std::int64_t>(f.amount % 20'000) - 10'000});
@@ -210,6 +211,7 @@ void world::apply_to_brokers(const fault& f) {
 /// Deleted and made again, with other records in it: fewer, or more than there were.
 void world::make_topic_anew(const fault& f) {
   const std::uint32_t stream = f.choice % static_cast<std::uint32_t>(history_.streams.size());
+  mail_.forget_places();
   for (partition_log& log : cluster_.logs) {
     if (log.stream != stream) continue;
     const auto records = static_cast<std::int64_t>(log.end) * (f.amount % 200) / 100;
@@ -245,6 +247,7 @@ void world::move_cluster(const fault& f) {
     for (partition_log& log : cluster_.logs) log.committed.reset();
   }
   if (f.choice % 4 == 0) return;
+  mail_.forget_places();
   for (partition_log& log : cluster_.logs) {
     const std::deque<log_entry> before = std::exchange(log.entries, {});
     const auto committed = std::exchange(log.committed, std::nullopt);

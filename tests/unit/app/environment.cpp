@@ -205,6 +205,16 @@ TEST_F(bad_environment, settings_that_the_docs_list_may_change_at_any_start) {
   }
 }
 
+TEST_F(bad_environment, closed_standard_streams_do_not_become_files_of_the_state) {
+  for (int i = 0; i < 2; ++i) {
+    const ended got =
+        shell(std::string{"(exec '"} + RATCHET_BINARY + "' apply -c r.yaml e.ndjson <&- >&- 2>&-)");
+    EXPECT_EQ(got.status, 74) << "its report cannot be written";
+  }
+  const ended looked = ratchet("verify --state " + state());
+  EXPECT_EQ(looked.status, 0) << looked.output;
+}
+
 TEST_F(bad_environment, a_damaged_directory_stays_as_it_is_and_names_the_ways_out) {
   ASSERT_EQ(apply().status, 0);
   std::ofstream{state() + "/SYNCED", std::ios::binary | std::ios::trunc} << "garbage";

@@ -81,7 +81,10 @@ inline void dump_to(dump_writer& out, const envelope_config& e) {
 inline void dump_to(dump_writer& out, const stream_config& s) {
   out.add("name", s.name).add("topics", s.topics).add("start", s.start);
   dump_to(out, s.envelope);
-  out.add("types", s.types).add("ignore", s.ignore).add("tombstones", s.ignore_tombstones);
+  out.add("types", s.types)
+      .add("ignore", s.ignore)
+      .add("tombstones", s.ignore_tombstones)
+      .add("has", s.ignore_having);
   out.add("order", s.order).add("ties", s.ties).add("after_delete", s.after_delete);
   out.add("too_old", s.too_old).add("first", s.first).add("epoch_change", s.epoch_change);
   out.add("gap.policy", s.gap.policy).add("gap.timeout", s.gap.timeout).add("handling", s.handling);

@@ -84,14 +84,15 @@ TEST(config_of_envelopes, fields_may_be_of_several_sources) {
 }
 
 TEST(config_of_envelopes, say_what_is_ignored_and_what_deletes) {
-  const stream_config s =
-      stream("{aggregate: key, key: i64, sequence: /s, type: /t, delete: {types: [gone]}}",
-             "dedup: off\n    types: [a, 'b.*', gone]\n    ignore: {types: [c], tombstones: true}");
+  const stream_config s = stream(
+      "{aggregate: key, key: i64, sequence: /s, type: /t, delete: {types: [gone]}}",
+      "dedup: off\n    types: [a, 'b.*', gone]\n    ignore: {types: [c], tombstones: true, has: /resolved}");
   EXPECT_EQ(s.envelope.key, key_kind::i64);
   EXPECT_EQ(s.envelope.deletes.types, std::vector<std::string>{"gone"});
   EXPECT_EQ(s.types, (std::vector<std::string>{"a", "b.*", "gone"}));
   EXPECT_EQ(s.ignore, std::vector<std::string>{"c"});
   EXPECT_TRUE(s.ignore_tombstones);
+  EXPECT_EQ(s.ignore_having, "/resolved");
   const stream_config other =
       stream("{aggregate: /a, sequence: /s, type: /t, delete: {field: /op, is: [D, 3]}}",
              "dedup: off\n    ignore: [c]");
@@ -112,6 +113,7 @@ TEST(config_of_envelopes, what_they_choose_by_must_be_there) {
   const std::string no_type = "{aggregate: /a, sequence: /s}";
   EXPECT_THAT(error(no_type, "dedup: off\n    types: [a]"), HasSubstr("types uses the type of events"));
   EXPECT_THAT(error(no_type, "dedup: off\n    ignore: [a]"), HasSubstr("ignore uses the type of events"));
+  EXPECT_THAT(error(no_type, "dedup: off\n    ignore: {has: resolved}"), HasSubstr("ignore.has"));
   EXPECT_THAT(error("{aggregate: /a, sequence: /s, delete: {types: [a]}}", "dedup: off"),
               HasSubstr("envelope.delete.types uses the type of events"));
   EXPECT_THAT(error(no_type, "dedup: off\n    types: []"), HasSubstr("names no type"));

@@ -11,7 +11,7 @@
 
 #include "control/sink_request.hpp"
 #include "control/waiting_request.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/posted_tasks.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {
@@ -27,10 +27,10 @@ constexpr std::chrono::minutes k_long{1};
 class before_the_claim : public ::testing::Test {
  protected:
   before_the_claim() {
-    errands_.open();
+    tasks_.open();
     owner_ = std::thread{[this] {
       while (!stop_) {
-        errands_.serve({store_, way_, {}, claimed_});
+        tasks_.run_next({store_, way_, {}, claimed_});
         ++turns_;
       }
     }};
@@ -51,7 +51,7 @@ class before_the_claim : public ::testing::Test {
   fake_clock clock_;
   task_list none_;
   pipeline way_{none_, store_, clock_};
-  owner_errands errands_;
+  posted_tasks tasks_;
   std::atomic<bool> claimed_{false};
   std::atomic<bool> stop_{false};
   std::atomic<int> turns_{0};
@@ -61,11 +61,11 @@ class before_the_claim : public ::testing::Test {
 TEST_F(before_the_claim, a_decision_whose_patience_ends_is_not_made_and_says_so) {
   const decision_patience soon_over{k_no_time, k_long};
   const auto sink =
-      sink_actor_of(errands_, soon_over)({.verb = sink_verb::skip, .sink = {}, .act = true}, "alice", &keep);
+      sink_actor_of(tasks_, soon_over)({.verb = sink_verb::skip, .sink = {}, .act = true}, "alice", &keep);
   ASSERT_FALSE(sink);
   EXPECT_EQ(sink.error().code, errc::source_unavailable);
   EXPECT_THAT(sink.error().message, HasSubstr("no claim on its group yet"));
-  const auto event = actor_of(errands_, store_, soon_over)("payments", {}, {}, {});
+  const auto event = actor_of(tasks_, store_, soon_over)("payments", {}, {}, {});
   ASSERT_FALSE(event) << "nor does an event that waits get decided about";
   EXPECT_EQ(event.error().code, errc::source_unavailable);
   EXPECT_THAT(event.error().message, HasSubstr("no claim on its group yet"));
@@ -73,15 +73,15 @@ TEST_F(before_the_claim, a_decision_whose_patience_ends_is_not_made_and_says_so)
 
 TEST_F(before_the_claim, a_decision_waits_for_it_and_is_made_then) {
   std::atomic<bool> was_claimed{false};
-  errand_end end = errand_end::closed;
+  task_end end = task_end::closed;
   std::thread asker{[&] {
-    end = errands_.decide([&](owner_errands::access of) { was_claimed = of.may_change && claimed_; },
-                          {k_long, k_long}, {});
+    end = tasks_.decide([&](posted_tasks::access of) { was_claimed = of.may_change && claimed_; },
+                        {k_long, k_long}, {});
   }};
   let_owner_turn();
   claimed_ = true;
   asker.join();
-  EXPECT_EQ(end, errand_end::done);
+  EXPECT_EQ(end, task_end::done);
   EXPECT_TRUE(was_claimed);
 }
 
@@ -89,9 +89,9 @@ TEST_F(before_the_claim, actors_of_events_and_of_sinks_wait) {
   reported<void> sink = BOOST_OUTCOME_V2_NAMESPACE::success();
   reported<std::vector<waiting_answer>> event = std::vector<waiting_answer>{};
   std::thread of_sink{[&] {
-    sink = sink_actor_of(errands_)({.verb = sink_verb::skip, .sink = "s", .act = true}, "alice", &keep);
+    sink = sink_actor_of(tasks_)({.verb = sink_verb::skip, .sink = "s", .act = true}, "alice", &keep);
   }};
-  std::thread of_event{[&] { event = actor_of(errands_, store_)("payments", {}, {}, {}); }};
+  std::thread of_event{[&] { event = actor_of(tasks_, store_)("payments", {}, {}, {}); }};
   let_owner_turn();
   claimed_ = true;
   of_sink.join();
@@ -103,10 +103,10 @@ TEST_F(before_the_claim, actors_of_events_and_of_sinks_wait) {
   EXPECT_THAT(event.error().message, HasSubstr("no stream `payments`"));
 }
 
-TEST_F(before_the_claim, others_are_served_while_a_decision_waits) {
-  std::thread asker{[&] { (void)errands_.decide([](owner_errands::access) {}, {k_long, k_long}, {}); }};
+TEST_F(before_the_claim, others_are_run_while_a_decision_waits) {
+  std::thread asker{[&] { (void)tasks_.decide([](posted_tasks::access) {}, {k_long, k_long}, {}); }};
   let_owner_turn();
-  EXPECT_EQ(errands_.run([](owner_errands::access) {}, k_long), errand_end::done) << "a checkpoint, a list";
+  EXPECT_EQ(tasks_.run([](posted_tasks::access) {}, k_long), task_end::done) << "a checkpoint, a list";
   claimed_ = true;
   asker.join();
 }
@@ -114,30 +114,30 @@ TEST_F(before_the_claim, others_are_served_while_a_decision_waits) {
 TEST_F(before_the_claim, what_nobody_waits_for_any_more_is_not_done) {
   bool done = false;
   std::atomic<int> asked{0};
-  const errand_end end = errands_.decide([&](owner_errands::access) { done = true; }, {k_long, k_long},
-                                         [&] { return ++asked < 3; });
-  EXPECT_EQ(end, errand_end::unwanted);
+  const task_end end = tasks_.decide([&](posted_tasks::access) { done = true; }, {k_long, k_long},
+                                     [&] { return ++asked < 3; });
+  EXPECT_EQ(end, task_end::unwanted);
   claimed_ = true;
   let_owner_turn();
   EXPECT_FALSE(done);
 }
 
 TEST_F(before_the_claim, the_end_of_the_run_ends_the_wait) {
-  errand_end end = errand_end::done;
-  std::thread asker{[&] { end = errands_.decide([](owner_errands::access) {}, {k_long, k_long}, {}); }};
+  task_end end = task_end::done;
+  std::thread asker{[&] { end = tasks_.decide([](posted_tasks::access) {}, {k_long, k_long}, {}); }};
   let_owner_turn();
-  errands_.close();
+  tasks_.close();
   asker.join();
-  EXPECT_EQ(end, errand_end::closed);
+  EXPECT_EQ(end, task_end::closed);
 }
 
 /// A new client has to claim anew: who asks in between waits again.
 TEST_F(before_the_claim, one_that_is_lost_is_waited_for_again) {
   claimed_ = true;
-  EXPECT_EQ(errands_.decide([](owner_errands::access) {}, {k_long, k_long}, {}), errand_end::done);
+  EXPECT_EQ(tasks_.decide([](posted_tasks::access) {}, {k_long, k_long}, {}), task_end::done);
   claimed_ = false;
   let_owner_turn();
-  EXPECT_EQ(errands_.decide([](owner_errands::access) {}, {k_no_time, k_long}, {}), errand_end::unclaimed);
+  EXPECT_EQ(tasks_.decide([](posted_tasks::access) {}, {k_no_time, k_long}, {}), task_end::unclaimed);
 }
 
 TEST_F(before_the_claim, decisions_at_the_same_time_take_turns) {
@@ -146,7 +146,7 @@ TEST_F(before_the_claim, decisions_at_the_same_time_take_turns) {
   std::vector<std::thread> askers;
   for (int i = 0; i < k_askers; ++i) {
     askers.emplace_back([&] {
-      if (errands_.decide([](owner_errands::access) {}, {k_long, k_long}, {}) == errand_end::done) ++done;
+      if (tasks_.decide([](posted_tasks::access) {}, {k_long, k_long}, {}) == task_end::done) ++done;
     });
   }
   let_owner_turn();

@@ -57,14 +57,14 @@ TEST(session_group, is_not_joined_over_the_claim_of_an_instance_that_lives) {
 TEST(session_group, that_is_not_claimed_yet_lets_nobody_change_the_state) {
   session_world w;
   w.source.produce(k_p0, event("a", 1));
-  owner_errands errands;
-  errands.open();
-  w.errands = &errands;
+  mailbox inbox;
+  inbox.tasks.open();
+  w.inbox = &inbox;
   w.source.unanswered_cluster_ids = 1;
   std::vector<bool> may_change;
-  const auto note = [&](owner_errands::access of) { may_change.push_back(of.may_change); };
-  ASSERT_TRUE(errands.leave(note));
-  w.source.script = {[&] { EXPECT_TRUE(errands.leave(note)); }, [] {}};
+  const auto note = [&](posted_tasks::access of) { may_change.push_back(of.may_change); };
+  ASSERT_TRUE(inbox.tasks.post(note));
+  w.source.script = {[&] { EXPECT_TRUE(inbox.tasks.post(note)); }, [] {}};
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_EQ(may_change, (std::vector<bool>{false, true})) << "while it connects, and behind the claim";
 }
@@ -129,11 +129,11 @@ TEST(session_group, is_joined_by_the_same_directory_once_its_killed_member_is_go
   w.source.produce(k_p0, event("a", 2));
   w.source.others = {k_somebody};
   w.source.script = {[&] { w.source.others.clear(); }};
-  owner_errands errands;
-  errands.open();
-  w.errands = &errands;
+  mailbox inbox;
+  inbox.tasks.open();
+  w.inbox = &inbox;
   bool served = false;
-  ASSERT_TRUE(errands.leave([&](owner_errands::access of) {
+  ASSERT_TRUE(inbox.tasks.post([&](posted_tasks::access of) {
     served = true;
     EXPECT_FALSE(of.may_change);
     EXPECT_EQ(w.source.others.size(), 1U) << "while it waits";

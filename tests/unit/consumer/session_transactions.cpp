@@ -2,8 +2,8 @@
 // When a session does the transactions of other threads, and when it answers them.
 #include <gtest/gtest.h>
 
-#include "consumer/transaction_queue.hpp"
 #include "decode/event_id_text.hpp"
+#include "pipeline/mailbox.hpp"
 #include "support/fake_publisher.hpp"
 #include "support/session_world.hpp"
 
@@ -30,14 +30,14 @@ struct session_transactions : ::testing::Test {
     w.source.logs[k_p0] = {};
     w.source.logs[at("out", 0)] = {};
     w.source.held_at_join = {k_p0};
-    w.transactions = &queue;
+    w.inbox = &inbox;
     queue.open();
   }
-  transaction_queue::ticket_ptr ask(const std::string& key) {
-    return queue.ask({0, "p1", *hash_opaque_id(key), std::nullopt, &append});
+  posted_transactions::ticket_ptr ask(const std::string& key) {
+    return queue.post({0, "p1", *hash_opaque_id(key), std::nullopt, &append});
   }
   /// What is known of it by now.
-  std::error_code told(const transaction_queue::ticket_ptr& t) { return queue.wait(t, k_at_once).code; }
+  std::error_code told(const posted_transactions::ticket_ptr& t) { return queue.wait(t, k_at_once).code; }
   session_result run_with_script(std::vector<std::function<void()>> steps) {
     for (auto& step : steps) w.source.script.push_back(std::move(step));
     return w.run();
@@ -51,10 +51,10 @@ struct session_transactions : ::testing::Test {
       fx.publish(o);
       return done();
     };
-    transaction_queue::ticket_ptr first;
-    transaction_queue::ticket_ptr second;
+    posted_transactions::ticket_ptr first;
+    posted_transactions::ticket_ptr second;
     run_with_script({[&] {
-                       first = queue.ask({0, "p1", *hash_opaque_id("1"), std::nullopt, &publish});
+                       first = queue.post({0, "p1", *hash_opaque_id("1"), std::nullopt, &publish});
                      },
                      [] {}, [&] { second = ask("2"); }});
     EXPECT_FALSE(told(first));
@@ -69,7 +69,8 @@ struct session_transactions : ::testing::Test {
     s.assign(std::string{s.value()} + "x");
     return done();
   };
-  transaction_queue queue;
+  mailbox inbox;
+  posted_transactions& queue{inbox.transactions};
   session_world w;
 };
 
@@ -79,8 +80,8 @@ struct session_without_topics : session_transactions {
 
 TEST_F(session_transactions, are_answered_when_their_step_is_durable) {
   w.store.holds_syncs = true;
-  transaction_queue::ticket_ptr first;
-  transaction_queue::ticket_ptr second;
+  posted_transactions::ticket_ptr first;
+  posted_transactions::ticket_ptr second;
   ASSERT_EQ(run_with_script({[&] { first = ask("1"); },
                              [&] {
                                EXPECT_EQ(w.store.snapshot_of("payments", "p1"), "x") << "it is written";
@@ -100,7 +101,7 @@ TEST_F(session_transactions, are_answered_when_their_step_is_durable) {
 }
 
 TEST_F(session_transactions, that_wait_together_share_a_step_and_a_sync) {
-  std::vector<transaction_queue::ticket_ptr> all;
+  std::vector<posted_transactions::ticket_ptr> all;
   std::uint64_t before = 0;
   run_with_script({[&] {
                      before = w.store.last_step();
@@ -117,15 +118,15 @@ TEST_F(session_transactions, that_wait_together_share_a_step_and_a_sync) {
 
 TEST_F(session_transactions, do_not_wait_for_the_commit_interval) {
   w.settings.state.commit_interval = std::chrono::hours{1};
-  transaction_queue::ticket_ptr t;
+  posted_transactions::ticket_ptr t;
   std::error_code code = make_error_code(errc::internal);
   run_with_script({[&] { t = ask("1"); }, [&] { code = told(t); }});
   EXPECT_FALSE(code) << "a sync was begun for it";
 }
 
 TEST_F(session_transactions, of_one_key_in_flight_together_are_done_once) {
-  transaction_queue::ticket_ptr first;
-  transaction_queue::ticket_ptr second;
+  posted_transactions::ticket_ptr first;
+  posted_transactions::ticket_ptr second;
   run_with_script({[&] {
     first = ask("same");
     second = ask("same");
@@ -155,7 +156,7 @@ TEST_F(session_without_topics, are_refused_while_a_sink_of_their_stream_is_full)
 }
 
 TEST_F(session_transactions, are_refused_while_the_disk_is_nearly_full) {
-  transaction_queue::ticket_ptr t;
+  posted_transactions::ticket_ptr t;
   w.source.tick = std::chrono::seconds{1};
   run_with_script({[&] { w.disk.free = 1; }, [] {}, [&] { t = ask("1"); }});
   const transaction_answer answer = queue.wait(t, k_at_once);
@@ -165,9 +166,9 @@ TEST_F(session_transactions, are_refused_while_the_disk_is_nearly_full) {
 }
 
 TEST_F(session_transactions, are_done_again_where_a_write_failed_and_by_their_keys_only_once) {
-  transaction_queue::ticket_ptr durable;
-  transaction_queue::ticket_ptr lost;
-  transaction_queue::ticket_ptr failed;
+  posted_transactions::ticket_ptr durable;
+  posted_transactions::ticket_ptr lost;
+  posted_transactions::ticket_ptr failed;
   const auto ended = run_with_script({[&] { durable = ask("1"); },
                                       [&] {
                                         w.store.holds_syncs = true;
@@ -195,7 +196,7 @@ TEST_F(session_transactions, are_done_again_where_a_write_failed_and_by_their_ke
 }
 
 TEST_F(session_transactions, that_nobody_waits_for_any_more_are_not_begun) {
-  transaction_queue::ticket_ptr t;
+  posted_transactions::ticket_ptr t;
   run_with_script({[&] {
     t = ask("1");
     EXPECT_EQ(told(t), make_error_code(errc::timed_out));
@@ -209,7 +210,7 @@ TEST_F(session_transactions, are_refused_when_nobody_runs) {
 }
 
 TEST_F(session_without_topics, joins_no_group_and_is_ready) {
-  transaction_queue::ticket_ptr t;
+  posted_transactions::ticket_ptr t;
   ASSERT_EQ(run_with_script({[&] { t = ask("1"); }, [] {}}).end, session_end::drained);
   EXPECT_FALSE(told(t));
   EXPECT_EQ(w.calls.count("join"), 0U);

@@ -12,7 +12,7 @@
 #include "control/checkpoint_request.hpp"
 #include "control/client.hpp"
 #include "control/server.hpp"
-#include "pipeline/owner_errands.hpp"
+#include "pipeline/posted_tasks.hpp"
 #include "store/open/read_only.hpp"
 #include "store/open/verify.hpp"
 #include "store/rocks_store.hpp"
@@ -24,72 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-struct errands_of_an_owner : testing::Test {
-  owner_errands errands;
-  memory_store store{{}};
-  task_list none;
-  const system_clock_port clock{};
-  pipeline way{none, store, clock};
-};
-
-TEST_F(errands_of_an_owner, are_done_by_the_thread_that_serves) {
-  errands.open();
-  std::atomic<bool> stop{false};
-  std::thread owner{[&] {
-    while (!stop) errands.serve({store, way});
-  }};
-  for (int i = 0; i < 100; ++i) {
-    std::thread::id who;
-    ASSERT_EQ(errands.run([&](owner_errands::access) { who = std::this_thread::get_id(); }, 10s),
-              errand_end::done);
-    EXPECT_EQ(who, owner.get_id());
-  }
-  stop = true;
-  owner.join();
-}
-
-TEST_F(errands_of_an_owner, that_are_left_are_done_once_and_make_room_for_the_next) {
-  int done = 0;
-  EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "nobody serves yet";
-  errands.open();
-  EXPECT_TRUE(errands.leave([&](owner_errands::access) { ++done; }));
-  EXPECT_FALSE(errands.leave([&](owner_errands::access) { ++done; })) << "one at a time";
-  errands.serve({store, way});
-  errands.serve({store, way});
-  EXPECT_EQ(done, 1);
-  EXPECT_TRUE(errands.leave([&](owner_errands::access) { ++done; }));
-  errands.serve({store, way});
-  EXPECT_EQ(done, 2);
-}
-
-TEST_F(errands_of_an_owner, are_taken_back_where_nobody_comes) {
-  EXPECT_EQ(errands.run([](owner_errands::access) {}, 10s), errand_end::closed) << "nobody serves yet";
-  errands.open();
-  bool done = false;
-  EXPECT_EQ(errands.run([&](owner_errands::access) { done = true; }, 1ms), errand_end::not_served);
-  errands.serve({store, way});
-  EXPECT_FALSE(done) << "who asked has gone";
-}
-
-TEST(owner_errands, are_one_at_a_time_and_end_when_the_owner_leaves) {
-  owner_errands errands;
-  errands.open();
-  std::atomic<bool> asking{false};
-  errand_end first = errand_end::done;
-  std::thread waiting{[&] {
-    asking = true;
-    // The other one's try may be in the slot just now.
-    do first = errands.run([](owner_errands::access) {}, 60s);
-    while (first == errand_end::occupied);
-  }};
-  while (!asking) std::this_thread::yield();
-  // Until the first one is in the slot, this one may be, for a moment.
-  while (errands.run([](owner_errands::access) {}, 1ms) != errand_end::occupied) std::this_thread::yield();
-  errands.close();
-  waiting.join();
-  EXPECT_EQ(first, errand_end::closed);
-}
 
 /// A store on disk with an owner who writes steps, and a control server.
 class running_checkpoint : public ::testing::Test {
@@ -105,7 +39,7 @@ class running_checkpoint : public ::testing::Test {
     way_ = std::make_unique<pipeline>(none_, *store_, clock_);
   }
   ~running_checkpoint() override {
-    errands_.close();
+    tasks_.close();
     server_.reset();
     stop_ = true;
     if (owner_.joinable()) owner_.join();
@@ -114,14 +48,14 @@ class running_checkpoint : public ::testing::Test {
   [[nodiscard]] fs::path state() const { return directory_ / "state"; }
   void serve() {
     server_ = control_server::start(state(), *store_, {"payments"}, status_, {}, &taker_).value();
-    errands_.open();
+    tasks_.open();
   }
   /// Steps with one row each, whose snapshot is the number of the step.
   void start_owner() {
     owner_ = std::thread{[this] {
       while (!stop_) {
         write_step();
-        errands_.serve({*store_, *way_});
+        tasks_.run_next({*store_, *way_});
       }
     }};
   }
@@ -160,8 +94,8 @@ class running_checkpoint : public ::testing::Test {
   std::unique_ptr<store> store_;
   task_list none_;
   std::unique_ptr<pipeline> way_;
-  owner_errands errands_;
-  checkpoint_taker taker_{state(), errands_, clock_, silent_log()};
+  posted_tasks tasks_;
+  checkpoint_taker taker_{state(), tasks_, clock_, silent_log()};
   std::unique_ptr<control_server> server_;
   std::atomic<bool> stop_{false};
   std::thread owner_;
@@ -201,7 +135,7 @@ TEST_F(running_checkpoint, that_nobody_serves_ends_with_the_server) {
   // Its scaffold tells that it is under way.
   for (int i = 0; i < 10'000 && !fs::exists(state() / "CHECKPOINT.new"); ++i)
     std::this_thread::sleep_for(1ms);
-  errands_.close();
+  tasks_.close();
   server_.reset();
   client.join();
   EXPECT_TRUE(answer.starts_with("error: the running instance ")) << answer;

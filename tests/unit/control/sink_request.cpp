@@ -32,8 +32,8 @@ stream_config publishing() {
 class sinks_request : public ::testing::Test {
  protected:
   sinks_request() {
-    w_.errands = &errands_;
-    errands_.open();
+    w_.inbox = &inbox_;
+    inbox_.tasks.open();
     w_.sinks = {{"receipts", &to_, milliseconds{500}, milliseconds{30'000}}};
     w_.source.logs[k_p0] = {};
     w_.source.held_at_join = {k_p0};
@@ -67,7 +67,7 @@ class sinks_request : public ::testing::Test {
     reported<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
     std::thread client{[&] {
       while (!refused_ && !(asks_at_once_ && is_there_)) std::this_thread::sleep_for(milliseconds{1});
-      done = sink_actor_of(errands_)(request, "alice (uid 1000)", [this](std::string_view piece) {
+      done = sink_actor_of(inbox_.tasks)(request, "alice (uid 1000)", [this](std::string_view piece) {
         answer_ += piece;
         looks_ += piece.empty() ? 1 : 0;
         return true;
@@ -80,7 +80,7 @@ class sinks_request : public ::testing::Test {
   }
 
   session_world w_{{publishing()}};
-  owner_errands errands_;
+  mailbox inbox_;
   fake_publisher to_;
   bool waits_for_idle_{false};
   bool asks_at_once_{false};           ///< and nothing is refused before it was looked for

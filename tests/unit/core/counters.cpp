@@ -31,6 +31,7 @@ constexpr counted k_counted[] = {
     {{verdict::rejected, reject_reason::late}, &counters::rejected_late},
     {{verdict::rejected, reject_reason::id_reused}, &counters::rejected_id_reused},
     {{verdict::rejected, reject_reason::below_first}, &counters::rejected_below_first},
+    {{verdict::rejected, reject_reason::sequence_mixed}, &counters::rejected_sequence_mixed},
 };
 
 TEST(counters, count_each_record_in_one_place) {
@@ -113,6 +114,7 @@ TEST(names, are_those_of_the_document) {
   EXPECT_STREQ(name_of(reject_reason::late), "late");
   EXPECT_STREQ(name_of(reject_reason::id_reused), "id_reused");
   EXPECT_STREQ(name_of(reject_reason::below_first), "below_first");
+  EXPECT_STREQ(name_of(reject_reason::sequence_mixed), "sequence_mixed");
   EXPECT_STREQ(name_of(order::latest), "latest");
   EXPECT_STREQ(name_of(order::strict), "strict");
   EXPECT_STREQ(name_of(order::arrival), "arrival");

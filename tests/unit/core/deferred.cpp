@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "support/core_print.hpp"
@@ -277,6 +279,59 @@ TEST(deferred_events, that_are_discarded_may_come_again_and_what_came_behind_wai
   EXPECT_EQ(w.snapshot(), "a;b;c;");
   mended.offset = 4;
   EXPECT_EQ(verdicts_of(w.step({mended})), verdicts{verdict::duplicate});
+}
+
+/// Numbers that were skipped stay so: what is taken back passes them once more, and nobody is told twice.
+TEST(deferred_events, that_are_taken_back_pass_what_was_skipped_between_them_again) {
+  world w = deferring();
+  w.rules.gap = {gap_policy::skip, milliseconds{5'000}};
+  const auto event = [](std::uint64_t number, const char* payload, std::int64_t offset, std::int64_t time) {
+    return spec{.sequence = seq(number), .payload = payload, .time = time, .offset = offset};
+  };
+  w.step({event(1, "#", 0, 10'000),
+          event(2, "b", 1, 10'000),
+          event(6, "f", 2, 10'000),
+          {.aggregate = "z", .time = 16'000, .offset = 3}});
+  w.work_off();
+  const std::vector<sequence_range> skipped{{seq(3), seq(5)}};
+  ASSERT_EQ(w.backlogs.at("a").skipped, skipped);
+  ASSERT_EQ(w.run_command(waiting_verb::discard, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.backlogs.at("a").parked, 2U);
+  const auto late = w.step({event(4, "d", 4, 16'000)});
+  EXPECT_EQ(late.decisions[0], (decision{verdict::rejected, reject_reason::late}));
+  w.step({event(1, "a", 5, 16'000)});
+  w.work_off();
+  EXPECT_EQ(w.snapshot(), "a;b;f;");
+  EXPECT_EQ(w.backlogs.at("a").skipped, skipped);
+  EXPECT_EQ(w.audits.size(), 2U) << "the gap, and the decision";
+  EXPECT_EQ(w.state.counters.accounted(), w.state.counters.consumed);
+}
+
+/// Nor where the number does not come again.
+TEST(deferred_events, that_are_taken_back_leave_one_row_for_each_gap) {
+  for (const first_number first : {first_number::one, first_number::any}) {
+    world w = deferring();
+    w.rules.gate.first = first;
+    w.rules.gap = {gap_policy::skip, milliseconds{5'000}};
+    w.step({{.sequence = seq(3), .payload = "c", .time = 10'000, .offset = 0},
+            {.sequence = seq(4), .payload = "#", .time = 10'000, .offset = 1},
+            {.sequence = seq(7), .payload = "g", .time = 10'000, .offset = 2},
+            {.aggregate = "z", .time = 16'000, .offset = 3}});
+    w.work_off();
+    ASSERT_EQ(w.run_command(waiting_verb::discard, seq(4)), waiting_answer::done);
+    w.step({{.aggregate = "z", .sequence = seq(2), .time = 26'000, .offset = 4}});
+    w.work_off();
+    EXPECT_EQ(w.snapshot(), "c;g;");
+    const sequence_range last{seq(4), seq(6)};
+    EXPECT_EQ(w.backlogs.at("a").skipped.back(), last);
+    const auto is_about = [&](const char* what) {
+      return std::count_if(w.audits.begin(), w.audits.end(),
+                           [what](const audit_row& row) { return row.text.find(what) != std::string::npos; });
+    };
+    EXPECT_EQ(is_about("5 to 6"), 1);
+    EXPECT_EQ(is_about("number 4"), 1);
+    EXPECT_EQ(is_about("4 to 6"), 0);
+  }
 }
 
 TEST(deferred_events, that_are_discarded_are_kept_in_mind_up_to_a_bound) {

@@ -21,6 +21,7 @@ using namespace gate_reference;
 
 constexpr gate_rules k_latest{.order = order::latest};
 constexpr gate_rules k_ties{.order = order::latest, .ties_by_offset = true};
+constexpr gate_rules k_kinds{.order = order::latest, .numbers_or_text = true};
 constexpr gate_rules k_strict{.order = order::strict};
 constexpr gate_rules k_strict_zero{.order = order::strict, .first = first_number::zero};
 constexpr gate_rules k_strict_any{.order = order::strict, .first = first_number::any};
@@ -116,6 +117,8 @@ constexpr gate_row k_rows[] = {
     {"r8_without_ids",                     k_latest,  {.last = seq(7), .incoming = seq(6), .has_id = false, .id_seen = true}, k_stale},
     {"r8_of_an_older_epoch",               k_latest,  {.last = seq(2, 1), .incoming = seq(1, 99)}, k_stale},
     {"r8_inside_a_skipped_gap",            k_strict,  {.last = seq(7), .incoming = seq(6), .in_skipped_gap = true}, k_late},
+    {"r6_inside_a_skipped_gap",            k_strict,  {.incoming = seq(6), .in_skipped_gap = true}, k_late},
+    {"r10_inside_a_skipped_gap",           k_strict,  {.last = seq(5), .incoming = seq(6), .in_skipped_gap = true}, k_late},
     {"r8_seen_inside_a_skipped_gap",       k_strict,  {.last = seq(7), .incoming = seq(6), .id_seen = true, .in_skipped_gap = true}, k_duplicate},
     {"r8_strict_an_older_one",             k_strict,  {.last = seq(7), .incoming = seq(1)}, k_stale},
     {"r8_strict_below_the_first",          k_strict,  {.last = seq(7), .incoming = seq(0)}, k_below_first},
@@ -230,6 +233,7 @@ TEST(gate, agrees_with_the_table_on_every_combination_of_facts) {
   std::uint64_t wrong = 0;
   std::vector<gate_rules> every = every_rules();
   every.push_back(k_ties);
+  every.push_back(k_kinds);
   for (const gate_rules& rules : every) {
     for (const gate_facts& facts : all) {
       std::size_t row = 0;
@@ -243,6 +247,19 @@ TEST(gate, agrees_with_the_table_on_every_combination_of_facts) {
   for (std::size_t row = 0; row < decided.size(); ++row) {
     EXPECT_GT(decided[row], 0U) << "row " << k_table[row].name << " never decided anything";
   }
+}
+
+TEST(gate, refuses_a_number_where_the_aggregate_has_text_and_text_where_it_has_numbers) {
+  constexpr decision k_mixed_kinds{verdict::rejected, reject_reason::sequence_mixed};
+  const auto verdict_of = [](sequence last, sequence next, bool seen = false) {
+    return decide(k_kinds, {.last = last, .incoming = next, .id_seen = seen});
+  };
+  EXPECT_EQ(verdict_of(seq(7, 1), seq(9)), k_mixed_kinds) << "it would be stale in silence";
+  EXPECT_EQ(verdict_of(seq(9), seq(7, 1)), k_mixed_kinds) << "it would make all numbers stale";
+  EXPECT_EQ(verdict_of(seq(7, 1), seq(9), true), k_duplicate);
+  EXPECT_EQ(verdict_of(seq(7, 1), seq(8, 0)), k_apply);
+  EXPECT_EQ(verdict_of(seq(7), seq(8)), k_apply);
+  EXPECT_EQ(decide(k_latest, {.last = seq(7, 1), .incoming = seq(9)}), k_stale) << "an epoch of integers";
 }
 
 TEST(gate, never_applies_a_sequence_that_is_not_above_the_last) {

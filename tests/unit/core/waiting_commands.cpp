@@ -152,6 +152,49 @@ TEST(waiting_commands, discard_an_event_and_open_its_number) {
   expect_ledger(w);
 }
 
+/// Its gap is as old as the decision, and not as what has waited behind it.
+TEST(waiting_commands, discard_an_event_and_leave_its_number_open_for_the_time_of_a_gap) {
+  for (const bool deferred : {false, true}) {
+    for (const std::size_t at_hand : {std::size_t{1}, k_queue_events}) {
+      world w{folding{}, order::strict};
+      w.rules.dedup = false;
+      w.rules.deferred = deferred;
+      w.queue_events = at_hand;
+      w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+      w.step({{.sequence = seq(1), .payload = "#", .time = 10'000, .offset = 0},
+              {.sequence = seq(2), .payload = "b", .time = 10'000, .offset = 1},
+              {.sequence = seq(4), .payload = "d", .time = 10'000, .offset = 2},
+              {.aggregate = "z", .time = 90'000, .offset = 3}});
+      w.work_off();
+      ASSERT_EQ(w.run_command(k_discard, seq(1)), waiting_answer::done);
+      EXPECT_EQ(w.backlogs.at("a").opened, testing::at_ms(90'000));
+      w.step({{.aggregate = "z", .sequence = seq(2), .time = 94'000, .offset = 4}});
+      const auto better = w.step({{.sequence = seq(1), .payload = "a", .time = 94'000, .offset = 5}});
+      EXPECT_EQ(better.decisions[0].verdict, deferred ? verdict::parked : verdict::applied);
+      w.work_off();
+      EXPECT_EQ(w.snapshot(), deferred ? "a;b;d;" : "a;b;");
+      w.step({{.aggregate = "z", .sequence = seq(3), .time = 95'000, .offset = 6}});
+      w.work_off();
+      EXPECT_EQ(w.snapshot(), "a;b;d;");
+      w.step({{.sequence = seq(6), .payload = "f", .time = 95'000, .offset = 7}});
+      EXPECT_EQ(w.backlogs.at("a").opened, std::nullopt) << "that was of those that waited then";
+    }
+  }
+}
+
+TEST(waiting_commands, skip_a_number_that_was_discarded_once_its_gap_is_old) {
+  world w{folding{}, order::strict};
+  w.rules.dedup = false;
+  w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{5'000}};
+  w.step({{.sequence = seq(1), .payload = "#", .time = 10'000, .offset = 0},
+          {.sequence = seq(2), .payload = "b", .time = 10'000, .offset = 1},
+          {.aggregate = "z", .time = 90'000, .offset = 2}});
+  ASSERT_EQ(w.run_command(k_discard, seq(1)), waiting_answer::done);
+  EXPECT_EQ(w.snapshot(), "?");
+  w.step({{.aggregate = "z", .sequence = seq(2), .time = 95'000, .offset = 3}});
+  EXPECT_EQ(w.snapshot(), "b;");
+}
+
 TEST(waiting_commands, discard_the_only_event_at_hand_and_look_at_the_gap_behind_it) {
   world w{folding{}, order::strict};
   w.queue_events = 1;

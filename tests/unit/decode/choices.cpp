@@ -75,6 +75,38 @@ TEST(types, come_from_headers_too) {
   EXPECT_EQ(kind_of(rules, {{}, "<x/>", {}, {}}), "invalid_json @0");
 }
 
+TEST(events_with_a_field_of_others, are_ignored) {
+  decode_rules rules = order_rules();
+  const std::string resolved = R"({"resolved":"1767225600250000020.0000000000"})";
+  EXPECT_EQ(kind_of(rules, resolved), "missing_field /order/id@0");
+  rules.ignore_having = "/resolved";
+  EXPECT_EQ(kind_of(rules, resolved), "ignored");
+  EXPECT_EQ(kind_of(rules, k_placed), "event");
+  EXPECT_EQ(kind_of(rules, R"({"resolved":null,"type":"t"})"), "missing_field /order/id@0") << "null is none";
+  EXPECT_EQ(kind_of(rules, R"({"resolved":1,"resolved":2})"), "duplicate_field /resolved@14");
+  EXPECT_EQ(kind_of(rules, "x"), "invalid_json @0");
+  rules.types = {"order.placed"};
+  EXPECT_EQ(kind_of(rules, R"({"resolved":1,"type":"order.placed"})"), "ignored");
+  rules.envelope.type = "header:type";
+  EXPECT_EQ(kind_of(rules, {{}, resolved, {{"type", "order.placed"}}, {}}), "ignored");
+  EXPECT_EQ(kind_of(rules, {{}, "x", {{"type", "other"}}, {}}), "ignored") << "its value is not looked at";
+  rules.types.clear();
+  rules.ignore_having = "header:beat";
+  EXPECT_EQ(kind_of(rules, {{}, "{}", {{"beat", "1"}}, {}}), "ignored");
+}
+
+TEST(deletions, may_be_told_by_a_null) {
+  decode_rules rules = order_rules();
+  rules.envelope.deletes.field = "/after";
+  const std::string order = R"({"order":{"id":"o","v":1},"after":)";
+  EXPECT_EQ(kind_of(rules, order + "null}"), "event") << "nobody said that null deletes";
+  rules.envelope.deletes.is = {"null"};
+  EXPECT_EQ(kind_of(rules, order + "null}"), "tombstone");
+  EXPECT_EQ(kind_of(rules, order + R"("null"})"), "tombstone");
+  EXPECT_EQ(kind_of(rules, order + "{}}"), "event");
+  EXPECT_EQ(kind_of(rules, R"({"order":{"id":"o","v":1}})"), "event") << "what is not there says nothing";
+}
+
 TEST(null_values, are_ignored_where_they_are_none_of_the_types) {
   decode_rules rules = order_rules();
   const test_record null{"o", std::nullopt, {{"seq", "2"}}, std::nullopt};

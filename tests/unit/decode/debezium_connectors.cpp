@@ -172,6 +172,50 @@ TEST(other_connectors, are_refused_by_name_and_taken_by_their_partition) {
   }
 }
 
+TEST(other_connectors, are_refused_by_name_whatever_positions_they_have) {
+  EXPECT_EQ(
+      read("c", R"("connector":"yugabytedb","lsn":1,"sequence":"[\"1\",\"2\"]")").verdict().substr(0, 28),
+      "connector_unknown yugabytedb");
+  EXPECT_EQ(read("c", R"("connector":"yugabytedb","lsn":"1:4::0:0","sequence":"[null,\"1:4::0:0\"]")")
+                .verdict()
+                .substr(0, 28),
+            "connector_unknown yugabytedb");
+  EXPECT_EQ(at("c", R"("connector":"postgresql","lsn":1,"sequence":"[\"1\",\"2\"]")"), (sequence{1, 1}));
+  EXPECT_EQ(at("c", R"("connector":null,"lsn":1,"sequence":"[\"1\",\"2\"]")"), (sequence{1, 1}));
+}
+
+TEST(changes_without_a_connector, are_refused_by_what_they_name) {
+  const std::string cockroach =
+      R"("changefeed_sink":"kafka","cluster_id":"585e6512","database_name":"shop","job_id":"1","node_id":"1",)"
+      R"("origin":"cockroachdb","primary_keys":["id"],"table_name":"t",)"
+      R"("ts_hlc":"1745527444910044000.0000000000","ts_ns":1745527444910044000)";
+  EXPECT_EQ(read("c", cockroach).verdict().substr(0, 29), "connector_unknown cockroachdb");
+  EXPECT_EQ(read("c", R"("table":"t")").verdict().substr(0, 36), "connector_unknown /source/connector@");
+  const auto bare = [](const std::string& value) {
+    return decoded{cdc_rules(), {R"({"id":1})", value, {}, std::nullopt}}.verdict();
+  };
+  EXPECT_EQ(bare(R"({"before":null,"after":{"id":1},"op":"c"})").substr(0, 36),
+            "connector_unknown /source/connector@")
+      << "as Flink's debezium-json";
+  EXPECT_EQ(bare(R"({"schema":{},"payload":{"before":null,"after":{"id":1},"op":"c"}})").substr(0, 44),
+            "connector_unknown /payload/source/connector@");
+  const decoded last{cdc_rules(change_order::partition),
+                     {R"({"id":1})", R"({"after":{"id":1},"op":"c"})", {}, std::nullopt}};
+  EXPECT_EQ(last.verdict(), "event");
+}
+
+TEST(ticdc_changes, are_in_the_order_of_commits) {
+  const auto ticdc = [](const std::string& commit) {
+    return R"("connector":"TiCDC","snapshot":"false","table":"t","server_id":0,"gtid":null,"file":"","pos":0,"row":0,)"
+           R"("thread":0,"query":null,"commit_ts":)" +
+           commit + R"(,"cluster_id":"default")";
+  };
+  EXPECT_EQ(at("c", ticdc("446032416497041412")), seq(446032416497041412));
+  EXPECT_LT(at("c", ticdc("446032416497041412")), at("d", ticdc("446032416497041413")));
+  EXPECT_EQ(read("u", ticdc("null")).verdict().substr(0, 31), "missing_field /source/commit_ts");
+  EXPECT_EQ(read("m", ticdc("1"))->kind, decoded_kind::ignored) << "how far the changefeed is";
+}
+
 TEST(debezium_changes, pass_over_heartbeats_and_changes_of_the_schema) {
   const auto kind_of = [](const std::string& key, const std::string& value) {
     return decoded {

@@ -60,6 +60,9 @@ TEST(frames, before_something_else_are_named) {
   EXPECT_EQ(verdict(k_glue + "\x02"
                              "a\x02"),
             "avro @0");
+  std::string compressed = k_glue + "\x78\x9C\xAB\x56";
+  compressed[1] = 5;
+  EXPECT_EQ(verdict(compressed), "zlib @0") << "by AWS Glue's serializer, whatever is inside";
   EXPECT_EQ(verdict("\0\0\0\0\x2A"s), "invalid_json @0") << "nothing stands behind it";
   EXPECT_EQ(verdict("\x02\0\0\0\x2A{}"s), "invalid_json @0") << "no frame begins so";
 }
@@ -113,13 +116,32 @@ TEST(keys, of_binary_serializers_are_refused_where_nobody_says_what_they_are) {
             "key_binary key@0")
       << "a number that fills its bytes";
   EXPECT_EQ(aggregate_of("ABC\0"s), "key_binary key@0");
-  EXPECT_EQ(aggregate_of("\xFF\xFF\xFF\xFB"), "invalid_utf8 key@0");
+  EXPECT_EQ(aggregate_of("\xFF\xFF\xFF\xFB"), "key_binary key@0");
+  EXPECT_EQ(aggregate_of("i(\x11@"), "key_binary key@0") << "seconds of 2025, the first two of them letters";
+  EXPECT_EQ(aggregate_of("\t\x1A"
+                         "bc"),
+            "key_binary key@0")
+      << "a number that begins with a tab";
+  EXPECT_EQ(aggregate_of("\nabc"), "key_binary key@0");
+  EXPECT_EQ(aggregate_of("abc\x7F"), "key_binary key@0");
+  EXPECT_EQ(aggregate_of("\x0D!"), "key_binary key@0") << "a short";
+  EXPECT_EQ(aggregate_of("\x40\x5E\xDD\x2F\x1A\x9F\xBE\x77"), "key_binary key@0") << "a double, 123.456";
+  EXPECT_EQ(aggregate_of("\x41\xC8\x41\x41"), "key_binary key@0") << "a float";
+  EXPECT_EQ(aggregate_of("sixteen letters\x80"), "key_binary key@0") << "as long as a UUID";
+  EXPECT_EQ(aggregate_of("Stra\xDF"
+                         "e"),
+            "invalid_utf8 key@4")
+      << "text in Latin-1";
   EXPECT_EQ(aggregate_of("a\x1F"
                          "b"),
-            "a\x1F"
-            "b")
-      << "parts with a separator of control between them";
-  EXPECT_EQ(aggregate_of("\tx\n"), "\tx\n");
+            "key_binary key@0")
+      << "parts with a separator of control between them: nobody can tell them from a number";
+  EXPECT_EQ(aggregate_of("a\tb", key_kind::text), "a\tb");
+  EXPECT_EQ(aggregate_of("Stra\xC3\x9F"
+                         "e 1"),
+            "Stra\xC3\x9F"
+            "e 1");
+  EXPECT_EQ(aggregate_of(""), "aggregate_size key@0");
   EXPECT_EQ(aggregate_of("\0\0\0\x05"s, key_kind::text), "\0\0\0\x05"s) << "who says text means it";
 }
 

@@ -115,7 +115,7 @@ TEST(kcat_line, says_where_it_is_not_what_kcat_prints) {
               "position_invalid /partition@25")
         << partition;
   }
-  for (const char* offset : {"-1", "9223372036854775808", "1.0", "\"1\"", "null"}) {
+  for (const char* offset : {"-1", "9223372036854775807", "9223372036854775808", "1.0", "\"1\"", "null"}) {
     EXPECT_EQ(with(R"("topic":"t","partition":0,"offset":)" + std::string{offset} + rest),
               "position_invalid /offset@36")
         << offset;

@@ -65,6 +65,12 @@ TEST(key_and_headers, are_checked_as_the_value_is) {
   EXPECT_EQ(verdict([](test_record& r) { r.headers[1].second = "-1"; }), "sequence_invalid header:seq@0");
   EXPECT_EQ(verdict([](test_record& r) { r.headers[2].second = "\xFF"; }), "invalid_utf8 header:type@0");
   EXPECT_EQ(verdict([](test_record& r) { r.headers.erase(r.headers.begin() + 2); }), "event");
+  using namespace std::string_literals;
+  for (const auto& [at, name] : {std::pair{0U, "id"}, {1U, "seq"}, {2U, "type"}, {3U, "time"}}) {
+    EXPECT_EQ(verdict([at = at](test_record& r) { r.headers[at].second = "\0\0\0\0\0\0\0A"s; }),
+              "header_binary header:"s + name + "@0")
+        << "a number of 8 bytes, as Axon writes them";
+  }
   EXPECT_EQ(verdict([](test_record& r) { r.headers[3].second = "soon"; }), "time_invalid header:time@0");
   EXPECT_EQ(verdict([](test_record& r) {
               r.headers.push_back({"seq", "7"});

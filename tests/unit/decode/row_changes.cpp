@@ -144,7 +144,10 @@ TEST(debezium_cdc, says_what_a_change_lacks) {
   EXPECT_EQ((decoded{k_cdc, row("null")}.verdict()), "null_value @0");
   EXPECT_EQ((decoded{k_cdc, row("")}.verdict()), "empty_value @0");
   EXPECT_EQ((decoded{k_cdc, row(R"({"op":1})")}.verdict()), "wrong_type /op@6");
-  EXPECT_EQ((decoded{k_cdc, row(R"({"op":"c","source":{}})")}.verdict()), "missing_field /source/lsn@19");
+  EXPECT_EQ((decoded{k_cdc, row(R"({"op":"c","source":{}})")}.verdict()),
+            "connector_unknown /source/connector@19");
+  EXPECT_EQ((decoded{k_cdc, row(R"({"op":"c","source":{"connector":"postgresql"}})")}.verdict()),
+            "missing_field /source/lsn@19");
   EXPECT_EQ((decoded{k_cdc, row(change("u", "null"))}.verdict()), "missing_field /after@23");
   EXPECT_EQ((decoded{k_cdc, row(change("u", "[]"))}.verdict()), "wrong_type /after@23");
   decode_rules part = k_cdc;

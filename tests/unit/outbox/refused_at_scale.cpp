@@ -52,7 +52,7 @@ struct many_refused : lane_world<sink_sender, choosy_publisher> {
     do {
       for (int i = 0; i < 4; ++i) ASSERT_TRUE(sender_->turn(now_));
       trim();
-    } while (!sender_->is_idle());
+    } while (!sender_->is_drained());
   }
   void restart() override {
     sender_.emplace(sink_outlet{"receipts", &to_, milliseconds{500}, seconds{30}}, store_, silent_log());
@@ -66,7 +66,7 @@ TEST_F(many_refused, messages_leave_room_however_large_they_are) {
   drain();
   EXPECT_EQ(to_.came.size(), 5U);
   EXPECT_EQ(sender_->refused_count(), 30U);
-  EXPECT_TRUE(sender_->is_idle());
+  EXPECT_TRUE(sender_->is_drained());
   EXPECT_FALSE(sender_->idle());
 }
 
@@ -127,7 +127,7 @@ struct a_lane_with_refused_messages : many_refused {
         EXPECT_TRUE(sender_->turn(now_));
         now_ += milliseconds{5};
         if (++costs.turns % 20 == 0) trim();
-      } while (!sender_->is_idle() && costs.turns < limit);
+      } while (!sender_->is_drained() && costs.turns < limit);
       EXPECT_LT(costs.turns, limit) << "it comes to rest";
     }
     trim();

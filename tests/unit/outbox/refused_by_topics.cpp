@@ -87,7 +87,7 @@ struct refused_by_topics : lane_world<outbox_sender, choosy_topic> {
     const std::size_t limit = turns_ + 200'000;
     do {
       turn();
-    } while ((!sender_->is_idle() || to_.is_busy()) && turns_ < limit);
+    } while ((!sender_->is_drained() || to_.is_busy()) && turns_ < limit);
     EXPECT_LT(turns_, limit) << "it comes to rest";
     trim();
   }
@@ -336,12 +336,12 @@ TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {
 
 TEST_F(refused_beside_others, message_under_way_once_more_keeps_nobody_from_stopping) {
   put_refused({"bad", "p1"});
-  EXPECT_TRUE(sender_.is_idle());
+  EXPECT_TRUE(sender_.is_drained());
   pass(outbox_sender::k_stuck_pause);
   EXPECT_THAT(to_.values(), ElementsAre("bad"));
-  EXPECT_TRUE(sender_.is_idle());
+  EXPECT_TRUE(sender_.is_drained());
   put({"p2"});
-  EXPECT_FALSE(sender_.is_idle());
+  EXPECT_FALSE(sender_.is_drained());
 }
 
 }  // namespace

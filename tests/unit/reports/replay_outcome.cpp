@@ -40,9 +40,9 @@ class replay_outcomes : public ::testing::Test {
     if (attempts > 0) e.error = "no ledger";
     return e;
   }
-  [[nodiscard]] replay_outcome outcome(std::uint64_t number) const {
+  [[nodiscard]] replay_outcome outcome(std::uint64_t number, const hash128& payload = {}) const {
     const fake_view view{content_, 9};
-    auto found = outcome_of_replay(view, view.streams().value().front(), "p", seq(number));
+    auto found = outcome_of_replay(view, view.streams().value().front(), "p", seq(number), payload);
     EXPECT_TRUE(found);
     return found ? std::move(found).value() : replay_outcome{};
   }
@@ -89,6 +89,7 @@ TEST_F(replay_outcomes, of_what_waits_no_more) {
   order("latest");
   EXPECT_EQ(outcome(5).end, replay_end::applied);
   EXPECT_EQ(outcome(4).end, replay_end::superseded);
+  EXPECT_EQ(outcome(5, {7, 7}).end, replay_end::superseded) << "another event has this number";
 }
 
 /// A replay of 6, which is carried out when the desk has been left alone so many times.

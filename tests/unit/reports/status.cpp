@@ -84,7 +84,7 @@ TEST(status_json, has_the_counters_the_floor_and_the_partitions_of_each_stream) 
       R"({"running":false,"streams":{"payments":{"consumed":100,)"
       R"("verdicts":{"applied":80,"superseded":2,"duplicate":10,"stale":5,"rejected":3,"ignored":0,)"
       R"("skipped":0,"discarded":0},)"
-      R"("rejected":{"malformed":2,"conflict":1,"too_old":0,"late":0,"id_reused":0,"below_first":0},)"
+      R"("rejected":{"malformed":2,"conflict":1,"too_old":0,"late":0,"id_reused":0,"below_first":0,"sequence_mixed":0},)"
       R"("waiting":{"parked":0,"retrying":0,"dead":0},"waiting_bytes":0,"ids_ahead":4,"times_passed_over":5,"times_behind":7,"forgotten":6,"oldest_gap":null,)"
       R"("floor":"2026-01-01T12:00:00.000Z",)"
       R"("partitions":[{"topic":"t","partition":0,"next_offset":60,"committed":null,"lag":null},)"

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ratchet/config.hpp"
-#include "sniff/sniff_report.hpp"
+#include "unit/sniff/sniffed.hpp"
 
 namespace ratchet::sniff {
 namespace {
@@ -16,11 +15,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::string digits(int number, int size) {
-  std::string text = std::to_string(number);
-  return std::string(static_cast<std::size_t>(size) - text.size(), '0') + text;
-}
 
 struct shown {
   std::string text;
@@ -39,14 +33,8 @@ shown look_at_records(const std::function<std::string(int)>& value, bool keyed =
     r.value = value(i);
     records.push_back(std::move(r));
   }
-  sniff_request request;
-  request.name = "t";
-  request.topic = "t";
-  shown out{report_on(request, records, {}), {}};
-  const auto c = parse_config(out.text, "sniffed.yaml");
-  EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error())) << out.text;
-  if (c.has_value() && !c.value().streams.empty()) out.stream = c.value().streams.front();
-  return out;
+  const std::string text = report(records, "t");
+  return {text, stream_in(text)};
 }
 
 std::string second_of(int i) {

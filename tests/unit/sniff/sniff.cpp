@@ -6,63 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "ratchet/config.hpp"
-#include "sniff/sniff_report.hpp"
 #include "sniff/value_form.hpp"
+#include "unit/sniff/sniffed.hpp"
 
 namespace ratchet::sniff {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-sniffed_record record_of(std::optional<std::string> key, std::optional<std::string> value) {
-  sniffed_record r;
-  r.where = {"orders.v1", partition_id{2}};
-  r.time = timestamp{std::chrono::milliseconds{1'767'225'600'000}};
-  r.key = std::move(key);
-  r.value = std::move(value);
-  return r;
-}
-std::vector<sniffed_record> numbered(std::vector<sniffed_record> records) {
-  for (std::size_t i = 0; i < records.size(); ++i) records[i].offset = static_cast<std::int64_t>(i) + 40;
-  return records;
-}
-std::string report(const std::vector<sniffed_record>& records, const std::string& topic = "orders.v1",
-                   std::vector<config_share> shares = {}) {
-  sniff_request request;
-  request.name = topic.empty() ? "orders.ndjson" : topic;
-  request.topic = topic;
-  return report_on(request, records, shares);
-}
-/// The one stream of a report, which must be a config as a whole.
-stream_config stream_in(const std::string& text) {
-  const auto c = parse_config(text, "sniffed.yaml");
-  EXPECT_TRUE(c.has_value()) << (c.has_value() ? "" : to_text(c.error())) << text;
-  if (!c.has_value() || c.value().streams.empty()) return {};
-  return c.value().streams.front();
-}
-std::string digits(int number, int size) {
-  std::string text = std::to_string(number);
-  return std::string(static_cast<std::size_t>(size) - text.size(), '0') + text;
-}
-std::string uuid_of(int i) {
-  return "018f2b7c-1234-7abc-89ab-" + digits(i, 12);
-}
-
-/// Events of a producer's own: ten payments, each with its numbers.
-std::vector<sniffed_record> payments(const std::string& created = "") {
-  std::vector<sniffed_record> records;
-  for (int i = 0; i < 120; ++i) {
-    records.push_back(record_of(
-        std::nullopt, R"({"id":")" + uuid_of(i) + R"(","type":"payment.)" + (i % 2 == 0 ? "paid" : "made") +
-                          R"(","sequence":)" + std::to_string(i / 10 + 1) + R"(,"occurred_at":)" +
-                          (created.empty() ? "\"2026-01-01T00:0" + std::to_string(i % 10) + ":00Z\""
-                                           : created + digits(i, 3)) +
-                          R"(,"payment":{"id":"p-)" + std::to_string(i % 10) + R"(","amount":12.50}})"));
-  }
-  return numbered(std::move(records));
-}
 
 TEST(sniff, finds_the_fields_of_a_producers_own_events) {
   const std::string text = report(payments());
@@ -256,25 +207,40 @@ TEST(sniff, misses_the_keys_of_row_changes) {
   EXPECT_THAT(report(numbered({record_of("{}", change)})), Not(HasSubstr("no record here has a key")));
 }
 
-TEST(sniff, tells_what_cannot_be_read) {
-  const auto of = [](const std::string& value) {
-    return report(numbered({record_of("k", value), record_of("k", value)}));
-  };
-  const std::string avro = of(std::string{"\0\0\0\0\x2a\x02\x0cpaid", 11});
-  EXPECT_THAT(avro, HasSubstr("Avro or Protobuf"));
-  EXPECT_THAT(avro, HasSubstr("schema id 42"));
-  EXPECT_THAT(avro, Not(HasSubstr("version: 1")));
-  EXPECT_THAT(of("\x1f\x8b\x08"), HasSubstr("gzip"));
-  EXPECT_THAT(of("plain words"), Not(HasSubstr("version: 1")));
-  EXPECT_THAT(of(std::string{"\0\0\0\0\x07{\"id\":1,\"seq\":2}", 20}),
-              HasSubstr("after the five bytes of Confluent's serializers"));
+TEST(sniff, knows_ksuids) {
+  std::vector<sniffed_record> records;
+  for (int i = 0; i < 40; ++i)
+    records.push_back(record_of("customer-" + std::to_string(i % 7),
+                                R"({"token":"0ujtsYcgvSTl8PAuAdqWYSM)" + digits(i, 4) + "\"}"));
+  for (sniffed_record& r : records) r.value->replace(2, 5, "msgId");
+  const std::string text = report(numbered(std::move(records)));
+  EXPECT_THAT(text, HasSubstr("KSUID, 40 different"));
+  EXPECT_EQ(stream_in(text).envelope.event_id, "/msgId");
+  EXPECT_EQ(stream_in(text).dedup.ids, id_kind::opaque);
 }
 
-TEST(sniff, takes_keys_of_bytes_for_none) {
+TEST(sniff, says_of_row_changes_only_what_their_format_takes) {
+  const std::string change = R"({"after":{"id":1},"source":{"connector":"postgresql","lsn":1},"op":"c"})";
+  const std::string text = report(numbered({record_of(big_endian(5, 8), change), record_of("7x", change)}));
+  EXPECT_THAT(text, HasSubstr("`key.converter` to JsonConverter"));
+  EXPECT_THAT(text, Not(HasSubstr("take the aggregate from the value")));
+  const std::string cockroach =
+      R"({"after":{"id":1},"op":"c","source":{"origin":"cockroachdb","ts_hlc":"1745527444910044000.0000000000"}})";
+  const stream_config s = stream_in(report(numbered({record_of("[1]", cockroach)})));
+  EXPECT_EQ(s.envelope.format, envelope_format::json);
+  EXPECT_EQ(s.envelope.sequence, "/source/ts_hlc");
+  EXPECT_EQ(s.envelope.sequence_as, sequence_kind::hlc);
+  const stream_config flink =
+      stream_in(report(numbered({record_of("[1]", R"({"before":null,"after":{"id":1},"op":"c"})")})));
+  EXPECT_EQ(flink.envelope.format, envelope_format::debezium_cdc);
+  EXPECT_EQ(flink.envelope.position, change_order::partition);
+}
+
+TEST(sniff, takes_a_key_that_is_always_the_same_for_no_aggregate) {
   std::vector<sniffed_record> records = payments();
   for (sniffed_record& r : records) r.key = std::string{"\0\0\0\0\0\0\0\x05", 8};
   const std::string text = report(records);
-  EXPECT_THAT(text, HasSubstr("numbers of 8 bytes"));
+  EXPECT_THAT(text, HasSubstr("integers of 8 bytes"));
   EXPECT_EQ(stream_in(text).envelope.aggregate, "/payment/id");
 }
 
@@ -301,7 +267,7 @@ TEST(sniff, finds_a_place_for_every_field_in_its_records) {
   // Values that have nothing to go by still give a config, and say what is missing.
   const std::string text =
       report(numbered({record_of(std::nullopt, R"({"a":true})"), record_of(std::nullopt, "{}")}));
-  EXPECT_EQ(stream_in(text).envelope.aggregate, "key");
+  EXPECT_EQ(stream_in(text).envelope.aggregate, "/the-id-of-the-aggregate") << "there are no keys";
   EXPECT_THAT(text, HasSubstr("no field identifies the aggregate of an event"));
   EXPECT_THAT(text, HasSubstr("there were neither ids nor sequences"));
 }
@@ -321,21 +287,6 @@ TEST(sniff, says_what_a_config_would_reject) {
   const std::string text = report(records, "orders.v1", {share});
   EXPECT_THAT(text, HasSubstr("and reject 119 (100 %):"));
   EXPECT_THAT(text, HasSubstr("119   missing_field /seq, first at orders.v1[2]@40"));
-}
-
-TEST(value_form, goes_by_the_bytes) {
-  const auto form = [](const std::string& bytes) { return look_at(bytes).form; };
-  EXPECT_EQ(look_at(std::nullopt).form, byte_form::none);
-  EXPECT_EQ(form(""), byte_form::empty);
-  EXPECT_EQ(form(" {\"a\":1} "), byte_form::json_object);
-  EXPECT_EQ(form("[1]"), byte_form::json_array);
-  EXPECT_EQ(form("\"x\""), byte_form::json_scalar);
-  EXPECT_EQ(form("{}\n{}\n"), byte_form::json_lines);
-  EXPECT_EQ(form("p-1001"), byte_form::text);
-  EXPECT_EQ(form(std::string{"\0\0\0\x05", 4}), byte_form::number_4);
-  EXPECT_EQ(form(std::string{"{\0\"\0a\0\"\0:\0001\0", 12}), byte_form::utf16);
-  EXPECT_EQ(form("\xff\xfe{"), byte_form::utf16);
-  EXPECT_EQ(form(std::string(16, '\x90')), byte_form::bytes_16);
 }
 
 std::string in_list(const std::vector<sniffed_record>& events, std::size_t from, const char* separator) {

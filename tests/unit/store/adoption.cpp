@@ -70,6 +70,7 @@ TEST_F(fixture, that_counted_something_starts_over_or_does_not) {
       {&counters::rejected_late, false, ""},
       {&counters::rejected_id_reused, false, ""},
       {&counters::rejected_below_first, false, ""},
+      {&counters::rejected_sequence_mixed, false, ""},
       {&counters::ignored, false, ""},
       {&counters::duplicate, false, ""},
       {&counters::stale, false, ""},

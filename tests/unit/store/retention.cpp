@@ -59,6 +59,19 @@ TEST_F(retention_of_a_store, shows_nothing_of_what_is_forgotten_though_its_row_i
   EXPECT_EQ(must(s->load(stream)).retention, (retention_state{at_ms(11), at_ms(11)}));
 }
 
+TEST_F(retention_of_a_store, finds_no_row_that_is_still_within_the_retention) {
+  auto s = open();
+  const stream_id stream = s->id_of("payments");
+  fill(*s, stream, {at_ms(11), at_ms(11)});
+  const auto found = [&](retention_state of) {
+    return must(s->find_forgotten(stream, of, std::nullopt, 100)).names;
+  };
+  EXPECT_EQ(found({}), names{});
+  EXPECT_EQ(found({at_ms(10), at_ms(10)}), names{}) << "seen at the bound itself";
+  EXPECT_EQ(found({at_ms(11), at_ms(11)}), names{"old"});
+  EXPECT_EQ(found({at_ms(20), at_ms(20)}), names{"old"});
+}
+
 TEST_F(retention_of_a_store, finds_rows_some_at_a_time_and_takes_them_away_with_their_snapshots) {
   auto s = open();
   const stream_id stream = s->id_of("payments");

@@ -206,8 +206,14 @@ TEST_F(verify_of_what_waits, finds_the_age_of_a_gap_below_nothing) {
 
 TEST_F(verify_of_what_waits, finds_skipped_numbers_out_of_order) {
   waiting_change change = sound();
-  change.edit = [](backlog& b) { b.skipped = {{seq(1), seq(2)}, {seq(2), seq(3)}}; };
+  change.edit = [](backlog& b) { b.skipped = {{seq(1), seq(2)}, {seq(4), seq(3)}}; };
   EXPECT_THAT(findings(change), ElementsAre(HasSubstr("skipped numbers are not in order")));
+}
+
+TEST_F(verify_of_what_waits, joins_numbers_that_an_earlier_version_skipped_twice) {
+  waiting_change change = sound();
+  change.edit = [](backlog& b) { b.skipped = {{seq(1), seq(1)}, {seq(2), seq(3)}, {seq(2), seq(3)}}; };
+  EXPECT_THAT(findings(change), IsEmpty());
 }
 
 /// As sound(), but the first event is accepted.

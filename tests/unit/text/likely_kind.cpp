@@ -58,7 +58,23 @@ TEST(likely_kind, of_a_rejected_record_is_a_hint) {
             "most likely XML: have the topic written in JSON, or turn it into JSON first");
   EXPECT_EQ(hint_on_fault("invalid_json", "{"), "");
   EXPECT_NE(hint_on_fault("key_binary", "{}").find("key: i64"), std::string::npos);
-  EXPECT_NE(hint_on_fault("null_value", std::nullopt).find("ignore: {tombstones: true}"), std::string::npos);
+  EXPECT_NE(hint_on_fault("null_value", std::nullopt, "/a").find("ignore: {tombstones: true}"),
+            std::string::npos);
+  EXPECT_EQ(hint_on_fault("null_value", std::nullopt).find("ignore:"), std::string::npos)
+      << "row changes have no key for it";
+  EXPECT_NE(hint_on_fault("sequence_invalid", "{}", "/seq").find("as:"), std::string::npos);
+  for (const char* pointer : {"/source/commit_lsn", "/payload/source/pos", "/ts/0", "/__lsn"})
+    EXPECT_EQ(hint_on_fault("sequence_invalid", "{}", pointer), "") << "row changes have no key for it";
+  EXPECT_EQ(hint_on_fault("time_invalid", "{}", "/source/ts_ms"), "");
+  EXPECT_NE(hint_on_fault("invalid_json", "{}", "key").find("JsonConverter"), std::string::npos);
+  EXPECT_NE(hint_on_fault("invalid_utf8", "{}", "key").find("encoding"), std::string::npos);
+  EXPECT_NE(hint_on_fault("header_binary", "{}", "header:seq").find("text"), std::string::npos);
+  EXPECT_NE(hint_on_fault("zlib", std::nullopt).find("AWS Glue"), std::string::npos);
+  EXPECT_NE(hint_on_fault("connector_unknown", R"({"source":{"origin":"cockroachdb"}})", "cockroachdb")
+                .find("as: hlc"),
+            std::string::npos);
+  EXPECT_NE(hint_on_fault("connector_unknown", "{}", "/source/connector").find("position: partition"),
+            std::string::npos);
   EXPECT_NE(hint_on_fault("null_value", "null").find("the JSON text null"), std::string::npos);
   EXPECT_NE(hint_on_fault("missing_field", "\"{}\"").find("encoded twice"), std::string::npos);
   EXPECT_EQ(hint_on_fault("missing_field", "{}"), "");

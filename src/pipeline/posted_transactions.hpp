@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,14 +19,21 @@
 
 namespace ratchet {
 
-/// Where callers of transact() leave what they want done, and wait until it is durable. One group of them
+/// The transactions of a mailbox: callers of transact() post them, and wait until they are durable. One group
 /// shares a step and a sync. A caller's function is borrowed: it is called only between take() and the
-/// written(), put_back() or refuse() that follows, and no caller goes away meanwhile.
+/// written(), put_back() or refuse() that follows, and no caller leaves meanwhile.
 ///
 /// What was taken and is not answered when a store is lost goes back to the front: done again, its key finds
-/// whether it was done before. Thread-safety: ask(), wait() and run() on any thread; the rest on the owner's.
-class transaction_queue {
+/// whether it was done before. Thread-safety: post(), wait() and run() on any thread; the rest on the
+/// owner's.
+class posted_transactions {
  public:
+  /// Posted and not answered. Each holds a thread of the program.
+  static constexpr std::size_t k_most = 16'384;
+
+  posted_transactions() = default;
+  explicit posted_transactions(std::size_t most) : most_{most} {}
+
   /// One transaction of a caller. Owns what it names, but for the function.
   struct wanted {
     std::size_t stream{0};  ///< its place in the stream_list
@@ -37,9 +45,10 @@ class transaction_queue {
   class ticket;
   using ticket_ptr = std::shared_ptr<ticket>;
 
-  /// Leaves it for the owner. None: nobody runs.
-  [[nodiscard]] ticket_ptr ask(wanted);
-  /// Waits for the answer; behind the time-out it is errc::timed_out, and errc::not_running where the owner
+  /// Leaves it for the owner. It is answered at once with errc::not_running if nobody runs, and with
+  /// errc::held_back if there is no room.
+  [[nodiscard]] ticket_ptr post(wanted);
+  /// Waits for the answer. After the time-out it is errc::timed_out, and errc::not_running if the owner
   /// stops. A time-out that comes while the function may be called is waited for.
   [[nodiscard]] transaction_answer wait(const ticket_ptr&, std::chrono::milliseconds timeout);
   /// wait() would return at once, with an answer.
@@ -49,13 +58,12 @@ class transaction_queue {
   /// True on the owner's thread, whose waiting would last for ever.
   [[nodiscard]] bool is_owner() const;
 
-  /// From now on somebody will come by; on the owner's thread.
+  /// From now on the owner comes by, which is this thread.
   void open();
-  /// Whoever waits is sent away.
+  /// Sends all callers away.
   void close();
-  /// Is called for each ask() that finds nothing waiting before it, on the caller's thread. Empty: nothing is
-  /// called any more, and no call is under way when this returns.
-  void on_asked(std::function<void()>);
+  /// See mailbox::on_post().
+  void on_post(std::function<void()> wake);
 
   /// The oldest that wait, at most `limit`, for the owner to do.
   [[nodiscard]] std::vector<ticket_ptr> take(std::size_t limit);
@@ -74,25 +82,28 @@ class transaction_queue {
 
  private:
   void finish(ticket&, transaction_answer);
+  void release(std::size_t taken);
 
+  const std::size_t most_{k_most};
   mutable std::mutex mutex_;
   std::atomic<bool> has_waiting_{false};  ///< saves the owner the lock
   std::atomic<bool> awaits_sync_{false};
   bool open_{false};
   std::thread::id owner_;
-  std::function<void()> asked_;
+  std::function<void()> wake_;
+  std::size_t taken_{0};
   std::deque<ticket_ptr> waiting_;
   std::deque<ticket_ptr> written_;  ///< in the order of steps
 };
 
-/// A transaction on its way. The queue's lock guards all of it.
-class transaction_queue::ticket {
+/// A transaction on its way. The lock guards all of it.
+class posted_transactions::ticket {
  public:
   explicit ticket(wanted w) : what{std::move(w)} {}
   wanted what;
 
  private:
-  friend class transaction_queue;
+  friend class posted_transactions;
   enum class stage : std::uint8_t { waiting, taken, written, answered, abandoned };
   stage at{stage::waiting};
   std::uint64_t step{0};

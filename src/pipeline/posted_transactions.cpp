@@ -1,9 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "consumer/transaction_queue.hpp"
+#include "pipeline/posted_transactions.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/assert.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -17,25 +18,28 @@ namespace {
   return answer;
 }
 
-[[nodiscard]] transaction_answer nobody_runs() {
-  return refusal(make_error_code(errc::not_running), "run() does not last on any thread");
-}
-
 }  // namespace
 
-transaction_queue::ticket_ptr transaction_queue::ask(wanted what) {
+posted_transactions::ticket_ptr posted_transactions::post(wanted what) {
   auto made = std::make_shared<ticket>(std::move(what));
   const std::scoped_lock lock{mutex_};
-  if (!open_) return nullptr;
+  if (!open_) {
+    finish(*made, refusal(make_error_code(errc::not_running), "run() does not last on any thread"));
+    return made;
+  }
+  if (waiting_.size() + taken_ + written_.size() >= most_) {
+    finish(*made, refusal(make_error_code(errc::held_back),
+                          std::to_string(most_) + " transactions wait for their answers already"));
+    return made;
+  }
   const bool is_first = waiting_.empty();
   waiting_.push_back(made);
   has_waiting_.store(true, std::memory_order_release);
-  if (is_first && asked_) asked_();
+  if (is_first && wake_) wake_();
   return made;
 }
 
-transaction_answer transaction_queue::wait(const ticket_ptr& t, std::chrono::milliseconds timeout) {
-  if (!t) return nobody_runs();
+transaction_answer posted_transactions::wait(const ticket_ptr& t, std::chrono::milliseconds timeout) {
   using stage = ticket::stage;
   std::unique_lock lock{mutex_};
   const auto is_answered = [&] { return t->at == stage::answered; };
@@ -52,27 +56,27 @@ transaction_answer transaction_queue::wait(const ticket_ptr& t, std::chrono::mil
                  was_begun ? "it was written, and not durable in time" : "its turn did not come in time");
 }
 
-bool transaction_queue::is_answered(const ticket_ptr& t) const {
+bool posted_transactions::is_answered(const ticket_ptr& t) const {
   const std::scoped_lock lock{mutex_};
   return t->at == ticket::stage::answered;
 }
 
-transaction_answer transaction_queue::run(wanted what, std::chrono::milliseconds timeout) {
-  return wait(ask(std::move(what)), timeout);
+transaction_answer posted_transactions::run(wanted what, std::chrono::milliseconds timeout) {
+  return wait(post(std::move(what)), timeout);
 }
 
-bool transaction_queue::is_owner() const {
+bool posted_transactions::is_owner() const {
   const std::scoped_lock lock{mutex_};
   return open_ && owner_ == std::this_thread::get_id();
 }
 
-void transaction_queue::open() {
+void posted_transactions::open() {
   const std::scoped_lock lock{mutex_};
   open_ = true;
   owner_ = std::this_thread::get_id();
 }
 
-void transaction_queue::close() {
+void posted_transactions::close() {
   const std::scoped_lock lock{mutex_};
   open_ = false;
   for (auto* all : {&waiting_, &written_}) {
@@ -84,13 +88,13 @@ void transaction_queue::close() {
   awaits_sync_ = false;
 }
 
-void transaction_queue::on_asked(std::function<void()> asked) {
+void posted_transactions::on_post(std::function<void()> wake) {
   const std::scoped_lock lock{mutex_};
-  asked_ = std::move(asked);
-  if (asked_ && !waiting_.empty()) asked_();
+  wake_ = std::move(wake);
+  if (wake_ && !waiting_.empty()) wake_();
 }
 
-std::vector<transaction_queue::ticket_ptr> transaction_queue::take(std::size_t limit) {
+std::vector<posted_transactions::ticket_ptr> posted_transactions::take(std::size_t limit) {
   std::vector<ticket_ptr> taken;
   if (!has_waiting_.load(std::memory_order_acquire)) return taken;
   const std::scoped_lock lock{mutex_};
@@ -100,13 +104,15 @@ std::vector<transaction_queue::ticket_ptr> transaction_queue::take(std::size_t l
     waiting_.pop_front();
   }
   has_waiting_ = !waiting_.empty();
-  if (!waiting_.empty() && asked_) asked_();  // the next turn is theirs
+  taken_ += taken.size();
+  if (!waiting_.empty() && wake_) wake_();  // the next turn is theirs
   return taken;
 }
 
-void transaction_queue::written(const std::vector<ticket_ptr>& all, std::vector<transaction_answer> answers,
-                                std::uint64_t step) {
+void posted_transactions::written(const std::vector<ticket_ptr>& all, std::vector<transaction_answer> answers,
+                                  std::uint64_t step) {
   const std::scoped_lock lock{mutex_};
+  release(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     ticket& t = *all[i];
     t.at = ticket::stage::written;
@@ -118,8 +124,9 @@ void transaction_queue::written(const std::vector<ticket_ptr>& all, std::vector<
   awaits_sync_ = !written_.empty();
 }
 
-void transaction_queue::put_back(const std::vector<ticket_ptr>& all) {
+void posted_transactions::put_back(const std::vector<ticket_ptr>& all) {
   const std::scoped_lock lock{mutex_};
+  release(all.size());
   for (const ticket_ptr& t : all) {
     t->at = ticket::stage::waiting;
     t->changed.notify_all();
@@ -128,13 +135,14 @@ void transaction_queue::put_back(const std::vector<ticket_ptr>& all) {
   has_waiting_ = !waiting_.empty();
 }
 
-void transaction_queue::refuse(const std::vector<ticket_ptr>& all, std::error_code code,
-                               const std::string& why) {
+void posted_transactions::refuse(const std::vector<ticket_ptr>& all, std::error_code code,
+                                 const std::string& why) {
   const std::scoped_lock lock{mutex_};
+  release(all.size());
   for (const ticket_ptr& t : all) finish(*t, refusal(code, why));
 }
 
-void transaction_queue::answer(std::uint64_t durable_step) {
+void posted_transactions::answer(std::uint64_t durable_step) {
   if (!awaits_sync()) return;
   const std::scoped_lock lock{mutex_};
   for (; !written_.empty() && written_.front()->step <= durable_step; written_.pop_front())
@@ -142,7 +150,7 @@ void transaction_queue::answer(std::uint64_t durable_step) {
   awaits_sync_ = !written_.empty();
 }
 
-void transaction_queue::store_lost() {
+void posted_transactions::store_lost() {
   const std::scoped_lock lock{mutex_};
   for (; !written_.empty(); written_.pop_back()) {
     ticket_ptr& t = written_.back();
@@ -155,7 +163,13 @@ void transaction_queue::store_lost() {
 }
 
 /// With the lock held.
-void transaction_queue::finish(ticket& t, transaction_answer answer) {
+void posted_transactions::release(std::size_t taken) {
+  RATCHET_ASSERT(taken <= taken_);
+  taken_ -= taken;
+}
+
+/// With the lock held.
+void posted_transactions::finish(ticket& t, transaction_answer answer) {
   if (t.at == ticket::stage::abandoned) return;
   t.answer = std::move(answer);
   t.at = ticket::stage::answered;
