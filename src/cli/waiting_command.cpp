@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
 #include "cli/why_option.hpp"
+#include "config/file.hpp"
 #include "control/client.hpp"
 #include "control/requests.hpp"
 #include "control/waiting_request.hpp"
@@ -256,11 +256,8 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
 reported<std::string> payload_in(const std::string& path) {
   // A request is 64 KiB at most, and the event is named beside it.
   constexpr std::size_t k_most = std::size_t{48} << 10U;
-  std::ifstream in{path, std::ios::binary};
-  std::string bytes(k_most + 1, '\0');  // a device may have no end
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  if (!in.good() && !in.eof()) return problem{errc::io, "cannot read " + path, "", {}};
+  constexpr std::chrono::minutes k_patience{1};
+  RATCHET_TRY(std::string bytes, read_payload_file(path, k_most, k_patience));
   if (bytes.size() > k_most)
     return problem{errc::usage, path + " is longer than 48 KiB", "send the event again instead", {}};
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.pop_back();

@@ -1,12 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // The part of the schema that tells of sinks, and of where messages go.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <functional>
 #include <set>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +12,7 @@
 #include "config/sections.hpp"
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"
+#include "sinks/http_publisher.hpp"
 #include "sinks/http_url.hpp"
 #include "streams/stream_definition.hpp"
 #include "text/values.hpp"
@@ -124,9 +122,10 @@ void read_http(const config_value& value, http_sink_config& out) {
   if (const auto ca = map.get("ca")) {
     std::string path;
     if (ca->text(path) && path.empty()) ca->error("is empty", "a file of certificates in PEM");
-    std::error_code ignored;
-    if (!path.empty() && (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(path, ignored)))
-      ca->error("cannot be read as a file of certificates", "name a file in PEM that this user can read");
+    if (!path.empty() && ca->findings().reads_secrets) {
+      if (const auto why = refusal_of_certificates(path))
+        ca->error("cannot read the certificates in " + path + ": " + *why, "name a file of certificates in PEM");
+    }
     out.ca = path;
   }
 }

@@ -59,7 +59,6 @@ enum class malformed_reason : std::uint8_t {
   header_binary,       ///< a header that is no text
   longer_array,        ///< the config reads one element of an array that has more
   too_many_events,     ///< a record holds more of them than are taken of one
-  copies_too_large,    ///< what each event of a record repeats of it would be too much for all of them
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;

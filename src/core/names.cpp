@@ -142,8 +142,6 @@ const char* name_of(malformed_reason value) noexcept {
       return "longer_array";
     case malformed_reason::too_many_events:
       return "too_many_events";
-    case malformed_reason::copies_too_large:
-      return "copies_too_large";
   }
   return "?";
 }

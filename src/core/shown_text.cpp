@@ -20,12 +20,21 @@ constexpr bool is_printable_ascii(char c) noexcept {
   return c >= ' ' && static_cast<unsigned char>(c) < k_delete;
 }
 
+/// Nothing is drawn for it, so that two ids with and without it look alike. Joiners are none of these: words of
+/// some languages, and emoji, are written with them.
+constexpr bool is_invisible(char32_t c) noexcept {
+  return c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF           // soft hyphen, spaces of no width
+         || c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0      // fillers of Hangul
+         || (c >= 0xE0000 && c <= 0xE007F);                               // tags
+}
+
 /// Of the characters outside ASCII.
 constexpr bool is_harmful(char32_t c) noexcept {
   return (c >= 0x80 && c <= 0x9F)                      // C1: U+009B begins a sequence as ESC [ does
          || c == 0x061C || c == 0x200E || c == 0x200F  // marks of direction
          || (c >= 0x2028 && c <= 0x202E)               // line and paragraph separator, embeddings, overrides
-         || (c >= 0x2066 && c <= 0x2069);              // isolates
+         || (c >= 0x2066 && c <= 0x2069)               // isolates
+         || is_invisible(c);
 }
 
 void append_byte(std::string& out, unsigned byte) {

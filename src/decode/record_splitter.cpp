@@ -91,7 +91,7 @@ record_splitter::holds record_splitter::bound_copies(const record& r, holds what
   if (count == 1 || copied_bytes_ <= k_most_copied_bytes) return what;
   copied_bytes_ = 0;
   if (breaks_all()) return holds::fault;  // where it is no JSON at all, that is told first
-  return refuse(malformed_reason::copies_too_large, rules_->envelope.each.pointer, value_.data());
+  return refuse(malformed_reason::too_many_events, rules_->envelope.each.pointer, value_.data());
 }
 
 /// Fields beside the list: each event has them.

@@ -184,15 +184,28 @@ void sink_sender::pause_sink(time_point until) {
   paused_until_ = std::max(until, paused_until_.value_or(until));
 }
 
-/// Pauses of aggregates go on: one that fails by itself would else be sent again with each message of another
-/// one that comes through.
+/// What waits for its turn after failures of the whole sink need wait no longer. What was refused or is
+/// stubborn keeps its own time: it would else be sent again with each message of others that comes through.
 void sink_sender::sink_answers() {
+  const bool was_away = is_away();
   ++answered_;
   failures_in_a_row_ = 0;
   pauses_in_a_row_ = 0;
   paused_until_.reset();
   unsent_has_turn_ = false;
   last_has_turn_ = true;
+  if (!was_away) return;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto at = heads_.find(next->second);
+    chain& of = at->second.of->second;
+    if (of.refused || of.stubborn) {
+      ++next;
+      continue;
+    }
+    of.until.reset();
+    ready_.insert(*next);
+    next = waiting_.erase(next);
+  }
 }
 
 void sink_sender::clear_failures(chain& of) {

@@ -2,9 +2,6 @@
 // With src/sinks the only place that includes Boost.Beast and Boost.Asio: they take long to compile.
 #include "telemetry/http_server.hpp"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -114,8 +111,7 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       const auto status = status_of(code);
       return status ? send(plain_answer(*status), true, false) : close();
     }
-    // Who asks on and has not read the answer before gets no other one: each is work for this one thread.
-    if (unread() > 0) return close();
+    // Each answer is work for this one thread, and who does not wait for the last one could ask for thousands.
     const bool asks_ahead = buffer_.size() > 0;
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;
@@ -149,12 +145,6 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       if (code) return self->close();
       last ? self->linger() : self->read();
     });
-  }
-
-  /// So many bytes of answers the client has not taken.
-  int unread() {
-    int bytes = 0;
-    return ::ioctl(stream_.socket().native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
   }
 
   /// Closing with unread bytes would reset the connection, and the client might not see the answer.

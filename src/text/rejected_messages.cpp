@@ -118,11 +118,8 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (is(malformed_reason::too_many_events)) {
     return "a record may hold " + std::to_string(k_most_events_of_record) +
-           " events: let the producer send more records with fewer events each";
-  }
-  if (is(malformed_reason::copies_too_large)) {
-    return "each event of a record is kept with the record's key and headers, and for all of them that would "
-           "be more than 32 MiB: let the producer send fewer events in a record, or a shorter key and headers";
+           " events, and these may repeat 32 MiB of its key, headers and fields beside the list: let the producer "
+           "send more records with fewer events each";
   }
   const bool is_whole = is(malformed_reason::invalid_json) || is(malformed_reason::invalid_utf8) ||
                         is(malformed_reason::byte_order_mark);

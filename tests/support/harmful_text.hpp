@@ -18,7 +18,8 @@ inline const std::vector<std::string>& harmful_pieces() {
       "\x1f",         "\x7f",         "\xC2\x80",     "\xC2\x85",     "\xC2\x9B",     "\xC2\x9F",
       "\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xE2\x80\xAA",
       "\xE2\x80\xAE", "\xE2\x81\xA6", "\xE2\x81\xA9", "\xFF",         "\xC2",         "\xED\xA0\x80",
-      "\xF0\x9F",     "\x9b"};
+      "\xF0\x9F",     "\x9b",         "\xC2\xAD",     "\xE2\x80\x8B", "\xEF\xBB\xBF", "\xE1\x85\x9F",
+      "\xE3\x85\xA4", "\xF3\xA0\x80\x81", "\xF3\xA0\x81\xBF"};
   return pieces;
 }
 
@@ -65,6 +66,14 @@ inline std::string what_harms(const std::string& output) {
     const bool marks =
         byte == 0xE2 && next == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE));
     const bool isolates = byte == 0xE2 && next == 0x81 && third >= 0xA6 && third <= 0xA9;
+    const bool tags = byte == 0xF3 && next == 0xA0 && (third == 0x80 || third == 0x81);
+    const bool fillers = (byte == 0xE1 && next == 0x85 && (third == 0x9F || third == 0xA0)) ||
+                         (byte == 0xE3 && next == 0x85 && third == 0xA4) ||
+                         (byte == 0xEF && next == 0xBE && third == 0xA0);
+    const bool spaces = (byte == 0xC2 && next == 0xAD) || (byte == 0xEF && next == 0xBB && third == 0xBF) ||
+                        (byte == 0xE2 && next == 0x80 && third == 0x8B) ||
+                        (byte == 0xE2 && next == 0x81 && third == 0xA0);
+    if (tags || fillers || spaces) return "invisible at " + std::to_string(at);
     if (marks || isolates || (byte == 0xD8 && next == 0x9C)) return "direction at " + std::to_string(at);
   }
   return "";

@@ -58,6 +58,7 @@ TEST(shown_text, spells_out_what_harms_and_leaves_the_rest) {
   EXPECT_EQ(shown_text("\xC2\xA0\xE2\x80\x8D\xE2\x81\xA5\xE2\x81\xAA"),
             "\xC2\xA0\xE2\x80\x8D\xE2\x81\xA5\xE2\x81\xAA")
       << "those beside the ranges";
+  EXPECT_EQ(shown_text("p\xE2\x80\x8B-\xC2\xAD\xF3\xA0\x81\x81"), R"(p\u{200b}-\u{ad}\u{e0041})");
   EXPECT_EQ(shown_text("\xFF\xC2|\xED\xA0\x80\xE2\x80"), R"(\xff\xc2|\xed\xa0\x80\xe2\x80)");
 }
 

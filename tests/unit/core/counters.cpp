@@ -122,7 +122,7 @@ TEST(names, are_those_of_the_document) {
 
 TEST(names, tell_every_malformed_reason_apart) {
   std::set<std::string> seen;
-  for (int r = 0; r <= static_cast<int>(malformed_reason::copies_too_large); ++r) {
+  for (int r = 0; r <= static_cast<int>(malformed_reason::too_many_events); ++r) {
     const std::string name = name_of(static_cast<malformed_reason>(r));
     EXPECT_NE(name, "?") << r;
     EXPECT_TRUE(seen.insert(name).second) << name;
