@@ -143,6 +143,23 @@ void plain_oracle::bind(std::uint32_t which, std::optional<place> first, std::op
   aggregates_[which].accept_bound = accept;
 }
 
+bool plain_oracle::is_bound(std::uint32_t which, place p) const {
+  const auto known = aggregates_.find(which);
+  if (known == aggregates_.end() || known->second.bound != p) return false;
+  const auto at = known->second.waiting.find(p);
+  return at != known->second.waiting.end() && at->second.state == fate::parked;
+}
+
+void plain_oracle::run_bound(std::uint32_t which, std::int64_t now) {
+  now_ = now;
+  aggregate& a = aggregates_.at(which);
+  const std::optional<place> bound = a.bound;
+  a.bound = successor(*bound);
+  release(a);
+  a.bound = bound;
+  end_touches();
+}
+
 void plain_oracle::resume(std::uint32_t which, std::int64_t now, bool runs_accepted) {
   const auto known = aggregates_.find(which);
   if (known == aggregates_.end()) return;

@@ -206,6 +206,10 @@ class plain_oracle {
   [[nodiscard]] const answers_of& answers() const { return answers_; }
   /// How much one step releases is its own choice: this one releases nothing from there on.
   void bind(std::uint32_t which, std::optional<place>, std::optional<place> accept);
+  /// The step ends before this event, which was not tried yet.
+  [[nodiscard]] bool is_bound(std::uint32_t which, place) const;
+  /// Tries that event once, as an earlier decision of the step did.
+  void run_bound(std::uint32_t which, std::int64_t now);
   /// A step looks after what waits of this aggregate. `runs_accepted`: it runs accepted events, and leaves
   /// gaps alone.
   void resume(std::uint32_t which, std::int64_t now, bool runs_accepted);

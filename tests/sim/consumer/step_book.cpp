@@ -37,6 +37,18 @@ namespace {
   return end;
 }
 
+/// Says that the event had failed already when it was to be tried again.
+[[nodiscard]] bool tells_of_failed(const std::vector<audit_row>& found, std::uint32_t aggregate,
+                                   const ruling& decided) {
+  const std::string name = "`a" + std::to_string(aggregate) + "`";
+  const std::string number = std::to_string(decided.number.second) + ", ";
+  return std::any_of(found.begin(), found.end(), [&](const audit_row& row) {
+    const bool is_of_it = row.kind == "waiting_replayed" && row.text.find(name) != std::string::npos;
+    return is_of_it && (row.text.find(number + name_of(waiting_state::dead)) != std::string::npos ||
+                        row.text.find(number + name_of(waiting_state::retrying)) != std::string::npos);
+  });
+}
+
 }  // namespace
 
 step_book::step_book(const history& h, const running& now) : history_{&h}, running_{&now} {
@@ -79,6 +91,9 @@ std::size_t step_book::perform(operation& o) {
       break;
     case operation::kind::bind:
       oracle.bind(o.aggregate, o.first, o.first_to_accept);
+      break;
+    case operation::kind::run_bound:
+      oracle.run_bound(o.aggregate, o.now);
       break;
     case operation::kind::resume:
       oracle.resume(o.aggregate, o.now, o.runs_accepted);
@@ -137,7 +152,7 @@ void step_book::write(const step_batch& batch, const simulated_disk::contents& b
     oracles_[stream].begin_step();
     (void)add(s, {.stream = stream});  // whatever it is about, it knows what is forgotten
     if (part.plan != nullptr && part.plan->resumes) {
-      expected_ && expected_->stream == stream ? run_commands(s, part, was, c, now)
+      expected_ && expected_->stream == stream ? run_commands(s, part, was, c, now, batch.audits)
                                                : resume(s, part, was, c, now);
     } else if (part.plan != nullptr && part.plan->wants_answers) {
       transact(s, stream, asked, now);
@@ -253,7 +268,7 @@ std::vector<waiting_answer> step_book::take_answers() {
 
 /// What an operator decided, and nothing else.
 void step_book::run_commands(step& s, const step_part& part, const stream_rows& before, const cluster& c,
-                             std::int64_t now) {
+                             std::int64_t now, const std::vector<audit_row>& found) {
   const expected wanted = *std::exchange(expected_, std::nullopt);
   take_bounds(s, part, before);
   for (const auto& [aggregate, decided] : wanted.by_aggregate) {
@@ -263,6 +278,13 @@ void step_book::run_commands(step& s, const step_part& part, const stream_rows& 
                 .mended = running_->mended};
     o.aggregate = aggregate;
     o.decided = decided;
+    // The step ended before this one, but an earlier decision of the step had let it run once.
+    const bool stands_there = oracles_[wanted.stream].is_bound(aggregate, decided.number);
+    if (stands_there && tells_of_failed(found, aggregate, decided)) {
+      operation once = o;
+      once.what = operation::kind::run_bound;
+      (void)add(s, once);
+    }
     answers_.push_back(static_cast<waiting_answer>(add(s, o)));
   }
   check_stops(wanted.stream, *part.change, {}, c);

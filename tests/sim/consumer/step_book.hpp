@@ -84,6 +84,7 @@ class step_book {
       count_in,
       bind,
       resume,
+      run_bound,
       run_commands,
       transact,
       forget,
@@ -141,7 +142,8 @@ class step_book {
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
   void take_bounds(step&, const step_part&, const stream_rows& before, bool is_resumed = false);
   void resume(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
-  void run_commands(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
+  void run_commands(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now,
+                    const std::vector<audit_row>&);
   void transact(step&, std::uint32_t stream, const std::vector<const request*>&, std::int64_t now);
   static void check_published(plain_oracle::messages, std::uint32_t stream, const outbox_change&);
   static void check_sayings(std::vector<said>, const std::vector<audit_row>&);
