@@ -78,11 +78,10 @@ class open_source_guard {
 /// None: it is not for want of a thread.
 std::optional<problem> refusal_of_thread(const std::system_error& thrown) {
   if (thrown.code() != std::errc::resource_unavailable_try_again) return std::nullopt;
-  return problem{
-      make_error_code(errc::io),
-      std::string{"cannot start a thread: "} + thrown.what(),
-      "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
-      {}};
+  return problem{make_error_code(errc::io),
+                 std::string{"cannot start a thread: "} + thrown.what(),
+                 "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
+                 {}};
 }
 
 }  // namespace
@@ -379,14 +378,12 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
       lacks_thread = true;
     }
   };
-  const bool ended_by_itself = at_edge(work,
-                                       [&](const char* thrown) {
-                                         failed =
-                                             problem{make_error_code(errc::internal),
-                                                     std::string{"an exception ended the run: "} + thrown,
-                                                     "start again: nothing that was durable is lost",
-                                                     {}};
-                                       });
+  const bool ended_by_itself = at_edge(work, [&](const char* thrown) {
+    failed = problem{make_error_code(errc::internal),
+                     std::string{"an exception ended the run: "} + thrown,
+                     "start again: nothing that was durable is lost",
+                     {}};
+  });
   inbox_.transactions.close();
   if (!ended_by_itself || lacks_thread) {
     // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.

@@ -36,7 +36,10 @@ struct wanted {
 };
 
 problem unreadable(const wanted& file, const std::string& why, const std::string& hint = "") {
-  return {errc::io, std::string{"cannot read the "} + file.what + " " + file.path.string() + ": " + why, hint, {}};
+  return {errc::io,
+          std::string{"cannot read the "} + file.what + " " + file.path.string() + ": " + why,
+          hint,
+          {}};
 }
 
 problem unreadable(const wanted& file, int error) {

@@ -124,7 +124,8 @@ void read_http(const config_value& value, http_sink_config& out) {
     if (ca->text(path) && path.empty()) ca->error("is empty", "a file of certificates in PEM");
     if (!path.empty() && ca->findings().reads_secrets) {
       if (const auto why = refusal_of_certificates(path))
-        ca->error("cannot read the certificates in " + path + ": " + *why, "name a file of certificates in PEM");
+        ca->error("cannot read the certificates in " + path + ": " + *why,
+                  "name a file of certificates in PEM");
     }
     out.ca = path;
   }

@@ -20,12 +20,12 @@ constexpr bool is_printable_ascii(char c) noexcept {
   return c >= ' ' && static_cast<unsigned char>(c) < k_delete;
 }
 
-/// Nothing is drawn for it, so that two ids with and without it look alike. Joiners are none of these: words of
-/// some languages, and emoji, are written with them.
+/// Nothing is drawn for it, so that two ids with and without it look alike. Joiners are none of these: words
+/// of some languages, and emoji, are written with them.
 constexpr bool is_invisible(char32_t c) noexcept {
-  return c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF           // soft hyphen, spaces of no width
-         || c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0      // fillers of Hangul
-         || (c >= 0xE0000 && c <= 0xE007F);                               // tags
+  return c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF       // soft hyphen, spaces of no width
+         || c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0  // fillers of Hangul
+         || (c >= 0xE0000 && c <= 0xE007F);                           // tags
 }
 
 /// Of the characters outside ASCII.

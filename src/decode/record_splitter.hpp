@@ -20,9 +20,9 @@ namespace ratchet {
 /// nobody raised its limit, they would have to be shorter than 21 bytes each.
 constexpr std::size_t k_most_events_of_record = 50'000;
 
-/// Each event that is kept or answered by itself repeats the record's key, its headers and what is read beside
-/// its list. For all events of one record that may be so much, or the letters of a record below 1 MB would
-/// have gigabytes.
+/// Each event that is kept or answered by itself repeats the record's key, its headers and what is read
+/// beside its list. For all events of one record that may be so much, or the letters of a record below 1 MB
+/// would have gigabytes.
 constexpr std::uint64_t k_most_copied_bytes = std::uint64_t{32} << 20U;
 
 /// Finds the events of records that hold several: the elements of an array, or lines.

@@ -119,8 +119,8 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
 void sink_sender::note_failure(chain& of, const held& message, const delivery& d) {
   if (++of.failures == 1) ++failing_;
   // What is refused is answered at once, and takes no connection from others for long.
-  of.stubborn = d.ended != delivery::how::refused && of.failures > 1 &&
-                (of.stubborn || of.answered != answered_);
+  of.stubborn =
+      d.ended != delivery::how::refused && of.failures > 1 && (of.stubborn || of.answered != answered_);
   of.answered = answered_;
   if (of.refused) --refused_;
   of.refused.reset();
@@ -277,12 +277,10 @@ std::size_t sink_sender::quarter() const noexcept {
   return std::max<std::size_t>(outlet_.concurrency / 4, 1);
 }
 
-/// What failed may hang until its time is over: some connections are left to what did not, also where none
-/// of that is here yet.
+/// What failed may hang until its time is over: most connections are left to what did not.
 bool sink_sender::may_repeat() const noexcept {
-  const std::size_t all = outlet_.concurrency;
-  if (unsent_.empty()) return repeats_under_way_ < std::max<std::size_t>(all - std::min(quarter(), all), 1);
-  if (all == 1 && fresh_in_a_row_ < k_fresh_between) return false;
+  if (unsent_.empty()) return true;
+  if (outlet_.concurrency == 1 && fresh_in_a_row_ < k_fresh_between) return false;
   return repeats_under_way_ < quarter();
 }
 

@@ -39,8 +39,8 @@ struct sink_outlet {
 /// something; nothing is given up. Other aggregates go on, however many wait: of what failed, and of what
 /// waits behind it, only the positions stay in memory, and what was delivered behind it is trimmed. What
 /// failed is sent again when its pause is over, whatever others do, the one that waited longest first. While
-/// messages wait that never failed, it has a quarter of the connections. An aggregate that failed twice, with a
-/// message of another one delivered in between, is `stubborn`: it fails by itself, says nothing about the
+/// messages wait that never failed, it has a quarter of the connections. An aggregate that failed twice, with
+/// a message of another one delivered in between, is `stubborn`: it fails by itself, says nothing about the
 /// sink, and all of these together never have more than that quarter.
 ///
 /// Where several failures of others come in a row, or the receiver asks for a pause, the whole sink pauses,
@@ -166,8 +166,8 @@ class sink_sender final : public lane_sender {
   repeats ready_;                      ///< such that failed, and are not stubborn
   repeats stubborn_;                   ///< such that are
   repeats waiting_;                    ///< first ones whose aggregate has to wait, and until when
-  std::size_t failing_{0};                                  ///< aggregates whose first message failed
-  std::size_t refused_{0};                                  ///< of these, were refused
+  std::size_t failing_{0};             ///< aggregates whose first message failed
+  std::size_t refused_{0};             ///< of these, were refused
   std::size_t failures_in_a_row_{0};
   std::uint32_t pauses_in_a_row_{0};
   std::uint64_t answered_{0};    ///< how often the sink took a message, or said that it does not

@@ -71,9 +71,9 @@ struct spelled {
   if (text.starts_with("\\u")) return number_at(text, 2, 4, 16, "");
   if (text.starts_with("&#x") || text.starts_with("&#X")) return number_at(text, 3, 4, 16, ";");
   if (text.starts_with("&#")) return number_at(text, 2, 5, 10, ";");
-  constexpr std::pair<std::string_view, char> k_names[] = {
-      {"&quot;", '"'}, {"&amp;", '&'}, {"&lt;", '<'},  {"&gt;", '>'},   {"&apos;", '\''},
-      {"\\\"", '"'},   {"\\\\", '\\'}, {"\\/", '/'}, {"\\t", '\t'}};
+  constexpr std::pair<std::string_view, char> k_names[] = {{"&quot;", '"'}, {"&amp;", '&'},   {"&lt;", '<'},
+                                                           {"&gt;", '>'},   {"&apos;", '\''}, {"\\\"", '"'},
+                                                           {"\\\\", '\\'},  {"\\/", '/'},     {"\\t", '\t'}};
   for (const auto& [name, byte] : k_names) {
     if (text.starts_with(name)) return {byte, name.size()};
   }
@@ -171,7 +171,8 @@ answer_mask::answer_mask(const std::map<std::string, std::string>& headers, cons
 
 void answer_mask::add(std::string secret) {
   if (secret.size() < k_shortest) return;
-  // In Base64 also where up to two bytes stand before it: what depends on these, and on what follows, is left.
+  // In Base64 also where up to two bytes stand before it: what depends on these, and on what follows, is
+  // left.
   for (const std::string_view last_digits : {"+/", "-_"}) {
     for (std::size_t before = 0; before < 3 && secret.size() >= k_shortest_piece; ++before) {
       const std::string coded = base64_of(std::string(before, ' ') + secret, last_digits);

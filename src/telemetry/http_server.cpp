@@ -111,7 +111,8 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       const auto status = status_of(code);
       return status ? send(plain_answer(*status), true, false) : close();
     }
-    // Each answer is work for this one thread, and who does not wait for the last one could ask for thousands.
+    // Each answer is work for this one thread, and who does not wait for the last one could ask for
+    // thousands.
     const bool asks_ahead = buffer_.size() > 0;
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;

@@ -13,13 +13,39 @@ namespace ratchet::testing {
 
 inline const std::vector<std::string>& harmful_pieces() {
   using namespace std::string_literals;
-  static const std::vector<std::string> pieces = {
-      "\n",           "\r\n",         "\t",           "\0"s,          "\x1b[2J",      "\x1b]0;t\x07",
-      "\x1f",         "\x7f",         "\xC2\x80",     "\xC2\x85",     "\xC2\x9B",     "\xC2\x9F",
-      "\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xE2\x80\xAA",
-      "\xE2\x80\xAE", "\xE2\x81\xA6", "\xE2\x81\xA9", "\xFF",         "\xC2",         "\xED\xA0\x80",
-      "\xF0\x9F",     "\x9b",         "\xC2\xAD",     "\xE2\x80\x8B", "\xEF\xBB\xBF", "\xE1\x85\x9F",
-      "\xE3\x85\xA4", "\xF3\xA0\x80\x81", "\xF3\xA0\x81\xBF"};
+  static const std::vector<std::string> pieces = {"\n",
+                                                  "\r\n",
+                                                  "\t",
+                                                  "\0"s,
+                                                  "\x1b[2J",
+                                                  "\x1b]0;t\x07",
+                                                  "\x1f",
+                                                  "\x7f",
+                                                  "\xC2\x80",
+                                                  "\xC2\x85",
+                                                  "\xC2\x9B",
+                                                  "\xC2\x9F",
+                                                  "\xD8\x9C",
+                                                  "\xE2\x80\x8E",
+                                                  "\xE2\x80\x8F",
+                                                  "\xE2\x80\xA8",
+                                                  "\xE2\x80\xA9",
+                                                  "\xE2\x80\xAA",
+                                                  "\xE2\x80\xAE",
+                                                  "\xE2\x81\xA6",
+                                                  "\xE2\x81\xA9",
+                                                  "\xFF",
+                                                  "\xC2",
+                                                  "\xED\xA0\x80",
+                                                  "\xF0\x9F",
+                                                  "\x9b",
+                                                  "\xC2\xAD",
+                                                  "\xE2\x80\x8B",
+                                                  "\xEF\xBB\xBF",
+                                                  "\xE1\x85\x9F",
+                                                  "\xE3\x85\xA4",
+                                                  "\xF3\xA0\x80\x81",
+                                                  "\xF3\xA0\x81\xBF"};
   return pieces;
 }
 

@@ -96,7 +96,8 @@ TEST_F(a_config_file, has_the_bounds_that_a_payload_has) {
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const auto waited = read_payload_file(fifo, 100, k_no_patience);
   ASSERT_FALSE(waited);
-  EXPECT_THAT(to_text(waited.error()), HasSubstr("cannot read the payload " + fifo.string() + ": it is a pipe"));
+  EXPECT_THAT(to_text(waited.error()),
+              HasSubstr("cannot read the payload " + fifo.string() + ": it is a pipe"));
 }
 
 }  // namespace

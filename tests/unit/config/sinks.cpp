@@ -63,7 +63,8 @@ PAIgCHnVGS3DOfnLRnQTTwisDbmxTwzB+cTqtfBqwz1mfKY=
 TEST(config_of_sinks, wants_certificates_where_a_file_of_them_is_named) {
   const support::temporary_directory files;
   const auto refusal_of = [](const std::filesystem::path& ca, config_use use) {
-    const auto c = parsed("sinks: [{name: a, http: {url: 'https://h/', ca: " + ca.string() + "}}]\n", "", {}, use);
+    const auto c =
+        parsed("sinks: [{name: a, http: {url: 'https://h/', ca: " + ca.string() + "}}]\n", "", {}, use);
     return c ? std::string{} : to_text(c.error());
   };
   const std::filesystem::path good = files.path() / "good.pem";

@@ -374,7 +374,8 @@ TEST_F(a_sink_with_bad_aggregates, keeps_to_their_pauses_whatever_comes_through)
     to_.end_all(how::again);
     turn();
   }
-  EXPECT_LE(bad, 20U * 7U) << "0, 0.5, 1.5, 3.5, 7.5, 15.5 s: six tries of each, and none more for a good one";
+  EXPECT_LE(bad, 20U * 7U)
+      << "0, 0.5, 1.5, 3.5, 7.5, 15.5 s: six tries of each, and none more for a good one";
   EXPECT_GE(bad, 20U * 4U) << "and they are tried";
   EXPECT_EQ(sender().sent(), 200U);
 }

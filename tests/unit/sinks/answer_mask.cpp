@@ -38,7 +38,8 @@ TEST(what_a_server_says, is_masked_where_it_quotes_the_url) {
 }
 
 TEST(what_a_server_says, is_masked_however_it_spells_a_secret) {
-  const answer_mask of = mask({{"X-Api-Key", "hunter2/\"Zq9+Value=="}}, "http://h/in?token=Qs%2Fecret99%3D%3D");
+  const answer_mask of =
+      mask({{"X-Api-Key", "hunter2/\"Zq9+Value=="}}, "http://h/in?token=Qs%2Fecret99%3D%3D");
   EXPECT_EQ(of.excerpt("[hunter2%2F%22Zq9%2BValue%3D%3D]"), "[***]");
   EXPECT_EQ(of.excerpt("[hunter2%2f%22Zq9%2bValue%3d%3d]"), "[***]");
   EXPECT_EQ(of.excerpt(R"([hunter2/\"Zq9+Value==])"), "[***]");
