@@ -192,7 +192,7 @@ void sink_sender::sink_answers() {
   failures_in_a_row_ = 0;
   pauses_in_a_row_ = 0;
   paused_until_.reset();
-  unsent_has_turn_ = false;
+  unsent_has_turn_ = true;
   last_has_turn_ = true;
   if (!was_away) return;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
