@@ -170,9 +170,9 @@ class sink_sender final : public lane_sender {
   std::size_t refused_{0};             ///< of these, were refused
   std::size_t failures_in_a_row_{0};
   std::uint32_t pauses_in_a_row_{0};
-  std::uint64_t answered_{0};    ///< how often the sink took a message, or said that it does not
-  bool unsent_has_turn_{true};   ///< to try whether the sink is back: it tells more than what failed
-  bool last_has_turn_{true};     ///< and of these the last one
+  std::uint64_t answered_{0};   ///< how often the sink took a message, or said that it does not
+  bool unsent_has_turn_{true};  ///< to try whether the sink is back: it tells more than what failed
+  bool last_has_turn_{true};    ///< and of these the last one
   std::size_t fresh_in_a_row_{0};
   std::optional<time_point> paused_until_;
   /// The sink asked for it: no answer to another request ends it.
