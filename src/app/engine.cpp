@@ -75,6 +75,15 @@ class open_source_guard {
   std::chrono::milliseconds deadline_{k_close_unjoined};
 };
 
+/// None: it is not for want of a thread.
+std::optional<problem> refusal_of_thread(const std::system_error& thrown) {
+  if (thrown.code() != std::errc::resource_unavailable_try_again) return std::nullopt;
+  return problem{make_error_code(errc::io),
+                 std::string{"cannot start a thread: "} + thrown.what(),
+                 "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
+                 {}};
+}
+
 }  // namespace
 
 engine::engine(config c, stream_list streams, engine_options options)
@@ -109,12 +118,9 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   try {
     failed = made->open_or_rebuild();
   } catch (const std::system_error& thrown) {
-    if (thrown.code() != std::errc::resource_unavailable_try_again) throw;
-    return problem{
-        make_error_code(errc::io),
-        std::string{"cannot start a thread: "} + thrown.what(),
-        "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
-        {}};
+    auto refused = refusal_of_thread(thrown);
+    if (!refused) throw;
+    return std::move(*refused);
   }
   if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
   if (failed) return std::move(*failed);
@@ -362,16 +368,24 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   tell_start(options_.log, config_, *store_);
   inbox_.transactions.open();
   std::optional<problem> failed;
-  const bool ended_by_itself = at_edge([&] { failed = run_sessions(until_end, stop); },
-                                       [&](const char* thrown) {
-                                         failed =
-                                             problem{make_error_code(errc::internal),
-                                                     std::string{"an exception ended the run: "} + thrown,
-                                                     "start again: nothing that was durable is lost",
-                                                     {}};
-                                       });
+  bool lacks_thread = false;
+  const auto work = [&] {
+    try {
+      failed = run_sessions(until_end, stop);
+    } catch (const std::system_error& thrown) {
+      failed = refusal_of_thread(thrown);
+      if (!failed) throw;
+      lacks_thread = true;
+    }
+  };
+  const bool ended_by_itself = at_edge(work, [&](const char* thrown) {
+    failed = problem{make_error_code(errc::internal),
+                     std::string{"an exception ended the run: "} + thrown,
+                     "start again: nothing that was durable is lost",
+                     {}};
+  });
   inbox_.transactions.close();
-  if (!ended_by_itself) {
+  if (!ended_by_itself || lacks_thread) {
     // Whatever the owner was at, nobody knows how much of it is done in memory: the disk tells the next run.
     if (auto worse = reopen_store(*failed)) return worse;
   }

@@ -91,6 +91,7 @@ reported<open_sinks> open_all_sinks(const config& c, const sinks& own) {
         continue;
     }
     all.outlets.push_back({sink.name, to.get(), sink.first_pause, sink.most_pause});
+    if (sink.kind == sink_config::kind_of::http) all.outlets.back().concurrency = sink.http.concurrency;
     all.publishers.push_back(std::move(to));
   }
   return all;

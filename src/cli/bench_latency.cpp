@@ -238,7 +238,9 @@ reported<latency_figures> run_latency(const bench_setup& setup, const kafka_targ
         },
         over);
   }};
+  const ends_with without_looking{over};  // where a thread cannot be had, the others do not wait for it
   joined_thread looking{[&] { seen.look_on(over); }};
+  const ends_with without_sending{over};
   joined_thread sending{[&] {
     const ends_with ends{over};
     if (wait_for_assignment(opened->meter())) sent.emplace(send_evenly(target, stream, options.per_second));

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/sniff_command.hpp"
@@ -65,6 +67,7 @@ void keep_standard_streams() {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write above `ulimit -f` then says EFBIG
   ratchet::cli::command_line line;
   line.arguments.assign(argv, argv + argc);
   CLI::App root{"Ratchet: from a Kafka topic to state that is right.", "ratchet"};
@@ -88,6 +91,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (argc > 1 && argv[1][0] != '-' && !has_command(root, argv[1])) return no_such_command(argv[1]);
     return root.exit(e) == 0 ? 0 : k_exit_usage;
+  } catch (const std::system_error& thrown) {
+    const bool lacks_thread = thrown.code() == std::errc::resource_unavailable_try_again;
+    return ratchet::report(
+        {ratchet::make_error_code(lacks_thread ? ratchet::errc::io : ratchet::errc::internal),
+         std::string{lacks_thread ? "cannot start a thread: " : "ended by an exception: "} + thrown.what(),
+         lacks_thread ? "allow this user more processes (`ulimit -u`, or TasksMax= of the service)" : "",
+         {}});
   } catch (const std::exception& thrown) {  // for want of memory, for one
     return ratchet::report({ratchet::make_error_code(ratchet::errc::internal),
                             std::string{"ended by an exception: "} + thrown.what(),

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "cli/log_option.hpp"
 #include "cli/read_source.hpp"
 #include "cli/why_option.hpp"
+#include "config/file.hpp"
 #include "control/client.hpp"
 #include "control/requests.hpp"
 #include "control/waiting_request.hpp"
@@ -250,16 +250,15 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   };
   desk.pause = [](std::chrono::milliseconds) { return false; };  // what others are due for is the instance's
   RATCHET_TRY(const auto view, desk.look());
-  return answer_waiting(*view, names, o.request, desk, sink);
+  return answer_waiting(*view, directory.streams, o.request, desk, sink);
 }
 
 /// The corrected payload. Errors: io; usage.
 reported<std::string> payload_in(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  std::string bytes{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.good() && !in.eof()) return problem{errc::io, "cannot read " + path, "", {}};
   // A request is 64 KiB at most, and the event is named beside it.
   constexpr std::size_t k_most = std::size_t{48} << 10U;
+  constexpr std::chrono::minutes k_patience{1};
+  RATCHET_TRY(std::string bytes, read_payload_file(path, k_most, k_patience));
   if (bytes.size() > k_most)
     return problem{errc::usage, path + " is longer than 48 KiB", "send the event again instead", {}};
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.pop_back();

@@ -28,14 +28,23 @@ unique_fd open_for_reading(const std::filesystem::path& path) {
   }
 }
 
-problem unreadable(const std::filesystem::path& file, const std::string& why, const char* hint = "") {
-  return {errc::io, "cannot read the config " + file.string() + ": " + why, hint, {}};
+/// Whatever is read, and how it is named: a file, or a pipe.
+struct wanted {
+  const char* what;  ///< "config"
+  std::filesystem::path path;
+  const char* hint_if_none;
+};
+
+problem unreadable(const wanted& file, const std::string& why, const std::string& hint = "") {
+  return {errc::io,
+          std::string{"cannot read the "} + file.what + " " + file.path.string() + ": " + why,
+          hint,
+          {}};
 }
 
-problem unreadable(const std::filesystem::path& file, int error) {
+problem unreadable(const wanted& file, int error) {
   // Only where there is none: elsewhere the hint would tell people to overwrite the one they have.
-  return unreadable(file, std::generic_category().message(error),
-                    error == ENOENT ? "ratchet init > ratchet.yaml writes one to start from" : "");
+  return unreadable(file, std::generic_category().message(error), error == ENOENT ? file.hint_if_none : "");
 }
 
 /// False: nothing came in time. A file that never waits is always there.
@@ -49,32 +58,52 @@ bool wait_for(int fd, steady_clock::time_point until) {
   }
 }
 
-}  // namespace
+struct bytes_read {
+  std::string text;
+  mode_t mode{0};
+};
 
-reported<config_text> read_config_file(const std::filesystem::path& path, milliseconds patience) {
-  const unique_fd file = open_for_reading(path);
-  if (!file.valid()) return unreadable(path, errno);
+/// To its end, or up to where it is longer than `most`.
+reported<bytes_read> read_up_to(const wanted& from, std::size_t most, milliseconds patience) {
+  const unique_fd file = open_for_reading(from.path);
+  if (!file.valid()) return unreadable(from, errno);
   struct ::stat info {};
-  if (::fstat(file.get(), &info) != 0) return unreadable(path, errno);
-  if (S_ISDIR(info.st_mode)) return unreadable(path, "it is a directory");
-  config_text out;
-  out.open_to_all = S_ISREG(info.st_mode) && (info.st_mode & S_IROTH) != 0;
+  if (::fstat(file.get(), &info) != 0) return unreadable(from, errno);
+  if (S_ISDIR(info.st_mode)) return unreadable(from, "it is a directory");
+  bytes_read out;
+  out.mode = info.st_mode;
   const auto until = steady_clock::now() + patience;
   std::string piece(std::size_t{64} << 10, '\0');
-  for (;;) {
+  while (out.text.size() <= most) {
     if (!wait_for(file.get(), until)) {
       return unreadable(
-          path, "it is a pipe, and did not end within " + std::to_string(patience.count() / 1000) + " s",
-          "name a file, or let something write the config into it");
+          from, "it is a pipe, and did not end within " + std::to_string(patience.count() / 1000) + " s",
+          std::string{"name a file, or let something write the "} + from.what + " into it");
     }
     const ::ssize_t got = ::read(file.get(), piece.data(), piece.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) return unreadable(path, errno);
-    if (got == 0) return out;
+    if (got < 0) return unreadable(from, errno);
+    if (got == 0) break;
     out.text.append(piece, 0, static_cast<std::size_t>(got));
-    if (out.text.size() > k_largest_config)
-      return unreadable(path, "it is larger than 4 MiB, which no config is");
   }
+  return out;
+}
+
+}  // namespace
+
+reported<config_text> read_config_file(const std::filesystem::path& path, milliseconds patience) {
+  const wanted config{"config", path, "ratchet init > ratchet.yaml writes one to start from"};
+  RATCHET_TRY(auto read, read_up_to(config, k_largest_config, patience));
+  if (read.text.size() > k_largest_config)
+    return unreadable(config, "it is larger than 4 MiB, which no config is");
+  return config_text{std::move(read.text), S_ISREG(read.mode) && (read.mode & S_IROTH) != 0};
+}
+
+reported<std::string> read_payload_file(const std::filesystem::path& path, std::size_t most,
+                                        milliseconds patience) {
+  RATCHET_TRY(auto read, read_up_to({"payload", path, ""}, most, patience));
+  if (read.text.size() > most) read.text.resize(most + 1);
+  return std::move(read.text);
 }
 
 }  // namespace ratchet

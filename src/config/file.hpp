@@ -22,4 +22,9 @@ struct config_text {
 [[nodiscard]] reported<config_text> read_config_file(const std::filesystem::path&,
                                                      std::chrono::milliseconds patience);
 
+/// The same for the payload that an operator gives. Takes no more than `most` bytes and one: what is longer
+/// comes cut off there.
+[[nodiscard]] reported<std::string> read_payload_file(const std::filesystem::path&, std::size_t most,
+                                                      std::chrono::milliseconds patience);
+
 }  // namespace ratchet

@@ -46,6 +46,8 @@ void read_state(const config_value& value, state_config& out) {
   if (const auto path = map.require("path", "the directory that keeps the state, as in /var/lib/ratchet")) {
     std::string text;
     if (path->text(text) && text.empty()) path->error("is empty", "as in /var/lib/ratchet");
+    if (text.find('\0') != std::string::npos)
+      path->error("holds a zero byte, which no path does", "as in /var/lib/ratchet");
     if (text == "~" || text.starts_with("~/"))
       path->error("begins with ~, which only a shell replaces",
                   "write the directory out, as in /home/me" + text.substr(1));

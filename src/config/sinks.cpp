@@ -12,6 +12,7 @@
 #include "config/sections.hpp"
 #include "core/output.hpp"
 #include "sinks/http_limits.hpp"
+#include "sinks/http_publisher.hpp"
 #include "sinks/http_url.hpp"
 #include "streams/stream_definition.hpp"
 #include "text/values.hpp"
@@ -121,6 +122,11 @@ void read_http(const config_value& value, http_sink_config& out) {
   if (const auto ca = map.get("ca")) {
     std::string path;
     if (ca->text(path) && path.empty()) ca->error("is empty", "a file of certificates in PEM");
+    if (!path.empty() && ca->findings().reads_secrets) {
+      if (const auto why = refusal_of_certificates(path))
+        ca->error("cannot read the certificates in " + path + ": " + *why,
+                  "name a file of certificates in PEM");
+    }
     out.ca = path;
   }
 }

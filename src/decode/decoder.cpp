@@ -103,7 +103,10 @@ class several_reader {
   /// Returns how many it took.
   std::size_t read(std::span<const record> records, std::size_t most_events) {
     std::size_t taken = 0;
-    for (; taken < records.size() && used_ < most_events; ++taken) read_one(records[taken]);
+    for (; taken < records.size() && used_ < most_events; ++taken) {
+      if (most_events != std::numeric_limits<std::size_t>::max() && copied_ >= k_most_copied_bytes) break;
+      read_one(records[taken]);
+    }
     out_.events.resize(used_);
     return taken;
   }
@@ -132,6 +135,7 @@ class several_reader {
   void read_parts(const record& r) {
     const std::size_t first = used_;
     const std::span<const std::string_view> events = splitter_.events();
+    copied_ += splitter_.copied_bytes();
     const record_of_several& whole = parts_.add({&r, splitter_.before(), splitter_.behind()});
     for (std::size_t i = 0; i < events.size(); ++i) {
       record& part = parts_.add(r);
@@ -176,6 +180,7 @@ class several_reader {
   text_arena& texts_;
   part_arena& parts_;
   std::size_t used_{0};
+  std::uint64_t copied_{0};  ///< what the events repeat of their records
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ std::string path_to_list(const std::string& pointer) {
 
 record_splitter::record_splitter(const decode_rules& rules, const json::pointer_tree& outside,
                                  json::node_index list)
-    : rules_{&rules}, list_{list}, outside_{outside} {
+    : rules_{&rules}, list_{list}, outside_tree_{&outside}, outside_{outside} {
   const std::string& pointer = rules.envelope.each.pointer;
   shortest_before_ = path_to_list(pointer);
   shortest_behind_ =
@@ -56,6 +56,7 @@ record_splitter::record_splitter(const decode_rules& rules, bool (*holds_several
     : rules_{&rules},
       holds_several_{holds_several},
       list_{json::k_root},
+      outside_tree_{&nothing_named()},
       outside_{nothing_named()},
       shortest_before_{"["},
       shortest_behind_{"]"} {}
@@ -64,6 +65,7 @@ record_splitter::holds record_splitter::split(const record& r) {
   if (!r.value || (holds_several_ != nullptr && !holds_several_(r))) return holds::one;
   value_ = body_ = *r.value;
   events_.clear();
+  copied_bytes_ = 0;
   const std::uint64_t most = rules_->max_value_bytes;
   if (body_.size() > most) return refuse(malformed_reason::too_large, {}, body_.data() + most);
   if (body_.empty()) return refuse(malformed_reason::empty_value, {}, body_.data());
@@ -71,7 +73,37 @@ record_splitter::holds record_splitter::split(const record& r) {
     const malformed_reason framed = take_off_frame(body_);
     if (framed != malformed_reason::none) return refuse(framed, {}, value_.data());
   }
-  return rules_->envelope.each.kind == each_kind::lines ? split_lines() : split_array();
+  return bound_copies(r, rules_->envelope.each.kind == each_kind::lines ? split_lines() : split_array());
+}
+
+record_splitter::holds record_splitter::bound_copies(const record& r, holds what) {
+  if (what != holds::several) return what;
+  std::uint64_t each = (r.key ? r.key->size() : 0) + bytes_read_outside();
+  for (const header& h : r.headers) each += h.name.size() + (h.value ? h.value->size() : 0);
+  const std::uint64_t count = events_.size();
+  if (count * (each + before_.size() + behind_.size()) > k_most_copied_bytes &&
+      rules_->envelope.each.kind != each_kind::lines) {
+    before_ = shortest_before_;
+    behind_ = shortest_behind_;
+  }
+  copied_bytes_ = count * (each + before_.size() + behind_.size());
+  // One event by itself is no more than its record.
+  if (count == 1 || copied_bytes_ <= k_most_copied_bytes) return what;
+  copied_bytes_ = 0;
+  if (breaks_all()) return holds::fault;  // where it is no JSON at all, that is told first
+  return refuse(malformed_reason::too_many_events, rules_->envelope.each.pointer, value_.data());
+}
+
+/// Fields beside the list: each event has them.
+std::uint64_t record_splitter::bytes_read_outside() const {
+  if (rules_->envelope.each.kind == each_kind::lines || holds_several_ != nullptr) return 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t node = 0; node < outside_tree_->size(); ++node) {
+    const json::found& at = outside_.at(static_cast<json::node_index>(node));
+    if (at.what != json::kind::string && at.what != json::kind::number) continue;
+    bytes += static_cast<std::uint64_t>(at.end - at.begin);
+  }
+  return bytes;
 }
 
 record_splitter::holds record_splitter::split_lines() {

@@ -20,6 +20,11 @@ namespace ratchet {
 /// nobody raised its limit, they would have to be shorter than 21 bytes each.
 constexpr std::size_t k_most_events_of_record = 50'000;
 
+/// Each event that is kept or answered by itself repeats the record's key, its headers and what is read
+/// beside its list. For all events of one record that may be so much, or the letters of a record below 1 MB
+/// would have gigabytes.
+constexpr std::uint64_t k_most_copied_bytes = std::uint64_t{32} << 20U;
+
 /// Finds the events of records that hold several: the elements of an array, or lines.
 /// Thread-safety: none. What it returns is valid until the next split().
 class record_splitter {
@@ -50,6 +55,9 @@ class record_splitter {
   /// One of the elements is no JSON: whether the record is malformed for that. Lines stand each for itself.
   [[nodiscard]] bool breaks_all();
 
+  /// What its events repeat of it, all together.
+  [[nodiscard]] std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
+
   [[nodiscard]] const malformed_detail& fault() const noexcept { return fault_; }
   /// What stands beside the list.
   [[nodiscard]] const json::walker& outside() const noexcept { return outside_; }
@@ -59,11 +67,14 @@ class record_splitter {
   holds split_array();
   holds find_list();
   void note_outside(const json::found& list);
+  holds bound_copies(const record&, holds);
+  [[nodiscard]] std::uint64_t bytes_read_outside() const;
   holds refuse(malformed_reason, std::string_view pointer, const char* at) noexcept;
 
   const decode_rules* rules_;
   bool (*holds_several_)(const record&){nullptr};
   json::node_index list_;
+  const json::pointer_tree* outside_tree_;
   json::walker outside_;
   std::string shortest_before_;  ///< where what stands beside the list is long
   std::string shortest_behind_;
@@ -73,6 +84,7 @@ class record_splitter {
   std::vector<std::string_view> events_;
   std::string_view before_;
   std::string_view behind_;
+  std::uint64_t copied_bytes_{0};
   malformed_detail fault_;
 };
 

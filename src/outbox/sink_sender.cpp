@@ -36,8 +36,8 @@ bool sink_sender::idle() const noexcept {
 }
 
 bool sink_sender::is_drained() const noexcept {
-  return !waits_for_sync() && read_ == lane_.durable_next() && ready_.empty() && under_way_ == 0 &&
-         refused_ == heads_.size();
+  return !waits_for_sync() && read_ == lane_.durable_next() && ready_.empty() && stubborn_.empty() &&
+         under_way_ == 0 && refused_ == heads_.size();
 }
 
 result<void> sink_sender::turn(time_point now) {
@@ -54,6 +54,10 @@ void sink_sender::ended(const delivery& d, time_point now) {
   if (at == heads_.end() || !at->second.under_way) return;
   at->second.under_way = false;
   --under_way_;
+  if (std::exchange(at->second.again, false)) {
+    --repeats_under_way_;
+    if (at->second.of->second.stubborn) --stubborn_under_way_;
+  }
   if (d.ended != delivery::how::done) return failed(at, d, now);
   sink_answers();
   clear_failures(at->second.of->second);
@@ -94,7 +98,7 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
   if (refused) {
     sink_answers();  // it is there, and knows what it does not want
   } else {
-    ++failures_in_a_row_;
+    if (!of.stubborn) ++failures_in_a_row_;
     if (is_away() && (!paused_until_ || now >= *paused_until_))
       pause_sink(now + pause_behind(++pauses_in_a_row_, outlet_.first_pause, outlet_.most_pause));
     if (d.pause) {
@@ -117,6 +121,10 @@ void sink_sender::failed(heads::iterator at, const delivery& d, time_point now) 
 
 void sink_sender::note_failure(chain& of, const held& message, const delivery& d) {
   if (++of.failures == 1) ++failing_;
+  // What is refused is answered at once, and takes no connection from others for long.
+  of.stubborn =
+      d.ended != delivery::how::refused && of.failures > 1 && (of.stubborn || of.answered != answered_);
+  of.answered = answered_;
   if (of.refused) --refused_;
   of.refused.reset();
   if (d.ended != delivery::how::refused) return;
@@ -152,7 +160,7 @@ bool sink_sender::retry(std::uint64_t position) {
   if (!of.until) return true;  // it is about to be
   waiting_.erase({*of.until, position});
   of.until.reset();
-  ready_.insert(position);
+  send_again_from(time_point::min(), at);
   return true;
 }
 
@@ -167,7 +175,7 @@ void sink_sender::skipped(const skipped_output& of) {
   const auto at = heads_.find(of.row.position);
   chain& own = at->second.of->second;
   if (own.until) waiting_.erase({*own.until, of.row.position});
-  ready_.erase(of.row.position);
+  forget_repeat(of.row.position);
   clear_failures(own);
   put_out_of_the_way(at, of.row.bytes());
   advance();
@@ -179,23 +187,26 @@ void sink_sender::pause_sink(time_point until) {
   paused_until_ = std::max(until, paused_until_.value_or(until));
 }
 
-/// What waits for its turn after failures of the whole sink need wait no longer; what was refused, or fails
-/// while others come through, keeps its own time.
+/// What waits for its turn after failures of the whole sink need wait no longer. What was refused or is
+/// stubborn keeps its own time: it would else be sent again with each message of others that comes through.
 void sink_sender::sink_answers() {
   const bool was_away = is_away();
+  ++answered_;
   failures_in_a_row_ = 0;
   pauses_in_a_row_ = 0;
   paused_until_.reset();
-  unsent_has_turn_ = false;
+  unsent_has_turn_ = true;
+  last_has_turn_ = true;
   if (!was_away) return;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    chain& of = heads_.at(next->second).of->second;
-    if (of.refused) {
+    const auto at = heads_.find(next->second);
+    chain& of = at->second.of->second;
+    if (of.refused || of.stubborn) {
       ++next;
       continue;
     }
     of.until.reset();
-    ready_.insert(next->second);
+    ready_.insert(*next);
     next = waiting_.erase(next);
   }
 }
@@ -203,6 +214,7 @@ void sink_sender::sink_answers() {
 void sink_sender::clear_failures(chain& of) {
   if (of.failures == 0) return;
   of.failures = 0;
+  of.stubborn = false;
   if (of.refused) --refused_;
   of.refused.reset();
   of.until.reset();
@@ -227,49 +239,86 @@ void sink_sender::show_what_is_refused() {
 
 void sink_sender::wake_waiting(time_point now) {
   while (!waiting_.empty() && waiting_.begin()->first <= now) {
-    const std::uint64_t position = waiting_.begin()->second;
+    const auto [until, position] = *waiting_.begin();
     waiting_.erase(waiting_.begin());
-    heads_.at(position).of->second.until.reset();
-    ready_.insert(position);
+    const auto at = heads_.find(position);
+    at->second.of->second.until.reset();
+    send_again_from(until, at);
+  }
+}
+
+void sink_sender::send_again_from(time_point when, heads::const_iterator at) {
+  (at->second.of->second.stubborn ? stubborn_ : ready_).emplace(when, at->first);
+}
+
+/// Seldom: an operator skips it.
+void sink_sender::forget_repeat(std::uint64_t position) {
+  for (repeats* in : {&ready_, &stubborn_}) {
+    std::erase_if(*in, [position](const auto& entry) { return entry.second == position; });
   }
 }
 
 result<void> sink_sender::send_ready(time_point now) {
   if (asked_until_ && now >= *asked_until_) asked_until_.reset();
   if (asked_until_ || (paused_until_ && now < *paused_until_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  while (!ready_.empty() || !unsent_.empty()) {
-    if (is_away() && under_way_ > 0) break;
-    const auto at = heads_.find(next_to_send());
+  while (const auto next = next_to_send()) {
+    const auto at = heads_.find(*next);
     if (!at->second.row) {
       RATCHET_TRY(read_again(at));
     }
     if (!outlet_.to->send(at->second.row->row)) break;
-    at->second.under_way = true;
-    ++under_way_;
-    note_sent(at->first);
+    note_sent(at);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-/// The lowest; while the sink is away each has its turn, as the lowest may fail for ever.
-std::uint64_t sink_sender::next_to_send() const {
-  auto again = is_away() ? ready_.lower_bound(try_from_) : ready_.begin();
-  if (again == ready_.end() || (is_away() && *again >= try_to_)) again = ready_.begin();
-  if (unsent_.empty()) return *again;
-  const std::uint64_t unsent = *unsent_.begin();
-  if (again == ready_.end()) return unsent;
-  const bool is_unsent = is_away() ? unsent_has_turn_ : unsent < *again;
-  return is_unsent ? unsent : *again;
+std::optional<std::uint64_t> sink_sender::next_to_send() const {
+  if (ready_.empty() && stubborn_.empty() && unsent_.empty()) return std::nullopt;
+  if (is_away()) return under_way_ > 0 ? std::nullopt : std::optional{next_to_try()};
+  if (may_repeat()) {
+    if (!ready_.empty()) return ready_.begin()->second;
+    if (!stubborn_.empty() && stubborn_under_way_ < quarter()) return stubborn_.begin()->second;
+  }
+  if (unsent_.empty()) return std::nullopt;
+  return *unsent_.begin();
 }
 
-void sink_sender::note_sent(std::uint64_t position) {
-  const bool was_unsent = unsent_.erase(position) > 0;
-  ready_.erase(position);
-  if (!is_away()) return;
-  unsent_has_turn_ = !was_unsent;
-  if (was_unsent) return;
-  if (position < try_from_ || position >= try_to_) try_to_ = read_;
-  try_from_ = position + 1;
+/// Each kind has its turn, as one may fail for ever. One end of those that never failed may be full of such.
+std::uint64_t sink_sender::next_to_try() const {
+  if (!unsent_.empty() && (unsent_has_turn_ || ready_.empty()))
+    return last_has_turn_ ? *unsent_.rbegin() : *unsent_.begin();
+  return (ready_.empty() ? stubborn_ : ready_).begin()->second;
+}
+
+std::size_t sink_sender::quarter() const noexcept {
+  return std::max<std::size_t>(outlet_.concurrency / 4, 1);
+}
+
+/// What failed may hang until its time is over: most connections are left to what did not.
+bool sink_sender::may_repeat() const noexcept {
+  if (unsent_.empty()) return true;
+  if (outlet_.concurrency == 1 && fresh_in_a_row_ < k_fresh_between) return false;
+  return repeats_under_way_ < quarter();
+}
+
+void sink_sender::note_sent(heads::iterator at) {
+  head& of = at->second;
+  of.under_way = true;
+  ++under_way_;
+  const bool was_unsent = unsent_.erase(at->first) > 0;
+  if (was_unsent) {
+    ++fresh_in_a_row_;
+    if (is_away()) last_has_turn_ = !last_has_turn_;
+  } else {
+    fresh_in_a_row_ = 0;
+    const bool stubborn = of.of->second.stubborn;
+    repeats& from = stubborn ? stubborn_ : ready_;
+    from.erase(from.begin());
+    of.again = true;
+    ++repeats_under_way_;
+    if (stubborn) ++stubborn_under_way_;
+  }
+  if (is_away()) unsent_has_turn_ = !was_unsent;
 }
 
 result<void> sink_sender::read_again(heads::iterator at) {
@@ -302,7 +351,7 @@ void sink_sender::let_go_behind(chain& of) {
 bool sink_sender::has_room() const noexcept {
   if (held_bytes_ >= k_most_bytes) return false;
   if (is_away()) return unsent_.empty() && under_way_ == 0 && failing_ - refused_ < k_most_failing_away;
-  return ready_.size() + unsent_.size() + under_way_ < k_most_ready;
+  return unsent_.size() + under_way_ < k_most_ready;  // what failed holds no row until it is sent
 }
 
 result<void> sink_sender::read_more() {

@@ -26,6 +26,7 @@ struct sink_outlet {
   publisher* to{nullptr};  ///< borrowed
   std::chrono::milliseconds first_pause{500};
   std::chrono::milliseconds most_pause{30'000};
+  std::size_t concurrency{8};  ///< so many messages are under way at a time, as far as the publisher tells
 };
 
 /// Sends what one sink's lane of the outbox holds, once the step that put it there is durable, and says how
@@ -36,10 +37,16 @@ struct sink_outlet {
 /// one. A failure that may pass (`again`) makes its aggregate wait: first_pause, doubling up to most_pause. A
 /// refusal does the same with longer pauses, k_stuck_pause to k_longest_stuck_pause, as somebody has to mend
 /// something; nothing is given up. Other aggregates go on, however many wait: of what failed, and of what
-/// waits behind it, only the positions stay in memory, and what was delivered behind it is trimmed. Where
-/// several failures come in a row, or the receiver asks for a pause, the whole sink pauses, and then one
-/// message at a time tries whether it is back: by turns one that never failed and the next one of those
-/// that did, as they may fail for ever in a sink that takes others. Thread-safety: one owner thread.
+/// waits behind it, only the positions stay in memory, and what was delivered behind it is trimmed. What
+/// failed is sent again when its pause is over, whatever others do, the one that waited longest first. While
+/// messages wait that never failed, it has a quarter of the connections. An aggregate that failed twice, with
+/// a message of another one delivered in between, is `stubborn`: it fails by itself, says nothing about the
+/// sink, and all of these together never have more than that quarter.
+///
+/// Where several failures of others come in a row, or the receiver asks for a pause, the whole sink pauses,
+/// and then one message at a time tries whether it is back: by turns one that never failed, from either end,
+/// and the next one of those that did, as they may fail for ever in a sink that takes others. Thread-safety:
+/// one owner thread.
 class sink_sender final : public lane_sender {
  public:
   /// Rows in memory: nothing more is read while those that may be sent are more than this, or so many; and
@@ -50,6 +57,8 @@ class sink_sender final : public lane_sender {
   /// A sink that is away reads nothing more while the first messages of so many aggregates fail otherwise
   /// than by refusals.
   static constexpr std::size_t k_most_failing_away = 20'000;
+  /// Over one connection, so many messages that never failed go out before one that did.
+  static constexpr std::size_t k_fresh_between = 16;
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
   /// However long a receiver asks for.
@@ -98,6 +107,8 @@ class sink_sender final : public lane_sender {
     std::uint32_t failures{0};           ///< of the first one, in a row
     std::unique_ptr<refusal> refused;    ///< the last of them was one
     std::optional<time_point> until;     ///< it waits so long
+    std::uint64_t answered{0};           ///< answered_ when it failed
+    bool stubborn{false};
   };
   using chains = std::map<aggregate, chain>;
   /// The first message of an aggregate.
@@ -105,7 +116,10 @@ class sink_sender final : public lane_sender {
     chains::iterator of;
     std::unique_ptr<held> row;  ///< none: to be read again before it is sent
     bool under_way{false};
+    bool again{false};  ///< it is under way, and failed before
   };
+  /// First messages that failed, to be sent again: the one whose pause ended first comes first.
+  using repeats = std::set<std::pair<time_point, std::uint64_t>>;
   using heads = std::map<std::uint64_t, head>;
 
   void ended(const delivery&, time_point now);
@@ -121,8 +135,13 @@ class sink_sender final : public lane_sender {
   [[nodiscard]] bool is_away() const noexcept { return failures_in_a_row_ >= k_failures_in_a_row; }
   [[nodiscard]] bool has_room() const noexcept;
   [[nodiscard]] result<void> send_ready(time_point now);
-  [[nodiscard]] std::uint64_t next_to_send() const;
-  void note_sent(std::uint64_t position);
+  [[nodiscard]] std::optional<std::uint64_t> next_to_send() const;
+  [[nodiscard]] std::uint64_t next_to_try() const;
+  [[nodiscard]] bool may_repeat() const noexcept;
+  [[nodiscard]] std::size_t quarter() const noexcept;
+  void note_sent(heads::iterator);
+  void send_again_from(time_point, heads::const_iterator);
+  void forget_repeat(std::uint64_t position);
   [[nodiscard]] result<void> read_again(heads::iterator);
   [[nodiscard]] result<void> read_more();
   void take(output_row&&);
@@ -142,16 +161,20 @@ class sink_sender final : public lane_sender {
   std::uint64_t held_bytes_{0};    ///< of the rows in heads_
   std::uint64_t behind_bytes_{0};  ///< of those in chains_
   std::size_t under_way_{0};
-  std::set<std::uint64_t> unsent_;                          ///< first ones of their aggregates, to be sent
-  std::set<std::uint64_t> ready_;                           ///< such that failed, to be sent again
-  std::set<std::pair<time_point, std::uint64_t>> waiting_;  ///< first ones whose aggregate has to wait
-  std::size_t failing_{0};                                  ///< aggregates whose first message failed
-  std::size_t refused_{0};                                  ///< of these, were refused
+  std::size_t repeats_under_way_{0};   ///< of these, failed before
+  std::size_t stubborn_under_way_{0};  ///< of these, are stubborn
+  std::set<std::uint64_t> unsent_;     ///< first ones of their aggregates, to be sent
+  repeats ready_;                      ///< such that failed, and are not stubborn
+  repeats stubborn_;                   ///< such that are
+  repeats waiting_;                    ///< first ones whose aggregate has to wait, and until when
+  std::size_t failing_{0};             ///< aggregates whose first message failed
+  std::size_t refused_{0};             ///< of these, were refused
   std::size_t failures_in_a_row_{0};
   std::uint32_t pauses_in_a_row_{0};
-  bool unsent_has_turn_{false};  ///< to try whether the sink is back
-  std::uint64_t try_from_{0};    ///< else the next one of ready_ from here on has, …
-  std::uint64_t try_to_{0};      ///< … up to here, so that those that come anew wait for the next round
+  std::uint64_t answered_{0};   ///< how often the sink took a message, or said that it does not
+  bool unsent_has_turn_{true};  ///< to try whether the sink is back: it tells more than what failed
+  bool last_has_turn_{true};    ///< and of these the last one
+  std::size_t fresh_in_a_row_{0};
   std::optional<time_point> paused_until_;
   /// The sink asked for it: no answer to another request ends it.
   std::optional<time_point> asked_until_;

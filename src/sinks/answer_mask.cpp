@@ -41,6 +41,85 @@ void for_each_piece(std::string_view text, std::string_view separators, F&& f) {
   return out;
 }
 
+/// The most bytes that one of a secret takes in another spelling: `\\u00XX`, `&quot;`, `&#x00XX;`.
+constexpr std::size_t k_longest_spelling = 8;
+
+[[nodiscard]] char folded(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+struct spelled {
+  char byte{0};
+  std::size_t size{0};  ///< 0: it is none
+};
+
+[[nodiscard]] spelled number_at(std::string_view text, std::size_t begin, std::size_t digits, int base,
+                                std::string_view end) {
+  const std::string_view rest = text.substr(std::min(begin, text.size()), digits);
+  unsigned byte = 0;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), byte, base);
+  const auto count = static_cast<std::size_t>(read.ptr - rest.data());
+  const bool is_fixed = end.empty();
+  if (count == 0 || byte > 0xFF || (is_fixed && count != digits)) return {};
+  if (!text.substr(begin + count).starts_with(end)) return {};
+  return {static_cast<char>(static_cast<unsigned char>(byte)), begin + count + end.size()};
+}
+
+/// A byte at the front of `text` in percent-encoding, as JSON or as HTML escapes it.
+[[nodiscard]] spelled spelled_at(std::string_view text) {
+  if (text.starts_with('%')) return number_at(text, 1, 2, 16, "");
+  if (text.starts_with("\\u")) return number_at(text, 2, 4, 16, "");
+  if (text.starts_with("&#x") || text.starts_with("&#X")) return number_at(text, 3, 4, 16, ";");
+  if (text.starts_with("&#")) return number_at(text, 2, 5, 10, ";");
+  constexpr std::pair<std::string_view, char> k_names[] = {{"&quot;", '"'}, {"&amp;", '&'},   {"&lt;", '<'},
+                                                           {"&gt;", '>'},   {"&apos;", '\''}, {"\\\"", '"'},
+                                                           {"\\\\", '\\'},  {"\\/", '/'},     {"\\t", '\t'}};
+  for (const auto& [name, byte] : k_names) {
+    if (text.starts_with(name)) return {byte, name.size()};
+  }
+  return {};
+}
+
+/// How many bytes of `text` are the secret, in whatever spelling and case; 0: they are not. Where they end
+/// before it does they count, if they are not few.
+[[nodiscard]] std::size_t secret_in_front(std::string_view secret, std::string_view text, bool plain_first) {
+  std::size_t at = 0;
+  for (const char c : secret) {
+    const std::string_view rest = text.substr(at);
+    if (rest.empty()) return at >= k_shortest ? at : 0;
+    const bool is_plain = folded(rest.front()) == folded(c);
+    const spelled other = spelled_at(rest);
+    const bool is_other = other.size > 0 && folded(other.byte) == folded(c);
+    if (is_plain && (plain_first || !is_other)) {
+      ++at;
+    } else if (is_other) {
+      at += other.size;
+    } else if (rest.size() < k_longest_spelling && at >= k_shortest &&
+               (rest.front() == '%' || rest.front() == '\\' || rest.front() == '&')) {
+      return text.size();  // cut off within a spelling
+    } else if (c == ' ' && rest.front() == '+') {
+      ++at;
+    } else {
+      return 0;
+    }
+  }
+  return at;
+}
+
+[[nodiscard]] std::string base64_of(std::string_view bytes, std::string_view last_digits) {
+  std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  digits += last_digits;
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    const std::size_t count = std::min<std::size_t>(bytes.size() - i, 3);
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8U | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k <= count; ++k) out += digits[bits >> (18U - 6U * k) & 63U];
+  }
+  return out;  // without what fills it up
+}
+
 /// Up to the first byte that is none of Base64.
 [[nodiscard]] std::string base64_decoded(std::string_view text) {
   constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -91,7 +170,18 @@ answer_mask::answer_mask(const std::map<std::string, std::string>& headers, cons
 }
 
 void answer_mask::add(std::string secret) {
-  if (secret.size() >= k_shortest) secrets_.push_back(std::move(secret));
+  if (secret.size() < k_shortest) return;
+  // In Base64 also where up to two bytes stand before it: what depends on these, and on what follows, is
+  // left.
+  for (const std::string_view last_digits : {"+/", "-_"}) {
+    for (std::size_t before = 0; before < 3 && secret.size() >= k_shortest_piece; ++before) {
+      const std::string coded = base64_of(std::string(before, ' ') + secret, last_digits);
+      const std::size_t whole = (before + secret.size()) * 8 / 6;
+      const std::size_t first = before == 0 ? 0 : before + 1;
+      secrets_.push_back(coded.substr(first, whole - first));
+    }
+  }
+  secrets_.push_back(std::move(secret));
 }
 
 void answer_mask::add_value(const std::string& value) {
@@ -115,10 +205,11 @@ void answer_mask::add_url_text(std::string_view text) {
   add(percent_decoded(text));
 }
 
-std::size_t answer_mask::secret_at_front(std::string_view bytes) const noexcept {
+std::size_t answer_mask::secret_at_front(std::string_view bytes) const {
   for (const std::string& secret : secrets_) {
-    if (bytes.starts_with(secret)) return secret.size();
-    if (bytes.size() >= k_shortest && std::string_view{secret}.starts_with(bytes)) return bytes.size();
+    for (const bool plain_first : {true, false}) {
+      if (const std::size_t size = secret_in_front(secret, bytes, plain_first); size > 0) return size;
+    }
   }
   return 0;
 }
@@ -138,7 +229,7 @@ std::string answer_mask::excerpt(std::string_view bytes) const {
 }
 
 std::size_t answer_mask::needed() const noexcept {
-  return k_excerpt + (secrets_.empty() ? 0 : secrets_.front().size());
+  return k_excerpt + k_longest_spelling * (secrets_.empty() ? 0 : secrets_.front().size());
 }
 
 }  // namespace ratchet

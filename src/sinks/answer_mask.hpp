@@ -13,8 +13,8 @@ namespace ratchet {
 
 /// Takes what only the server should know out of what the server says: some quote the request. Secret are the
 /// values of all headers of the config, also in part (a token behind its scheme, what a Basic one stands
-/// for), and of the URL the query and those parts of the path that it does not show. What has less than four
-/// bytes is left.
+/// for), and of the URL the query and those parts of the path that it does not show. In any case,
+/// and also percent-encoded, as JSON or HTML escapes it, or in Base64. What has less than four bytes is left.
 class answer_mask {
  public:
   answer_mask(const std::map<std::string, std::string>& headers, const http_url&);
@@ -29,7 +29,7 @@ class answer_mask {
   void add_value(const std::string&);
   void add_url_text(std::string_view);
   /// How many bytes at the front are a secret, or the beginning of one that is cut off there.
-  [[nodiscard]] std::size_t secret_at_front(std::string_view bytes) const noexcept;
+  [[nodiscard]] std::size_t secret_at_front(std::string_view bytes) const;
 
   std::vector<std::string> secrets_;  ///< the longest first
 };

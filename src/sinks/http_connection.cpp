@@ -207,7 +207,11 @@ void http_connection::fail(const char* what, const boost::system::error_code& co
   std::string text = std::string{what} + ": " + code.message();
   if (tls_) {
     const long verified = SSL_get_verify_result(tls_->native_handle());
-    if (verified != X509_V_OK) text += std::string{" ("} + X509_verify_cert_error_string(verified) + ")";
+    if (verified == X509_V_ERR_UNSPECIFIED) {  // Asio's, which compares the names
+      text += " (the certificate is not for `" + peer_.url.host + "`)";
+    } else if (verified != X509_V_OK) {
+      text += std::string{" ("} + X509_verify_cert_error_string(verified) + ")";
+    }
   }
   fail(std::move(text));
 }

@@ -232,6 +232,15 @@ reported<std::unique_ptr<asio::ssl::context>> make_tls(const std::string& sink, 
 
 }  // namespace
 
+std::optional<std::string> refusal_of_certificates(const std::filesystem::path& file) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed))
+    return failed ? failed.message() : std::string{"it is not a regular file"};
+  boost::system::error_code unread;
+  asio::ssl::context{asio::ssl::context::tls_client}.load_verify_file(file.string(), unread);
+  return unread ? std::optional{unread.message()} : std::nullopt;
+}
+
 reported<std::unique_ptr<publisher>> make_http_publisher(const std::string& sink,
                                                          const http_sink_config& how) {
   auto url = parse_http_url(how.url);

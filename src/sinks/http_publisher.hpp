@@ -1,7 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ports/publisher.hpp"
@@ -22,5 +24,8 @@ namespace ratchet {
 /// config_invalid (the URL); io, where the certificates cannot be read.
 [[nodiscard]] reported<std::unique_ptr<publisher>> make_http_publisher(const std::string& sink,
                                                                        const http_sink_config&);
+
+/// Why a file does not do as `http.ca`, in OpenSSL's words where it is read; none: it does.
+[[nodiscard]] std::optional<std::string> refusal_of_certificates(const std::filesystem::path&);
 
 }  // namespace ratchet

@@ -111,6 +111,9 @@ class http_server::implementation::connection : public std::enable_shared_from_t
       const auto status = status_of(code);
       return status ? send(plain_answer(*status), true, false) : close();
     }
+    // Each answer is work for this one thread, and who does not wait for the last one could ask for
+    // thousands.
+    const bool asks_ahead = buffer_.size() > 0;
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;
     if (parser_->chunked() || parser_->content_length_remaining().value_or(0) > 0)
@@ -124,7 +127,7 @@ class http_server::implementation::connection : public std::enable_shared_from_t
     } catch (...) {  // NOLINT: whatever it is, this request fails, and nothing else
       return send(plain_answer(http::status::internal_server_error), true, head);
     }
-    send(std::move(made), !request.keep_alive(), head);
+    send(std::move(made), asks_ahead || !request.keep_alive(), head);
   }
 
   void send(http_answer made, bool last, bool head) {

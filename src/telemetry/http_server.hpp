@@ -30,8 +30,9 @@ struct http_answer {
 
 /// Answers GET and HEAD with whatever a function says of a path, on one thread of its own. HTTP/1.0 and 1.1,
 /// without encryption and without any question of who asks. Other methods are answered with 405, a body with
-/// 413, a header that is too large with 431, what is no HTTP with 400; each of these ends the connection.
-/// Lifetime: what the function uses must outlive this.
+/// 413, a header that is too large with 431, what is no HTTP with 400; each of these ends the connection. So
+/// does a request that comes together with the next one, which is not answered. Lifetime: what the function
+/// uses must outlive this.
 class http_server {
  public:
   /// Called on the server's thread, with the path as it stands in the request, without its query.

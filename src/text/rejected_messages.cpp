@@ -118,7 +118,9 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
   }
   if (is(malformed_reason::too_many_events)) {
     return "a record may hold " + std::to_string(k_most_events_of_record) +
-           " events: let the producer send more records with fewer events each";
+           " events, and these may repeat 32 MiB of its key, headers and fields beside the list: let the "
+           "producer "
+           "send more records with fewer events each";
   }
   const bool is_whole = is(malformed_reason::invalid_json) || is(malformed_reason::invalid_utf8) ||
                         is(malformed_reason::byte_order_mark);

@@ -71,6 +71,13 @@ reported<directory_lock> directory_lock::take(const std::filesystem::path& direc
   lock.fd_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock.fd_ < 0) {
     const int code = errno;
+    std::error_code ignored;
+    if (code == ENOENT && std::filesystem::is_symlink(directory, ignored)) {
+      return problem{make_error_code(errc::state_missing),
+                     "the state directory " + directory.string() + " is a symbolic link to nothing",
+                     "make the directory that it names, or name another",
+                     {}};
+    }
     if (code == ENOENT) {
       return problem{make_error_code(errc::state_missing),
                      "there is no state directory " + directory.string(),

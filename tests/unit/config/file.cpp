@@ -88,5 +88,17 @@ TEST_F(a_config_file, that_is_none_says_why) {
   EXPECT_EQ(read_config_file("/dev/null", k_patience).value().text, "");
 }
 
+TEST_F(a_config_file, has_the_bounds_that_a_payload_has) {
+  std::ofstream{directory_ / "f"} << "{}";
+  EXPECT_EQ(read_payload_file(directory_ / "f", 2, 0ms).value(), "{}");
+  EXPECT_EQ(read_payload_file("/dev/zero", 100, k_patience).value().size(), 101U);
+  const std::filesystem::path fifo = directory_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const auto waited = read_payload_file(fifo, 100, k_no_patience);
+  ASSERT_FALSE(waited);
+  EXPECT_THAT(to_text(waited.error()),
+              HasSubstr("cannot read the payload " + fifo.string() + ": it is a pipe"));
+}
+
 }  // namespace
 }  // namespace ratchet

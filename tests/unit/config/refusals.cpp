@@ -100,6 +100,8 @@ constexpr refusal k_required[] = {
     {"state_path_empty", "/var/lib/ratchet", "''", 3, 15, "state.path", "is empty", "/var/lib/ratchet"},
     {"state_path_of_a_shell", "/var/lib/ratchet", "~/ratchet", 3, 15, "state.path",
      "begins with ~, which only a shell replaces", "/home/me/ratchet"},
+    {"state_path_with_a_zero_byte", "/var/lib/ratchet", "\"/a\\0b\"", 3, 15, "state.path",
+     "holds a zero byte, which no path does", "/var/lib/ratchet"},
     {"state_path_null", "{path: /var/lib/ratchet}", "{path: }", 3, 9, "state.path", "has no value",
      "it must be text"},
     {"kafka_missing", "kafka: {brokers: [localhost:9092], group: g}\n", "", 1, 1, "kafka", "is missing",

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "ratchet/config.hpp"
 #include "streams/stream_definition.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -45,7 +48,42 @@ TEST(config_of_sinks, warns_of_one_that_nothing_is_sent_to_by_name) {
   EXPECT_THAT(said, ElementsAre("sinks[3]: no stream publishes to spare"));
 }
 
+constexpr const char* k_certificate = R"(-----BEGIN CERTIFICATE-----
+MIIBbzCCARWgAwIBAgIUBFijoNFqy62tEWYCtyzwGTBp0kUwCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBdDAgFw0yNjExMjcxNDQwNTBaGA8yMTI2MTEwMzE0NDA1MFow
+DDEKMAgGA1UEAwwBdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHrGdqUx6HTZ
+5M8fN3faZ+PH2OvWbTHHV7KfD9IltgJG18ur63/bTuX80wLD4/oxIPOXRmJGDx6L
+JZ03PS9pShWjUzBRMB0GA1UdDgQWBBQBAk8W4kqlD6VLWoeYfgviCiO9/TAfBgNV
+HSMEGDAWgBQBAk8W4kqlD6VLWoeYfgviCiO9/TAPBgNVHRMBAf8EBTADAQH/MAoG
+CCqGSM49BAMCA0gAMEUCIQCNWU3nY8EX7JkJui7I+8LP0OUE5hI77nB+rSGQfrbM
+PAIgCHnVGS3DOfnLRnQTTwisDbmxTwzB+cTqtfBqwz1mfKY=
+-----END CERTIFICATE-----
+)";
+
+TEST(config_of_sinks, wants_certificates_where_a_file_of_them_is_named) {
+  const support::temporary_directory files;
+  const auto refusal_of = [](const std::filesystem::path& ca, config_use use) {
+    const auto c =
+        parsed("sinks: [{name: a, http: {url: 'https://h/', ca: " + ca.string() + "}}]\n", "", {}, use);
+    return c ? std::string{} : to_text(c.error());
+  };
+  const std::filesystem::path good = files.path() / "good.pem";
+  const std::filesystem::path empty = files.path() / "empty.pem";
+  std::ofstream{good} << k_certificate;
+  std::ofstream{empty} << "nothing\n";
+  EXPECT_EQ(refusal_of(good, config_use::everything), "");
+  for (const std::filesystem::path& bad :
+       {empty, files.path(), files.path() / "none", std::filesystem::path{"/dev/null"}}) {
+    EXPECT_THAT(refusal_of(bad, config_use::everything),
+                HasSubstr("cannot read the certificates in " + bad.string() + ": "));
+    EXPECT_EQ(refusal_of(bad, config_use::state_only), "") << "nothing is sent";
+  }
+}
+
 TEST(config_of_sinks, is_read_whole) {
+  const support::temporary_directory files;
+  const std::filesystem::path ca = files.path() / "ca.pem";
+  std::ofstream{ca} << k_certificate;
   ASSERT_EQ(::setenv("RATCHET_TEST_TOKEN", "Bearer 7", 1), 0);
   const auto c = parsed(R"(sinks:
   - name: receipts
@@ -55,7 +93,7 @@ TEST(config_of_sinks, is_read_whole) {
       timeout: 3s
       concurrency: 16
       headers: {Authorization: {env: RATCHET_TEST_TOKEN}, X-Tenant: five}
-      ca: /etc/ca.pem
+      ca: )" + ca.string() + R"(
     retry: {first: 100ms, most: 1m}
   - {name: audit, callback: true}
   - {name: old, discard: true}
@@ -74,7 +112,7 @@ TEST(config_of_sinks, is_read_whole) {
   EXPECT_EQ(receipts.http.concurrency, 16U);
   EXPECT_THAT(receipts.http.headers,
               ElementsAre(std::pair{"Authorization", "Bearer 7"}, std::pair{"X-Tenant", "five"}));
-  EXPECT_EQ(receipts.http.ca, "/etc/ca.pem");
+  EXPECT_EQ(receipts.http.ca, ca);
   EXPECT_EQ(receipts.first_pause, milliseconds{100});
   EXPECT_EQ(receipts.most_pause, milliseconds{60'000});
   EXPECT_EQ(c.value().sinks[1].kind, sink_config::kind_of::callback);

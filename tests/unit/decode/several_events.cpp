@@ -287,6 +287,20 @@ TEST(several_events, of_one_record_are_bounded) {
   EXPECT_EQ(words(by_line, lines + "1"), "too_many_events @100000");
 }
 
+TEST(several_events, of_one_record_repeat_its_key_and_headers_up_to_a_bound) {
+  const auto decoded = [](std::size_t events, std::size_t key) {
+    std::string text = R"({"records":[1)";
+    for (std::size_t i = 1; i < events; ++i) text += ",1";
+    const std::string long_key(key, 'k');
+    return decoded_all{list_rules(), {{long_key, text + "]}", {}, {}}}}.events().size();
+  };
+  EXPECT_EQ(decoded(1'000, 32'000), 1'000U);
+  EXPECT_EQ(decoded(4'000, 420'000), 1U) << "the record as a whole is rejected";
+  EXPECT_EQ(decoded(40'000, 420'000), 1U);
+  EXPECT_EQ(decoded(40'000, 36), 40'000U);
+  EXPECT_EQ(decoded(1, 40'000'000), 1U);
+}
+
 TEST(several_events, are_decoded_up_to_a_number_and_then_the_rest) {
   const auto r = [](const std::string& value) { return test_record{std::nullopt, value, {}, std::nullopt}; };
   decoded_all all{list_rules(), {r(k_two), r("{}"), r(k_two), r(k_two)}};

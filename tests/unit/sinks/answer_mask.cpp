@@ -37,9 +37,22 @@ TEST(what_a_server_says, is_masked_where_it_quotes_the_url) {
   EXPECT_EQ(of.excerpt("key=a%26b1&flag&plainword; a&b1 a%26b1 plainword"), "***; *** *** ***");
 }
 
+TEST(what_a_server_says, is_masked_however_it_spells_a_secret) {
+  const answer_mask of =
+      mask({{"X-Api-Key", "hunter2/\"Zq9+Value=="}}, "http://h/in?token=Qs%2Fecret99%3D%3D");
+  EXPECT_EQ(of.excerpt("[hunter2%2F%22Zq9%2BValue%3D%3D]"), "[***]");
+  EXPECT_EQ(of.excerpt("[hunter2%2f%22Zq9%2bValue%3d%3d]"), "[***]");
+  EXPECT_EQ(of.excerpt(R"([hunter2/\"Zq9+Value==])"), "[***]");
+  EXPECT_EQ(of.excerpt(R"([hunter2\/\u0022Zq9\u002BValue==])"), "[***]");
+  EXPECT_EQ(of.excerpt("[hunter2/&quot;Zq9&#43;Value&#x3D;=]"), "[***]");
+  EXPECT_EQ(of.excerpt("[HUNTER2/\"ZQ9+VALUE==]"), "[***]");
+  EXPECT_EQ(of.excerpt("[aHVudGVyMi8iWnE5K1ZhbHVlPT0=]").find("aHVudGVy"), std::string::npos);
+  EXPECT_EQ(of.excerpt("[Qs/ecret99== Qs%2fecret99%3d%3d]"), "[*** ***]");
+}
+
 TEST(what_a_server_says, shows_no_secret_in_part) {
   const answer_mask of = mask({{"X-Api", "0123456789"}});
-  EXPECT_EQ(of.needed(), 210U);
+  EXPECT_GE(of.needed(), 280U);
   for (std::size_t before = 190; before <= 200; ++before) {
     const std::string text = std::string(before, 'x') + "0123456789 and more";
     const std::string shown = of.excerpt(std::string_view{text}.substr(0, of.needed()));

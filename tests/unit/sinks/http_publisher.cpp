@@ -323,6 +323,7 @@ TEST_F(a_sink_behind_tls, gets_nothing_where_the_certificate_has_another_name) {
   const delivery d = send(row(0));
   EXPECT_EQ(d.ended, how::again);
   EXPECT_THAT(d.text, HasSubstr("TLS: "));
+  EXPECT_THAT(d.text, HasSubstr("the certificate is not for `localhost`"));
   EXPECT_TRUE(server_->requests().empty());
 }
 

@@ -47,6 +47,13 @@ TEST_F(a_state_directory, that_is_missing_is_not_made_unless_asked) {
   EXPECT_EQ(verify_store(path()).error().code, make_error_code(errc::state_missing));
 }
 
+TEST_F(a_state_directory, that_is_a_link_to_nothing_is_told_as_that) {
+  std::filesystem::create_symlink("nowhere", path());
+  const problem p = refusal(options());
+  EXPECT_EQ(p.code, make_error_code(errc::state_missing));
+  EXPECT_THAT(p.message, HasSubstr("is a symbolic link to nothing"));
+}
+
 TEST_F(a_state_directory, that_holds_other_files_is_refused) {
   std::filesystem::create_directories(path());
   std::ofstream{path() / "notes.txt"} << "mine";
