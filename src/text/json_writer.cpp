@@ -26,12 +26,6 @@ void append_escaped(std::string& out, char32_t value) {
     return append_escaped(out, 0xDC00 + ((value - k_pairs) & 0x3FFU));
   }
   constexpr char k_hex[] = "0123456789abcdef";
-  constexpr char32_t k_first_of_pairs = 0x10000;
-  if (value >= k_first_of_pairs) {  // as UTF-16 has it
-    append_escaped(out, 0xD800 + ((value - k_first_of_pairs) >> 10U));
-    append_escaped(out, 0xDC00 + ((value - k_first_of_pairs) & 0x3FFU));
-    return;
-  }
   out += "\\u";
   for (unsigned shift = 16; shift > 0; shift -= 4) out += k_hex[(value >> (shift - 4U)) & 0x0FU];
 }

@@ -28,7 +28,7 @@ using store_support::fixture;
 using store_support::must;
 using store_support::replica_log;
 using store_support::rows_of;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class a_replica : public fixture {
  protected:
