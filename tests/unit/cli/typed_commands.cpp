@@ -29,11 +29,14 @@ class typed_commands : public store_support::fixture {
     write(*made, made->id_of("payments"),
           {{"p\x1b[2J\n1", seq(1), "{}", false}, {"p2", seq(1), "{}", false}});
     must(made->sync());
-    std::ofstream{config()} << "version: 1\nstate: {path: '" + path().string() +
-                                   "'}\nstreams:\n  - name: payments\n"
-                                   "    envelope: {event_id: /id, aggregate: /a, sequence: /s}\n"
-                                   "    order: latest\n    dedup: {ids: uuidv7, window: 24h}\n"
-                                   "    reducer: {kind: replace}\n";
+    std::ofstream{config()}
+        << "version: 1\nkafka: {brokers: ['127.0.0.1:9'], group: group-1}\nstate: {path: '" +
+               path().string() +
+               "'}\nstreams:\n  - name: payments\n    topics: [payment-status]\n"
+               "    start: earliest\n"
+               "    envelope: {event_id: /id, aggregate: /a, sequence: /s}\n"
+               "    order: latest\n    dedup: {ids: uuidv7, window: 24h}\n"
+               "    reducer: {kind: replace}\n";
   }
   ~typed_commands() override { ::unsetenv("RATCHET_CONFIG"); }
 
@@ -83,8 +86,6 @@ TEST_F(typed_commands, in_messages_name_the_config_or_the_directory) {
 }
 
 TEST_F(typed_commands, in_messages_repeat_what_was_overridden_but_no_secret) {
-  std::ofstream{config(), std::ios::app}
-      << "    topics: [t]\n    start: earliest\nkafka: {brokers: ['b:1'], group: g}\n";
   const ended got =
       ratchet({"explain", "-c", config(), "-X", "client.id=me too", "payments", "--aggregate", "p3"});
   EXPECT_NE(got.err.find("`ratchet scan -c " + config() + " -X 'client.id=me too' payments`"),
