@@ -99,7 +99,7 @@ bool serve(replicate::log_owner& owner, slot_log& log) {
   const auto got = log.read(*wanted);
   if (!got) return false;
   std::int64_t next = wanted->first;
-  for (const log_entry& each : got.value().entries) {
+  for (const slot_record& each : got.value().entries) {
     owner.read_through(next, each.offset - 1);
     if (!owner.read(each.offset, each.bytes)) return true;
     next = each.offset + 1;

@@ -58,7 +58,7 @@ class log_reader {
   std::int64_t next_{0};    ///< the offset at which the next read goes on
   std::int64_t end_{-1};    ///< where the log ended when it was said last, since this start
   std::vector<kafka_handle<rd_kafka_message_t>> messages_;  ///< what the last read gave out
-  std::vector<log_entry> entries_;
+  std::vector<slot_record> entries_;
   kafka_handle<rd_kafka_message_t> ahead_;  ///< met behind the last offset that was asked for
 
   bounds_asker asker_;

@@ -25,7 +25,7 @@ struct append_report {
   std::error_code failed;
 };
 
-struct log_entry {
+struct slot_record {
   std::int64_t offset{0};
   std::string_view bytes;  ///< empty where the record has no value
 };
@@ -37,7 +37,7 @@ struct log_read {
     at_end,  ///< the log ended there when the brokers were asked last; what is appended later comes later
     out_of_range,  ///< the log does not have the offset that was asked for: ask_bounds() says what it has
   };
-  std::span<const log_entry> entries;  ///< views until the next read() or stop_reading()
+  std::span<const slot_record> entries;  ///< views until the next read() or stop_reading()
   /// From the offset that was asked for up to this one, and with it, there are no other records. Below that
   /// offset: nothing is known.
   std::int64_t through{-1};

@@ -195,6 +195,10 @@ class source {
     return std::nullopt;
   }
 
+  /// The group's generation that the last `assigned` notice came with; none where it is not known. Asks
+  /// nobody.
+  [[nodiscard]] virtual std::optional<std::uint32_t> generation() const { return std::nullopt; }
+
   /// Asks the brokers for these bounds and does not wait: each answer comes as bounds_told. Passed over while
   /// an earlier question is under way.
   virtual void ask_bounds(std::span<const topic_partition>) {}

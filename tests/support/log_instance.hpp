@@ -115,7 +115,7 @@ class log_instance {
       return;
     }
     std::int64_t next = wanted->first;
-    for (const log_entry& each : got.value().entries) {
+    for (const slot_record& each : got.value().entries) {
       owner_.read_through(next, each.offset - 1);
       if (!owner_.read(each.offset, each.bytes)) return;  // it goes on elsewhere, or nowhere
       next = each.offset + 1;

@@ -219,7 +219,7 @@ class memory_slot_log final : public slot_log {
   memory_log& of_;
   std::shared_ptr<memory_producer> producer_;
   std::uint64_t writer_{0};
-  std::vector<log_entry> entries_;
+  std::vector<slot_record> entries_;
   std::optional<std::int64_t> asked_with_;
 };
 

@@ -83,36 +83,6 @@ std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows, std::ve
 
 }  // namespace
 
-const char* name_of(apply_fault fault) noexcept {
-  switch (fault) {
-    case apply_fault::wrong_step:
-      return "wrong_step";
-    case apply_fault::at_fence:
-      return "at_fence";
-    case apply_fault::other_lineage:
-      return "other_lineage";
-    case apply_fault::other_chain:
-      return "other_chain";
-    case apply_fault::older_epoch:
-      return "older_epoch";
-    case apply_fault::offset_back:
-      return "offset_back";
-    case apply_fault::newer_layout:
-      return "newer_layout";
-    case apply_fault::older_layout:
-      return "older_layout";
-    case apply_fault::damaged_rows:
-      return "damaged_rows";
-    case apply_fault::unknown_family:
-      return "unknown_family";
-    case apply_fault::local_row:
-      return "local_row";
-    case apply_fault::other_decision:
-      return "other_decision";
-  }
-  return "";
-}
-
 std::optional<apply_refusal> put_confirmed(rocksdb::WriteBatch& batch, const database& db,
                                            std::uint64_t local_step, slot s,
                                            const std::optional<log_position>& from,

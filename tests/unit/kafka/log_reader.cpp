@@ -34,7 +34,7 @@ class a_log_reader : public ::testing::Test {
     while (first <= last && std::chrono::steady_clock::now() < deadline) {
       const auto got = reader_->read({first, last});
       if (!got) return got.error();
-      for (const log_entry& each : got.value().entries) {
+      for (const slot_record& each : got.value().entries) {
         EXPECT_EQ(each.offset, first);
         lengths_.push_back(each.bytes.size());
         first = each.offset + 1;

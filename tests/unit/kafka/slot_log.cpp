@@ -104,7 +104,7 @@ class a_slot_log : public ::testing::TestWithParam<make_surroundings> {
         ADD_FAILURE() << got.error().message();
         return out;
       }
-      for (const log_entry& each : got.value().entries) {
+      for (const slot_record& each : got.value().entries) {
         out.entries.emplace_back(each.offset, std::string{each.bytes});
         out.next = each.offset + 1;
       }

@@ -17,6 +17,7 @@
 #include "store/engine/catalog.hpp"
 #include "store/layout/slot_row.hpp"
 #include "store/open/verify.hpp"
+#include "store/step/confirmed_rows.hpp"
 #include "support/replica_log.hpp"
 #include "support/store_support.hpp"
 #include "unit/store/faults.hpp"
