@@ -5,6 +5,7 @@
 #include <array>
 #include <thread>
 
+#include "kafka/admin_request.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 
@@ -33,24 +34,6 @@ result<std::shared_ptr<kafka_client>> connect(const std::string& brokers) {
   if (!made) return made.error().code;
   return std::move(made).value();
 }
-
-/// One request: its options with the time-outs, and the queue that its answer comes to.
-struct request {
-  request(const std::shared_ptr<kafka_client>& client, rd_kafka_admin_op_t op,
-          std::chrono::milliseconds timeout)
-      : wait_ms(to_ms(timeout)),
-        options(rd_kafka_AdminOptions_new(client->get(), op)),
-        queue(rd_kafka_queue_new(client->get())) {
-    std::array<char, 256> text{};
-    rd_kafka_AdminOptions_set_request_timeout(options.get(), wait_ms, text.data(), text.size());
-  }
-  [[nodiscard]] kafka_handle<rd_kafka_event_t> answer() const {
-    return kafka_handle<rd_kafka_event_t>{rd_kafka_queue_poll(queue.get(), wait_ms)};
-  }
-  int wait_ms;
-  kafka_handle<rd_kafka_AdminOptions_t> options;
-  kafka_handle<rd_kafka_queue_t> queue;
-};
 
 result<void> outcome(rd_kafka_resp_err_t code) {
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
@@ -101,7 +84,7 @@ result<void> create_topic(const std::string& brokers, const std::string& topic, 
   for (const auto& [name, value] : config) {
     RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), name.c_str(), value.c_str())));
   }
-  const request asked{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
   rd_kafka_NewTopic_t* list[] = {wanted.get()};
   rd_kafka_CreateTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -118,7 +101,7 @@ result<void> delete_topic(const std::string& brokers, const std::string& topic,
                           std::chrono::milliseconds timeout) {
   RATCHET_TRY(auto&& client, connect(brokers));
   const admin_handle<rd_kafka_DeleteTopic_t> wanted{rd_kafka_DeleteTopic_new(topic.c_str())};
-  const request asked{client, RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout};
   rd_kafka_DeleteTopic_t* list[] = {wanted.get()};
   rd_kafka_DeleteTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -138,7 +121,7 @@ result<void> add_partitions(const std::string& brokers, const std::string& topic
   const admin_handle<rd_kafka_NewPartitions_t> wanted{rd_kafka_NewPartitions_new(
       topic.c_str(), static_cast<std::size_t>(partitions), text.data(), text.size())};
   if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
-  const request asked{client, RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeout};
   rd_kafka_NewPartitions_t* list[] = {wanted.get()};
   rd_kafka_CreatePartitions(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -160,7 +143,7 @@ result<void> set_topic_config(const std::string& brokers, const std::string& top
   for (const auto& [name, value] : config) {
     RATCHET_TRY(outcome(rd_kafka_ConfigResource_set_config(wanted.get(), name.c_str(), value.c_str())));
   }
-  const request asked{client, RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeout};
   rd_kafka_ConfigResource_t* list[] = {wanted.get()};
   rd_kafka_AlterConfigs(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -179,7 +162,7 @@ result<void> delete_records(const std::string& brokers, const topic_partition& w
   const partition_list offsets{client, 1};
   offsets.add(where, before);
   const admin_handle<rd_kafka_DeleteRecords_t> wanted{rd_kafka_DeleteRecords_new(offsets.get())};
-  const request asked{client, RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout};
   rd_kafka_DeleteRecords_t* list[] = {wanted.get()};
   rd_kafka_DeleteRecords(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -209,7 +192,7 @@ result<void> grant(const std::string& brokers, const acl_rule& rule, std::chrono
       type_of(rule), rule.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal.c_str(), "*",
       operation_of(rule), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, text.data(), text.size())};
   if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
-  const request asked{client, RD_KAFKA_ADMIN_OP_CREATEACLS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATEACLS, timeout};
   rd_kafka_AclBinding_t* list[] = {wanted.get()};
   rd_kafka_CreateAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
@@ -231,7 +214,7 @@ result<void> revoke(const std::string& brokers, const acl_rule& rule, std::chron
       type_of(rule), rule.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal.c_str(), "*",
       operation_of(rule), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, text.data(), text.size())};
   if (which == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
-  const request asked{client, RD_KAFKA_ADMIN_OP_DELETEACLS, timeout};
+  const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETEACLS, timeout};
   rd_kafka_AclBindingFilter_t* list[] = {which.get()};
   rd_kafka_DeleteAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();

@@ -1,6 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "kafka/group_source.hpp"
 
+#include <cstring>
+
+#include "kafka/group_generation.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
 
@@ -120,6 +123,23 @@ result<void> group_source::resume(std::span<const topic_partition> partitions) {
 result<void> group_source::resume_all() {
   const std::vector<topic_partition> all{paused_.begin(), paused_.end()};
   return resume(all);
+}
+
+std::optional<std::uint32_t> group_source::generation() const {
+  if (client_ == nullptr) return std::nullopt;
+  rd_kafka_consumer_group_metadata_t* const of_group = rd_kafka_consumer_group_metadata(client_->get());
+  if (of_group == nullptr) return std::nullopt;
+  void* bytes = nullptr;
+  std::size_t size = 0;
+  rd_kafka_error_t* const failed = rd_kafka_consumer_group_metadata_write(of_group, &bytes, &size);
+  rd_kafka_consumer_group_metadata_destroy(of_group);
+  if (failed != nullptr) {
+    rd_kafka_error_destroy(failed);
+    return std::nullopt;
+  }
+  const auto found = generation_in({static_cast<const char*>(bytes), size});
+  rd_kafka_mem_free(client_->get(), bytes);
+  return found;
 }
 
 void group_source::wake() noexcept {

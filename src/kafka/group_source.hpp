@@ -52,6 +52,7 @@ class group_source final : public source {
   result<void> commit_and_wait(std::span<const commit_request>, std::chrono::milliseconds timeout) override;
 
   [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition&) const override;
+  [[nodiscard]] std::optional<std::uint32_t> generation() const override;
   void ask_bounds(std::span<const topic_partition>) override;
   std::optional<complaint> take_complaint() override;
   [[nodiscard]] std::size_t queued_bytes() const noexcept override;

@@ -1,0 +1,175 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "kafka/log_topic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "kafka/admin_request.hpp"
+#include "kafka/client.hpp"
+#include "kafka/kafka_error.hpp"
+#include "kafka/settings.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* k_settings[][2] = {
+    {"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}};
+
+struct admin_deleter {
+  void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
+  void operator()(rd_kafka_ConfigResource_t* p) const noexcept { rd_kafka_ConfigResource_destroy(p); }
+};
+template <class T>
+using admin_handle = std::unique_ptr<T, admin_deleter>;
+
+result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
+  kafka_properties settings = producer_settings(config);
+  settings["client.id"] = "ratchet-topics";
+  auto made = kafka_client::make(RD_KAFKA_PRODUCER, settings, std::make_shared<client_callbacks>());
+  if (!made) return made.error().code;
+  return std::move(made).value();
+}
+
+[[nodiscard]] result<void> outcome(rd_kafka_resp_err_t code) {
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// At least two of them must have a record before it is acknowledged, where there are two.
+[[nodiscard]] int least_in_sync(int replicas) {
+  return std::min(replicas, 2);
+}
+
+/// Its partitions and replicas; none: it is not there.
+[[nodiscard]] result<std::optional<log_topic>> look_up(const std::shared_ptr<kafka_client>& client,
+                                                       const std::string& topic, milliseconds timeout) {
+  const kafka_handle<rd_kafka_topic_t> handle{rd_kafka_topic_new(client->get(), topic.c_str(), nullptr)};
+  const rd_kafka_metadata_t* raw = nullptr;
+  RATCHET_TRY(outcome(rd_kafka_metadata(client->get(), 0, handle.get(), &raw, to_ms(timeout))));
+  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+  if (metadata->topic_cnt != 1) return errc::source_unavailable;
+  const rd_kafka_metadata_topic& found = metadata->topics[0];
+  if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || found.err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    return std::optional<log_topic>{};
+  RATCHET_TRY(outcome(found.err));
+  log_topic out;
+  out.partitions = found.partition_cnt;
+  for (int i = 0; i < found.partition_cnt; ++i)
+    out.replicas = std::max(out.replicas, found.partitions[i].replica_cnt);
+  return std::optional{out};
+}
+
+[[nodiscard]] result<std::map<std::string, std::string>> settings_of(
+    const std::shared_ptr<kafka_client>& client, const std::string& topic, milliseconds timeout) {
+  const admin_handle<rd_kafka_ConfigResource_t> asked{
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str())};
+  const admin_request request{client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout};
+  rd_kafka_ConfigResource_t* list[] = {asked.get()};
+  rd_kafka_DescribeConfigs(client->get(), list, 1, request.options.get(), request.queue.get());
+  const auto event = request.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* found =
+      rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+  if (count != 1) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_ConfigResource_error(found[0])));
+  std::map<std::string, std::string> all;
+  const auto* entries = rd_kafka_ConfigResource_configs(found[0], &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* value = rd_kafka_ConfigEntry_value(entries[i]);
+    all[rd_kafka_ConfigEntry_name(entries[i])] = value == nullptr ? "" : value;
+  }
+  return all;
+}
+
+}  // namespace
+
+result<std::optional<log_topic>> find_log_topic(const kafka_config& config, const std::string& topic,
+                                                milliseconds timeout) {
+  RATCHET_TRY(const auto client, connect(config));
+  RATCHET_TRY(auto found, look_up(client, topic, timeout));
+  if (!found) return found;
+  RATCHET_TRY(const auto set, settings_of(client, topic, timeout));
+  const auto value = [&set](const char* name) {
+    const auto at = set.find(name);
+    return at == set.end() ? std::string{} : at->second;
+  };
+  found->cleanup_policy = value("cleanup.policy");
+  found->retention_ms = value("retention.ms");
+  found->retention_bytes = value("retention.bytes");
+  const std::string least = value("min.insync.replicas");
+  std::from_chars(least.data(), least.data() + least.size(), found->min_insync_replicas);
+  return found;
+}
+
+result<void> make_log_topic(const kafka_config& config, const std::string& topic, int replicas,
+                            milliseconds timeout) {
+  RATCHET_TRY(const auto client, connect(config));
+  std::array<char, 256> text{};
+  const admin_handle<rd_kafka_NewTopic_t> wanted{
+      rd_kafka_NewTopic_new(topic.c_str(), 1, replicas, text.data(), text.size())};
+  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
+  for (const auto& [name, value] : k_settings) {
+    RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), name, value)));
+  }
+  RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), "min.insync.replicas",
+                                                   std::to_string(least_in_sync(replicas)).c_str())));
+  const admin_request request{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
+  rd_kafka_NewTopic_t* list[] = {wanted.get()};
+  rd_kafka_CreateTopics(client->get(), list, 1, request.options.get(), request.queue.get());
+  const auto event = request.answer();
+  if (event == nullptr) return errc::source_unavailable;
+  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  std::size_t count = 0;
+  const auto* made =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  if (count != 1) return errc::source_unavailable;
+  return outcome(rd_kafka_topic_result_error(made[0]));
+}
+
+std::vector<std::string> wrong_settings(const log_topic& t) {
+  std::vector<std::string> wrong;
+  if (t.partitions != 1)
+    wrong.push_back("one partition, it has " + std::to_string(t.partitions) + " (use another topic)");
+  const auto check = [&wrong](const std::string& name, const std::string& wanted, const std::string& found) {
+    if (found != wanted) wrong.push_back(name + "=" + wanted + ", it has " + found);
+  };
+  check("cleanup.policy", "delete", t.cleanup_policy);
+  check("retention.ms", "-1", t.retention_ms);
+  check("retention.bytes", "-1", t.retention_bytes);
+  return wrong;
+}
+
+std::vector<std::string> risky_settings(const log_topic& t) {
+  std::vector<std::string> risky;
+  if (t.replicas < 3) {
+    risky.push_back("it has " + std::to_string(t.replicas) +
+                    (t.replicas == 1
+                         ? " replica: a broker's lost disk takes confirmed steps with it"
+                         : " replicas: with one broker away nothing is confirmed, or with one copy alone"));
+  }
+  if (t.min_insync_replicas < 2) {
+    risky.push_back("min.insync.replicas is " + std::to_string(t.min_insync_replicas) +
+                    ": a step may be confirmed with one copy alone");
+  }
+  return risky;
+}
+
+std::string command_to_make(const kafka_config& config, const std::string& topic, int replicas) {
+  std::string text = "kafka-topics.sh --bootstrap-server " + join_brokers(config.brokers) +
+                     " --create --topic " + topic + " --partitions 1 --replication-factor " +
+                     std::to_string(replicas);
+  for (const auto& [name, value] : k_settings) text += std::string{" --config "} + name + "=" + value;
+  return text + " --config min.insync.replicas=" + std::to_string(least_in_sync(replicas));
+}
+
+}  // namespace ratchet

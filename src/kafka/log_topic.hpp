@@ -1,0 +1,41 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ratchet/config.hpp"
+#include "ratchet/error.hpp"
+
+/// The topic of a replicated log: one partition, of which Kafka deletes nothing.
+namespace ratchet {
+
+/// What a topic is; as far as this user may see it.
+struct log_topic {
+  int partitions{0};
+  int replicas{0};
+  std::string cleanup_policy;
+  std::string retention_ms;
+  std::string retention_bytes;
+  int min_insync_replicas{0};
+};
+
+/// None: no broker knows the topic. Blocks up to the time-out. Errors: source_unavailable; without access;
+/// librdkafka's own.
+[[nodiscard]] result<std::optional<log_topic>> find_log_topic(const kafka_config&, const std::string& topic,
+                                                              std::chrono::milliseconds timeout);
+/// Errors: as above, and those of the brokers, as where there are fewer of them than replicas.
+[[nodiscard]] result<void> make_log_topic(const kafka_config&, const std::string& topic, int replicas,
+                                          std::chrono::milliseconds timeout);
+
+/// With fewer than two copies of each record a broker's disk takes confirmed steps with it. What is to be
+/// changed, each as `retention.ms=-1, it has 604800000`; empty: nothing. Pure.
+[[nodiscard]] std::vector<std::string> wrong_settings(const log_topic&);
+/// What does not stop a run. Pure.
+[[nodiscard]] std::vector<std::string> risky_settings(const log_topic&);
+/// A command of Kafka's that makes the topic. Pure.
+[[nodiscard]] std::string command_to_make(const kafka_config&, const std::string& topic, int replicas);
+
+}  // namespace ratchet
