@@ -335,6 +335,14 @@ struct http_config {
   std::uint16_t port{0};          ///< 0: a free port; the log names it
 };
 
+/// A log in Kafka through which other instances follow the state, and take over.
+struct replicate_config {
+  std::string topic;               ///< of the log; one partition
+  std::string instance;            ///< unique among them
+  std::string advertise;           ///< where others may reach it; for people
+  std::string compression{"lz4"};  ///< of the log's records: lz4, zstd or none
+};
+
 struct config {
   std::filesystem::path file;  ///< the file that it was read from; may be empty
   kafka_config kafka;
@@ -342,7 +350,8 @@ struct config {
   std::vector<stream_config> streams;
   std::vector<sink_config> sinks;
   outbox_config outbox;
-  std::optional<http_config> http;  ///< none: no port is opened
+  std::optional<http_config> http;            ///< none: no port is opened
+  std::optional<replicate_config> replicate;  ///< none: one machine has the state
   std::uint64_t memory_limit{std::uint64_t{1}
                              << 30};  ///< bytes: indexes, caches, memtables and the prefetch queue
   std::size_t step_records{20'000};   ///< the most records of a step

@@ -5,15 +5,17 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
-#include <random>
 #include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "app/descriptors.hpp"
+#include "app/open_source.hpp"
+#include "app/random_bits.hpp"
 #include "app/sink_outlets.hpp"
 #include "app/start_step.hpp"
+#include "app/wait_or_stop.hpp"
 #include "config/memory_budget.hpp"
 #include "consumer/life_lines.hpp"
 #include "consumer/null_source.hpp"
@@ -34,46 +36,10 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_close_deadline{10'000};
-/// While a member joins, its coordinator answers nothing else, a farewell neither, and one that hangs answers
-/// nothing at all: to wait for it is vain. What was said is on its way.
-constexpr std::chrono::milliseconds k_close_unjoined{300};
 constexpr std::chrono::milliseconds k_leave_patience{400};
 constexpr std::chrono::milliseconds k_new_client_pause{1'000};
 constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
-
-[[nodiscard]] std::uint64_t draw_random() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
-}
-
-/// Waits, or until `stop` is set.
-void wait(std::chrono::milliseconds time, const std::atomic<bool>& stop) {
-  constexpr std::chrono::milliseconds k_slice{100};
-  const auto until = std::chrono::steady_clock::now() + time;
-  while (!stop.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(k_slice);
-  }
-}
-
-/// Ends a client with its deadline, whichever way its session ended.
-class open_source_guard {
- public:
-  explicit open_source_guard(std::unique_ptr<source> s) : source_{std::move(s)} {}
-  ~open_source_guard() { source_->close(deadline_); }
-  /// It holds partitions, which others are to get without waiting for its session to end.
-  void has_joined() noexcept { deadline_ = k_close_deadline; }
-  open_source_guard(const open_source_guard&) = delete;
-  open_source_guard& operator=(const open_source_guard&) = delete;
-  open_source_guard(open_source_guard&&) = delete;
-  open_source_guard& operator=(open_source_guard&&) = delete;
-  [[nodiscard]] source& get() noexcept { return *source_; }
-
- private:
-  std::unique_ptr<source> source_;
-  std::chrono::milliseconds deadline_{k_close_unjoined};
-};
 
 /// None: it is not for want of a thread.
 std::optional<problem> refusal_of_thread(const std::system_error& thrown) {
@@ -113,6 +79,7 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
   if (auto too_few = refusal_of_descriptors(descriptor_limit())) return std::move(*too_few);
   RATCHET_TRY(auto streams, make_streams(c, own));
   if (auto refused = check_sinks(c, options.sinks)) return std::move(*refused);
+  if (auto refused = refusal_of_replicate(c, options)) return std::move(*refused);
   std::unique_ptr<engine> made{new engine{std::move(c), std::move(streams), std::move(options)}};
   std::optional<problem> failed;
   try {
@@ -143,6 +110,7 @@ std::optional<problem> engine::try_to_open_store() {
   wanted.group = config_.kafka.group;
   wanted.streams = meanings_of(streams_);
   wanted.adopts_at_once = false;
+  if (config_.replicate) wanted.replicated = wanted.adopts_at_once = true;
   const memory_budget shares = memory_budget::of(config_.memory_limit);
   wanted.database_bytes = shares.database;
   wanted.remembered_bytes = shares.remembered;
@@ -150,6 +118,8 @@ std::optional<problem> engine::try_to_open_store() {
   auto opened = ratchet::open_store(wanted);
   if (!opened) return std::move(opened.error());
   if (was_open) tell_of_mode(*was_open);
+  if (config_.replicate) opened = make_replicated(std::move(opened.value()));
+  if (!opened) return std::move(opened.error());
   {
     const std::unique_lock lock{store_mutex_};
     store_ = std::move(opened.value());
@@ -267,6 +237,7 @@ reported<std::unique_ptr<source>> engine::make_source() const {
   // What concerns the owner comes as a notice too; these lines tell the cause while nothing is polled yet.
   wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
   if (options_.make_source) return options_.make_source();
+  if (config_.replicate) return make_kafka_source(settings_of_member(), wanted);
   if (reads_topics(streams_)) return make_kafka_source(config_.kafka, wanted);
   return std::unique_ptr<source>{std::make_unique<null_source>([this, wanted]() -> std::unique_ptr<source> {
     auto made = make_kafka_source(config_.kafka, wanted);
@@ -287,19 +258,24 @@ engine::session_end_of engine::one_session(bool until_end, const std::atomic<boo
   auto made = make_source();
   if (!made) return {{session_end::refused, std::move(made.error())}, false};
   open_source_guard from{std::move(made.value())};
+  session_end_of session = one_session(from.get(), until_end, stop);
+  if (session.was_assigned && coordinator_answers(from.get())) from.has_joined();
+  return session;
+}
+
+engine::session_end_of engine::one_session(source& from, bool until_end, const std::atomic<bool>& stop) {
   auto outlet = make_outlet();
   if (!outlet) return {{session_end::refused, std::move(outlet.error())}, false};
   auto sinks = open_all_sinks(config_, note_callers(options_.sinks));
   if (!sinks) return {{session_end::refused, std::move(sinks.error())}, false};
-  consumer_session session{{config_, streams_, tasks_, *store_, from.get(), *options_.clock, status_, meter_,
-                            options_.log, &inbox_, options_.space, outlet.value().get(),
-                            sinks.value().outlets, [this] { return accept_start(); }},
-                           {until_end,
-                            {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
-                            &stop,
-                            draw_random()}};
+  consumer_session session{
+      {config_, streams_, tasks_, *store_, from, *options_.clock, status_, meter_, options_.log, &inbox_,
+       options_.space, outlet.value().get(), sinks.value().outlets, [this] { return accept_start(); }},
+      {until_end,
+       {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
+       &stop,
+       random_bits()}};
   session_result ended = session.run();
-  if (session.was_assigned() && coordinator_answers(from.get())) from.has_joined();
   times_ = session.times();
   if (session.was_assigned()) options_.resume = resume_option::none;  // it holds for the first assignment
   return {std::move(ended), session.was_assigned()};
@@ -366,12 +342,12 @@ std::optional<problem> engine::run_and_answer(bool until_end, const std::atomic<
   meter_.publish(sample_of(tasks_, store_->last_step(), store_->outboxes()));
   if (auto serving = serve(); !serving) return std::move(serving.error());
   tell_start(options_.log, config_, *store_);
-  inbox_.transactions.open();
+  if (!config_.replicate) inbox_.transactions.open();  // else while it owns the state
   std::optional<problem> failed;
   bool lacks_thread = false;
   const auto work = [&] {
     try {
-      failed = run_sessions(until_end, stop);
+      failed = config_.replicate ? run_replicated(until_end, stop) : run_sessions(until_end, stop);
     } catch (const std::system_error& thrown) {
       failed = refusal_of_thread(thrown);
       if (!failed) throw;
@@ -408,7 +384,8 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
         if (outages_.due(options_.clock->steady()))
           tell(options_.log, log_kind::brokers_away, "{}; Ratchet tries again{}", ended.why->message,
                outages_.suppressed());
-        wait(classify(ended.why->code) == error_class::denied ? k_denied_pause : k_new_client_pause, stop);
+        wait_or_stop(classify(ended.why->code) == error_class::denied ? k_denied_pause : k_new_client_pause,
+                     stop);
         break;
       case next_move::rebuild:
         failed = rebuild(ended.why ? ended.why->message : std::string{});

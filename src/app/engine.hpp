@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "consumer/consumer_session.hpp"
+#include "consumer/replicated_store.hpp"
 #include "consumer/session_loop.hpp"
+#include "consumer/standby.hpp"
 #include "control/checkpoint_request.hpp"
 #include "control/server.hpp"
 #include "pipeline/mailbox.hpp"
@@ -41,8 +43,14 @@ struct engine_options {
   ratchet::sinks sinks{};                 ///< the program's own
   /// Makes the client of each session; none: Kafka's, or what stands for it where no stream has topics.
   std::function<reported<std::unique_ptr<source>>()> make_source{};
-  decider resumed_by{};  ///< who said `resume`, and why
+  decider resumed_by{};    ///< who said `resume`, and why
+  bool replicates{false};  ///< may follow a replicated log, and own its state
+  /// Makes the log of a config with `replicate`; none: Kafka's.
+  std::function<reported<std::unique_ptr<slot_log>>()> make_log{};
 };
+
+/// What stands against a config with `replicate` here. Pure.
+[[nodiscard]] std::optional<problem> refusal_of_replicate(const config&, const engine_options&);
 
 /// An open state directory with its streams: what `run`, `apply` and the public app share. One owner thread;
 /// read() of the store's views is thread-safe.
@@ -154,7 +162,21 @@ class engine {
   [[nodiscard]] std::optional<problem> run_and_answer(bool until_end, const std::atomic<bool>& stop);
   /// The same, while transactions are taken.
   [[nodiscard]] std::optional<problem> run_sessions(bool until_end, const std::atomic<bool>& stop);
+  [[nodiscard]] session_end_of one_session(source& from, bool until_end, const std::atomic<bool>& stop);
+  /// The same, with a client of its own.
   [[nodiscard]] session_end_of one_session(bool until_end, const std::atomic<bool>& stop);
+
+  // Where the config has `replicate`.
+  [[nodiscard]] reported<std::unique_ptr<store>> make_replicated(std::unique_ptr<store> opened);
+  [[nodiscard]] kafka_config settings_of_member() const;
+  /// run_sessions() of such an instance.
+  [[nodiscard]] std::optional<problem> run_replicated(bool until_end, const std::atomic<bool>& stop);
+  /// Follows the log, and has a session each time that it leads, as long as its client lives.
+  [[nodiscard]] session_result follow_and_lead(standby&, source& group, bool until_end,
+                                               const std::atomic<bool>& stop);
+  /// Nobody waits for a step while `leave` is called.
+  void leave_lead(const std::function<void()>& leave);
+  [[nodiscard]] std::optional<problem> refusal_of_log_topic(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 
   config config_;
@@ -170,6 +192,7 @@ class engine {
   health_pages pages_;
   mutable std::shared_mutex store_mutex_;  ///< held by readers, and while the store is opened again
   std::unique_ptr<store> store_;
+  replicated_store* replicated_{nullptr};  ///< the same, where the config has `replicate`
   mailbox inbox_;
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it

@@ -27,6 +27,7 @@ void add_checkpoint_command(CLI::App& root, command_line&);  ///< checkpoint
 void add_explain_command(CLI::App& root, command_line&);     ///< explain
 void add_waiting_command(CLI::App& root, command_line&);     ///< waiting list, waiting show
 void add_sinks_command(CLI::App& root, command_line&);       ///< sinks list, retry, skip
+void add_topics_command(CLI::App& root, command_line&);      ///< topics
 void add_verify_command(CLI::App& root, command_line&);      ///< verify
 void add_bench_command(CLI::App& root, command_line&);       ///< bench
 void add_manual_commands(CLI::App& root, command_line&);     ///< completion, manual

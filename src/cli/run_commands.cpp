@@ -94,6 +94,7 @@ void print_report(const engine& e, output_format output) {
   engine_options options;
   options.resume = resume_option_of(a.resume).value_or(resume_option::none);
   options.resumed_by = {own_user_name(), a.why};
+  options.replicates = true;
   // A service must not be refused for good because somebody decides something while it is down.
   constexpr std::chrono::seconds k_patience{10};
   auto opened = open_engine(a.config, a.log, std::move(options), config_use::everything, k_patience);

@@ -19,10 +19,19 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr known_key k_top_keys[] = {
-    {"version"},     {"kafka"},      {"state"},
-    {"streams"},     {"step"},       {"memory_limit"},
-    {"dead_letter"}, {"rejections"}, {"outbox"},
-    {"sinks"},       {"http"},       {"shard", "leave it out; one instance serves the whole group"},
+    {"version"},
+    {"kafka"},
+    {"state"},
+    {"streams"},
+    {"step"},
+    {"memory_limit"},
+    {"dead_letter"},
+    {"rejections"},
+    {"outbox"},
+    {"sinks"},
+    {"http"},
+    {"replicate"},
+    {"shard", "leave it out; one instance serves the whole group"},
 };
 constexpr known_key k_state_keys[] = {
     {"path"}, {"commit_interval"}, {"sync"}, {"min_free"}, {"snapshot_bytes"}};
@@ -329,6 +338,7 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   }
   step.read(top);
   if (const auto http = top.get("http")) read_http(*http, out.http);
+  if (const auto replicate = top.get("replicate")) read_replicate(*replicate, out.replicate);
   if (const auto outbox = top.get("outbox")) read_outbox(*outbox, out.outbox);
   if (const auto sinks = top.get("sinks")) read_sinks(*sinks, out.sinks);
   stream_config of_all;

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "config/reader.hpp"
 #include "ratchet/config.hpp"
 
@@ -38,6 +40,9 @@ void warn_of_unused_sinks(const config_node& root, const config&, config_finding
 void read_types(const config_value&, std::vector<std::string>& out);
 /// `streams[].emit`: what is published of the events.
 void read_emit(const config_value&, std::vector<emit_config>& out);
+
+/// `replicate`: the log that other instances follow.
+void read_replicate(const config_value&, std::optional<replicate_config>& out);
 
 /// `streams[].tables`: read models. A list, or one alone.
 void read_tables(const config_value&, std::vector<table_config>& out);

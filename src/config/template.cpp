@@ -103,6 +103,8 @@ streams:
 # outbox: {bytes: 1GiB, message_bytes: 960KiB}   # Ratchet reads no records while more bytes wait to be sent; an event with
                                   # a larger message is dead. The topics must take as much (max.message.bytes)
 # http: {listen: 127.0.0.1:9187}  # the address of /livez, /readyz and /metrics; without it no port is opened
+# replicate: {topic: payments.ratchet, instance: ratchet-0}   # each step goes through this topic, and a second instance
+                                  # with the same config and another name follows it and takes over
 # memory_limit: 1GiB              # indexes, caches, memtables and the prefetch queue together; 64MiB or more
 )";
 

@@ -87,6 +87,13 @@ constexpr std::array k_rules{
     log_rule{log_kind::pause_failed, "pause_failed", k_warn, "the client did not pause or resume partitions"},
     log_rule{log_kind::commit_failed, "commit_failed", k_warn, "offsets were not committed; nothing is lost"},
 
+    log_rule{log_kind::standby_following, "standby_following", k_info,
+             "this instance follows the replicated log from the step that it has"},
+    log_rule{log_kind::lead_taken, "lead_taken", k_info,
+             "this instance owns the replicated state from here on"},
+    log_rule{log_kind::lead_lost, "lead_lost", k_warn, "it owns the replicated state no more"},
+    log_rule{log_kind::log_away, "log_away", k_warn,
+             "the replicated log cannot be read or written; Ratchet keeps trying"},
     log_rule{log_kind::field_never_found, "field_never_found", k_warn,
              "none of the first thousand events has a field that the envelope names"},
     log_rule{log_kind::time_passed_over, "time_passed_over", k_warn,

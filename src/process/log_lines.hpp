@@ -62,6 +62,11 @@ enum class log_kind : std::uint8_t {
   topic_unreadable,
   pause_failed,
   commit_failed,
+  // The replicated log.
+  standby_following,
+  lead_taken,
+  lead_lost,
+  log_away,
   // Events.
   field_never_found,
   time_passed_over,

@@ -38,13 +38,12 @@ reported<void> check_replica(const store_options& options, const inspected& foun
   RATCHET_ASSERT(!options.replicated || options.adopts_at_once);
   const auto& position = found.catalog.position;
   if (position && !options.replicated) {
-    return problem{
-        make_error_code(errc::state_foreign),
-        "the state directory " + options.path.string() + " is a replica at step " +
-            std::to_string(position->step) +
-            " of a replicated log, and this version of Ratchet cannot run one; no file was changed",
-        "use the version of Ratchet that wrote it, or name another directory as state.path",
-        {}};
+    return problem{make_error_code(errc::state_foreign),
+                   "the state directory " + options.path.string() + " is a replica at step " +
+                       std::to_string(position->step) +
+                       " of a replicated log, and the config has no `replicate`; no file was changed",
+                   "add `replicate` as it was, or name another directory as state.path",
+                   {}};
   }
   if (!position && options.replicated && found.step > 0) {
     return problem{make_error_code(errc::state_foreign),
@@ -54,6 +53,17 @@ reported<void> check_replica(const store_options& options, const inspected& foun
                    {}};
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// What a start changes goes past the log: other replicas would not know of it.
+reported<void> check_adoption(const store_options& options, const inspected& found, const adoption& wanted) {
+  if (!options.replicated || !found.catalog.position || !wanted.changed)
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return problem{make_error_code(errc::state_foreign),
+                 "the config would change the streams or tables of the state directory " +
+                     options.path.string() + ", which follows a replicated log; no file was changed",
+                 "change the config back, or give it a topic, a group and a directory of its own",
+                 {}};
 }
 
 /// Everything behind the inspection: from here on files change.
@@ -118,6 +128,7 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   RATCHET_TRY(check_replica(options, found));
   if (found.is_new) directory.note_new_store();
   RATCHET_TRY(adoption wanted, adopt(options, found));
+  RATCHET_TRY(check_adoption(options, found, wanted));
   RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
   found.db.reset();
   RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home

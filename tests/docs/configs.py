@@ -6,7 +6,7 @@ import subprocess
 import textwrap
 from pathlib import Path
 
-TOP = {"version", "kafka", "state", "streams", "step", "sinks", "dead_letter", "rejections", "outbox", "http", "memory_limit"}
+TOP = {"version", "kafka", "state", "streams", "step", "sinks", "dead_letter", "rejections", "outbox", "http", "replicate", "memory_limit"}
 STREAM = {"name", "topics", "start", "envelope", "order", "first", "epoch_change", "gap", "handling", "waiting", "retry", "dedup",
           "record_times", "reducer", "emit", "outputs", "tables", "rejected", "poison", "dead_letter", "rejections",
           "types", "ignore", "ties", "after_delete", "too_old"}

@@ -107,6 +107,10 @@ inline std::string dump_of(const config& c) {
   out.add("min_free", c.state.min_free).add("snapshot_bytes", c.state.snapshot_bytes);
   out.add("memory_limit", c.memory_limit).add("step", c.step_records);
   out.add("outbox", c.outbox.bytes).add("message_bytes", c.outbox.message_bytes);
+  if (c.replicate) {
+    out.add("topic", c.replicate->topic).add("instance", c.replicate->instance);
+    out.add("advertise", c.replicate->advertise).add("compression", c.replicate->compression);
+  }
   if (c.http) out.add("host", c.http->host).add("port", c.http->port);
   for (const stream_config& s : c.streams) dump_to(out, s);
   for (const sink_config& s : c.sinks) {

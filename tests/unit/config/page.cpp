@@ -98,10 +98,12 @@ base base_of(const row& r) {
       {"Messages and tables", "streams[0]."},
       {"Dead letters and rejections", ""},
       {"outbox", "outbox."},
+      {"replicate", "replicate."},
       {"sinks", "sinks[0]."},
   };
   base b{paths.contains(r.section) ? paths.at(r.section) : "?" + r.section + "."};
   const std::string envelope = "streams[0].envelope.";
+  if (r.section == "replicate") b.text += "replicate:\n  topic: l\n  instance: i\n";
   if (r.section == "Strict order") b.set = {"streams[0].order=strict"};
   if (r.key == "gap.timeout" || r.key == "first") b.set.emplace_back("streams[0].gap.policy=skip");
   if (r.key == "too_old" || r.key == "handling" || r.key == "ids") b.set = {"streams[0].order=arrival"};

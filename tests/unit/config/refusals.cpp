@@ -76,9 +76,9 @@ constexpr refusal k_keys[] = {
      "leading zeros"},
     {"top_key_misspelt", "state:", "stat:", 3, 1, "stat", "is not a known key", "did you mean \"state\"?"},
     {"top_key_unlike_any", "version: 1", "version: 1\nbanana: 1", 2, 1, "banana", "is not a known key",
-     "known here: version, kafka, state, streams, step, memory_limit, dead_letter, rejections, outbox, sinks "
-     "or "
-     "http"},
+     "known here: version, kafka, state, streams, step, memory_limit, dead_letter, rejections, outbox, "
+     "sinks, "
+     "http or replicate"},
     {"top_key_twice", "state:", "version: 1\nstate:", 3, 1, "version", "is set twice", "first on line 1"},
     {"merge_key", "version: 1", "version: 1\n<<: {}", 2, 1, "<<", "is not a known key",
      "write the values out"},

@@ -1,0 +1,219 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// The part of engine that runs an instance whose steps go through a replicated log.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/engine.hpp"
+#include "app/open_source.hpp"
+#include "app/random_bits.hpp"
+#include "app/wait_or_stop.hpp"
+#include "consumer/slot_source.hpp"
+#include "consumer/standby.hpp"
+#include "core/typed_command.hpp"
+#include "kafka/kafka_slot_log.hpp"
+#include "kafka/log_topic.hpp"
+#include "ports/error_class.hpp"
+#include "replicate/chain.hpp"
+#include "store/layout/layout.hpp"
+#include "store/replica.hpp"
+
+namespace ratchet {
+
+namespace {
+
+constexpr std::chrono::milliseconds k_new_client_pause{1'000};
+constexpr std::chrono::milliseconds k_topic_timeout{5'000};
+
+/// What the streams are called in the log's rows, and what their state means: replicas must agree on both.
+[[nodiscard]] result<hash128> meaning_of(const store& s) {
+  RATCHET_TRY(const auto view, s.view());
+  RATCHET_TRY(const auto streams, view->streams());
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    text += part;
+    text += '\0';
+  };
+  for (const named_stream& stream : streams) {
+    add(stream.name);
+    add(std::to_string(static_cast<std::uint64_t>(stream.id)));
+    for (const auto& [key, value] : stream.meaning) {
+      add(key);
+      add(value);
+    }
+  }
+  return replicate::next_chain({}, text);
+}
+
+}  // namespace
+
+std::optional<problem> refusal_of_replicate(const config& c, const engine_options& options) {
+  if (!c.replicate) return std::nullopt;
+  if (!options.replicates) {
+    return problem{make_error_code(errc::not_built_yet),
+                   "with `replicate` only `ratchet run` can change the state",
+                   "use a config without `replicate`, and a state directory of its own",
+                   {}};
+  }
+  if (options.resume != resume_option::none) {
+    return problem{make_error_code(errc::not_built_yet),
+                   "`--resume` cannot be used together with `replicate` yet",
+                   "start without it",
+                   {}};
+  }
+  for (const stream_config& s : c.streams) {
+    if (!s.topics.empty()) return std::nullopt;
+  }
+  return problem{make_error_code(errc::not_built_yet),
+                 "`replicate` needs a stream with topics",
+                 "add topics, or leave `replicate` out",
+                 {}};
+}
+
+reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> opened) {
+  const auto failed = [this](std::error_code code) {
+    return problem{
+        code, "the state in " + config_.state.path.string() + " cannot be read: " + code.message(), "", {}};
+  };
+  replica& rows = *replica_of(*opened);
+  const auto meaning = meaning_of(*opened);
+  if (!meaning) return failed(meaning.error());
+  const replicate_config& wanted = *config_.replicate;
+  kafka_slot_log_options with;
+  with.compression = wanted.compression;
+  with.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
+  RATCHET_TRY(auto log, options_.make_log
+                            ? options_.make_log()
+                            : make_kafka_slot_log(config_.kafka, {wanted.topic, partition_id{0}}, with));
+  replicate::owner_options rules;
+  rules.reading.newest_layout = layout::k_schema_version;
+  rules.reading.meaning = meaning.value();
+  if (const auto at = rows.position()) rules.reading.lineage = at->lineage;
+  rules.layout = layout::k_schema_version;
+  rules.meaning = meaning.value();
+  rules.new_lineage = {random_bits(), random_bits()};
+  rules.instance = wanted.instance;
+  rules.advertise = wanted.advertise;
+  auto made = std::make_unique<replicated_store>(std::move(opened), rows, std::move(log), *options_.clock,
+                                                 random_bits, std::move(rules));
+  replicated_ = made.get();
+  return std::unique_ptr<store>{std::move(made)};
+}
+
+/// Those whose names come first get the slot: the elder stays the owner when another one comes back.
+kafka_config engine::settings_of_member() const {
+  kafka_config member = config_.kafka;
+  const auto now = options_.clock->now().time_since_epoch().count();
+  member.properties["client.id"] = std::to_string(now) + "-" + config_.replicate->instance;
+  member.properties.try_emplace("session.timeout.ms", "6000");
+  member.properties.try_emplace("heartbeat.interval.ms", "1000");
+  return member;
+}
+
+/// Whether the topic can keep the log. Kafka would delete the state otherwise, as it does with all topics
+/// after a week.
+std::optional<problem> engine::refusal_of_log_topic(const std::atomic<bool>& stop) {
+  if (options_.make_log) return std::nullopt;
+  const std::string& topic = config_.replicate->topic;
+  auto found = find_log_topic(config_.kafka, topic, k_topic_timeout);
+  while (!found && classify(found.error()) == error_class::away && !stop.load(std::memory_order_relaxed)) {
+    if (outages_.due(options_.clock->steady()))
+      tell(options_.log, log_kind::brokers_away, "the topic `{}` cannot be checked: {}; trying again{}",
+           topic, found.error().message(), outages_.suppressed());
+    wait_or_stop(k_new_client_pause, stop);
+    found = find_log_topic(config_.kafka, topic, k_topic_timeout);
+  }
+  const std::string what = "the topic `" + topic + "` of the replicated log ";
+  if (!found && classify(found.error()) == error_class::denied) {
+    tell(options_.log, log_kind::config_warning, "{}cannot be checked: {}", what, found.error().message());
+    return std::nullopt;
+  }
+  if (stop.load(std::memory_order_relaxed)) return std::nullopt;
+  if (!found) return problem{found.error(), what + "cannot be checked: " + found.error().message(), "", {}};
+  if (!found.value())
+    return problem{make_error_code(errc::topic_missing),
+                   what + "does not exist",
+                   "make it: " + typed_command("topics"),
+                   {}};
+  problem wrong{make_error_code(errc::config_invalid),
+                what + "cannot keep it",
+                "change the topic's settings; " + typed_command("topics") + " checks them",
+                {}};
+  for (const std::string& setting : wrong_settings(*found.value()))
+    wrong.diagnostics.push_back({"", 0, 0, "", "set " + setting, ""});
+  if (!wrong.diagnostics.empty()) return wrong;
+  for (const std::string& risk : risky_settings(*found.value()))
+    tell(options_.log, log_kind::config_warning, "{}is at risk: {}", what, risk);
+  return std::nullopt;
+}
+
+std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<bool>& stop) {
+  if (auto refused = refusal_of_log_topic(stop)) return refused;
+  bool has_joined = false;
+  for (;;) {
+    session_result ended;
+    {
+      auto made = make_source();
+      if (!made) return std::move(made.error());
+      open_source_guard from{std::move(made.value())};
+      standby waiting{
+          {config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log, &stop}};
+      ended = follow_and_lead(waiting, from.get(), until_end, stop);
+      if (waiting.has_joined()) from.has_joined();
+      has_joined = has_joined || waiting.has_joined();
+    }
+    const bool passes_by = ended.why && is_sat_out(classify(ended.why->code));
+    switch (ended.end) {
+      case session_end::drained:
+      case session_end::caught_up:
+        return stopped_partitions();
+      case session_end::client_lost:
+        break;
+      case session_end::refused:
+        if (passes_by && has_joined) break;
+        return std::move(ended.why);
+      case session_end::store_lost:
+      case session_end::rebuild:
+        return std::move(ended.why);
+    }
+    status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
+    replicated_->slot().unassigned();
+    leave_lead([this] { replicated_->end_lead(); });
+    if (auto serving = serve(); !serving) return std::move(serving.error());
+    meter_.client_made_anew();
+    if (lost_clients_.due(options_.clock->steady()))
+      tell(options_.log, log_kind::client_renewed, "{} ({}); a new client goes on from the state{}",
+           ended.why->message, ended.why->code.message(), lost_clients_.suppressed());
+    wait_or_stop(k_new_client_pause, stop);
+  }
+}
+
+session_result engine::follow_and_lead(standby& waiting, source& group, bool until_end,
+                                       const std::atomic<bool>& stop) {
+  for (;;) {
+    inbox_.tasks.close();  // a follower does nothing for others
+    if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
+    inbox_.tasks.open();
+    if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
+    slot_source from{group, [this] { return replicated_->turn() && replicated_->is_leading(); }};
+    inbox_.transactions.open();
+    session_end_of session = one_session(from, until_end, stop);
+    const bool is_lost = from.was_given_back() || from.owes_answer() || !replicated_->is_leading();
+    const bool has_ended =
+        session.ended.end == session_end::drained || session.ended.end == session_end::caught_up;
+    if (has_ended || !is_lost) return std::move(session.ended);
+    leave_lead([&] { waiting.stand_by_again(from.was_given_back(), from.owes_answer()); });
+    if (auto serving = serve(); !serving) return {session_end::store_lost, std::move(serving.error())};
+  }
+}
+
+/// Nobody may wait any more for a step that was decided and not confirmed: its number is given anew.
+void engine::leave_lead(const std::function<void()>& leave) {
+  inbox_.transactions.store_lost();
+  inbox_.transactions.close();
+  stop_serving();
+  leave();
+}
+
+}  // namespace ratchet

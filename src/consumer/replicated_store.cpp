@@ -1,0 +1,105 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/replicated_store.hpp"
+
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/hex.hpp"
+#include "core/success.hpp"
+
+namespace ratchet {
+
+namespace {
+
+/// Brokers that confirm nothing for so long: the group may have another owner by now, and waits for this one
+/// in a rebalance.
+constexpr std::chrono::seconds k_patience{5};
+constexpr std::chrono::milliseconds k_slice{20};
+
+}  // namespace
+
+replicated_store::replicated_store(std::unique_ptr<store> under, replica& of, std::unique_ptr<slot_log> log,
+                                   const clock_port& clock, std::function<std::uint64_t()> draw_writer,
+                                   replicate::owner_options options)
+    : under_{std::move(under)},
+      log_{std::move(log)},
+      clock_{clock},
+      slot_{{*log_, of, clock, std::move(draw_writer)}, std::move(options)},
+      confirmed_{under_->durable_step()} {}
+
+void replicated_store::show() {
+  if (attempt_ && !is_leading()) return;  // numbers of dropped steps may be given anew
+  const std::uint64_t confirmed = under_->durable_step();
+  if (confirmed_.exchange(confirmed, std::memory_order_acq_rel) != confirmed) durable().moved();
+}
+
+result<void> replicated_store::turn() {
+  const auto done = slot_.turn();
+  show();
+  return done;
+}
+
+result<void> replicated_store::lead() {
+  RATCHET_ASSERT(slot_.leads());
+  RATCHET_TRY(slot_.reload());
+  attempt_ = slot_.attempt();
+  why_lost_.clear();
+  show();
+  return success();
+}
+
+void replicated_store::end_lead() {
+  slot_.drop_unconfirmed();
+  attempt_.reset();
+  show();
+}
+
+std::error_code replicated_store::lost(const char* why) {
+  if (why_lost_.empty()) why_lost_ = why;
+  return errc::write_indeterminate;
+}
+
+result<void> replicated_store::write(const step_batch& step) {
+  if (!is_leading()) return lost("another instance has the lead");
+  const auto deadline = clock_.steady() + k_patience;
+  while (!slot_.has_room()) {
+    RATCHET_TRY(turn());
+    if (!is_leading()) return lost("another instance took the lead");
+    if (slot_.has_room()) break;
+    if (clock_.steady() >= deadline) return lost("the log's topic takes no more records");
+    slot_.wait(k_slice);
+  }
+  RATCHET_TRY(under_->write(step));
+  RATCHET_TRY(slot_.publish(step.step));
+  RATCHET_TRY(turn());
+  if (!is_leading()) return lost("another instance took the lead");
+  return success();
+}
+
+result<void> replicated_store::sync() {
+  const std::uint64_t wanted = last_step();
+  const auto deadline = clock_.steady() + k_patience;
+  for (;;) {
+    if (!is_leading()) return lost("another instance took the lead");
+    if (durable_step() >= wanted) return success();
+    RATCHET_TRY(turn());
+    if (!is_leading() || durable_step() >= wanted) continue;
+    if (clock_.steady() >= deadline) return lost("the log's topic confirms nothing");
+    slot_.wait(k_slice);
+  }
+}
+
+std::string replicated_store::failure() const {
+  std::string why = under_->failure();
+  return why.empty() ? why_lost_ : why;
+}
+
+std::string replicated_store::uuid() const {
+  const auto& lineage = slot_.position().lineage;
+  if (!lineage) return under_->uuid();
+  const std::string all = to_hex(*lineage);
+  return all.substr(0, 8) + "-" + all.substr(8, 4) + "-" + all.substr(12, 4) + "-" + all.substr(16, 4) + "-" +
+         all.substr(20);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,153 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/slot_replica.hpp"
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/success.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using replicate::owner_phase;
+
+/// So an owner without work learns of another's fence, and each learns of records that were lost.
+constexpr std::chrono::seconds k_look_interval{2};
+
+[[nodiscard]] replicate::owner_options with(replicate::owner_options options,
+                                            std::function<void(const replicate::confirmed_step&)> apply,
+                                            std::function<void()> dropped) {
+  options.apply = std::move(apply);
+  options.dropped = [dropped = std::move(dropped)](std::uint64_t, std::uint64_t) { dropped(); };
+  return options;
+}
+
+}  // namespace
+
+slot_replica::slot_replica(const dependencies& of, replicate::owner_options options)
+    : of_{of},
+      owner_{with(
+                 std::move(options), [this](const replicate::confirmed_step& step) { apply(step); },
+                 [this] { drop(); }),
+             of.store.position().value_or(replicate::log_position{})} {}
+
+result<void> slot_replica::turn() {
+  take_reports();
+  take_bounds();
+  if (owner_.phase() == owner_phase::must_fence && !failed_ && !unfit_) {
+    ++attempts_;
+    of_.log.append(owner_.make_fence(of_.draw_writer()));
+  }
+  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_interval) look();
+  if (has_bounds_ && !failed_ && !unfit_) {
+    RATCHET_TRY(read());
+  }
+  if (failed_) return failed_;
+  return success();
+}
+
+void slot_replica::take_reports() {
+  for (const append_report& each : of_.log.reports()) {
+    if (each.failed) {
+      owner_.failed(each.ticket);
+    } else {
+      owner_.acknowledged(each.ticket, each.offset);
+    }
+  }
+}
+
+void slot_replica::take_bounds() {
+  const auto told = of_.log.take_bounds();
+  if (!told || !*told) return;  // it is asked again
+  owner_.look(told->value().known, told->value().first, told->value().end);
+  has_bounds_ = true;
+}
+
+void slot_replica::look() {
+  looked_at_ = of_.clock.steady();
+  of_.log.ask_bounds(owner_.reader().known_offset());
+}
+
+result<void> slot_replica::read() {
+  has_more_ = false;
+  const auto wanted = owner_.wants();
+  if (!wanted) {
+    of_.log.stop_reading();
+    return success();
+  }
+  const auto got = of_.log.read(*wanted);
+  if (!got) {
+    if (got.error() == errc::topic_missing) owner_.read_again();
+    return got.error();
+  }
+  has_more_ = !got.value().entries.empty();
+  std::int64_t next = wanted->first;
+  for (const slot_record& each : got.value().entries) {
+    owner_.read_through(next, each.offset - 1);
+    if (!owner_.read(each.offset, each.bytes)) return success();  // it goes on elsewhere, or nowhere
+    if (failed_ || unfit_) return success();
+    next = each.offset + 1;
+  }
+  owner_.read_through(next, got.value().through);
+  is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end;
+  if (got.value().at == log_read::state::out_of_range) look();
+  return success();
+}
+
+void slot_replica::apply(const replicate::confirmed_step& step) {
+  if (failed_ || unfit_) return;
+  const confirmed_rows rows{step.position, step.rows, step.layout};
+  const auto applied = of_.store.apply(std::span{&rows, 1});
+  if (!applied) {
+    failed_ = applied.error();
+  } else {
+    unfit_ = applied.value();
+  }
+}
+
+/// What was decided and not confirmed is no step of this store: the log may go on with others.
+void slot_replica::drop() {
+  if (const auto dropped = of_.store.drop_pending(); !dropped && !failed_) failed_ = dropped.error();
+}
+
+result<void> slot_replica::publish(std::uint64_t step) {
+  const auto rows = of_.store.rows_of(step);
+  std::vector<replicate::append_request> records;
+  if (!leads() || rows == nullptr || owner_.made_step() + 1 != step || !owner_.append_step(*rows, records)) {
+    owner_.read_again();
+    drop();  // the step itself, of which the owner knows nothing
+    return errc::write_indeterminate;
+  }
+  for (replicate::append_request& each : records) of_.log.append(std::move(each));
+  return success();
+}
+
+void slot_replica::drop_unconfirmed() {
+  if (of_.store.pending().steps == 0) return;
+  owner_.read_again();
+  drop();
+}
+
+std::optional<problem> slot_replica::refused() const {
+  const std::string at = " at step " + std::to_string(position().step);
+  if (const auto why = owner_.reader().refused()) {
+    return problem{make_error_code(errc::state_foreign),
+                   std::string{"the replicated log cannot be followed"} + at + ": " +
+                       replicate::words_of(*why) + " (" + replicate::name_of(*why) + ")",
+                   "nothing was changed; see docs/operating/high-availability.md for this refusal",
+                   {}};
+  }
+  if (unfit_) {
+    return problem{make_error_code(errc::state_foreign),
+                   "step " + std::to_string(unfit_->step) +
+                       " of the replicated log does not go into this state (" + name_of(unfit_->fault) + ")",
+                   "nothing was changed; see docs/operating/high-availability.md for this refusal",
+                   {}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,89 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <system_error>
+
+#include "ports/clock.hpp"
+#include "ports/replica.hpp"
+#include "ports/slot_log.hpp"
+#include "ratchet/error.hpp"
+#include "replicate/log_owner.hpp"
+
+namespace ratchet {
+
+/// Lets a log's owner, its port and a store take turns: what the log confirms is applied to the store, and
+/// what the store has decided is appended to the log. Thread-safety: one owner thread.
+class slot_replica {
+ public:
+  struct dependencies {
+    slot_log& log;
+    replica& store;
+    const clock_port& clock;
+    std::function<std::uint64_t()> draw_writer;  ///< at random
+  };
+
+  /// `apply` and `dropped` of the options are its own.
+  slot_replica(const dependencies&, replicate::owner_options);
+  slot_replica(const slot_replica&) = delete;
+  slot_replica& operator=(const slot_replica&) = delete;
+
+  /// Does what is due, without waiting. Errors: topic_missing, which passes; what the store could not do, and
+  /// what the log's client could not. Where the log may not be read on, or the store refuses what it has,
+  /// refused() says so.
+  [[nodiscard]] result<void> turn();
+  /// Waits until a turn may have something to do, at most so long.
+  void wait(std::chrono::milliseconds longest) { of_.log.wait(longest); }
+
+  /// Appends a step that the store has decided. Only while it leads. Errors: write_indeterminate, where it
+  /// cannot be appended: the attempt is over.
+  [[nodiscard]] result<void> publish(std::uint64_t step);
+  /// False: no further step is to be made before a turn has confirmed some.
+  [[nodiscard]] bool has_room() const { return of_.log.has_room(); }
+
+  [[nodiscard]] bool leads() const { return owner_.phase() == replicate::owner_phase::leading; }
+  /// The group must be asked by a commit whether this instance is not late.
+  [[nodiscard]] bool awaits_claim() const { return owner_.phase() == replicate::owner_phase::claiming; }
+  void claim_answered(bool accepted) { owner_.claim_answered(accepted); }
+  void assigned(std::uint32_t generation) { owner_.assigned(generation); }
+  void unassigned() { owner_.unassigned(); }
+  /// How many fences it has made: in another attempt it may decide other steps than in the one before.
+  [[nodiscard]] std::uint64_t attempt() const { return attempts_; }
+  /// Ends an attempt in which steps are not confirmed; they go.
+  void drop_unconfirmed();
+  /// Reads anew what the store remembers, behind steps of others. Errors: as replica::reload().
+  [[nodiscard]] result<void> reload() { return of_.store.reload(); }
+
+  /// It is about to lead, or reads what lies before its end: there is something to do at once.
+  [[nodiscard]] bool is_under_way() const {
+    return owner_.phase() == replicate::owner_phase::fencing || has_more_;
+  }
+  /// It has read the log to the end that it had.
+  [[nodiscard]] bool is_at_end() const { return is_at_end_; }
+  [[nodiscard]] const replicate::log_position& position() const { return owner_.reader().position(); }
+  /// Why this log and this store do not go together; none while they do.
+  [[nodiscard]] std::optional<problem> refused() const;
+
+ private:
+  void take_reports();
+  void take_bounds();
+  [[nodiscard]] result<void> read();
+  void apply(const replicate::confirmed_step&);
+  void drop();
+  void look();
+
+  dependencies of_;
+  replicate::log_owner owner_;
+  std::optional<std::chrono::steady_clock::time_point> looked_at_;
+  std::uint64_t attempts_{0};
+  bool has_bounds_{false};  ///< they are told before the first read
+  bool is_at_end_{false};
+  bool has_more_{false};    ///< the last read has brought something
+  std::error_code failed_;  ///< what the store, or the log's client, said first
+  std::optional<apply_refusal> unfit_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,88 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ports/source.hpp"
+
+namespace ratchet {
+
+/// What one session of an owner reads through: the group gave this instance the slot, and with it all
+/// partitions of the streams' topics. The group's own client stays as it is behind it, before the session and
+/// after it. When the group takes the slot back the session is told so once, and then poll() fails with
+/// source_fatal, as it does where the lead is lost. Thread-safety: as source.
+class slot_source final : public source {
+ public:
+  /// `turn` is called at each poll(); false ends the session.
+  slot_source(source& of, std::function<bool()> turn) : of_{of}, turn_{std::move(turn)} {}
+
+  [[nodiscard]] result<std::string> cluster_id(std::chrono::milliseconds timeout) override {
+    return of_.cluster_id(timeout);
+  }
+  [[nodiscard]] result<std::vector<topic_partition>> partitions(std::span<const std::string> topics,
+                                                                std::chrono::milliseconds timeout) override {
+    return of_.partitions(topics, timeout);
+  }
+  [[nodiscard]] result<std::vector<committed_offset>> committed(std::span<const topic_partition> of,
+                                                                std::chrono::milliseconds timeout) override {
+    return of_.committed(of, timeout);
+  }
+  /// None: the others follow the log, and read nothing.
+  [[nodiscard]] result<std::vector<group_member>> members(std::chrono::milliseconds) override {
+    return std::vector<group_member>{};
+  }
+  [[nodiscard]] result<log_bounds> bounds(const topic_partition& of,
+                                          std::chrono::milliseconds timeout) override {
+    return of_.bounds(of, timeout);
+  }
+  [[nodiscard]] result<std::optional<owned_record>> read_at(const topic_partition& of, std::int64_t offset,
+                                                            std::chrono::milliseconds timeout) override {
+    return of_.read_at(of, offset, timeout);
+  }
+
+  /// The group is joined already: the assignment follows.
+  [[nodiscard]] result<void> join(std::span<const std::string> topics) override;
+  [[nodiscard]] result<void> assign(std::span<const position> positions) override {
+    return of_.assign(positions);
+  }
+  [[nodiscard]] result<void> unassign() override;
+  [[nodiscard]] result<void> pause(std::span<const topic_partition> of) override { return of_.pause(of); }
+  [[nodiscard]] result<void> resume(std::span<const topic_partition> of) override { return of_.resume(of); }
+  [[nodiscard]] result<polled> poll(std::size_t max_records, std::chrono::milliseconds timeout) override;
+  void wake() noexcept override { of_.wake(); }
+  [[nodiscard]] result<void> commit(std::span<const commit_request> all) override { return of_.commit(all); }
+  [[nodiscard]] result<void> commit_and_wait(std::span<const commit_request> all,
+                                             std::chrono::milliseconds timeout) override {
+    return of_.commit_and_wait(all, timeout);
+  }
+  [[nodiscard]] std::optional<std::int64_t> known_end(const topic_partition& of) const override {
+    return of_.known_end(of);
+  }
+  void ask_bounds(std::span<const topic_partition> all) override { of_.ask_bounds(all); }
+  [[nodiscard]] std::optional<complaint> take_complaint() override { return of_.take_complaint(); }
+  [[nodiscard]] std::size_t queued_bytes() const noexcept override { return of_.queued_bytes(); }
+  /// The group's client is not this session's to close.
+  void close(std::chrono::milliseconds) noexcept override {}
+
+  /// The group took the slot back, and was answered.
+  [[nodiscard]] bool was_given_back() const noexcept { return given_back_; }
+  /// The group took the slot back, and was not answered: the session ended before.
+  [[nodiscard]] bool owes_answer() const noexcept { return is_revoked_ && !given_back_; }
+
+ private:
+  source& of_;
+  std::function<bool()> turn_;
+  std::vector<topic_partition> inputs_;
+  bool is_told_{false};  ///< of the assignment
+  bool is_revoked_{false};
+  bool given_back_{false};
+};
+
+}  // namespace ratchet

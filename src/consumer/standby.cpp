@@ -1,0 +1,161 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/standby.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "ports/error_class.hpp"
+
+namespace ratchet {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_poll_timeout{100};
+/// While there is more of the log at hand, the group is only looked at.
+constexpr milliseconds k_no_wait{0};
+constexpr milliseconds k_log_wait{5};
+constexpr milliseconds k_claim_timeout{5'000};
+
+[[nodiscard]] session_result lost_client(std::error_code code, const char* what) {
+  return {session_end::client_lost, problem{code, what, "", {}}};
+}
+
+}  // namespace
+
+standby::standby(dependencies deps)
+    : deps_{std::move(deps)}, slot_{deps_.settings.replicate->topic, partition_id{0}} {
+  deps_.store.log().on_progress([this] { deps_.source.wake(); });
+}
+
+standby::~standby() {
+  deps_.store.log().on_progress({});
+}
+
+turn_result<> standby::wait_for_lead() {
+  tell(deps_.log, log_kind::standby_following, "following the replicated log `{}` behind step {}",
+       slot_.topic, deps_.store.last_step());
+  shown_.reset();
+  for (;;) {
+    RATCHET_TRY(turn());
+    if (deps_.store.slot().leads()) return take_lead();
+  }
+}
+
+turn_result<> standby::take_lead() {
+  if (const auto led = deps_.store.lead(); !led) return store_failed(led.error());
+  const replicate::log_position& at = deps_.store.slot().position();
+  tell(deps_.log, log_kind::lead_taken, "this instance owns the state: epoch {}.{} of the log `{}`, step {}",
+       at.epoch.generation, at.epoch.attempt, slot_.topic, at.step);
+  return go_on();
+}
+
+turn_result<> standby::turn() {
+  deps_.meter.beat();
+  if (deps_.stop != nullptr && deps_.stop->load(std::memory_order_relaxed))
+    return session_result{session_end::drained, std::nullopt};
+  RATCHET_TRY(follow());
+  const bool is_idle = joined_ && !deps_.store.slot().is_under_way();
+  if (!is_idle) deps_.store.slot().wait(k_log_wait);
+  const auto got = deps_.source.poll(1, is_idle ? k_poll_timeout : k_no_wait);
+  if (!got) return lost_client(got.error(), "the Kafka client failed");
+  for (const source_notice& n : got.value().notices) {
+    RATCHET_TRY(on_notice(n));
+  }
+  if (deps_.store.slot().awaits_claim()) return claim();
+  show();
+  return go_on();
+}
+
+turn_result<> standby::follow() {
+  const auto done = deps_.store.turn();
+  if (auto refused = deps_.store.slot().refused())
+    return session_result{session_end::refused, std::move(refused)};
+  if (!done && !passes(classify(done.error()))) return store_failed(done.error());
+  if (!done) {
+    tell_of_trouble(done.error());
+    return go_on();
+  }
+  // A member may be given the slot at once, so it joins when nothing is left to read.
+  if (joined_ || !deps_.store.slot().is_at_end()) return go_on();
+  if (const auto joined = deps_.source.join(std::array{slot_.topic}); !joined)
+    return lost_client(joined.error(), "the consumer group cannot be joined");
+  joined_ = true;
+  tell(deps_.log, log_kind::group_joining, "joining group `{}` with all of the log `{}`: step {}",
+       deps_.settings.kafka.group, slot_.topic, deps_.store.last_step());
+  return go_on();
+}
+
+turn_result<> standby::on_notice(const source_notice& n) {
+  if (const auto* a = std::get_if<notice::assigned>(&n)) {
+    const bool is_ours = std::find(a->partitions.begin(), a->partitions.end(), slot_) != a->partitions.end();
+    const auto generation = deps_.source.generation();
+    // Nothing is read meanwhile; the session answers anew, with the inputs.
+    if (const auto answered = deps_.source.assign({}); !answered)
+      return lost_client(answered.error(), "the group cannot be answered");
+    if (is_ours && !generation)
+      return lost_client(make_error_code(errc::source_fatal), "the group's generation is not known");
+    if (is_ours) deps_.store.slot().assigned(*generation);
+  }
+  if (std::holds_alternative<notice::revoked>(n)) {
+    deps_.store.slot().unassigned();
+    if (const auto answered = deps_.source.unassign(); !answered)
+      return lost_client(answered.error(), "the group cannot be answered");
+  }
+  if (const auto* t = std::get_if<notice::trouble>(&n)) tell_of_trouble(t->code);
+  if (const auto* f = std::get_if<notice::fatal>(&n)) return lost_client(f->code, "the Kafka client gave up");
+  return go_on();
+}
+
+/// The log has a fence of this generation or a later one, so the group says whether it still knows this
+/// member.
+turn_result<> standby::claim() {
+  const replicate::log_position& at = deps_.store.slot().position();
+  const commit_request asked{slot_, at.offset + 1, "ratchet2:" + deps_.settings.replicate->instance};
+  const auto taken = deps_.source.commit_and_wait(std::span{&asked, 1}, k_claim_timeout);
+  if (taken) {
+    deps_.store.slot().claim_answered(true);
+  } else if (classify(taken.error()) == error_class::moved_on) {
+    deps_.store.slot().claim_answered(false);
+  } else {
+    tell_of_trouble(taken.error());  // it is asked again
+  }
+  return go_on();
+}
+
+void standby::stand_by_again(bool given_back, bool owes_answer) {
+  tell(deps_.log, log_kind::lead_lost, "this instance owns the state no more{}",
+       given_back ? ": the group took it back" : "");
+  if (given_back || owes_answer) deps_.store.slot().unassigned();
+  deps_.store.end_lead();
+  if (given_back) return;
+  // What the group gave is still given, but not read.
+  const auto answered = owes_answer ? deps_.source.unassign() : deps_.source.assign({});
+  if (!answered) tell_of_trouble(answered.error());
+}
+
+session_result standby::store_failed(std::error_code code) const {
+  std::string why = deps_.store.failure();
+  if (why.empty()) why = code.message();
+  return {session_end::store_lost,
+          problem{code, "the log's steps cannot be written to the state: " + why, "start again", {}}};
+}
+
+void standby::tell_of_trouble(std::error_code code) {
+  if (troubles_.due(deps_.clock.steady()))
+    tell(deps_.log, log_kind::log_away, "the replicated log `{}` is not read on: {}; trying again{}",
+         slot_.topic, code.message(), troubles_.suppressed());
+}
+
+void standby::show() {
+  const std::string why =
+      joined_ ? "" : "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
+  if (shown_ == why) return;
+  shown_ = why;
+  deps_.status.set_ready(joined_, why);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,65 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "consumer/replicated_store.hpp"
+#include "consumer/turn_result.hpp"
+#include "ports/clock.hpp"
+#include "ports/source.hpp"
+#include "process/log.hpp"
+#include "ratchet/config.hpp"
+#include "telemetry/instance_status.hpp"
+#include "telemetry/run_meter.hpp"
+
+namespace ratchet {
+
+/// The time of an instance in which it does not own the slot: it follows the log, joins the group once it has
+/// all of it, and fences when the group gives it the slot. Lives as long as its client. Thread-safety: the
+/// owner's thread.
+class standby {
+ public:
+  struct dependencies {
+    const config& settings;
+    replicated_store& store;
+    ratchet::source& source;
+    const clock_port& clock;
+    instance_status& status;
+    run_meter& meter;
+    log_ptr log;
+    const std::atomic<bool>* stop{nullptr};
+  };
+  explicit standby(dependencies deps);
+  ~standby();
+  standby(const standby&) = delete;
+  standby& operator=(const standby&) = delete;
+
+  /// Comes back when this instance leads. Ends: drained, client_lost, refused, store_lost.
+  [[nodiscard]] turn_result<> wait_for_lead();
+  /// The session of an owner is over. `given_back`: the group took the slot back, and was answered.
+  /// `owes_answer`: it took it back, and was not.
+  void stand_by_again(bool given_back, bool owes_answer);
+  [[nodiscard]] bool has_joined() const noexcept { return joined_; }
+
+ private:
+  [[nodiscard]] turn_result<> turn();
+  [[nodiscard]] turn_result<> follow();
+  [[nodiscard]] turn_result<> on_notice(const source_notice&);
+  [[nodiscard]] turn_result<> claim();
+  [[nodiscard]] turn_result<> take_lead();
+  [[nodiscard]] session_result store_failed(std::error_code) const;
+  void tell_of_trouble(std::error_code);
+  void show();
+
+  dependencies deps_;
+  topic_partition slot_;
+  bool joined_{false};
+  std::optional<std::string> shown_;  ///< on the status: why it is not ready
+  log_pace troubles_;
+};
+
+}  // namespace ratchet

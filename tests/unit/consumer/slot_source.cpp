@@ -1,0 +1,59 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/slot_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include "support/fake_source.hpp"
+
+namespace ratchet::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+const std::array<std::string, 1> k_topics{"t"};
+
+struct slot_source_test : ::testing::Test {
+  slot_source_test() {
+    group.logs[at("t", 0)];
+    group.logs[at("t", 1)];
+    group.assigns_at_join = false;
+  }
+  journal calls;
+  fake_clock clock;
+  fake_source group{calls, clock};
+  bool goes_on{true};
+  slot_source from{group, [this] { return goes_on; }};
+};
+
+TEST_F(slot_source_test, a_session_is_given_all_partitions_once) {
+  ASSERT_TRUE(from.join(k_topics));
+  EXPECT_EQ(calls.count("join"), 0U) << "the group is joined already";
+  const auto first = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first.value().notices.size(), 1U);
+  EXPECT_EQ(std::get<notice::assigned>(first.value().notices.front()).partitions,
+            (std::vector<topic_partition>{at("t", 0), at("t", 1)}));
+  const auto second = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(second.value().notices.empty());
+}
+
+TEST_F(slot_source_test, the_session_ends_where_the_lead_is_lost) {
+  ASSERT_TRUE(from.join(k_topics));
+  goes_on = false;
+  EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
+  EXPECT_FALSE(from.was_given_back());
+}
+
+TEST_F(slot_source_test, followers_are_no_rivals) {
+  group.others = {{"1", "ratchet-1", "host", false}};
+  EXPECT_TRUE(from.members(milliseconds{0}).value().empty());
+}
+
+}  // namespace
+}  // namespace ratchet::testing
