@@ -75,7 +75,7 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
   // Where an event keeps some of what is stored, what came before it is missed.
   const bool supersede = may_supersede(rules.gate, reduce.traits()) && !plan.needs_snapshots;
   events = known_ones(events, plan, rows);
-  // Every failed pass cuts at least one record off, so this ends.
+  // Every failed pass ends the step earlier, so this ends.
   for (int passes = 0;; ++passes) {
     work.start();
     pass attempt{
@@ -107,6 +107,10 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
     const auto at = std::find_if(events.begin(), events.end(), [&](const decoded_event& e) {
       return *e.from->where == failure->stop->where && e.from->place() == from;
     });
+    // What follows of its partition was judged as if it had been taken, and others by that. The step ends
+    // here, and failures that were found behind it are for the next one.
+    events = events.first(static_cast<std::size_t>(at - events.begin()) + 1);
+    forget_behind(events, cuts, stops);
     cuts.push_back({at->from->where, from});
     stops.push_back(std::move(*failure->stop));
   }

@@ -56,6 +56,20 @@ TEST(failing, stops_no_partition_that_a_step_without_room_does_not_come_to) {
   ASSERT_EQ(change.stops.size(), 2U);
 }
 
+/// What came behind the stop of one partition had let in what stops the other one.
+TEST(failing, stops_no_partition_for_what_follows_from_records_that_are_not_taken) {
+  world w{folding{}, order::strict};
+  (void)w.step({{.aggregate = "b", .sequence = seq(3), .partition = 0, .offset = 0}});
+  const auto change =
+      w.step({{.aggregate = "b", .sequence = seq(1), .payload = "!", .partition = 1, .offset = 0},
+              {.aggregate = "c", .sequence = seq(1), .partition = 1, .offset = 1},
+              {.aggregate = "c", .sequence = seq(2), .payload = "!", .partition = 0, .offset = 1}});
+  EXPECT_EQ(verdicts_of(change), (verdicts{k_unhandled, k_unhandled, verdict::parked}));
+  ASSERT_EQ(change.stops.size(), 1U);
+  EXPECT_EQ(change.stops[0].where.partition, partition_id{1});
+  EXPECT_EQ(w.partition(0).next_offset, 2);
+}
+
 TEST(failing, cuts_its_partition_and_lets_the_others_go_on) {
   world w{folding{}};
   const auto change = w.step({{.aggregate = "a", .partition = 0, .offset = 0},
