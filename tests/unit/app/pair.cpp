@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "unit/app/pair_world.hpp"
@@ -96,12 +98,14 @@ TEST(pair, what_is_not_confirmed_is_not_told) {
   cluster c;
   produce(c, 20);
   instance first{c, "ratchet-0"};
+  first.change = [](config& of) { of.state.commit_interval = std::chrono::milliseconds{1}; };
   int polls = 0;
   memory_slot_log* log = nullptr;
   const auto failed = first.run(
       [&](pair_source& s, std::atomic<bool>& stop) {
         // Behind the claim the brokers take records, and acknowledge none.
         if (c.committed.contains(pair_support::k_input)) log->lands = false;
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});  // so that commits come to be due
         if (++polls < 60) return;
         s.kill();
         stop = true;
