@@ -90,15 +90,14 @@ struct spelled {
     const bool is_plain = folded(rest.front()) == folded(c);
     const spelled other = spelled_at(rest);
     const bool is_other = other.size > 0 && folded(other.byte) == folded(c);
-    if (is_plain && (plain_first || !is_other)) {
+    const bool is_space = c == ' ' && rest.front() == '+';
+    if (is_space || (is_plain && (plain_first || !is_other))) {
       ++at;
     } else if (is_other) {
       at += other.size;
     } else if (rest.size() < k_longest_spelling && at >= k_shortest &&
                (rest.front() == '%' || rest.front() == '\\' || rest.front() == '&')) {
       return text.size();  // cut off within a spelling
-    } else if (c == ' ' && rest.front() == '+') {
-      ++at;
     } else {
       return 0;
     }
