@@ -30,19 +30,6 @@ constexpr int k_superseding_passes = 8;
   return stop;
 }
 
-/// Drops stops past the end of a shortened step. The step that reaches those records finds the failure again;
-/// kept, a stop would halt the partition in front of good records.
-void forget_behind(std::span<const decoded_event> events, std::vector<cut>& cuts,
-                   std::vector<partition_stop>& stops) {
-  const auto is_gone = [&](const topic_partition& where, event_place place) {
-    return std::none_of(events.begin(), events.end(), [&](const decoded_event& e) {
-      return *e.from->where == where && e.from->place() == place;
-    });
-  };
-  std::erase_if(cuts, [&](const cut& c) { return is_gone(*c.where, c.from); });
-  std::erase_if(stops, [&](const partition_stop& s) { return is_gone(s.where, s.place()); });
-}
-
 /// The events up to the first whose aggregate was not looked up.
 std::span<const decoded_event> known_ones(std::span<const decoded_event> events, const step_plan& plan,
                                           const step_rows& rows) {
@@ -70,36 +57,31 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
                        std::span<const decoded_event> events, const step_plan& plan, const step_rows& rows,
                        timestamp now, const has_had_its_time& is_over) {
   work_meter work{is_over};
-  std::vector<cut> cuts;
-  std::vector<partition_stop> stops;
+  std::optional<partition_stop> stop;  // before the last event, which is not taken then
   // Where an event keeps some of what is stored, what came before it is missed.
   const bool supersede = may_supersede(rules.gate, reduce.traits()) && !plan.needs_snapshots;
   events = known_ones(events, plan, rows);
-  // Every failed pass ends the step earlier, so this ends.
+  // Every failed pass takes less than the one before it, so this ends.
   for (int passes = 0;; ++passes) {
     work.start();
     pass attempt{
         rules, reduce, before, events, plan, rows, now, work, supersede && passes < k_superseding_passes};
-    std::optional<pass_failure> failure = attempt.run(cuts);
+    std::optional<pass_failure> failure = attempt.run(stop.has_value());
     if (!failure) {
       stream_change change = attempt.take(before);
-      // A partition stops at its first failure only.
-      std::erase_if(stops, [&](const partition_stop& s) {
-        return std::any_of(cuts.begin(), cuts.end(),
-                           [&](const cut& c) { return *c.where == s.where && c.from < s.place(); });
-      });
-      change.stops.insert(change.stops.end(), std::make_move_iterator(stops.begin()),
-                          std::make_move_iterator(stops.end()));
+      if (stop) change.stops.push_back(std::move(*stop));
       return change;
     }
+    // A step that ends earlier leaves the stop to the one that reaches its record, and finds the failure
+    // again; kept, it would halt the partition in front of good records.
     if (failure->end) {
       events = events.first(*failure->end);
-      forget_behind(events, cuts, stops);
+      stop.reset();
       continue;
     }
     if (!failure->stop && events.size() > 1) {
       events = events.first(events.size() / 2);  // the other half finds its own limit
-      forget_behind(events, cuts, stops);
+      stop.reset();
       continue;
     }
     if (!failure->stop) failure->stop = full(rules, events.front());
@@ -108,11 +90,9 @@ stream_change run_step(const stream_rules& rules, const reducer& reduce, const s
       return *e.from->where == failure->stop->where && e.from->place() == from;
     });
     // What follows of its partition was judged as if it had been taken, and others by that. The step ends
-    // here, and failures that were found behind it are for the next one.
+    // here.
     events = events.first(static_cast<std::size_t>(at - events.begin()) + 1);
-    forget_behind(events, cuts, stops);
-    cuts.push_back({at->from->where, from});
-    stops.push_back(std::move(*failure->stop));
+    stop = std::move(failure->stop);
   }
 }
 

@@ -61,18 +61,14 @@ namespace {
 
 }  // namespace
 
-partition_in_step& pass::partition_of(const decoded_event& e, std::span<const cut> cuts) {
+partition_in_step& pass::partition_of(const decoded_event& e) {
   const topic_partition* where = e.from->where;
   for (partition_in_step& p : partitions_) {
     if (p.where == where) return p;
   }
   const auto known = change_.after.partitions.find(*where);
   partition_state* state = known == change_.after.partitions.end() ? nullptr : &known->second;
-  partition_in_step p{.where = where, .state = state, .cut_at = {}};
-  for (const cut& c : cuts) {
-    if (*c.where == *where) p.cut_at = p.cut_at ? std::min(*p.cut_at, c.from) : c.from;
-  }
-  partitions_.push_back(p);
+  partitions_.push_back({.where = where, .state = state});
   return partitions_.back();
 }
 
@@ -87,7 +83,7 @@ partition_state& pass::state_of(partition_in_step& partition) {
   return *partition.state;
 }
 
-std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
+std::optional<pass_failure> pass::run(bool without_last) {
   for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
     const auto& row = rows_.aggregates[i];
     if (row) {
@@ -99,7 +95,7 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
   floors_.resize(events_.size());
   reached_gate_.resize(events_.size());
   floor_.emplace(change_.after, rules_.window);
-  decide_all(cuts);
+  decide_all(without_last);
   keep_up_retention(rules_, change_.after);
   if (auto failed = apply_all()) return failed;
   if (any_wait_) {
@@ -109,7 +105,8 @@ std::optional<pass_failure> pass::run(std::span<const cut> cuts) {
   return std::nullopt;
 }
 
-void pass::decide_all(std::span<const cut> cuts) {
+void pass::decide_all(bool without_last) {
+  const std::size_t taken = events_.size() - (without_last ? 1 : 0);
   partition_in_step* partition = nullptr;
   change_.looked_at = events_.size();
   const bool gaps_grow_old = rules_.gate.order == order::strict && rules_.gap.policy != gap_policy::wait;
@@ -120,9 +117,8 @@ void pass::decide_all(std::span<const cut> cuts) {
   for (std::uint32_t i = 0; i < events_.size(); ++i) {
     const decoded_event& e = events_[i];
     floors_[i] = change_.after.floor;
-    if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e, cuts);
-    if (partition->cut_at && e.from->place() >= *partition->cut_at) partition->stopped = true;
-    if (!partition->stopped) handle(i, *partition);
+    if (partition == nullptr || partition->where != e.from->where) partition = &partition_of(e);
+    if (i < taken && !partition->stopped) handle(i, *partition);
     if (!gaps_grow_old || has_no_time(rules_, change_.after.floor)) continue;
     if (had_time && *stream_time() - rules_.gap.timeout < *oldest_gap) continue;
     // From here on a gap may be too old, and that is to be judged first.

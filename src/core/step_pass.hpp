@@ -16,17 +16,10 @@
 
 namespace ratchet {
 
-/// Where a partition's events end for this step, because one of them failed.
-struct cut {
-  const topic_partition* where{nullptr};
-  event_place from;
-};
-
 /// A partition during one pass over the batch.
 struct partition_in_step {
   const topic_partition* where{nullptr};
   partition_state* state{nullptr};  ///< null until a record of a partition that is new was handled
-  std::optional<event_place> cut_at;
   bool stopped{false};
 };
 
@@ -61,9 +54,9 @@ struct pass_failure {
   /// Neither: more would have to wait than may.
 };
 
-/// One pass over the batch, with the partitions cut where earlier passes saw a reducer fail. A pass that sees
-/// another failure ends early and is thrown away whole: the next one decides as if the cut records had not
-/// been read.
+/// One pass over the batch, without its last event where an earlier pass saw a reducer fail at it. A pass
+/// that sees another failure ends early and is thrown away whole: the next one decides as if the records from
+/// there on had not been read.
 class pass {
  public:
   pass(const stream_rules& rules, const reducer& reduce, const stream_state& before,
@@ -96,13 +89,13 @@ class pass {
   }
 
   /// Why this pass cannot stand, or none.
-  [[nodiscard]] std::optional<pass_failure> run(std::span<const cut> cuts);
+  [[nodiscard]] std::optional<pass_failure> run(bool without_last);
   [[nodiscard]] stream_change take(const stream_state& before);
 
  private:
-  [[nodiscard]] partition_in_step& partition_of(const decoded_event&, std::span<const cut>);
+  [[nodiscard]] partition_in_step& partition_of(const decoded_event&);
   [[nodiscard]] partition_state& state_of(partition_in_step&);
-  void decide_all(std::span<const cut>);
+  void decide_all(bool without_last);
   void handle(std::uint32_t index, partition_in_step&);
   void move_floor(const decoded_event&, partition_state&);
   /// What is to be told of the record's time.
