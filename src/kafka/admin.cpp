@@ -15,17 +15,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-struct admin_deleter {
-  void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
-  void operator()(rd_kafka_DeleteTopic_t* p) const noexcept { rd_kafka_DeleteTopic_destroy(p); }
-  void operator()(rd_kafka_NewPartitions_t* p) const noexcept { rd_kafka_NewPartitions_destroy(p); }
-  void operator()(rd_kafka_ConfigResource_t* p) const noexcept { rd_kafka_ConfigResource_destroy(p); }
-  void operator()(rd_kafka_DeleteRecords_t* p) const noexcept { rd_kafka_DeleteRecords_destroy(p); }
-  void operator()(rd_kafka_AclBinding_t* p) const noexcept { rd_kafka_AclBinding_destroy(p); }
-};
-template <class T>
-using admin_handle = std::unique_ptr<T, admin_deleter>;
-
 result<std::shared_ptr<kafka_client>> connect(const std::string& brokers) {
   auto made = kafka_client::make(
       RD_KAFKA_PRODUCER,
@@ -33,18 +22,6 @@ result<std::shared_ptr<kafka_client>> connect(const std::string& brokers) {
       std::make_shared<client_callbacks>());
   if (!made) return made.error().code;
   return std::move(made).value();
-}
-
-result<void> outcome(rd_kafka_resp_err_t code) {
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
-result<void> outcome_of_topics(const rd_kafka_topic_result_t* const* topics, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    RATCHET_TRY(outcome(rd_kafka_topic_result_error(topics[i])));
-  }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 bool has_leaders(const rd_kafka_metadata_t& metadata, int partitions) {
@@ -77,23 +54,8 @@ result<void> create_topic(const std::string& brokers, const std::string& topic, 
                           std::chrono::milliseconds timeout) {
   const auto deadline = clock::now() + timeout;
   RATCHET_TRY(auto&& client, connect(brokers));
-  std::array<char, 256> text{};
-  const admin_handle<rd_kafka_NewTopic_t> wanted{
-      rd_kafka_NewTopic_new(topic.c_str(), partitions, 1, text.data(), text.size())};
-  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
-  for (const auto& [name, value] : config) {
-    RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), name.c_str(), value.c_str())));
-  }
-  const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
-  rd_kafka_NewTopic_t* list[] = {wanted.get()};
-  rd_kafka_CreateTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
-  std::size_t count = 0;
-  const auto* topics =
-      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
-  RATCHET_TRY(outcome_of_topics(topics, count));
+  constexpr int k_replicas = 1;
+  RATCHET_TRY(request_topic(client, topic, partitions, k_replicas, config, timeout));
   return wait_for_leaders(client, topic, partitions, deadline);
 }
 
@@ -106,11 +68,11 @@ result<void> delete_topic(const std::string& brokers, const std::string& topic,
   rd_kafka_DeleteTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* topics =
       rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.get()), &count);
-  return outcome_of_topics(topics, count);
+  return to_result(topics, count);
 }
 
 result<void> add_partitions(const std::string& brokers, const std::string& topic, int partitions,
@@ -126,11 +88,11 @@ result<void> add_partitions(const std::string& brokers, const std::string& topic
   rd_kafka_CreatePartitions(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* topics =
       rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event.get()), &count);
-  RATCHET_TRY(outcome_of_topics(topics, count));
+  RATCHET_TRY(to_result(topics, count));
   return wait_for_leaders(client, topic, partitions, deadline);
 }
 
@@ -141,18 +103,18 @@ result<void> set_topic_config(const std::string& brokers, const std::string& top
   const admin_handle<rd_kafka_ConfigResource_t> wanted{
       rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str())};
   for (const auto& [name, value] : config) {
-    RATCHET_TRY(outcome(rd_kafka_ConfigResource_set_config(wanted.get(), name.c_str(), value.c_str())));
+    RATCHET_TRY(to_result(rd_kafka_ConfigResource_set_config(wanted.get(), name.c_str(), value.c_str())));
   }
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeout};
   rd_kafka_ConfigResource_t* list[] = {wanted.get()};
   rd_kafka_AlterConfigs(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* done =
       rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event.get()), &count);
-  return count == 1 ? outcome(rd_kafka_ConfigResource_error(done[0]))
+  return count == 1 ? to_result(rd_kafka_ConfigResource_error(done[0]))
                     : result<void>{errc::source_unavailable};
 }
 
@@ -167,9 +129,9 @@ result<void> delete_records(const std::string& brokers, const topic_partition& w
   rd_kafka_DeleteRecords(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
-  return done->cnt == 1 ? outcome(done->elems[0].err) : result<void>{errc::source_unavailable};
+  return done->cnt == 1 ? to_result(done->elems[0].err) : result<void>{errc::source_unavailable};
 }
 
 namespace {
@@ -197,12 +159,12 @@ result<void> grant(const std::string& brokers, const acl_rule& rule, std::chrono
   rd_kafka_CreateAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* results =
       rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event.get()), &count);
   for (std::size_t i = 0; i < count; ++i) {
-    RATCHET_TRY(outcome(rd_kafka_error_code(rd_kafka_acl_result_error(results[i]))));
+    RATCHET_TRY(to_result(rd_kafka_error_code(rd_kafka_acl_result_error(results[i]))));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
@@ -219,12 +181,12 @@ result<void> revoke(const std::string& brokers, const acl_rule& rule, std::chron
   rd_kafka_DeleteAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
   const auto event = asked.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* results =
       rd_kafka_DeleteAcls_result_responses(rd_kafka_event_DeleteAcls_result(event.get()), &count);
   for (std::size_t i = 0; i < count; ++i) {
-    RATCHET_TRY(outcome(rd_kafka_error_code(rd_kafka_DeleteAcls_result_response_error(results[i]))));
+    RATCHET_TRY(to_result(rd_kafka_error_code(rd_kafka_DeleteAcls_result_response_error(results[i]))));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

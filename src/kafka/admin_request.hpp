@@ -3,11 +3,27 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "kafka/client.hpp"
+#include "ratchet/error.hpp"
 
 namespace ratchet {
+
+struct admin_deleter {
+  void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
+  void operator()(rd_kafka_DeleteTopic_t* p) const noexcept { rd_kafka_DeleteTopic_destroy(p); }
+  void operator()(rd_kafka_NewPartitions_t* p) const noexcept { rd_kafka_NewPartitions_destroy(p); }
+  void operator()(rd_kafka_ConfigResource_t* p) const noexcept { rd_kafka_ConfigResource_destroy(p); }
+  void operator()(rd_kafka_DeleteRecords_t* p) const noexcept { rd_kafka_DeleteRecords_destroy(p); }
+  void operator()(rd_kafka_AclBinding_t* p) const noexcept { rd_kafka_AclBinding_destroy(p); }
+};
+/// What is asked for.
+template <class T>
+using admin_handle = std::unique_ptr<T, admin_deleter>;
 
 /// One request of librdkafka's admin API: its options with the time-outs, and the queue that its answer comes
 /// to.
@@ -28,5 +44,17 @@ struct admin_request {
   kafka_handle<rd_kafka_AdminOptions_t> options;
   kafka_handle<rd_kafka_queue_t> queue;
 };
+
+/// What a broker said of a part of a request.
+[[nodiscard]] result<void> to_result(rd_kafka_resp_err_t);
+/// What brokers said of topics.
+[[nodiscard]] result<void> to_result(const rd_kafka_topic_result_t* const* topics, std::size_t count);
+
+/// Asks for a topic with these settings. The brokers answer before every one of them has heard of it.
+/// Errors: source_unavailable, where no answer came in time; those of the brokers.
+[[nodiscard]] result<void> request_topic(const std::shared_ptr<kafka_client>&, const std::string& topic,
+                                         int partitions, int replicas,
+                                         const std::map<std::string, std::string>& config,
+                                         std::chrono::milliseconds timeout);
 
 }  // namespace ratchet

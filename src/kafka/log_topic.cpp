@@ -2,7 +2,6 @@
 #include "kafka/log_topic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <map>
@@ -20,15 +19,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* k_settings[][2] = {
-    {"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}};
-
-struct admin_deleter {
-  void operator()(rd_kafka_NewTopic_t* p) const noexcept { rd_kafka_NewTopic_destroy(p); }
-  void operator()(rd_kafka_ConfigResource_t* p) const noexcept { rd_kafka_ConfigResource_destroy(p); }
+/// So that Kafka deletes nothing of it.
+struct kept_setting {
+  const char* name;
+  const char* wanted;
+  std::string log_topic::*found;
 };
-template <class T>
-using admin_handle = std::unique_ptr<T, admin_deleter>;
+constexpr kept_setting k_settings[] = {{"cleanup.policy", "delete", &log_topic::cleanup_policy},
+                                       {"retention.ms", "-1", &log_topic::retention_ms},
+                                       {"retention.bytes", "-1", &log_topic::retention_bytes}};
 
 result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
   kafka_properties settings = producer_settings(config);
@@ -38,14 +37,16 @@ result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
   return std::move(made).value();
 }
 
-[[nodiscard]] result<void> outcome(rd_kafka_resp_err_t code) {
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(code));
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
-}
-
 /// At least two of them must have a record before it is acknowledged, where there are two.
 [[nodiscard]] int least_in_sync(int replicas) {
   return std::min(replicas, 2);
+}
+
+/// As Kafka's tools take them.
+[[nodiscard]] std::map<std::string, std::string> settings_to_make(int replicas) {
+  std::map<std::string, std::string> all{{"min.insync.replicas", std::to_string(least_in_sync(replicas))}};
+  for (const kept_setting& s : k_settings) all[s.name] = s.wanted;
+  return all;
 }
 
 /// Its partitions and replicas; none: it is not there.
@@ -53,13 +54,13 @@ result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
                                                        const std::string& topic, milliseconds timeout) {
   const kafka_handle<rd_kafka_topic_t> handle{rd_kafka_topic_new(client->get(), topic.c_str(), nullptr)};
   const rd_kafka_metadata_t* raw = nullptr;
-  RATCHET_TRY(outcome(rd_kafka_metadata(client->get(), 0, handle.get(), &raw, to_ms(timeout))));
+  RATCHET_TRY(to_result(rd_kafka_metadata(client->get(), 0, handle.get(), &raw, to_ms(timeout))));
   const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
   if (metadata->topic_cnt != 1) return errc::source_unavailable;
   const rd_kafka_metadata_topic& found = metadata->topics[0];
   if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || found.err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
     return std::optional<log_topic>{};
-  RATCHET_TRY(outcome(found.err));
+  RATCHET_TRY(to_result(found.err));
   log_topic out;
   out.partitions = found.partition_cnt;
   for (int i = 0; i < found.partition_cnt; ++i)
@@ -76,12 +77,12 @@ result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
   rd_kafka_DescribeConfigs(client->get(), list, 1, request.options.get(), request.queue.get());
   const auto event = request.answer();
   if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
   std::size_t count = 0;
   const auto* found =
       rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count);
   if (count != 1) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_ConfigResource_error(found[0])));
+  RATCHET_TRY(to_result(rd_kafka_ConfigResource_error(found[0])));
   std::map<std::string, std::string> all;
   const auto* entries = rd_kafka_ConfigResource_configs(found[0], &count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,9 +104,7 @@ result<std::optional<log_topic>> find_log_topic(const kafka_config& config, cons
     const auto at = set.find(name);
     return at == set.end() ? std::string{} : at->second;
   };
-  found->cleanup_policy = value("cleanup.policy");
-  found->retention_ms = value("retention.ms");
-  found->retention_bytes = value("retention.bytes");
+  for (const kept_setting& s : k_settings) (*found).*s.found = value(s.name);
   const std::string least = value("min.insync.replicas");
   std::from_chars(least.data(), least.data() + least.size(), found->min_insync_replicas);
   return found;
@@ -114,38 +113,18 @@ result<std::optional<log_topic>> find_log_topic(const kafka_config& config, cons
 result<void> make_log_topic(const kafka_config& config, const std::string& topic, int replicas,
                             milliseconds timeout) {
   RATCHET_TRY(const auto client, connect(config));
-  std::array<char, 256> text{};
-  const admin_handle<rd_kafka_NewTopic_t> wanted{
-      rd_kafka_NewTopic_new(topic.c_str(), 1, replicas, text.data(), text.size())};
-  if (wanted == nullptr) return kafka_error(RD_KAFKA_RESP_ERR__INVALID_ARG);
-  for (const auto& [name, value] : k_settings) {
-    RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), name, value)));
-  }
-  RATCHET_TRY(outcome(rd_kafka_NewTopic_set_config(wanted.get(), "min.insync.replicas",
-                                                   std::to_string(least_in_sync(replicas)).c_str())));
-  const admin_request request{client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout};
-  rd_kafka_NewTopic_t* list[] = {wanted.get()};
-  rd_kafka_CreateTopics(client->get(), list, 1, request.options.get(), request.queue.get());
-  const auto event = request.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(outcome(rd_kafka_event_error(event.get())));
-  std::size_t count = 0;
-  const auto* made =
-      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
-  if (count != 1) return errc::source_unavailable;
-  return outcome(rd_kafka_topic_result_error(made[0]));
+  constexpr int k_partitions = 1;
+  return request_topic(client, topic, k_partitions, replicas, settings_to_make(replicas), timeout);
 }
 
 std::vector<std::string> wrong_settings(const log_topic& t) {
   std::vector<std::string> wrong;
   if (t.partitions != 1)
     wrong.push_back("one partition, it has " + std::to_string(t.partitions) + " (use another topic)");
-  const auto check = [&wrong](const std::string& name, const std::string& wanted, const std::string& found) {
-    if (found != wanted) wrong.push_back(name + "=" + wanted + ", it has " + found);
-  };
-  check("cleanup.policy", "delete", t.cleanup_policy);
-  check("retention.ms", "-1", t.retention_ms);
-  check("retention.bytes", "-1", t.retention_bytes);
+  for (const kept_setting& s : k_settings) {
+    if (t.*s.found != s.wanted)
+      wrong.push_back(std::string{s.name} + "=" + s.wanted + ", it has " + t.*s.found);
+  }
   return wrong;
 }
 
@@ -168,7 +147,7 @@ std::string command_to_make(const kafka_config& config, const std::string& topic
   std::string text = "kafka-topics.sh --bootstrap-server " + join_brokers(config.brokers) +
                      " --create --topic " + topic + " --partitions 1 --replication-factor " +
                      std::to_string(replicas);
-  for (const auto& [name, value] : k_settings) text += std::string{" --config "} + name + "=" + value;
+  for (const kept_setting& s : k_settings) text += std::string{" --config "} + s.name + "=" + s.wanted;
   return text + " --config min.insync.replicas=" + std::to_string(least_in_sync(replicas));
 }
 
