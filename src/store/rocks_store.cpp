@@ -136,17 +136,15 @@ class rocks_store final : public store, public replica {
       writes_.fail(batch.error().message());
       return batch.error();
     }
-    if (step.change != store_change{}) {
-      row_sink to{*db_, *batch.assume_value()};
-      put_store_change(to, known_, step.change);
-    }
+    row_sink rows{*db_, *batch.assume_value()};
+    std::optional<catalog> known_then = put_change(rows, step.change);
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
         note_floor(step.step, part.stream, *part.change->after.floor);
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (std::exchange(is_unwritten_, false)) note_started();
-    if (step.change != store_change{}) known_ = known_after(known_, step.change);
+    if (known_then) known_ = std::move(*known_then);
     known_.outbox = std::move(outbox_after);
     last_step_.store(step.step, std::memory_order_release);
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -327,6 +325,14 @@ class rocks_store final : public store, public replica {
   [[nodiscard]] bool remembers(stream_slot in) const { return !is_stale_ && memory_.contains(in); }
   [[nodiscard]] std::uint64_t position_step() const { return known_.position ? known_.position->step : 0; }
 
+  /// What is known once it is written; none: as before. Most steps change nothing of it, and it is large.
+  [[nodiscard]] std::optional<catalog> put_change(row_sink& to, const store_change& change) const {
+    if (change == store_change{}) return std::nullopt;
+    std::optional<catalog> after = known_after(known_, change);
+    put_store_change(to, known_, *after, change);
+    return after;
+  }
+
   /// A step of a replica: its rows wait for the log.
   result<void> decide(const step_batch& step, outbox_lanes outbox_after) {
     // What else a store knows of itself is local.
@@ -341,8 +347,7 @@ class rocks_store final : public store, public replica {
       return built.error();
     }
     row_sink to{rows};
-    put_store_change(to, known_, step.change);
-    known_ = known_after(known_, step.change);
+    if (auto known_then = put_change(to, step.change)) known_ = std::move(*known_then);
     known_.outbox = std::move(outbox_after);
     pending_.add(step.step, std::make_shared<const std::string>(rows.release()));
     last_step_.store(step.step, std::memory_order_release);

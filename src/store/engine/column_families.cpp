@@ -307,23 +307,30 @@ result<void> database::for_each(const rocksdb::ReadOptions& options, family f, c
                                 const std::function<result<bool>(std::string_view, std::string_view)>& visit,
                                 std::string_view from) const {
   if (!handle(f)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return visit_prefix(
+      options, prefix, from,
+      [&](const rocksdb::ReadOptions& bounded) {
+        return std::unique_ptr<rocksdb::Iterator>{db_->NewIterator(bounded, handle(f))};
+      },
+      visit);
+}
+
+result<void> visit_prefix(
+    const rocksdb::ReadOptions& options, const std::string& prefix, std::string_view from,
+    const std::function<std::unique_ptr<rocksdb::Iterator>(const rocksdb::ReadOptions&)>& iterate,
+    const std::function<result<bool>(std::string_view, std::string_view)>& visit) {
   rocksdb::ReadOptions bounded = options;
   const std::string end = layout::end_of_prefix(prefix);
   const rocksdb::Slice upper{end};
   if (!end.empty()) bounded.iterate_upper_bound = &upper;
   bounded.fill_cache = false;
   bounded.total_order_seek = true;
-  const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(bounded, handle(f))};
-  return visit_rows(*at, from.empty() ? std::string_view{prefix} : from, visit);
-}
-
-result<void> visit_rows(rocksdb::Iterator& at, std::string_view from,
-                        const std::function<result<bool>(std::string_view, std::string_view)>& visit) {
-  for (at.Seek(from); at.Valid(); at.Next()) {
-    RATCHET_TRY(const bool more, visit(at.key().ToStringView(), at.value().ToStringView()));
+  const std::unique_ptr<rocksdb::Iterator> at = iterate(bounded);
+  for (at->Seek(from.empty() ? std::string_view{prefix} : from); at->Valid(); at->Next()) {
+    RATCHET_TRY(const bool more, visit(at->key().ToStringView(), at->value().ToStringView()));
     if (!more) break;
   }
-  if (!at.status().ok()) return read_error(at.status());
+  if (!at->status().ok()) return read_error(at->status());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

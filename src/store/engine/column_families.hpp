@@ -88,10 +88,11 @@ class database {
   bool complete_{false};
 };
 
-/// Seeks `from` and visits what follows, as database::for_each() does.
-[[nodiscard]] result<void> visit_rows(
-    rocksdb::Iterator&, std::string_view from,
-    const std::function<result<bool>(std::string_view key, std::string_view value)>& visit);
+/// What database::for_each() does, over the iterator that `iterate` makes with the options of the walk.
+[[nodiscard]] result<void> visit_prefix(
+    const rocksdb::ReadOptions&, const std::string& prefix, std::string_view from,
+    const std::function<std::unique_ptr<rocksdb::Iterator>(const rocksdb::ReadOptions&)>& iterate,
+    const std::function<result<bool>(std::string_view, std::string_view)>& visit);
 
 /// state_damaged for a corruption, else the code of RocksDB.
 [[nodiscard]] std::error_code read_error(const rocksdb::Status&) noexcept;

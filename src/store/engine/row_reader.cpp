@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "store/engine/pending_iterator.hpp"
-#include "store/layout/layout.hpp"
 
 namespace ratchet {
 
@@ -30,14 +29,8 @@ result<void> row_reader::for_each(
     const std::function<result<bool>(std::string_view, std::string_view)>& visit,
     std::string_view from) const {
   if (!is_pending(f)) return db_->for_each(options, f, prefix, visit, from);
-  rocksdb::ReadOptions bounded = options;
-  const std::string end = layout::end_of_prefix(prefix);
-  const rocksdb::Slice upper{end};
-  if (!end.empty()) bounded.iterate_upper_bound = &upper;
-  bounded.fill_cache = false;
-  bounded.total_order_seek = true;
-  const auto at = iterate(bounded, f);
-  return visit_rows(*at, from.empty() ? std::string_view{prefix} : from, visit);
+  return visit_prefix(
+      options, prefix, from, [&](const rocksdb::ReadOptions& bounded) { return iterate(bounded, f); }, visit);
 }
 
 void row_reader::get_stored(family f, std::size_t count, const rocksdb::Slice* keys,

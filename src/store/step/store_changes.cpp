@@ -19,8 +19,7 @@ catalog known_after(const catalog& known, const store_change& change) {
   return after;
 }
 
-void put_store_change(row_sink& to, const catalog& known, const store_change& change) {
-  const catalog after = known_after(known, change);
+void put_store_change(row_sink& to, const catalog& known, const catalog& after, const store_change& change) {
   if (after.outbox_epoch != known.outbox_epoch) {
     to.put(family::standard, layout::outbox_epoch_key(), layout::encode_outbox_epoch(after.outbox_epoch));
   }
