@@ -26,6 +26,7 @@
 #include "pipeline/audit_rows.hpp"
 #include "ports/error_class.hpp"
 #include "ports/thread_edge.hpp"
+#include "process/refusal_of_thread.hpp"
 #include "reports/table_reading.hpp"
 #include "store/engine/open_files.hpp"
 #include "store/files/private_directory.hpp"
@@ -37,18 +38,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds k_leave_patience{400};
-constexpr std::chrono::milliseconds k_new_client_pause{1'000};
 constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
-
-/// None: it is not for want of a thread.
-std::optional<problem> refusal_of_thread(const std::system_error& thrown) {
-  if (thrown.code() != std::errc::resource_unavailable_try_again) return std::nullopt;
-  return problem{make_error_code(errc::io),
-                 std::string{"cannot start a thread: "} + thrown.what(),
-                 "allow this user more processes (`ulimit -u`, or TasksMax= of the service), and start again",
-                 {}};
-}
 
 }  // namespace
 

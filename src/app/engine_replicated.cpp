@@ -23,7 +23,6 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_new_client_pause{1'000};
 constexpr std::chrono::milliseconds k_topic_timeout{5'000};
 
 /// What the streams are called in the log's rows, and what their state means: replicas must agree on both.

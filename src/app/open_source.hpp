@@ -9,6 +9,9 @@
 
 namespace ratchet {
 
+/// Before a new client is made in place of one that was lost.
+inline constexpr std::chrono::milliseconds k_new_client_pause{1'000};
+
 /// Ends a client with its deadline, whichever way its session ended.
 class open_source_guard {
  public:

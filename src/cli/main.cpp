@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/sniff_command.hpp"
 #include "core/shown_text.hpp"
+#include "process/refusal_of_thread.hpp"
 #include "ratchet/error.hpp"
 
 namespace {
@@ -42,6 +43,14 @@ constexpr int k_exit_usage = 64;  // sysexits.h; CLI11 would end with 106 and th
                                ? "a command is required"
                                : e.what();
   return "ratchet: " + ratchet::shown_text(what) + "\n  -> see ratchet" + command + " --help\n";
+}
+
+/// For want of memory, for one.
+[[nodiscard]] int ended_by(const std::exception& thrown) {
+  return ratchet::report({ratchet::make_error_code(ratchet::errc::internal),
+                          std::string{"ended by an exception: "} + thrown.what(),
+                          "",
+                          {}});
 }
 
 /// `status`, or the exit code of an output that could not be written. A reader that has gone is no error.
@@ -93,17 +102,10 @@ int main(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-' && !has_command(root, argv[1])) return no_such_command(argv[1]);
     return root.exit(e) == 0 ? 0 : k_exit_usage;
   } catch (const std::system_error& thrown) {
-    const bool lacks_thread = thrown.code() == std::errc::resource_unavailable_try_again;
-    return ratchet::report(
-        {ratchet::make_error_code(lacks_thread ? ratchet::errc::io : ratchet::errc::internal),
-         std::string{lacks_thread ? "cannot start a thread: " : "ended by an exception: "} + thrown.what(),
-         lacks_thread ? "allow this user more processes (`ulimit -u`, or TasksMax= of the service)" : "",
-         {}});
-  } catch (const std::exception& thrown) {  // for want of memory, for one
-    return ratchet::report({ratchet::make_error_code(ratchet::errc::internal),
-                            std::string{"ended by an exception: "} + thrown.what(),
-                            "",
-                            {}});
+    if (const auto lacks_thread = ratchet::refusal_of_thread(thrown)) return ratchet::report(*lacks_thread);
+    return ended_by(thrown);
+  } catch (const std::exception& thrown) {
+    return ended_by(thrown);
   }
   return end_of_output(line.status);
 }

@@ -105,9 +105,12 @@ struct spelled {
   return at;
 }
 
+constexpr std::string_view k_base64_digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// With these in place of the last two digits: URLs have others there.
 [[nodiscard]] std::string base64_of(std::string_view bytes, std::string_view last_digits) {
-  std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  digits += last_digits;
+  const std::string digits = std::string{k_base64_digits.substr(0, 62)}.append(last_digits);
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t bits = 0;
@@ -121,12 +124,11 @@ struct spelled {
 
 /// Up to the first byte that is none of Base64.
 [[nodiscard]] std::string base64_decoded(std::string_view text) {
-  constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   std::uint32_t bits = 0;
   unsigned count = 0;
   for (const char c : text) {
-    const std::size_t digit = k_digits.find(c);
+    const std::size_t digit = k_base64_digits.find(c);
     if (digit == std::string_view::npos) break;
     bits = (bits << 6U | static_cast<std::uint32_t>(digit)) & 0xFFFFU;
     count += 6;
