@@ -1,8 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "core/shown_id.hpp"
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/shown_text.hpp"
@@ -35,17 +38,12 @@ std::size_t spelled_length(std::string_view id, std::size_t at) noexcept {
   return length > 1 && is_wide_space(code_point(id.substr(at))) ? length : 0;
 }
 
-std::optional<char32_t> hex_number(std::string_view digits) noexcept {
-  if (digits.empty()) return std::nullopt;
-  char32_t number = 0;
-  for (const char c : digits) {
-    const bool is_digit = c >= '0' && c <= '9';
-    const bool is_letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!is_digit && !is_letter) return std::nullopt;
-    constexpr char k_to_lower = 0x20;
-    number = number * 16U + static_cast<char32_t>(is_digit ? c - '0' : (c | k_to_lower) - 'a' + 10);
-  }
-  return number;
+std::optional<std::uint32_t> hex_number(std::string_view digits) noexcept {
+  constexpr int k_base = 16;
+  std::uint32_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, number, k_base);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional{number} : std::nullopt;
 }
 
 /// What stands for the text from `at` on, which begins with a backslash, and how long that is.

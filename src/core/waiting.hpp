@@ -46,6 +46,10 @@ struct waiting_head {
   /// Stream time when the gap below it began; a gap that shrinks keeps it. None where the stream had no time.
   std::optional<timestamp> since;
   std::optional<std::uint64_t> begins_at{};  ///< as decoded_event's
+  /// The first number that it covers.
+  [[nodiscard]] ratchet::sequence begin() const noexcept {
+    return {sequence.epoch, begins_at.value_or(sequence.number)};
+  }
   friend bool operator==(const waiting_head&, const waiting_head&) = default;
 };
 

@@ -115,7 +115,7 @@ void aggregate_backlog::take_back(const waiting_head& of) {
     entries_.insert(accepted_.extract(std::prev(accepted_.end())));
   }
   others_are_loaded_ = true;
-  const sequence begin{gone.epoch, of.begins_at.value_or(gone.number)};
+  const sequence begin = of.begin();
   const bool is_lowest_of_all = begin == sequence{};
   const sequence below = is_lowest_of_all ? begin : before(begin);
   const bool follows_skipped = !is_arrival() && !is_lowest_of_all && backlog_.was_skipped(below);
@@ -149,7 +149,7 @@ std::uint64_t aggregate_backlog::accepted_below(sequence s) const {
 /// The lowest accepted event is gone, and L moves past its number.
 void aggregate_backlog::skip_accepted(const waiting_head& of) {
   const sequence gone = of.sequence;
-  sequence from{gone.epoch, of.begins_at.value_or(gone.number)};
+  sequence from = of.begin();
   if (handled_.exists) from = std::min(gone, std::max(from, behind(handled_.number)));
   (void)add_range(backlog_.skipped, {from, gone});
   handled_ = {true, gone, std::nullopt, {}, handled_.time};

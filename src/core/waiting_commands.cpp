@@ -86,9 +86,8 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
         }
       } else if (!has_last_ || last_ < order.sequence) {
         const sequence from = first_missing_below(order.sequence);
-        const sequence begin{order.sequence.epoch, head.begins_at.value_or(order.sequence.number)};
-        if (from < begin)
-          skip_range({from, before(begin)}, ": no event came, and the event after them was skipped");
+        if (from < head.begin())
+          skip_range({from, before(head.begin())}, ": no event came, and the event after them was skipped");
         (void)add_range(backlog_.skipped, {from, order.sequence});
         drop_passed(order.sequence);
         moved_to(order.sequence, std::nullopt, {}, time_);
@@ -160,8 +159,7 @@ bool aggregate_backlog::begins_an_epoch(entries::iterator at) {
 /// Gives up numbers of the gap below the lowest event, up to this one.
 waiting_answer aggregate_backlog::skip_to(sequence to) {
   if (!is_strict() || not_accepted() == 0 || next_is_hidden()) return waiting_answer::none_waits;
-  const waiting_head& next = next_in_turn()->second.event.head;
-  const sequence begin{next.sequence.epoch, next.begins_at.value_or(next.sequence.number)};
+  const sequence begin = next_in_turn()->second.event.head.begin();
   const bool in_gap =
       to < begin && (!has_last_ || to > last_) && (has_last_ || deps_.rules.gate.first != first_number::any);
   if (!in_gap) return waiting_answer::none_waits;

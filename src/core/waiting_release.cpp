@@ -112,8 +112,7 @@ void aggregate_backlog::pass_over_gap(const char* why) {
   const auto at = next_in_turn();
   const sequence next = at->first;
   const sequence first = has_last_ ? behind(last_) : sequence{next.epoch, first_of_epoch()};
-  const std::optional<std::uint64_t> begin = at->second.event.head.begins_at;
-  const sequence to = before(begin ? sequence{next.epoch, *begin} : next);
+  const sequence to = before(at->second.event.head.begin());
   if (first <= to) {  // else L is the last number of its epoch already
     moved_to(to, std::nullopt, {}, time_);
     touch(time_here_);

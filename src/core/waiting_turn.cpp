@@ -1,0 +1,70 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+// Whose turn it is among waiting events, and what stands in the way of others.
+#include <algorithm>
+
+#include "core/aggregate_backlog.hpp"
+#include "core/sequence_range.hpp"
+
+namespace ratchet {
+
+/// Some waiting events lie between those that were loaded and those that are known by their heads alone.
+bool aggregate_backlog::next_is_hidden() const {
+  if (!last_loaded_) return false;
+  if (entries_.empty()) return true;
+  const auto& [number, lowest] = *entries_.begin();
+  return number > *last_loaded_ && !lowest.asked;
+}
+
+/// What waits blocks an event that begins above it. What waits inside the event's own range does not, but for
+/// one that failed: that had its turn first.
+bool aggregate_backlog::is_blocked(sequence s, std::optional<std::uint64_t> begins_at) const {
+  if (is_latest() || not_accepted() == 0) return false;
+  if (is_arrival() || backlog_.held || next_is_hidden()) return true;
+  const sequence begin{s.epoch, begins_at.value_or(s.number)};
+  if (entries_.begin()->first < begin) return true;
+  if (!begins_at) return false;
+  return has_hidden_below(s) || std::any_of(entries_.begin(), entries_.lower_bound(s), [](const auto& known) {
+           return known.second.event.head.state != waiting_state::parked;
+         });
+}
+
+/// Some that wait below it may not be known.
+bool aggregate_backlog::has_hidden_below(sequence s) const {
+  return last_loaded_ && *last_loaded_ < s && backlog_.highest > *last_loaded_;
+}
+
+/// The one that is to be handled next, or stands in the way of all others. Only where some are at hand. That
+/// is the lowest, unless ranges overlap: the first one that may be next or failed; or, where there is none,
+/// the one that begins first.
+aggregate_backlog::entries::iterator aggregate_backlog::next_in_turn() {
+  const auto lowest = entries_.begin();
+  if (!deps_.rules.has_ranges || !is_strict()) return lowest;
+  auto first = lowest;
+  for (auto at = lowest; at != entries_.end() && at->first.epoch == lowest->first.epoch; ++at) {
+    if (last_loaded_ && *last_loaded_ < at->first) break;  // of those before it not all are known
+    const waiting_head& head = at->second.event.head;
+    if (head.state != waiting_state::parked || may_be_next(head)) return at;
+    if (head.begin() < first->second.event.head.begin()) first = at;
+  }
+  return first;
+}
+
+sequence aggregate_backlog::next_number() const {
+  const sequence highest = std::max(has_last_ ? last_ : seq(0), backlog_.highest);
+  return behind(highest);
+}
+
+bool aggregate_backlog::may_be_next(const waiting_head& head) const {
+  if (is_arrival()) return true;
+  const gate_rules& rules = deps_.rules.gate;
+  if (has_last_) return is_successor(last_, head.sequence, rules, head.begins_at);
+  if (rules.first == first_number::any) return head.begins_at || backlog_.adopted == head.sequence;
+  return is_first(head.sequence, rules, head.begins_at);
+}
+
+/// Where it is not `any`.
+std::uint64_t aggregate_backlog::first_of_epoch() const noexcept {
+  return deps_.rules.gate.first == first_number::one ? 1 : 0;
+}
+
+}  // namespace ratchet
