@@ -55,7 +55,7 @@ class Round:
         seed = f"{self.options.seed} {self.number}"
         dice = random.Random(seed)
         pair = Pair(self.cluster, self.directory, f"pair-{self.options.seed}-{self.number}-{int(time.time())}", seed,
-                    self.options.rate)
+                    self.options.rate, self.say)
         try:
             self.strike_all(pair, dice, draw(dice, faults, self.cluster.nodes), first)
             self.say("records stop")

@@ -1,7 +1,5 @@
 # Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 """Two instances over one log, with all that they read, write and send to."""
-import os
-import threading
 import time
 
 from cluster import Failed, run
@@ -11,10 +9,12 @@ from receiver import Receiver
 from stream import LATEST, PARTITIONS, STRICT, Feed
 
 PATIENCE = 180  # seconds without progress
+SLOW = 5  # seconds that are worth a line
 
 
 class Pair:
-    def __init__(self, cluster, directory, name, seed, rate, session_ms=2000, compression="none"):
+    def __init__(self, cluster, directory, name, seed, rate, say, session_ms=2000, compression="none"):
+        self.say = say
         self.cluster, self.directory, self.session = cluster, directory, session_ms / 1000
         self.topics = {LATEST: f"{name}.latest", STRICT: f"{name}.strict"}
         self.out, self.log = f"{name}.out", f"{name}.ratchet"
@@ -57,7 +57,10 @@ class Pair:
                 raise Failed(f"within {patience} s it does not {what}; "
                              + "; ".join(f"{e.name}: {e.role}, {e.status()}\n{e.tail(1500)}" for e in self.both))
             time.sleep(pause)
-        return time.monotonic() - begun
+        seconds = time.monotonic() - begun
+        if seconds > SLOW:
+            self.say(f"waited {seconds:.1f} s to {what}")
+        return seconds
 
     def await_progress(self):
         """Until an owner has handled more records than there were."""
