@@ -317,6 +317,17 @@ class request_walk {
                  {}};
 }
 
+/// False: it is not durable in time, or nobody waits for it any more. The step of an owner that lost its lead may
+/// never be, and the next owner must not wait for this.
+[[nodiscard]] bool await_durable(store& state, std::uint64_t step, const still_wanted& is_wanted) {
+  const auto last = std::chrono::steady_clock::now() + k_sync_patience;
+  for (;;) {
+    const auto now = std::chrono::steady_clock::now();
+    if (wait_until_durable(state, step, std::min<durable_signal::time_point>(last, now + k_look_again))) return true;
+    if (now >= last || (is_wanted && !is_wanted())) return false;
+  }
+}
+
 [[nodiscard]] problem not_synced(std::error_code code) {
   return {code, "the decision could not be synced: " + code.message(), "check the disk", {}};
 }
@@ -392,7 +403,7 @@ waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patienc
     if (end != task_end::done) return decision_not_made(end);
     if (!done) return done;
     // Answered behind the sync: until then a power cut could undo it.
-    if (!wait_until_durable(state, step, std::chrono::steady_clock::now() + k_sync_patience))
+    if (!await_durable(state, step, is_wanted))
       return unavailable("the decision was carried out, but is not synced yet",
                          "check the disk and the instance's log");
     return done;

@@ -155,5 +155,34 @@ TEST_F(before_the_claim, decisions_at_the_same_time_take_turns) {
   EXPECT_EQ(done, k_askers);
 }
 
+TEST(a_decision_that_is_made, is_waited_for_until_it_is_durable_or_the_asker_is_gone) {
+  journal calls;
+  watched_store store{calls, {"payments"}, k_own_uuid};
+  store.holds_syncs = true;
+  ASSERT_TRUE(store.write({.step = store.last_step() + 1, .parts = {}, .audits = {}}));
+  fake_clock clock;
+  config c;
+  c.streams = {payments()};
+  const auto streams = make_streams(c, {});
+  ASSERT_TRUE(streams);
+  task_list tasks = make_tasks(*streams);
+  pipeline way{tasks, store, clock};
+  posted_tasks owner;
+  owner.open();
+  constexpr int k_looks = 10;
+  std::atomic<int> looks{0};
+  std::atomic<bool> has_ended{false};
+  reported<std::vector<waiting_answer>> answer = std::vector<waiting_answer>{};
+  std::thread asker{[&] {
+    answer = actor_of(owner, store)("payments", {}, {}, [&] { return ++looks < k_looks; });
+    has_ended = true;
+  }};
+  while (!has_ended) owner.run_next({store, way, {}, true});
+  asker.join();
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("not synced yet"));
+  EXPECT_EQ(looks, k_looks) << "a server that is stopped would wait for it";
+}
+
 }  // namespace
 }  // namespace ratchet::testing
