@@ -335,13 +335,28 @@ struct http_config {
   std::uint16_t port{0};          ///< 0: a free port; the log names it
 };
 
+/// When the owner of a replicated log writes a base, which is a whole copy of the state, and cuts the log
+/// before it.
+struct base_config {
+  /// The log must be longer than this, and than two bases. Bytes of rows, before compression.
+  std::uint64_t at_least{std::uint64_t{256} << 20U};
+  std::chrono::milliseconds every{std::chrono::hours{24}};  ///< and so often, where the log has grown
+  std::uint64_t rate{std::uint64_t{50} << 20U};             ///< at most so many bytes of rows a second
+};
+
 /// A log in Kafka through which other instances follow the state, and take over.
 struct replicate_config {
-  std::string topic;               ///< of the log; one partition
+  std::string topic;               ///< of the log; one partition. Bases are in `<topic>.base`
   std::string instance;            ///< unique among them
   std::string advertise;           ///< where others may reach it; for people
-  std::string compression{"lz4"};  ///< of the log's records: lz4, zstd or none
+  std::string compression{"lz4"};  ///< of the log's records and the bases': lz4, zstd or none
+  base_config base;
 };
+
+/// Where the bases are.
+[[nodiscard]] inline std::string base_topic_of(const replicate_config& c) {
+  return c.topic + ".base";
+}
 
 struct config {
   std::filesystem::path file;  ///< the file that it was read from; may be empty

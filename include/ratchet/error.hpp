@@ -59,11 +59,12 @@ enum class errc {
   table_key_invalid = 31,   ///< a key does not fit the encoding of its table.
   snapshot_too_large = 32,  ///< a snapshot or a row is above `state.snapshot_bytes`. Its event is dead.
   aggregate_blocked = 33,   ///< earlier events of the aggregate wait; a transaction cannot go before them.
-  not_running = 34,   ///< no run() is under way, or it ended before the answer. Repeat with the same key.
-  timed_out = 35,     ///< no answer in time; it may have been done. Repeat with the same key.
-  key_reused = 36,    ///< the key is of a request with another fingerprint. Use a new key.
-  held_back = 37,     ///< disk, outbox or mailbox is (nearly) full; nothing was done. Repeat later.
-  sink_missing = 38,  ///< messages wait for a sink that the config no longer has. Add it, or discard them.
+  not_running = 34,      ///< no run() is under way, or it ended before the answer. Repeat with the same key.
+  timed_out = 35,        ///< no answer in time; it may have been done. Repeat with the same key.
+  key_reused = 36,       ///< the key is of a request with another fingerprint. Use a new key.
+  held_back = 37,        ///< disk, outbox or mailbox is (nearly) full; nothing was done. Repeat later.
+  sink_missing = 38,     ///< messages wait for a sink that the config no longer has. Add it, or discard them.
+  state_restoring = 39,  ///< a copy of the state is being read. Repeat when it is complete.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

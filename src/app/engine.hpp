@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,8 +46,9 @@ struct engine_options {
   std::function<reported<std::unique_ptr<source>>()> make_source{};
   decider resumed_by{};    ///< who said `resume`, and why
   bool replicates{false};  ///< may follow a replicated log, and own its state
-  /// Makes the log of a config with `replicate`; none: Kafka's.
-  std::function<reported<std::unique_ptr<slot_log>>()> make_log{};
+  /// Makes the log of a config with `replicate`, and the one of its bases; none: Kafka's.
+  std::function<reported<std::unique_ptr<slot_log>>(const std::string& topic)> make_log{};
+  std::launch bases_on{std::launch::async};  ///< as base_keeper has it
 };
 
 /// What stands against a config with `replicate` here. Pure.
@@ -176,7 +178,9 @@ class engine {
                                                const std::atomic<bool>& stop);
   /// Nobody waits for a step while `leave` is called.
   void leave_lead(const std::function<void()>& leave);
-  [[nodiscard]] std::optional<problem> refusal_of_log_topic(const std::atomic<bool>& stop);
+  [[nodiscard]] std::optional<problem> refusal_of_log_topics(const std::atomic<bool>& stop);
+  [[nodiscard]] std::optional<problem> refusal_of_log_topic(const std::string& topic,
+                                                            const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 
   config config_;

@@ -82,9 +82,12 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   kafka_slot_log_options with;
   with.compression = wanted.compression;
   with.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
-  RATCHET_TRY(auto log, options_.make_log
-                            ? options_.make_log()
-                            : make_kafka_slot_log(config_.kafka, {wanted.topic, partition_id{0}}, with));
+  const auto make = [&](const std::string& topic) {
+    return options_.make_log ? options_.make_log(topic)
+                             : make_kafka_slot_log(config_.kafka, {topic, partition_id{0}}, with);
+  };
+  RATCHET_TRY(auto log, make(wanted.topic));
+  RATCHET_TRY(auto bases, make(base_topic_of(wanted)));
   replicate::owner_options rules;
   rules.reading.newest_layout = layout::k_schema_version;
   rules.reading.meaning = meaning.value();
@@ -94,8 +97,11 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   rules.new_lineage = {random_bits(), random_bits()};
   rules.instance = wanted.instance;
   rules.advertise = wanted.advertise;
-  auto made = std::make_unique<replicated_store>(std::move(opened), rows, std::move(log), *options_.clock,
-                                                 random_bits, std::move(rules));
+  auto made = std::make_unique<replicated_store>(
+      replicated_store::dependencies{std::move(opened), rows, std::move(log), std::move(bases),
+                                     *options_.clock, random_bits, wanted.base, options_.log,
+                                     options_.bases_on},
+      rules);
   replicated_ = made.get();
   return std::unique_ptr<store>{std::move(made)};
 }
@@ -110,11 +116,15 @@ kafka_config engine::settings_of_member() const {
   return member;
 }
 
-/// Whether the topic can keep the log. Kafka would delete the state otherwise, as it does with all topics
-/// after a week.
-std::optional<problem> engine::refusal_of_log_topic(const std::atomic<bool>& stop) {
+/// Whether the topics can keep the log and the bases. Kafka would delete the state otherwise, as it does with
+/// all topics after a week.
+std::optional<problem> engine::refusal_of_log_topics(const std::atomic<bool>& stop) {
   if (options_.make_log) return std::nullopt;
-  const std::string& topic = config_.replicate->topic;
+  if (auto refused = refusal_of_log_topic(config_.replicate->topic, stop)) return refused;
+  return refusal_of_log_topic(base_topic_of(*config_.replicate), stop);
+}
+
+std::optional<problem> engine::refusal_of_log_topic(const std::string& topic, const std::atomic<bool>& stop) {
   auto found = find_log_topic(config_.kafka, topic, k_topic_timeout);
   while (!found && classify(found.error()) == error_class::away && !stop.load(std::memory_order_relaxed)) {
     if (outages_.due(options_.clock->steady()))
@@ -148,7 +158,7 @@ std::optional<problem> engine::refusal_of_log_topic(const std::atomic<bool>& sto
 }
 
 std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<bool>& stop) {
-  if (auto refused = refusal_of_log_topic(stop)) return refused;
+  if (auto refused = refusal_of_log_topics(stop)) return refused;
   bool has_joined = false;
   for (;;) {
     session_result ended;

@@ -39,6 +39,31 @@ void say(const std::string& text) {
   return 0;
 }
 
+/// Makes a topic where there is none, and checks it.
+[[nodiscard]] int make_and_check(const kafka_config& kafka, const std::string& topic, int replicas) {
+  const auto failed = [&](const std::string& what, std::error_code code) {
+    return report({code,
+                   what + " `" + topic + "`: " + code.message(),
+                   "a user with the right to do it can type: " + command_to_make(kafka, topic, replicas),
+                   {}});
+  };
+  auto found = find_log_topic(kafka, topic, k_timeout);
+  if (!found) return failed("cannot check the topic", found.error());
+  if (!found.value()) {
+    if (const auto made = make_log_topic(kafka, topic, replicas, k_timeout); !made)
+      return failed("cannot make the topic", made.error());
+    say("made topic " + topic + "\n");
+    // Not every broker has heard of it yet.
+    const auto deadline = std::chrono::steady_clock::now() + k_timeout;
+    do {
+      found = find_log_topic(kafka, topic, k_timeout);
+    } while ((!found || !found.value()) && std::chrono::steady_clock::now() < deadline);
+    if (!found) return failed("cannot check the topic", found.error());
+    if (!found.value()) return failed("cannot check the topic", make_error_code(errc::topic_missing));
+  }
+  return check(topic, *found.value());
+}
+
 [[nodiscard]] int topics(const topics_options& o) {
   const auto settings = load(o.config);
   if (!settings) return report(settings.error());
@@ -49,49 +74,32 @@ void say(const std::string& text) {
                    "add replicate: {topic: NAME, instance: NAME} to replicate the state",
                    {}});
   }
-  const std::string& topic = c.replicate->topic;
-  const std::string command = command_to_make(c.kafka, topic, o.replicas);
-  if (o.print) {
-    say(command + "\n");
-    return 0;
+  int status = 0;
+  for (const std::string& topic : {c.replicate->topic, base_topic_of(*c.replicate)}) {
+    if (o.print) {
+      say(command_to_make(c.kafka, topic, o.replicas) + "\n");
+    } else if (const int done = make_and_check(c.kafka, topic, o.replicas); status == 0) {
+      status = done;
+    }
   }
-  const auto failed = [&](const std::string& what, std::error_code code) {
-    return report({code,
-                   what + " `" + topic + "`: " + code.message(),
-                   "a user with the right to do it can type: " + command,
-                   {}});
-  };
-  auto found = find_log_topic(c.kafka, topic, k_timeout);
-  if (!found) return failed("cannot check the topic", found.error());
-  if (!found.value()) {
-    if (const auto made = make_log_topic(c.kafka, topic, o.replicas, k_timeout); !made)
-      return failed("cannot make the topic", made.error());
-    say("made topic " + topic + "\n");
-    // Not every broker has heard of it yet.
-    const auto deadline = std::chrono::steady_clock::now() + k_timeout;
-    do {
-      found = find_log_topic(c.kafka, topic, k_timeout);
-    } while ((!found || !found.value()) && std::chrono::steady_clock::now() < deadline);
-    if (!found) return failed("cannot check the topic", found.error());
-    if (!found.value()) return failed("cannot check the topic", make_error_code(errc::topic_missing));
-  }
-  return check(topic, *found.value());
+  return status;
 }
 
 }  // namespace
 
 void add_topics_command(CLI::App& root, command_line& line) {
   const auto o = std::make_shared<topics_options>();
-  CLI::App* command = root.add_subcommand("topics", "Make and check the topic of the replicated log");
+  CLI::App* command = root.add_subcommand("topics", "Make and check the topics of the replicated log");
   add_config_option(*command, o->config);
   command->add_option("--replicas", o->replicas, "How many brokers keep a copy of a topic that is made")
       ->check(CLI::Range(1, k_most_replicas))
       ->capture_default_str();
-  command->add_flag("--print", o->print, "Print the command that makes it, and ask no broker");
+  command->add_flag("--print", o->print, "Print the commands that make them, and ask no broker");
   command->footer(
-      "Makes the topic that `replicate.topic` names if no broker knows it, and checks its settings. `run` "
-      "never makes it.\nExit codes: 0 it can keep the log, 1 it cannot, 69 no broker answers, 78 the config "
-      "is wrong.\nExample: ratchet topics -c ratchet.yaml --replicas 3");
+      "Makes the topic that `replicate.topic` names, and the one with `.base` behind that name, if no broker "
+      "knows it, and checks their settings. `run` never makes them.\nExit codes: 0 they can keep the log, 1 "
+      "one cannot, 69 no broker answers, 78 the config is wrong.\nExample: ratchet topics -c ratchet.yaml "
+      "--replicas 3");
   command->callback([o, &line] { line.status = topics(*o); });
 }
 

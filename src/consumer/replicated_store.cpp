@@ -18,13 +18,23 @@ constexpr std::chrono::milliseconds k_slice{20};
 
 }  // namespace
 
-replicated_store::replicated_store(std::unique_ptr<store> under, replica& of, std::unique_ptr<slot_log> log,
-                                   const clock_port& clock, std::function<std::uint64_t()> draw_writer,
-                                   replicate::owner_options options)
-    : under_{std::move(under)},
-      log_{std::move(log)},
-      clock_{clock},
-      slot_{{*log_, of, clock, std::move(draw_writer)}, std::move(options)},
+replicated_store::replicated_store(dependencies of, const replicate::owner_options& options)
+    : under_{std::move(of.under)},
+      rows_{of.of},
+      log_{std::move(of.log)},
+      bases_{std::move(of.bases)},
+      clock_{of.clock},
+      slot_{{*log_, *bases_, of.of, clock_, of.draw}, options},
+      keeper_{{slot_,
+               of.of,
+               *log_,
+               *bases_,
+               clock_,
+               of.draw,
+               {{}, options.layout, options.meaning, 0},
+               of.rules,
+               std::move(of.log_lines),
+               of.bases_on}},
       confirmed_{under_->durable_step()} {}
 
 void replicated_store::show() {
@@ -35,6 +45,7 @@ void replicated_store::show() {
 
 result<void> replicated_store::turn() {
   const auto done = slot_.turn();
+  keeper_.turn();
   show();
   return done;
 }

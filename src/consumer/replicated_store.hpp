@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "consumer/base_keeper.hpp"
 #include "consumer/slot_replica.hpp"
 #include "ports/clock.hpp"
 #include "ports/slot_log.hpp"
@@ -25,10 +26,18 @@ namespace ratchet {
 /// given anew, and whoever still waits for one must not hear that it is there. Thread-safety: as store.
 class replicated_store final : public store {
  public:
-  /// The replica must be `under`.
-  replicated_store(std::unique_ptr<store> under, replica& of, std::unique_ptr<slot_log> log,
-                   const clock_port& clock, std::function<std::uint64_t()> draw_writer,
-                   replicate::owner_options options);
+  struct dependencies {
+    std::unique_ptr<store> under;
+    replica& of;  ///< the same
+    std::unique_ptr<slot_log> log;
+    std::unique_ptr<slot_log> bases;
+    const clock_port& clock;
+    std::function<std::uint64_t()> draw;  ///< at random
+    base_config rules;
+    log_ptr log_lines;
+    std::launch bases_on{std::launch::async};  ///< as base_keeper has it
+  };
+  replicated_store(dependencies, const replicate::owner_options&);
 
   /// Has the log take its turns, and shows how far it is. Errors: as slot_replica::turn().
   [[nodiscard]] result<void> turn();
@@ -99,9 +108,14 @@ class replicated_store final : public store {
   [[nodiscard]] std::optional<copy_mark> copy() const override { return std::nullopt; }
 
   [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
+    if (rows_.is_restoring()) return make_error_code(errc::state_restoring);
     return under_->checkpoint(directory);
   }
-  [[nodiscard]] result<std::unique_ptr<store_view>> view() const override { return under_->view(); }
+  /// Errors beside those of store: state_restoring.
+  [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
+    if (rows_.is_restoring()) return make_error_code(errc::state_restoring);
+    return under_->view();
+  }
   [[nodiscard]] store_statistics statistics() const override { return under_->statistics(); }
 
  private:
@@ -109,9 +123,12 @@ class replicated_store final : public store {
   [[nodiscard]] std::error_code lost(const char* why);
 
   std::unique_ptr<store> under_;
+  replica& rows_;  ///< the same
   std::unique_ptr<slot_log> log_;
+  std::unique_ptr<slot_log> bases_;
   const clock_port& clock_;
   slot_replica slot_;
+  base_keeper keeper_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides
   std::string why_lost_;
   std::atomic<std::uint64_t> confirmed_;

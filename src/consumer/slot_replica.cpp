@@ -29,14 +29,16 @@ constexpr std::chrono::seconds k_look_interval{2};
 
 slot_replica::slot_replica(const dependencies& of, replicate::owner_options options)
     : of_{of},
-      owner_{with(
-                 std::move(options), [this](const replicate::confirmed_step& step) { apply(step); },
-                 [this] { drop(); }),
-             of.store.position().value_or(replicate::log_position{})} {}
+      options_{with(
+          std::move(options), [this](const replicate::confirmed_step& step) { apply(step); },
+          [this] { drop(); })},
+      owner_{options_, of.store.position().value_or(replicate::log_position{})} {}
 
 result<void> slot_replica::turn() {
+  if (restore_) return go_on_restoring();
   take_reports();
-  take_bounds();
+  RATCHET_TRY(take_bounds());
+  if (restore_) return success();
   if (owner_.phase() == owner_phase::must_fence && !failed_ && !unfit_) {
     ++attempts_;
     of_.log.append(owner_.make_fence(of_.draw_writer()));
@@ -45,6 +47,7 @@ result<void> slot_replica::turn() {
   if (has_bounds_ && !failed_ && !unfit_) {
     RATCHET_TRY(read());
   }
+  if (proof_ == proof::told && owner_.reader().next_offset() > proof_end_) proof_ = proof::given;
   if (failed_) return failed_;
   return success();
 }
@@ -59,16 +62,83 @@ void slot_replica::take_reports() {
   }
 }
 
-void slot_replica::take_bounds() {
+result<void> slot_replica::take_bounds() {
   const auto told = of_.log.take_bounds();
-  if (!told || !*told) return;  // it is asked again
-  owner_.look(told->value().known, told->value().first, told->value().end);
+  if (!told) return success();
+  is_asking_ = false;
+  if (!*told) return success();  // it is asked again
+  const told_bounds& bounds = told->value();
+  const bool leads_on = bounds.first <= owner_.reader().next_offset();
+  if (!leads_on || (of_.store.is_restoring() && bounds.first > 0)) return begin_restore(bounds.first);
+  // Half a copy is of no use where the log has everything.
+  if (of_.store.is_restoring() && !has_bounds_) {
+    RATCHET_TRY(of_.store.begin_restore());
+  }
+  owner_.look(bounds.known, bounds.first, bounds.end);
   has_bounds_ = true;
+  take_proof(bounds);
+  return success();
 }
 
 void slot_replica::look() {
   looked_at_ = of_.clock.steady();
+  if (proof_ == proof::wanted && !is_asking_) proof_ = proof::asked;
+  is_asking_ = true;
   of_.log.ask_bounds(owner_.reader().known_offset());
+}
+
+void slot_replica::prove_lead() {
+  proof_ = proof::wanted;
+  proves_ = attempts_;
+  looked_at_.reset();
+}
+
+/// What was asked before does not count: another instance may have fenced since.
+void slot_replica::take_proof(const told_bounds& bounds) {
+  if (proof_ == proof::wanted) looked_at_.reset();
+  if (proof_ != proof::asked) return;
+  proof_ = proof::told;
+  proof_end_ = bounds.end - 1;
+}
+
+/// Whatever this instance was about to do: somebody else has cut the log, so it has another owner.
+result<void> slot_replica::begin_restore(std::int64_t log_first) {
+  owner_.unassigned();
+  RATCHET_TRY(of_.store.drop_pending());
+  of_.log.stop_reading();
+  const auto& reading = options_.reading;
+  const auto lineage = owner_.reader().position().lineage;
+  restore_.emplace(of_.bases, of_.store,
+                   replicate::base_reader_options{reading.newest_layout, lineage ? lineage : reading.lineage,
+                                                  reading.meaning, log_first});
+  is_at_end_ = has_bounds_ = false;
+  return success();
+}
+
+result<void> slot_replica::go_on_restoring() {
+  RATCHET_TRY(const auto done, restore_->turn());
+  has_more_ = restore_->is_under_way();
+  if (done == slot_restore::progress::reading) return success();
+  const auto why = restore_->refused();
+  restore_.reset();
+  if (done == slot_restore::progress::none) {
+    owner_.refuse(why.value_or(replicate::refusal::begins_later));
+    return success();
+  }
+  owner_ = replicate::log_owner{options_, *of_.store.position()};
+  if (generation_) owner_.assigned(*generation_);
+  looked_at_.reset();
+  return success();
+}
+
+void slot_replica::assigned(std::uint32_t generation) {
+  generation_ = generation;
+  if (!restore_) owner_.assigned(generation);
+}
+
+void slot_replica::unassigned() {
+  generation_.reset();
+  if (!restore_) owner_.unassigned();
 }
 
 result<void> slot_replica::read() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "consumer/slot_restore.hpp"
 #include "ports/clock.hpp"
 #include "ports/replica.hpp"
 #include "ports/slot_log.hpp"
@@ -21,6 +22,7 @@ class slot_replica {
  public:
   struct dependencies {
     slot_log& log;
+    slot_log& bases;  ///< a log that begins behind the store is gone on with from a base
     replica& store;
     const clock_port& clock;
     std::function<std::uint64_t()> draw_writer;  ///< at random
@@ -44,12 +46,12 @@ class slot_replica {
   /// False: no further step is to be made before a turn has confirmed some.
   [[nodiscard]] bool has_room() const { return of_.log.has_room(); }
 
-  [[nodiscard]] bool leads() const { return owner_.phase() == replicate::owner_phase::leading; }
+  [[nodiscard]] bool leads() const { return !restore_ && owner_.phase() == replicate::owner_phase::leading; }
   /// The group must be asked by a commit whether this instance is not late.
   [[nodiscard]] bool awaits_claim() const { return owner_.phase() == replicate::owner_phase::claiming; }
   void claim_answered(bool accepted) { owner_.claim_answered(accepted); }
-  void assigned(std::uint32_t generation) { owner_.assigned(generation); }
-  void unassigned() { owner_.unassigned(); }
+  void assigned(std::uint32_t generation);
+  void unassigned();
   /// How many fences it has made: in another attempt it may decide other steps than in the one before.
   [[nodiscard]] std::uint64_t attempt() const { return attempts_; }
   /// Ends an attempt in which steps are not confirmed; they go.
@@ -61,6 +63,19 @@ class slot_replica {
   [[nodiscard]] bool is_under_way() const {
     return owner_.phase() == replicate::owner_phase::fencing || has_more_;
   }
+  /// The last turn had something to read: the next one may have, too, without a wait.
+  [[nodiscard]] bool has_more() const { return has_more_; }
+  /// Of the rows of a base that is being read into the store; none: none is.
+  [[nodiscard]] std::optional<std::uint64_t> restored_bytes() const {
+    return restore_ ? std::optional{restore_->bytes()} : std::nullopt;
+  }
+
+  /// Wants to know whether this instance leads from now on, not only a while ago: is_proven() says so when it
+  /// has read the log up to an end that the brokers told after this call. Must lead.
+  void prove_lead();
+  /// It led behind the last prove_lead(): no other instance has fenced before that call. Not again behind an
+  /// attempt that ended.
+  [[nodiscard]] bool is_proven() const { return proof_ == proof::given && leads() && attempts_ == proves_; }
   /// It has read the log to the end that it had.
   [[nodiscard]] bool is_at_end() const { return is_at_end_; }
   [[nodiscard]] const replicate::log_position& position() const { return owner_.reader().position(); }
@@ -68,15 +83,27 @@ class slot_replica {
   [[nodiscard]] std::optional<problem> refused() const;
 
  private:
+  enum class proof : std::uint8_t { none, wanted, asked, told, given };
+
   void take_reports();
-  void take_bounds();
+  [[nodiscard]] result<void> take_bounds();
+  void take_proof(const told_bounds&);
+  [[nodiscard]] result<void> begin_restore(std::int64_t log_first);
+  [[nodiscard]] result<void> go_on_restoring();
   [[nodiscard]] result<void> read();
   void apply(const replicate::confirmed_step&);
   void drop();
   void look();
 
   dependencies of_;
+  replicate::owner_options options_;
   replicate::log_owner owner_;
+  std::optional<slot_restore> restore_;      ///< while a base is read
+  std::optional<std::uint32_t> generation_;  ///< in which the group gave the slot to this instance
+  bool is_asking_{false};                    ///< for bounds
+  proof proof_{proof::none};
+  std::uint64_t proves_{0};     ///< the attempt
+  std::int64_t proof_end_{-1};  ///< the log must be known up to here
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::uint64_t attempts_{0};
   bool has_bounds_{false};  ///< they are told before the first read

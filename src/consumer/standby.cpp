@@ -59,7 +59,7 @@ turn_result<> standby::turn() {
     return session_result{session_end::drained, std::nullopt};
   RATCHET_TRY(follow());
   const bool is_idle = joined_ && !deps_.store.slot().is_under_way();
-  if (!is_idle) deps_.store.slot().wait(k_log_wait);
+  if (!is_idle && !deps_.store.slot().has_more()) deps_.store.slot().wait(k_log_wait);
   const auto got = deps_.source.poll(1, is_idle ? k_poll_timeout : k_no_wait);
   if (!got) return lost_client(got.error(), "the Kafka client failed");
   for (const source_notice& n : got.value().notices) {
@@ -151,11 +151,22 @@ void standby::tell_of_trouble(std::error_code code) {
 }
 
 void standby::show() {
-  const std::string why =
-      joined_ ? "" : "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
+  const auto restored = deps_.store.slot().restored_bytes();
+  std::string why;
+  if (restored) {
+    constexpr unsigned k_to_mib = 20;
+    why = "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
+  } else if (!joined_) {
+    why = "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
+  }
+  if (is_restoring_ && !restored)
+    tell(deps_.log, log_kind::base_restored,
+         "read a copy of the state as of step {}; following `{}` from there", deps_.store.last_step(),
+         slot_.topic);
+  is_restoring_ = restored.has_value();
   if (shown_ == why) return;
   shown_ = why;
-  deps_.status.set_ready(joined_, why);
+  deps_.status.set_ready(why.empty(), why);
 }
 
 }  // namespace ratchet

@@ -58,6 +58,7 @@ class standby {
   dependencies deps_;
   topic_partition slot_;
   bool joined_{false};
+  bool is_restoring_{false};          ///< when it was shown last
   std::optional<std::string> shown_;  ///< on the status: why it is not ready
   log_pace troubles_;
 };

@@ -89,6 +89,8 @@ class ratchet_category_t final : public std::error_category {
         return "the key was used for another request";
       case errc::held_back:
         return "the disk, the outbox or the mailbox is full or nearly full";
+      case errc::state_restoring:
+        return "a copy of the state is being read";
       case errc::sink_missing:
         return "messages wait for a sink that the config does not have";
     }
@@ -130,6 +132,7 @@ int exit_code_of(errc code) noexcept {
     case errc::not_running:
     case errc::timed_out:
     case errc::held_back:
+    case errc::state_restoring:
       return k_exit_unavailable;
     case errc::internal:
       return k_exit_internal;

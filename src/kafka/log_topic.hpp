@@ -2,12 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ratchet/config.hpp"
 #include "ratchet/error.hpp"
+#include "ratchet/types.hpp"
 
 /// The topic of a replicated log: one partition, of which Kafka deletes nothing.
 namespace ratchet {
@@ -28,6 +30,10 @@ struct log_topic {
                                                               std::chrono::milliseconds timeout);
 /// Errors: as above, and those of the brokers, as where there are fewer of them than replicas.
 [[nodiscard]] result<void> make_log_topic(const kafka_config&, const std::string& topic, int replicas,
+                                          std::chrono::milliseconds timeout);
+
+/// Has the brokers delete the records of a partition below that offset. Errors: as above.
+[[nodiscard]] result<void> delete_records(const kafka_config&, const topic_partition&, std::int64_t below,
                                           std::chrono::milliseconds timeout);
 
 /// With fewer than two copies of each record a broker's disk takes confirmed steps with it. What is to be

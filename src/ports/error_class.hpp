@@ -60,6 +60,7 @@ enum class error_class : std::uint8_t {
     case errc::timed_out:
     case errc::not_running:
     case errc::not_found:
+    case errc::state_restoring:
       return error_class::request;
     case errc::config_invalid:
     case errc::usage:

@@ -11,6 +11,7 @@
 
 #include "ratchet/error.hpp"
 #include "replicate/log_reader.hpp"
+#include "replicate/row_buffer.hpp"
 
 /// A store whose steps go through a replicated log (docs/internals/replicated-log.md).
 namespace ratchet {
@@ -82,6 +83,18 @@ struct pending_use {
   std::size_t bytes{0};      ///< all of it in memory
 };
 
+/// All rows that a log has, as of one of its steps, for a base. It stays as it is while the store goes on.
+/// Thread-safety: one thread, which need not be the store's; the store must outlive it.
+class replica_copy {
+ public:
+  virtual ~replica_copy() = default;
+  /// Behind the last step that is in it.
+  [[nodiscard]] virtual const replicate::log_position& position() const = 0;
+  /// Appends some rows, as many as make `bytes` or a little more. Adds none behind the last one. Errors: of
+  /// the database.
+  [[nodiscard]] virtual result<void> next(std::size_t bytes, replicate::row_buffer& to) = 0;
+};
+
 /// What a store can do beside store where its database changes by apply() alone: write() only decides a step,
 /// whose rows are pending until the log has confirmed it. So last_step() is the last step of the log that was
 /// decided or applied, and durable_step() the last one that was applied: the log keeps it, whatever this
@@ -106,6 +119,19 @@ class replica {
   /// Reads anew what the store remembers. Wanted before a look-up or write() where steps of others were
   /// applied: these return `internal` until then. Errors: as drop_pending().
   [[nodiscard]] virtual result<void> reload() = 0;
+
+  /// What the database has now. Errors: not_found, where it has no step yet; of the database.
+  [[nodiscard]] virtual result<std::unique_ptr<replica_copy>> copy() = 0;
+
+  /// From begin_restore() until end_restore(), or until the first step is applied, the rows are those of no
+  /// step: nobody may look at them. A process that dies meanwhile finds it so when it comes back. Any thread.
+  [[nodiscard]] virtual bool is_restoring() const = 0;
+  /// Erases all rows that a log has. Nothing may be pending. Errors: write_indeterminate.
+  [[nodiscard]] virtual result<void> begin_restore() = 0;
+  /// Puts rows of a base. Returns what was refused: then nothing is written. Errors: write_indeterminate.
+  [[nodiscard]] virtual result<std::optional<apply_fault>> restore(std::string_view rows) = 0;
+  /// All rows as of this position are there: steps may be applied behind it. Errors: write_indeterminate.
+  [[nodiscard]] virtual result<void> end_restore(const replicate::log_position&) = 0;
 };
 
 }  // namespace ratchet

@@ -53,7 +53,8 @@ struct told_bounds {
 
 /// The log of one slot, which is a partition of a topic: what replicate::log_owner asks for is done here, and
 /// what is told here goes to it as it is. Whether the topic is there and has the right settings is for others
-/// to see to. Thread-safety: one owner thread. No call waits, but for wait().
+/// to see to. Thread-safety: one owner thread. No call waits, but for wait() and
+/// delete_before().
 class slot_log {
  public:
   virtual ~slot_log() = default;
@@ -84,6 +85,10 @@ class slot_log {
   virtual void ask_bounds(std::int64_t known) = 0;
   /// The answer, once. Errors: source_unavailable; topic_missing; the client's own.
   [[nodiscard]] virtual std::optional<result<told_bounds>> take_bounds() = 0;
+
+  /// Has the brokers delete the records below that offset, and waits for it, some seconds at most. Any
+  /// thread. Errors: source_unavailable; topic_missing; access_denied; of the client.
+  [[nodiscard]] virtual result<void> delete_before(std::int64_t offset) = 0;
 
   /// Why it does not go on, in the words of the client; none where it did not complain since the last call.
   [[nodiscard]] virtual std::optional<complaint> take_complaint() = 0;

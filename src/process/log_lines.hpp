@@ -67,6 +67,9 @@ enum class log_kind : std::uint8_t {
   lead_taken,
   lead_lost,
   log_away,
+  base_written,
+  base_put_off,
+  base_restored,
   // Events.
   field_never_found,
   time_passed_over,

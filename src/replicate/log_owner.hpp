@@ -98,6 +98,10 @@ class log_owner {
   /// read next is the record at the position, which must be the same.
   void read_again();
 
+  /// Ends all reading for a reason that the caller has found, as where the log begins behind the position and
+  /// nothing leads there. The first refusal stays.
+  void refuse(refusal why) { stop(why); }
+
   /// The last step that was made; the last that is confirmed is reader().position().step.
   [[nodiscard]] std::uint64_t made_step() const { return made_step_; }
   /// Of steps that are not confirmed.

@@ -156,6 +156,7 @@ fate log_reader::take_step(std::int64_t offset, const chunk_body& chunk, bool ow
   rows_ = rows;
   at_.step = chunk.step;
   at_.chain = chunk.chain;
+  at_.bytes += rows.size();
   at_.offset = offset;
   at_.at_fence = false;
   held_ = 0;

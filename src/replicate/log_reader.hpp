@@ -26,6 +26,7 @@ struct log_position {
   hash128 chain;                   ///< of that step
   std::int64_t offset{-1};         ///< of the record that moved it: a fence, or the last one of `step`
   bool at_fence{false};            ///< that record is the fence
+  std::uint64_t bytes{0};          ///< of the rows of all steps up to `step`
   friend bool operator==(const log_position&, const log_position&) = default;
 };
 

@@ -105,6 +105,17 @@ row row_at(const char* begin) noexcept {
   return out;
 }
 
+std::optional<std::size_t> whole_rows(std::string_view bytes) noexcept {
+  row_cursor rows{bytes};
+  std::size_t whole = 0;
+  for (row each; rows.next(each);) {
+    const std::string_view last = each.op == row_op::erase ? each.key : each.value;
+    whole = static_cast<std::size_t>(last.data() + last.size() - bytes.data());
+  }
+  const bool may_go_on = rows.fault() == row_fault::none || rows.fault() == row_fault::cut_off;
+  return may_go_on ? std::optional{whole} : std::nullopt;
+}
+
 row_fault check_rows(std::string_view bytes) noexcept {
   row_cursor rows{bytes};
   for (row each; rows.next(each);) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -85,6 +86,10 @@ inline constexpr std::size_t k_row_head_bytes = 6;
 }
 /// The row that begins there. row_cursor must have given it before.
 [[nodiscard]] row row_at(const char* begin) noexcept;
+
+/// How many of the bytes are whole rows, from the first on. None: the bytes behind them are no rows, however
+/// they go on.
+[[nodiscard]] std::optional<std::size_t> whole_rows(std::string_view bytes) noexcept;
 
 /// None where all of the bytes are rows.
 [[nodiscard]] row_fault check_rows(std::string_view bytes) noexcept;

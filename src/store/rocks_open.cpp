@@ -37,6 +37,13 @@ reported<bool> make_directory(const store_options& options) {
 reported<void> check_replica(const store_options& options, const inspected& found) {
   RATCHET_ASSERT(!options.replicated || options.adopts_at_once);
   const auto& position = found.catalog.position;
+  if (found.catalog.is_restoring && !options.replicated) {
+    return problem{make_error_code(errc::state_foreign),
+                   "a copy of a replicated state is being read into the directory " + options.path.string() +
+                       ", and the config has no `replicate`; no file was changed",
+                   "add `replicate` as it was, or name another directory as state.path",
+                   {}};
+  }
   if (position && !options.replicated) {
     return problem{make_error_code(errc::state_foreign),
                    "the state directory " + options.path.string() + " is a replica at step " +
@@ -45,7 +52,7 @@ reported<void> check_replica(const store_options& options, const inspected& foun
                    "add `replicate` as it was, or name another directory as state.path",
                    {}};
   }
-  if (!position && options.replicated && found.step > 0) {
+  if (!position && !found.catalog.is_restoring && options.replicated && found.step > 0) {
     return problem{make_error_code(errc::state_foreign),
                    "the state directory " + options.path.string() + " holds " + std::to_string(found.step) +
                        " steps that no replicated log has; no file was changed",

@@ -13,6 +13,7 @@
 #include "store/engine/pending_rows.hpp"
 #include "store/engine/rocksdb_error.hpp"
 #include "store/open/checkpoint.hpp"
+#include "store/open/rocks_copy.hpp"
 #include "store/open/rocks_view.hpp"
 #include "store/replica.hpp"
 #include "store/rocks_open.hpp"
@@ -20,6 +21,7 @@
 #include "store/step/confirmed_rows.hpp"
 #include "store/step/expired_rows.hpp"
 #include "store/step/rejected_index.hpp"
+#include "store/step/restored_rows.hpp"
 #include "store/step/row_lookup.hpp"
 #include "store/step/step_writer.hpp"
 #include "store/step/store_changes.hpp"
@@ -56,6 +58,8 @@ class rocks_store final : public store, public replica {
         forgotten_{*db_},
         start_{std::move(of.start)},
         is_unwritten_{!options.adopts_at_once} {
+    is_stale_ = known_.is_restoring;
+    is_restoring_ = known_.is_restoring;
     if (is_unwritten_) shown_until_written_ = std::make_shared<const catalog>(known_);
   }
 
@@ -276,10 +280,56 @@ class rocks_store final : public store, public replica {
         pending_.release_oldest();
       }
     }
-    if (pending_.empty()) last_step_.store(position_step(), std::memory_order_release);
-    confirmed_step_.store(position_step(), std::memory_order_release);
-    durable().moved();
+    is_restoring_ = false;
+    note_position();
     return std::optional<apply_refusal>{};
+  }
+
+  [[nodiscard]] result<std::unique_ptr<replica_copy>> copy() override {
+    RATCHET_TRY(wait_for_write());
+    return copy_of(*db_);
+  }
+
+  [[nodiscard]] bool is_restoring() const override { return is_restoring_; }
+
+  [[nodiscard]] result<void> begin_restore() override {
+    RATCHET_ASSERT(pending_.empty());
+    const bool has_rows = known_.position || is_restoring_;
+    is_stale_ = true;
+    is_restoring_ = true;
+    RATCHET_TRY(write_local([&](row_sink& to) {
+      put_begin_of_restore(to, k_instance_slot, has_rows);
+      return true;
+    }));
+    known_.position.reset();
+    note_position();
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
+  [[nodiscard]] result<std::optional<apply_fault>> restore(std::string_view rows) override {
+    RATCHET_ASSERT(is_restoring_);
+    std::vector<applied_floor> floors;
+    std::optional<apply_fault> fault;
+    RATCHET_TRY(write_local([&](row_sink& to) {
+      fault = put_rows(to, rows, floors);
+      return !fault;
+    }));
+    if (fault) return fault;
+    for (const applied_floor& f : floors) note_floor(local_step_, f.stream, f.floor);
+    return fault;
+  }
+
+  [[nodiscard]] result<void> end_restore(const replicate::log_position& at) override {
+    RATCHET_ASSERT(is_restoring_);
+    RATCHET_TRY(write_local([&](row_sink& to) {
+      put_end_of_restore(to, k_instance_slot, at);
+      return true;
+    }));
+    RATCHET_TRY(wait_for_write());  // views may be opened from now on
+    known_.position = at;
+    is_restoring_ = false;
+    note_position();
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
   [[nodiscard]] result<void> drop_pending() override {
@@ -324,6 +374,27 @@ class rocks_store final : public store, public replica {
   /// What is remembered of this slot is as of the last step.
   [[nodiscard]] bool remembers(stream_slot in) const { return !is_stale_ && memory_.contains(in); }
   [[nodiscard]] std::uint64_t position_step() const { return known_.position ? known_.position->step : 0; }
+
+  /// Tells how far the database is in the log.
+  void note_position() {
+    if (pending_.empty()) last_step_.store(position_step(), std::memory_order_release);
+    confirmed_step_.store(position_step(), std::memory_order_release);
+    durable().moved();
+  }
+
+  /// Writes what `put` puts as the next step of the store's own log; nothing where that returns false.
+  template <class Put>
+  [[nodiscard]] result<void> write_local(Put put) {
+    if (failed()) return indeterminate();
+    rocksdb::WriteBatch& batch = applied_[(local_step_ + 1) % 2];  // the other one may be under way
+    batch.Clear();
+    put_step(batch, *db_, local_step_ + 1);
+    row_sink to{*db_, batch};
+    if (!put(to)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    RATCHET_TRY(writes_.start(batch, local_step_ + 1));
+    ++local_step_;
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
 
   /// What is known once it is written; none: as before. Most steps change nothing of it, and it is large.
   [[nodiscard]] std::optional<catalog> put_change(row_sink& to, const store_change& change) const {
@@ -400,10 +471,11 @@ class rocks_store final : public store, public replica {
   step_writer writer_;  ///< has the batch that is being written
   bool is_replica_;
   std::uint64_t remembered_bytes_;
-  pending_rows pending_;            ///< of a replica; others have none
-  rocksdb::WriteBatch applied_[2];  ///< of a replica; one may be under way
-  bool is_stale_{false};            ///< steps of others were applied
-  std::uint64_t local_step_;        ///< of a replica: the last one of its own log
+  pending_rows pending_;                   ///< of a replica; others have none
+  rocksdb::WriteBatch applied_[2];         ///< of a replica; one may be under way
+  bool is_stale_{false};                   ///< steps of others were applied
+  std::atomic<bool> is_restoring_{false};  ///< of a replica: see replica
+  std::uint64_t local_step_;               ///< of a replica: the last one of its own log
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
   std::atomic<std::uint64_t> confirmed_step_;  ///< of a replica

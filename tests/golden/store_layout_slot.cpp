@@ -19,6 +19,7 @@ replicate::log_position position() {
   at.fenced_step = 257;
   at.offset = 4096;
   at.lineage = hash128{0x2122232425262728, 0x292a2b2c2d2e2f30};
+  at.bytes = 65793;
   return at;
 }
 
@@ -27,6 +28,10 @@ TEST(keys_on_disk, of_slots_are_these_bytes) {
   EXPECT_EQ(parse_slot_key(slot_key(slot{258})).value(), slot{258});
   EXPECT_FALSE(parse_slot_key(slot_key(slot{258}) + "x"));
   EXPECT_FALSE(parse_slot_key("\x22"));
+}
+
+TEST(keys_on_disk, mark_a_copy_that_is_being_read) {
+  EXPECT_EQ(hex(restore_key()), "23");
 }
 
 TEST(values_on_disk, say_how_far_a_slot_is_in_its_log) {
@@ -41,7 +46,8 @@ TEST(values_on_disk, say_how_far_a_slot_is_in_its_log) {
                 "0000000000000101"
                 "0000000000001000"
                 "2122232425262728"
-                "292a2b2c2d2e2f30");
+                "292a2b2c2d2e2f30"
+                "0000000000010101");
   EXPECT_EQ(decode_slot(bytes).value(), position());
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_slot(bytes.substr(0, size)));
   EXPECT_FALSE(decode_slot(bytes + "x"));
@@ -75,7 +81,8 @@ TEST(families_in_a_log, have_these_numbers) {
 
 TEST(rows_of_a_log, are_all_but_those_of_a_replica_itself) {
   constexpr bool k_default = true;
-  for (const kind local : {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::incarnation}) {
+  for (const kind local :
+       {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::restore, kind::incarnation}) {
     EXPECT_TRUE(is_local_key(k_default, prefix_of(local) + "x")) << static_cast<int>(local);
     EXPECT_TRUE(may_cover_local_key(k_default, prefix_of(local), prefix_of(local) + "x"));
   }

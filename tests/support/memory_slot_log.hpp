@@ -197,6 +197,12 @@ class memory_slot_log final : public slot_log {
     return result<told_bounds>{told_bounds{known, of_.first(), of_.end()}};
   }
 
+  [[nodiscard]] result<void> delete_before(std::int64_t offset) override {
+    if (of_.missing_) return errc::topic_missing;
+    of_.delete_before(offset);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+
   [[nodiscard]] std::optional<complaint> take_complaint() override {
     return std::exchange(complains, std::nullopt);
   }

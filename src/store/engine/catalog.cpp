@@ -43,6 +43,11 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
                             RATCHET_TRY(out.position, layout::decode_slot(value));
                             return true;
                           }));
+  RATCHET_TRY(const auto restore, db.get(options, family::standard, layout::restore_key()));
+  if (restore) {
+    RATCHET_TRY(layout::decode_presence(*restore));
+    out.is_restoring = true;
+  }
   return out;
 }
 

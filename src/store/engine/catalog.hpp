@@ -22,6 +22,7 @@ struct catalog {
   std::uint64_t outbox_epoch{0};
   outbox_lanes outbox;
   std::optional<replicate::log_position> position;  ///< in a replicated log; none: it is no replica
+  bool is_restoring{false};                         ///< a copy is being read into it: see replica
 };
 
 /// Errors: state_damaged; of RocksDB. A newer schema version is no error here: then only the identity is

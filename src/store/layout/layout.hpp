@@ -64,10 +64,13 @@
 ///   slot            22 u32 slot                            format, u64 step, XXH3-128 chain, u32 generation,
 ///                                                          u32 attempt, u64 writer, u64 last step before
 ///                                                          the writer's fence, i64 offset, lineage (16
-///                                                          bytes). How far the store is in the slot's
-///                                                          replicated log: all of its records up to this
-///                                                          offset are in here. Only replicas have it, which
-///                                                          no config key makes yet
+///                                                          bytes), u64 bytes of the rows of all steps. How
+///                                                          far the store is in the slot's replicated log:
+///                                                          all of its records up to this offset are in here.
+///                                                          Only replicas have it
+///   restore         23                                     format. A whole copy is being read into the
+///   store,
+///                                                          and not all of it is here. Only replicas have it
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
 ///                   i64 offset, where not 0 u32 index      8 truncated, 16 sequence, 32 id, 64 time), u64
@@ -192,6 +195,7 @@ enum class kind : std::uint8_t {
   stream_state = 0x20,
   partition = 0x21,
   slot = 0x22,
+  restore = 0x23,
   incarnation = 0x30,
   rejected = 0x40,
   audit = 0x50,

@@ -11,6 +11,10 @@ std::string slot_key(slot s) {
   return key;
 }
 
+std::string restore_key() {
+  return prefix_of(kind::restore);
+}
+
 result<slot> parse_slot_key(std::string_view key) {
   byte_reader in{key};
   in.expect(in.u8() == static_cast<unsigned>(kind::slot));
@@ -30,6 +34,7 @@ std::string encode_slot(const replicate::log_position& at) {
   out.u64(at.fenced_step);
   out.i64(at.offset);
   out.hash(at.lineage.value_or(hash128{}));
+  out.u64(at.bytes);
   return value;
 }
 
@@ -44,6 +49,7 @@ result<replicate::log_position> decode_slot(std::string_view value) {
   at.fenced_step = in.u64();
   at.offset = in.i64();
   at.lineage = in.hash();
+  at.bytes = in.u64();
   const bool is_behind_a_step = at.step > at.fenced_step && at.epoch != replicate::log_epoch{};
   in.expect(is_behind_a_step && at.offset >= 0);
   if (!in.done()) return damaged();
@@ -67,6 +73,7 @@ bool is_replicated(kind k) noexcept {
     case kind::identity:
     case kind::copy_mark:
     case kind::slot:
+    case kind::restore:
     case kind::incarnation:
       return false;
   }

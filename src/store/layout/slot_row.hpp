@@ -9,12 +9,14 @@
 #include "replicate/log_reader.hpp"
 
 /// How far a store is in a slot's replicated log, and which rows the log has. The bytes are written down in
-/// layout.hpp. No config key leads to such a log yet.
+/// layout.hpp.
 namespace ratchet::layout {
 
 [[nodiscard]] std::string slot_key(slot);
 /// The position behind a step, at the last of its records. Such a position is never at a fence.
 [[nodiscard]] std::string encode_slot(const replicate::log_position&);
+/// The key of the mark that a whole copy is being read into the store. Its value is encode_presence().
+[[nodiscard]] std::string restore_key();
 // Errors: state_damaged.
 [[nodiscard]] result<slot> parse_slot_key(std::string_view);
 [[nodiscard]] result<replicate::log_position> decode_slot(std::string_view);

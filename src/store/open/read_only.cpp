@@ -51,6 +51,13 @@ reported<std::unique_ptr<read_only_store>> open_store_read_only(const std::files
                    "run first, or name another",
                    {}};
   }
+  if (found.catalog.is_restoring) {
+    return problem{make_error_code(errc::state_restoring),
+                   "a copy of the state is being read into the directory " + path.string() +
+                       ", and not all of it is there",
+                   "start the instance again, and wait until it is ready",
+                   {}};
+  }
   return std::unique_ptr<read_only_store>{std::make_unique<rocks_read_only_store>(std::move(found))};
 }
 

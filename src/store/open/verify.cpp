@@ -131,6 +131,8 @@ class verification {
       case layout::kind::outbox:
       case layout::kind::slot:
         return {};  // decoded at open
+      case layout::kind::restore:
+        return "a copy is being read into the store, and not all of it is here; start the instance again";
       case layout::kind::copy_mark:
       case layout::kind::outbox_epoch:
         return key.size() == 1 ? "" : "an unknown key";  // decoded at open

@@ -59,6 +59,8 @@ void note_floor(const row& r, std::vector<applied_floor>& floors) {
     floors.push_back({stream.assume_value(), *state.assume_value().floor});
 }
 
+}  // namespace
+
 std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows, std::vector<applied_floor>& floors) {
   replicate::row_cursor cursor{rows};
   for (row r; cursor.next(r);) {
@@ -81,8 +83,6 @@ std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows, std::ve
   return std::nullopt;
 }
 
-}  // namespace
-
 std::optional<apply_refusal> put_confirmed(rocksdb::WriteBatch& batch, const database& db,
                                            std::uint64_t local_step, slot s,
                                            const std::optional<log_position>& from,
@@ -98,6 +98,7 @@ std::optional<apply_refusal> put_confirmed(rocksdb::WriteBatch& batch, const dat
     if (fault) return apply_refusal{*fault, step.position.step};
     at = step.position;
   }
+  if (!from) to.erase(family::standard, layout::restore_key());  // the log has all of it
   to.put(family::standard, layout::slot_key(s), layout::encode_slot(*at));
   return std::nullopt;
 }

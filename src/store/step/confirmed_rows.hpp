@@ -11,6 +11,7 @@
 #include "ports/replica.hpp"
 #include "replicate/log_reader.hpp"
 #include "store/engine/column_families.hpp"
+#include "store/step/row_sink.hpp"
 
 /// The one way in which a replica changes its rows: by the confirmed steps of a log, in their order.
 namespace ratchet {
@@ -20,6 +21,11 @@ struct applied_floor {
   stream_id stream{0};
   timestamp floor;
 };
+
+/// Puts rows of a log, or of a base. Adds the floors that they move to `floors`. Where a fault is returned,
+/// what was put must not be written.
+[[nodiscard]] std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows,
+                                                  std::vector<applied_floor>& floors);
 
 /// Puts confirmed steps into a batch: the store's own next step number first, then the rows, then how far the
 /// store is in the log. So they and that number are in the database together, or not at all. `from`: how far

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "replicate/base_record.hpp"
+#include "replicate/log_record.hpp"
 #include "unit/app/pair_world.hpp"
 
 namespace ratchet {
@@ -229,6 +231,104 @@ TEST(pair, whoever_cannot_write_the_log_does_not_open_the_state) {
   EXPECT_EQ(opened.error().code, make_error_code(errc::not_built_yet));
 }
 
+/// Bases as often as they can be.
+void make_many_bases(config& of) {
+  of.replicate->base.at_least = 1;
+}
+
+TEST(pair, an_owner_cuts_the_log_before_a_base_and_others_begin_there) {
+  cluster c;
+  produce(c, 60);
+  instance first{c, "ratchet-0"};
+  first.change = make_many_bases;
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  EXPECT_GT(c.log.first(), 0) << "it was cut";
+  EXPECT_GT(c.bases.first(), 0) << "so were the bases before the newest";
+  instance second{c, "ratchet-1"};
+  produce(c, 10);
+  const auto failed = second.run(until_all_is_read());
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(second.seen(), expected(c));
+}
+
+TEST(pair, an_owner_that_may_be_late_cuts_nothing) {
+  cluster c;
+  produce(c, 60);
+  instance first{c, "ratchet-0"};
+  first.change = make_many_bases;
+  bool has_fenced = false;
+  memory_slot_log watcher{c.bases};
+  watcher.on_progress([&] {
+    replicate::base_record last;
+    if (!decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
+    if (last.head.kind != replicate::base_kind::end || std::exchange(has_fenced, true)) return;
+    // Its base is whole, and another instance fences.
+    replicate::log_record fence;
+    ASSERT_EQ(replicate::decode_record(*c.log.at(0), fence), replicate::record_fault::none);
+    fence.head.epoch = {9, 0};
+    fence.head.writer = 99;
+    std::string bytes;
+    append_fence(bytes, fence.head, fence.fence);
+    c.log.append(bytes);
+  });
+  const auto failed = first.run([&, left = 15](pair_source& s, std::atomic<bool>& stop) mutable {
+    if (has_fenced) s.lose();
+    if (has_fenced && --left == 0) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  ASSERT_TRUE(has_fenced);
+  EXPECT_EQ(c.log.first(), 0);
+  EXPECT_EQ(c.bases.first(), 0);
+}
+
+TEST(pair, an_instance_that_was_away_for_long_begins_again_from_a_base) {
+  cluster c;
+  produce(c, 20);
+  instance first{c, "ratchet-0"};
+  instance second{c, "ratchet-1"};
+  second.change = make_many_bases;
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  const std::uint64_t before = first.step();
+  produce(c, 100);
+  ASSERT_FALSE(second.run(until_all_is_read()));
+  ASSERT_GT(c.log.first(), static_cast<std::int64_t>(before) + 2) << "the log does not lead on from there";
+  c.owner = &c;
+  const auto failed = first.run(until_polled(60));
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(first.seen(), expected(c));
+  EXPECT_EQ(first.step(), second.step());
+}
+
+TEST(pair, a_log_that_was_cut_without_a_base_is_refused) {
+  cluster c;
+  produce(c, 20);
+  instance first{c, "ratchet-0"};
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  c.log.delete_before(3);
+  instance second{c, "ratchet-1"};
+  const auto failed = second.run(until_polled(50));
+  ASSERT_TRUE(failed);
+  EXPECT_NE(failed->message.find("begins_later"), std::string::npos) << failed->message;
+}
+
+TEST(pair, an_old_state_stays_as_it_is_where_no_base_is_whole) {
+  cluster c;
+  produce(c, 20);
+  instance first{c, "ratchet-0"};
+  instance second{c, "ratchet-1"};
+  second.change = make_many_bases;
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  const auto before = first.seen();
+  produce(c, 100);
+  ASSERT_FALSE(second.run(until_all_is_read()));
+  c.bases.lose_from(c.bases.end() - 1);
+  c.owner = &c;
+  const auto failed = first.run(until_polled(60));
+  ASSERT_TRUE(failed);
+  EXPECT_NE(failed->message.find("begins_later"), std::string::npos) << failed->message;
+  EXPECT_EQ(first.seen(), before);
+}
+
 /// Kills at any point, records that land late, twice, unsaid or never, slots that move; RATCHET_SEED sets the
 /// first seed, RATCHET_SEEDS how many.
 TEST(pair, every_record_is_handled_once_whatever_happens) {
@@ -244,6 +344,7 @@ TEST(pair, every_record_is_handled_once_whatever_happens) {
     const auto below = [&](std::uint64_t bound) { return random() % bound; };
     cluster c;
     instance both[] = {{c, "ratchet-0"}, {c, "ratchet-1"}};
+    if (seed % 2 == 0) both[0].change = both[1].change = make_many_bases;
     for (int life = 0; life < 8 && !HasFailure(); ++life) {
       produce(c, static_cast<int>(below(12)));
       const bool lands = below(2) == 0;

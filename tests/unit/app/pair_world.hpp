@@ -33,6 +33,7 @@ inline const topic_partition k_input{"t", partition_id{0}};
 
 struct cluster {
   testing::memory_log log;
+  testing::memory_log bases;
   std::deque<std::string> records;  ///< of the input
   std::map<topic_partition, committed_offset> committed;
   const void* owner{nullptr};  ///< who has the slot
@@ -199,7 +200,10 @@ class instance {
       return std::unique_ptr<source>{
           std::make_unique<pair_source>(of_, [&](pair_source& s) { on_poll(s, stop); })};
     };
-    options.make_log = [&]() -> reported<std::unique_ptr<slot_log>> {
+    options.bases_on = std::launch::deferred;
+    options.make_log = [&](const std::string& topic) -> reported<std::unique_ptr<slot_log>> {
+      if (topic != k_log_topic)
+        return std::unique_ptr<slot_log>{std::make_unique<testing::memory_slot_log>(of_.bases)};
       auto made = std::make_unique<testing::memory_slot_log>(of_.log);
       if (with_log) with_log(*made);
       return std::unique_ptr<slot_log>{std::move(made)};
@@ -222,7 +226,7 @@ class instance {
     c.streams = {stream_named("payments", k_input.topic)};
     c.memory_limit = std::uint64_t{64} << 20;
     c.step_records = 3;
-    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4"};
+    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4", {}};
     if (change) change(c);
     return c;
   }

@@ -66,14 +66,18 @@ TEST_F(a_reader, takes_steps_behind_a_fence) {
   EXPECT_EQ(take(step_record(k_first, 1)), "step");
   EXPECT_EQ(reader_.rows(), rows_of(1));
   EXPECT_EQ(take(step_record(k_first, 2, 1)), "step");
-  EXPECT_EQ(reader_.position(), (log_position{k_lineage, {1, 0}, 7, 0, 2, chain_of(2), 2, false}));
+  EXPECT_EQ(reader_.position(),
+            (log_position{
+                k_lineage, {1, 0}, 7, 0, 2, chain_of(2), 2, false, rows_of(1).size() + rows_of(2).size()}));
   EXPECT_EQ(reader_.count_of(fate::step), 2U);
 }
 
 TEST_F(a_reader, goes_on_with_the_writer_of_a_higher_fence) {
   begin(2);
   EXPECT_EQ(take(k_second.fence(1)), "fence");
-  EXPECT_EQ(reader_.position(), (log_position{k_lineage, {2, 0}, 8, 2, 2, chain_of(2), 3, true}));
+  EXPECT_EQ(reader_.position(),
+            (log_position{
+                k_lineage, {2, 0}, 8, 2, 2, chain_of(2), 3, true, rows_of(1).size() + rows_of(2).size()}));
   EXPECT_EQ(take(step_record(k_first, 3)), "zombie");
   EXPECT_EQ(take(k_first.fence()), "zombie");
   EXPECT_EQ(take(step_record(k_second, 3)), "step");

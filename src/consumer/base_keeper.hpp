@@ -1,0 +1,82 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <optional>
+
+#include "consumer/slot_replica.hpp"
+#include "ports/clock.hpp"
+#include "process/log.hpp"
+#include "ratchet/config.hpp"
+#include "replicate/base_record.hpp"
+
+namespace ratchet {
+
+/// Lets an owner write a base now and then, and cut the log before it. A base is written beside the work,
+/// from a snapshot. Log and bases are cut only once it is known that this instance still led when the base
+/// was whole: so whoever cuts has the newest base (docs/internals/replicated-log.md). Thread-safety: one
+/// owner thread.
+class base_keeper {
+ public:
+  struct dependencies {
+    slot_replica& slot;
+    replica& store;
+    slot_log& log;
+    slot_log& bases;  ///< this has it for itself while slot().leads()
+    const clock_port& clock;
+    std::function<std::uint64_t()> draw;  ///< at random
+    replicate::base_content what;         ///< layout and meaning
+    base_config rules;
+    log_ptr log_lines;
+    /// deferred: on the owner's thread, within turn(), as a simulation wants it.
+    std::launch on{std::launch::async};
+  };
+
+  explicit base_keeper(dependencies);
+  ~base_keeper() { stop(); }
+  base_keeper(const base_keeper&) = delete;
+  base_keeper& operator=(const base_keeper&) = delete;
+
+  /// Does what is due; to be called behind each turn of the slot. Does not wait, but for a base that is given
+  /// up because this instance leads no more.
+  void turn();
+  /// Of the newest base, as far as this instance knows while it leads.
+  [[nodiscard]] const std::optional<replicate::base_end>& newest() const { return newest_; }
+
+ private:
+  enum class doing : std::uint8_t { nothing, looking, writing, proving, cutting };
+  struct written {
+    replicate::base_end end;
+    std::optional<std::int64_t> begun_at;
+  };
+
+  void stop();
+  void begin();
+  [[nodiscard]] bool is_due() const;
+  void write();
+  void cut();
+  void put_off(const char* what, std::error_code);
+  [[nodiscard]] result<written> write_base(std::unique_ptr<replica_copy>, std::uint64_t base,
+                                           const replicate::base_content&);
+  template <class T>
+  [[nodiscard]] static std::optional<T> take(std::future<T>&);
+
+  dependencies of_;
+  doing doing_{doing::nothing};
+  std::optional<std::uint64_t> attempt_;  ///< in which this instance leads; none: it does not
+  bool has_looked_{false};                ///< for the newest base, in this attempt
+  std::optional<replicate::base_end> newest_;
+  std::chrono::steady_clock::time_point not_before_;  ///< where something failed
+  log_pace failures_;
+  written made_;  ///< while its lead is proved, and the log is cut
+  std::atomic<bool> stop_{false};
+  std::future<result<std::optional<replicate::base_end>>> look_;
+  std::future<result<written>> write_;
+  std::future<result<void>> cut_;
+};
+
+}  // namespace ratchet

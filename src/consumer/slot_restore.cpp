@@ -1,0 +1,100 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "consumer/slot_restore.hpp"
+
+#include <utility>
+
+#include "core/success.hpp"
+
+namespace ratchet {
+
+using replicate::base_fate;
+
+namespace {
+
+[[nodiscard]] result<slot_restore::progress> reading_behind(const result<void>& done) {
+  if (!done) return done.error();
+  return slot_restore::progress::reading;
+}
+
+}  // namespace
+
+result<slot_restore::progress> slot_restore::turn() {
+  has_more_ = false;
+  if (!next_) {
+    if (!std::exchange(is_asked_, true)) bases_.ask_bounds(-1);
+    const auto told = bases_.take_bounds();
+    if (!told) return progress::reading;
+    is_asked_ = false;
+    if (!*told) return told->error();
+    next_ = told->value().first;
+  }
+  const auto got = bases_.read({*next_, std::nullopt});
+  if (!got) return got.error();
+  if (got.value().at == log_read::state::out_of_range) {  // the owner has a newer base, and has cut the topic
+    reader_.give_up();
+    next_.reset();
+    return progress::reading;
+  }
+  has_more_ = !got.value().entries.empty();
+  for (const slot_record& each : got.value().entries) {
+    const std::int64_t behind = each.offset + 1;
+    next_ = behind;
+    RATCHET_TRY(const progress done, take(each));
+    if (done != progress::reading) return done;
+    if (*next_ != behind) return progress::reading;
+  }
+  if (got.value().through >= *next_) next_ = got.value().through + 1;
+  if (got.value().at != log_read::state::at_end) return progress::reading;
+  if (!reader_.is_reading()) return progress::none;
+  begin_again(reader_.begun_at() + 1);  // its writer died, or is at it now: no log rests on it
+  return progress::reading;
+}
+
+result<slot_restore::progress> slot_restore::take(const slot_record& record) {
+  switch (reader_.take(record.offset, record.bytes)) {
+    case base_fate::begun:
+      bytes_ = 0;
+      if (is_trial_) return progress::reading;
+      return reading_behind(store_.begin_restore());
+    case base_fate::rows:
+      return put(reader_.rows());
+    case base_fate::complete:
+      return complete();
+    case base_fate::broken:
+      begin_again(reader_.begun_at() + 1);
+      return progress::reading;
+    case base_fate::refused:
+      return progress::none;
+    case base_fate::passed:
+      return progress::reading;
+  }
+  return progress::reading;
+}
+
+result<slot_restore::progress> slot_restore::put(std::string_view rows) {
+  if (is_trial_) return progress::reading;
+  bytes_ += rows.size();
+  RATCHET_TRY(const auto fault, store_.restore(rows));
+  if (fault) begin_again(reader_.begun_at() + 1);
+  return progress::reading;
+}
+
+result<slot_restore::progress> slot_restore::complete() {
+  if (std::exchange(is_trial_, false)) {
+    const std::int64_t begun_at = reader_.begun_at();
+    reader_ = replicate::base_reader{options_};
+    begin_again(begun_at);
+    return progress::reading;
+  }
+  bases_.stop_reading();
+  RATCHET_TRY(store_.end_restore(content().at));
+  return progress::complete;
+}
+
+void slot_restore::begin_again(std::int64_t offset) {
+  reader_.give_up();
+  next_ = offset;
+  has_more_ = true;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,223 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "replicate/base_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replicate/chain.hpp"
+#include "replicate/row_buffer.hpp"
+#include "support/replicate_records.hpp"
+
+namespace ratchet::replicate {
+namespace {
+
+using testing::k_layout;
+using testing::k_lineage;
+using testing::k_meaning;
+
+log_position base_position(std::uint64_t step) {
+  log_position at;
+  at.lineage = k_lineage;
+  at.epoch = {2, 1};
+  at.writer = 7;
+  at.fenced_step = 1;
+  at.step = step;
+  at.chain = {step, step};
+  at.offset = static_cast<std::int64_t>(10 * step);
+  at.bytes = 1000;
+  return at;
+}
+
+std::string rows_of_base() {
+  row_buffer rows;
+  rows.put(1, "a", "one");
+  rows.put(1, "bb", "");
+  rows.put(3, "c", std::string(300, 'x'));
+  return rows.release();
+}
+
+/// The records of a base of these rows, in pieces of this size.
+std::vector<std::string> base_of(std::uint64_t id, base_content of, const std::string& rows,
+                                 std::size_t piece) {
+  std::vector<std::string> records(1);
+  append_base_begin(records.back(), {base_kind::begin, *of.at.lineage, id}, of);
+  base_end end{of, 0, 0, {}};
+  for (std::string_view rest = rows; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
+    const std::string_view part = rest.substr(0, piece);
+    append_base_part(records.emplace_back(), {base_kind::part, *of.at.lineage, id}, {end.parts++, part});
+    end.bytes += part.size();
+    end.hash = next_chain(end.hash, part);
+  }
+  append_base_end(records.emplace_back(), {base_kind::end, *of.at.lineage, id}, end);
+  return records;
+}
+base_content base_content_at(std::uint64_t step) {
+  return {base_position(step), k_layout, k_meaning, 5};
+}
+std::vector<std::string> base_of(std::uint64_t id, std::uint64_t step = 9, std::size_t piece = 100) {
+  return base_of(id, base_content_at(step), rows_of_base(), piece);
+}
+
+base_reader_options base_options() {
+  return {k_layout, k_lineage, k_meaning, 0};
+}
+
+class a_reader_of_bases : public ::testing::Test {
+ protected:
+  std::string take(const std::string& record) {
+    const base_fate f = reader_.take(next_++, record);
+    if (f == base_fate::rows) rows_ += reader_.rows();
+    return name_of(f);
+  }
+  std::string take_all(const std::vector<std::string>& records) {
+    std::string last;
+    for (const std::string& each : records) last = take(each);
+    return last;
+  }
+  base_reader reader_{base_options()};
+  std::int64_t next_{0};
+  std::string rows_;
+};
+
+TEST_F(a_reader_of_bases, gives_whole_rows_wherever_they_are_cut) {
+  for (std::size_t piece = 1; piece < 40; ++piece) {
+    base_reader reader{base_options()};
+    std::string rows;
+    std::int64_t at = 0;
+    base_fate last{};
+    for (const std::string& each : base_of(5, base_content_at(9), rows_of_base(), piece)) {
+      last = reader.take(at++, each);
+      if (last != base_fate::rows) continue;
+      EXPECT_EQ(check_rows(reader.rows()), row_fault::none) << "whole ones";
+      rows += reader.rows();
+    }
+    EXPECT_EQ(last, base_fate::complete);
+    EXPECT_EQ(rows, rows_of_base());
+    EXPECT_EQ(reader.content(), base_content_at(9));
+  }
+}
+
+TEST_F(a_reader_of_bases, takes_one_without_rows) {
+  EXPECT_EQ(take_all(base_of(5, base_content_at(9), "", 1)), "complete");
+}
+
+TEST_F(a_reader_of_bases, passes_over_what_is_of_another_base) {
+  const auto one = base_of(5);
+  const auto other = base_of(6, 12);
+  EXPECT_EQ(take(one[0]), "begun");
+  EXPECT_EQ(take(other[0]), "passed");
+  EXPECT_EQ(take(one[1]), "rows");
+  EXPECT_EQ(take(other[1]), "passed");
+  EXPECT_EQ(take("no record"), "passed");
+  EXPECT_EQ(take(one[1]), "passed") << "sent twice";
+  EXPECT_EQ(take(one[0]), "passed") << "sent twice";
+  for (std::size_t i = 2; i + 1 < one.size(); ++i) EXPECT_EQ(take(one[i]), "rows");
+  EXPECT_EQ(take(other.back()), "passed");
+  EXPECT_EQ(take(one.back()), "complete");
+  EXPECT_EQ(rows_, rows_of_base());
+  EXPECT_EQ(take(other[0]), "passed") << "it has one";
+}
+
+TEST_F(a_reader_of_bases, gives_up_one_that_lacks_a_part) {
+  const auto one = base_of(5);
+  ASSERT_GT(one.size(), 4U);
+  EXPECT_EQ(take(one[0]), "begun");
+  EXPECT_EQ(take(one[1]), "rows");
+  EXPECT_EQ(take(one[3]), "broken");
+  EXPECT_EQ(reader_.begun_at(), 0);
+  reader_.give_up();
+  EXPECT_EQ(take(one[2]), "passed");
+  rows_.clear();
+  EXPECT_EQ(take_all(base_of(6, 12)), "complete");
+  EXPECT_EQ(rows_, rows_of_base());
+  EXPECT_EQ(reader_.content().at.step, 12U);
+}
+
+TEST_F(a_reader_of_bases, believes_no_end_that_does_not_fit) {
+  const std::vector<std::vector<std::string>> wrong = [] {
+    std::vector<std::vector<std::string>> all;
+    auto short_of_one = base_of(5);
+    short_of_one.erase(short_of_one.end() - 2);
+    all.push_back(short_of_one);
+    auto other_bytes = base_of(5, base_content_at(9), rows_of_base(), 100);
+    other_bytes[2].back() ^= 1;
+    all.push_back(other_bytes);
+    auto other_step = base_of(5);
+    other_step.back() = base_of(5, 10).back();
+    all.push_back(other_step);
+    auto cut_row = base_of(5, base_content_at(9), rows_of_base().substr(0, rows_of_base().size() - 1), 100);
+    all.push_back(cut_row);
+    return all;
+  }();
+  for (const auto& records : wrong) {
+    base_reader reader{base_options()};
+    std::int64_t at = 0;
+    base_fate last{};
+    for (const std::string& each : records) last = reader.take(at++, each);
+    EXPECT_EQ(last, base_fate::broken);
+  }
+}
+
+TEST_F(a_reader_of_bases, gives_up_one_whose_bytes_are_no_rows) {
+  const auto one = base_of(5, base_content_at(9), std::string{"\x01\x09\x00\x00", 4}, 100);
+  EXPECT_EQ(take(one[0]), "begun");
+  EXPECT_EQ(take(one[1]), "broken");
+}
+
+TEST_F(a_reader_of_bases, passes_over_one_that_the_log_does_not_go_on_from) {
+  base_reader_options with = base_options();
+  with.log_first = 100;
+  reader_ = base_reader{with};
+  EXPECT_EQ(take_all(base_of(5, 9)), "passed");
+  EXPECT_EQ(take_all(base_of(6, 10)), "complete") << "the log still has the record at its position";
+}
+
+TEST_F(a_reader_of_bases, passes_over_one_of_another_history) {
+  base_content of = base_content_at(9);
+  of.at.lineage = hash128{8, 8};
+  EXPECT_EQ(take_all(base_of(5, of, rows_of_base(), 100)), "passed");
+  base_reader_options with = base_options();
+  with.lineage.reset();
+  reader_ = base_reader{with};
+  EXPECT_EQ(take_all(base_of(5, of, rows_of_base(), 100)), "complete") << "there is no other yet";
+}
+
+TEST_F(a_reader_of_bases, refuses_what_this_program_cannot_use) {
+  base_content of = base_content_at(9);
+  of.layout = k_layout + 1;
+  EXPECT_EQ(take(base_of(5, of, rows_of_base(), 100)[0]), "refused");
+  EXPECT_EQ(reader_.refused(), refusal::newer_layout);
+  reader_ = base_reader{base_options()};
+  of = base_content_at(9);
+  of.meaning = {9, 9};
+  EXPECT_EQ(take(base_of(5, of, rows_of_base(), 100)[0]), "refused");
+  EXPECT_EQ(reader_.refused(), refusal::other_meaning);
+  EXPECT_EQ(take(base_of(6)[0]), "refused") << "for ever";
+}
+
+TEST(records_of_bases, are_read_as_they_were_written_or_not_at_all) {
+  for (const std::string& each : base_of(5)) {
+    base_record record;
+    EXPECT_TRUE(decode_base_record(each, record));
+    EXPECT_EQ(record.head.base, 5U);
+    for (std::size_t size = 0; size < each.size(); ++size) {
+      if (record.head.kind == base_kind::part && size >= 35) continue;  // fewer rows
+      EXPECT_FALSE(decode_base_record(each.substr(0, size), record)) << size;
+    }
+    std::string other = each;
+    other[1] = 2;
+    EXPECT_FALSE(decode_base_record(other, record)) << "another version";
+    other = each;
+    other[2] = 4;
+    EXPECT_FALSE(decode_base_record(other, record)) << "another kind";
+    ASSERT_TRUE(decode_base_record(each, record));
+    if (record.head.kind == base_kind::part) continue;
+    EXPECT_FALSE(decode_base_record(each + "x", record)) << "more than it has";
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::replicate
