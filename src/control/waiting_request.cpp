@@ -317,13 +317,14 @@ class request_walk {
                  {}};
 }
 
-/// False: it is not durable in time, or nobody waits for it any more. The step of an owner that lost its lead may
-/// never be, and the next owner must not wait for this.
+/// False: it is not durable in time, or nobody waits for it any more. The step of an owner that lost its lead
+/// may never be, and the next owner must not wait for this.
 [[nodiscard]] bool await_durable(store& state, std::uint64_t step, const still_wanted& is_wanted) {
   const auto last = std::chrono::steady_clock::now() + k_sync_patience;
   for (;;) {
     const auto now = std::chrono::steady_clock::now();
-    if (wait_until_durable(state, step, std::min<durable_signal::time_point>(last, now + k_look_again))) return true;
+    if (wait_until_durable(state, step, std::min<durable_signal::time_point>(last, now + k_look_again)))
+      return true;
     if (now >= last || (is_wanted && !is_wanted())) return false;
   }
 }

@@ -255,6 +255,8 @@ TEST(pair, an_owner_that_may_be_late_cuts_nothing) {
   cluster c;
   produce(c, 60);
   instance first{c, "ratchet-0"};
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  // It has nothing to append, so it hears of another fence only when it asks.
   first.change = make_many_bases;
   bool has_fenced = false;
   memory_slot_log watcher{c.bases};
