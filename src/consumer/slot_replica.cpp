@@ -76,6 +76,7 @@ result<void> slot_replica::take_bounds() {
   }
   owner_.look(bounds.known, bounds.first, bounds.end);
   has_bounds_ = true;
+  end_ = bounds.end;
   take_proof(bounds);
   return success();
 }
@@ -112,6 +113,7 @@ result<void> slot_replica::begin_restore(std::int64_t log_first) {
                    replicate::base_reader_options{reading.newest_layout, lineage ? lineage : reading.lineage,
                                                   reading.meaning, log_first});
   is_at_end_ = has_bounds_ = false;
+  end_.reset();
   return success();
 }
 
@@ -162,7 +164,9 @@ result<void> slot_replica::read() {
     next = each.offset + 1;
   }
   owner_.read_through(next, got.value().through);
-  is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end;
+  // While another instance appends all the time, no read finds the end.
+  const bool has_told_end = end_ && owner_.reader().next_offset() >= *end_;
+  is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end || has_told_end;
   if (got.value().at == log_read::state::out_of_range) look();
   return success();
 }

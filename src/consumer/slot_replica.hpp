@@ -76,7 +76,7 @@ class slot_replica {
   /// It led behind the last prove_lead(): no other instance has fenced before that call. Not again behind an
   /// attempt that ended.
   [[nodiscard]] bool is_proven() const { return proof_ == proof::given && leads() && attempts_ == proves_; }
-  /// It has read the log to the end that it had.
+  /// It has read the log to the end that it had, or that it had when its bounds were told last.
   [[nodiscard]] bool is_at_end() const { return is_at_end_; }
   [[nodiscard]] const replicate::log_position& position() const { return owner_.reader().position(); }
   /// Why this log and this store do not go together; none while they do.
@@ -108,6 +108,7 @@ class slot_replica {
   std::uint64_t attempts_{0};
   bool has_bounds_{false};  ///< they are told before the first read
   bool is_at_end_{false};
+  std::optional<std::int64_t> end_;  ///< of the log, as it was told last
   bool has_more_{false};    ///< the last read has brought something
   std::error_code failed_;  ///< what the store, or the log's client, said first
   std::optional<apply_refusal> unfit_;

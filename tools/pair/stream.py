@@ -26,6 +26,10 @@ def uuid7(dice, now):
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
+class GaveUp(Exception):
+    """A producer of events, which is no part of Ratchet, did not get them through: the round says nothing."""
+
+
 class Feed:
     """Sends events to one topic from a thread of its own, from start() to stop()."""
 
@@ -95,14 +99,18 @@ class Feed:
         """Returns when each event was delivered."""
         self.stopped.set()
         self.thread.join()
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # its end says more
         try:
             code = self.process.wait(120)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise Failed(f"the producer of {self.topic} does not end") from None
+            raise GaveUp(f"the producer of {self.topic} does not end") from None
         if code != 0:
-            raise Failed(f"the producer of {self.topic} ended with {code}: {self.process.stderr.read()[-1000:]}")
+            said = self.process.stderr.read()[-1000:].decode(errors="replace")
+            raise GaveUp(f"the producer of {self.topic} ended with {code}: {said}")
 
 
 class Expected:

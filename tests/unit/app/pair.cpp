@@ -69,6 +69,23 @@ TEST(pair, the_first_instance_begins_the_history_and_owns_the_state) {
   EXPECT_EQ(c.committed.at(pair_support::k_input).offset, 20);
 }
 
+TEST(pair, a_follower_joins_although_others_append_all_the_time) {
+  cluster c;
+  produce(c, 20);
+  instance first{c, "ratchet-0"};
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  instance second{c, "ratchet-1"};
+  bool has_joined = false;
+  const auto busy = [&, left = 1'000](pair_source& s, std::atomic<bool>& stop) mutable {
+    has_joined = has_joined || c.owner == &s;
+    if (has_joined || --left == 0) stop = true;
+    for (int i = 0; i < 2; ++i) c.log.append("of a stranger");
+  };
+  const auto failed = second.run(busy, [](memory_slot_log& log) { log.most_entries = 2; });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_TRUE(has_joined) << "no read finds the end of the log";
+}
+
 TEST(pair, another_instance_takes_over_with_nothing_but_the_log) {
   cluster c;
   produce(c, 20);
