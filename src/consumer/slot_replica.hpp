@@ -109,8 +109,8 @@ class slot_replica {
   bool has_bounds_{false};  ///< they are told before the first read
   bool is_at_end_{false};
   std::optional<std::int64_t> end_;  ///< of the log, as it was told last
-  bool has_more_{false};    ///< the last read has brought something
-  std::error_code failed_;  ///< what the store, or the log's client, said first
+  bool has_more_{false};             ///< the last read has brought something
+  std::error_code failed_;           ///< what the store, or the log's client, said first
   std::optional<apply_refusal> unfit_;
 };
 
