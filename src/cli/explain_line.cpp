@@ -24,8 +24,7 @@ namespace {
 }
 
 [[nodiscard]] std::string sequence_text(const stream_definition& from, sequence s) {
-  const sequence_spelling numbers = numbers_of(from);
-  return numbers.is_pair(s) ? std::to_string(s.epoch) + "." + std::to_string(s.number) : numbers.text(s);
+  return sequence_word(numbers_of(from), s);
 }
 
 /// The stable word, and what the reducer said.

@@ -80,7 +80,7 @@ void print_report(const engine& e, output_format output) {
          });
 }
 
-/// Where no stream has topics, to send what waits is all that `--until-end` is there for.
+/// `--until-end` is to send what waits, too: whoever goes on behind it must hear where it did not.
 [[nodiscard]] std::optional<problem> refusal_of_unsent(engine& e) {
   const std::uint64_t rows = e.state().outboxes().rows();
   if (rows == 0) return std::nullopt;
@@ -115,7 +115,7 @@ void print_report(const engine& e, output_format output) {
                           failed->code == make_error_code(errc::aborted);
   if (a.until_end && ended_well) print_report(e, a.output);
   if (failed) return report(a.log, *failed);
-  if (a.until_end && !reads_topics(e.streams())) {
+  if (a.until_end && !signals.requested()) {
     if (const auto unsent = refusal_of_unsent(e)) return report(a.log, *unsent);
   }
   return 0;
@@ -187,7 +187,7 @@ void add_run(CLI::App& root, command_line& line) {
       "The first SIGINT or SIGTERM drains: handled records become durable and are committed. The second "
       "aborts.\nIf no stream has topics, it sends the messages that `ratchet apply` left.\n--resume acts "
       "once, on a mismatch that this start finds; without a mismatch it does nothing.\nExit codes: 0 stopped "
-      "or ended, 1 a partition is stopped, or without topics a message is not sent, 69 no broker\nanswers, "
+      "or ended, 1 a partition is stopped, or --until-end left messages unsent, 69 no broker\nanswers, "
       "74 I/O, 78 the config or state is wrong.\nExample: ratchet run -c ratchet.yaml --set "
       "memory_limit=2GiB "
       "-X session.timeout.ms=6000");

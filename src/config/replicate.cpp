@@ -1,5 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "config/sections.hpp"
 
@@ -26,13 +29,26 @@ void read_name(const config_value& value, std::string& out) {
     value.error("has " + std::to_string(out.size()) + " bytes", "1 to 255 bytes");
 }
 
+void read_size(const config_map& map, std::string_view key, std::uint64_t& out) {
+  constexpr std::uint64_t k_least = std::uint64_t{1} << 20U;
+  std::uint64_t value = 0;
+  const auto given = map.get(key);
+  if (!given || !given->size(value)) return;
+  if (value < k_least) return given->error("is too small", "1MiB or more");
+  out = value;
+}
+
 void read_base(const config_value& value, base_config& out) {
   const config_map map{value, k_base_keys};
   if (!map.valid()) return;
-  if (const auto least = map.get("at_least")) (void)least->size(out.at_least);
-  if (const auto every = map.get("every")) (void)every->duration(out.every);
-  if (const auto rate = map.get("rate"); rate && rate->size(out.rate) && out.rate == 0)
-    rate->error("is 0", "bytes a second, as in 50MiB");
+  read_size(map, "at_least", out.at_least);
+  read_size(map, "rate", out.rate);
+  constexpr std::chrono::seconds k_least{1};
+  std::chrono::milliseconds often{};
+  const auto every = map.get("every");
+  if (!every || !every->duration(often)) return;
+  if (often < k_least) return every->error("is too short", "1s or more");
+  out.every = often;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "consumer/base_writer.hpp"
 #include "core/success.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -79,13 +80,15 @@ void base_keeper::turn() {
       }
       return;
     case doing::proving:
-      if (of_.slot.is_proven()) cut();
+      if (of_.slot.is_proven() && of_.clock.steady() >= not_before_) cut();
       return;
     case doing::cutting:
       if (auto done = take(cut_)) {
-        doing_ = doing::nothing;
         newest_ = made_.end;
-        if (!*done) return put_off("the log cannot be cut", done->error());
+        const bool is_cut = done->has_value();
+        // A right that is missing comes with a person: the next base is written all the same.
+        doing_ = is_cut || classify(done->error()) == error_class::denied ? doing::nothing : doing::proving;
+        if (!is_cut) return put_off("the log cannot be cut", done->error());
         tell(of_.log_lines, log_kind::base_written,
              "wrote a base of step {}: {} bytes in {} records; the log begins at it now",
              made_.end.of.at.step, made_.end.bytes, made_.end.parts + 2);

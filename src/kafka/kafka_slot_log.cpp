@@ -57,7 +57,7 @@ class kafka_slot_log final : public slot_log {
   void on_progress(std::function<void()> told) override { signal_.on_progress(std::move(told)); }
 
  private:
-  static constexpr std::chrono::milliseconds k_delete_timeout{10'000};
+  static constexpr std::chrono::milliseconds k_delete_timeout{5'000};
 
   kafka_config config_;
   topic_partition where_;

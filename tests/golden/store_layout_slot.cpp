@@ -45,9 +45,9 @@ TEST(values_on_disk, say_how_far_a_slot_is_in_its_log) {
                 "090a0b0c0d0e0f10"
                 "0000000000000101"
                 "0000000000001000"
+                "0000000000010101"
                 "2122232425262728"
-                "292a2b2c2d2e2f30"
-                "0000000000010101");
+                "292a2b2c2d2e2f30");
   EXPECT_EQ(decode_slot(bytes).value(), position());
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_slot(bytes.substr(0, size)));
   EXPECT_FALSE(decode_slot(bytes + "x"));

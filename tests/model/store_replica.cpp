@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "store/layout/answer.hpp"
 #include "store/open/verify.hpp"
@@ -19,8 +20,8 @@
 #include "support/replica_log.hpp"
 
 /// The same steps leave the same bytes, whether they are written directly, or go through pending rows and a
-/// log to their owner and to a standby. And a replica that is killed at any byte of a write has whole steps.
-/// RATCHET_SEED sets the first seed; with RATCHET_CRASHES no byte is left out.
+/// log to their owner and to a standby, or come as a copy. And a replica that is killed at any byte of a
+/// write has whole steps. RATCHET_SEED sets the first seed; with RATCHET_CRASHES no byte is left out.
 namespace ratchet {
 namespace {
 
@@ -88,6 +89,32 @@ class history_of {
   std::unique_ptr<store> store_;
 };
 
+/// Whatever `to` has goes for a copy of `of`, part by part; it may be opened again in the middle, and begin
+/// again.
+void restore(history_of& to, history_of& of, std::uint64_t parts_until_reopened) {
+  const auto copy = replica_of(of.get())->copy();
+  ASSERT_TRUE(copy);
+  ASSERT_TRUE(replica_of(to.get())->begin_restore());
+  std::vector<std::string> parts;
+  for (;;) {
+    replicate::row_buffer rows;
+    ASSERT_TRUE(copy.value()->next(500, rows));
+    if (rows.empty()) break;
+    parts.push_back(rows.release());
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i == parts_until_reopened) {
+      to.reopen();
+      ASSERT_TRUE(replica_of(to.get())->is_restoring());
+      ASSERT_TRUE(replica_of(to.get())->begin_restore());
+      i = 0;
+      parts_until_reopened = parts.size();
+    }
+    ASSERT_FALSE(replica_of(to.get())->restore(parts[i]).value());
+  }
+  ASSERT_TRUE(replica_of(to.get())->end_restore(copy.value()->position()));
+}
+
 void compare(std::uint64_t seed) {
   const scratch room;
   std::mt19937_64 random{seed};
@@ -95,6 +122,7 @@ void compare(std::uint64_t seed) {
   history_of direct{room.path() / "direct", seed, false};
   history_of owner{room.path() / "owner", seed, true};
   history_of standby{room.path() / "standby", seed, true};
+  history_of restored{room.path() / "restored", seed, true};
   replica_log log;
   std::size_t most_pending = 0;
   for (int turn = 0; turn < 120 && !testing::Test::HasFailure(); ++turn) {
@@ -113,10 +141,14 @@ void compare(std::uint64_t seed) {
       owner.reopen();
     }
     if (below(30) == 0) standby.reopen();
+    if (below(20) == 0 && replica_of(owner.get())->position()) restore(restored, owner, below(30));
+    if (below(10) == 0) log.apply_to(restored.get());
+    if (below(30) == 0) restored.reopen();
   }
   while (owner.get().last_step() < direct.get().last_step() && !testing::Test::HasFailure()) owner.step();
   log.confirm(owner.get());
   log.apply_to(standby.get());
+  log.apply_to(restored.get());
   ASSERT_EQ(owner.get().last_step(), direct.get().last_step());
   EXPECT_GT(most_pending, 3U);
   direct.expect_its_text();
@@ -124,6 +156,7 @@ void compare(std::uint64_t seed) {
   const auto want = common_rows(direct.get());
   EXPECT_TRUE(common_rows(owner.get()) == want) << "the owner has other rows";
   EXPECT_TRUE(common_rows(standby.get()) == want) << "the standby has other rows";
+  EXPECT_TRUE(common_rows(restored.get()) == want) << "what a copy was read into has other rows";
   EXPECT_EQ(*replica_of(owner.get())->position(), *replica_of(standby.get())->position());
 }
 

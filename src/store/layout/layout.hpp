@@ -63,8 +63,8 @@
 ///                                                          handled, not 0
 ///   slot            22 u32 slot                            format, u64 step, XXH3-128 chain, u32 generation,
 ///                                                          u32 attempt, u64 writer, u64 last step before
-///                                                          the writer's fence, i64 offset, lineage (16
-///                                                          bytes), u64 bytes of the rows of all steps. How
+///                                                          the writer's fence, i64 offset, u64 bytes of
+///                                                          the rows of all steps, lineage (16 bytes). How
 ///                                                          far the store is in the slot's replicated log:
 ///                                                          all of its records up to this offset are in here.
 ///                                                          Only replicas have it

@@ -33,8 +33,8 @@ std::string encode_slot(const replicate::log_position& at) {
   out.u64(at.writer);
   out.u64(at.fenced_step);
   out.i64(at.offset);
-  out.hash(at.lineage.value_or(hash128{}));
   out.u64(at.bytes);
+  out.hash(at.lineage.value_or(hash128{}));
   return value;
 }
 
@@ -48,8 +48,8 @@ result<replicate::log_position> decode_slot(std::string_view value) {
   at.writer = in.u64();
   at.fenced_step = in.u64();
   at.offset = in.i64();
-  at.lineage = in.hash();
   at.bytes = in.u64();
+  at.lineage = in.hash();
   const bool is_behind_a_step = at.step > at.fenced_step && at.epoch != replicate::log_epoch{};
   in.expect(is_behind_a_step && at.offset >= 0);
   if (!in.done()) return damaged();

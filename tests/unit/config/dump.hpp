@@ -110,6 +110,8 @@ inline std::string dump_of(const config& c) {
   if (c.replicate) {
     out.add("topic", c.replicate->topic).add("instance", c.replicate->instance);
     out.add("advertise", c.replicate->advertise).add("compression", c.replicate->compression);
+    const base_config& base = c.replicate->base;
+    out.add("base.at_least", base.at_least).add("base.every", base.every).add("base.rate", base.rate);
   }
   if (c.http) out.add("host", c.http->host).add("port", c.http->port);
   for (const stream_config& s : c.streams) dump_to(out, s);
