@@ -96,6 +96,7 @@ turn_result<> standby::on_notice(const source_notice& n) {
     const bool is_ours = std::find(a->partitions.begin(), a->partitions.end(), slot_) != a->partitions.end();
     const auto generation = deps_.source.generation();
     // Nothing is read meanwhile; the session answers anew, with the inputs.
+    is_member_ = true;
     if (const auto answered = deps_.source.assign({}); !answered)
       return lost_client(answered.error(), "the group cannot be answered");
     if (is_ours && !generation)
@@ -107,7 +108,7 @@ turn_result<> standby::on_notice(const source_notice& n) {
     if (const auto answered = deps_.source.unassign(); !answered)
       return lost_client(answered.error(), "the group cannot be answered");
   }
-  if (const auto* t = std::get_if<notice::trouble>(&n)) tell_of_trouble(t->code);
+  if (const auto* t = std::get_if<notice::trouble>(&n)) tell_of_group(*t);
   if (const auto* f = std::get_if<notice::fatal>(&n)) return lost_client(f->code, "the Kafka client gave up");
   return go_on();
 }
@@ -153,15 +154,28 @@ void standby::tell_of_trouble(std::error_code code) {
          code.message(), troubles_.suppressed());
 }
 
+/// The log is read without the group: what the group's client says is about the group.
+void standby::tell_of_group(const notice::trouble& t) {
+  if (joined_ && !is_member_) group_trouble_ = t.text;
+  if (troubles_.due(deps_.clock.steady()))
+    tell(deps_.log, log_kind::brokers_away, "the group `{}` does not answer: {}; trying again{}",
+         deps_.settings.kafka.group, t.text, troubles_.suppressed());
+}
+
+std::string standby::why_not_ready() const {
+  if (const auto restored = deps_.store.slot().restored_bytes()) {
+    constexpr unsigned k_to_mib = 20;
+    return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
+  }
+  if (!joined_) return "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
+  if (is_member_) return "";
+  return "waiting for the group to let this instance in" +
+         (group_trouble_.empty() ? std::string{} : ": " + group_trouble_);
+}
+
 void standby::show() {
   const auto restored = deps_.store.slot().restored_bytes();
-  std::string why;
-  if (restored) {
-    constexpr unsigned k_to_mib = 20;
-    why = "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
-  } else if (!joined_) {
-    why = "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
-  }
+  std::string why = why_not_ready();
   if (is_restoring_ && !restored)
     tell(deps_.log, log_kind::base_restored,
          "read a copy of the state as of step {}; following `{}` from there", deps_.store.last_step(),

@@ -53,11 +53,15 @@ class standby {
   [[nodiscard]] turn_result<> take_lead();
   [[nodiscard]] session_result store_failed(std::error_code) const;
   void tell_of_trouble(std::error_code);
+  void tell_of_group(const notice::trouble&);
+  [[nodiscard]] std::string why_not_ready() const;
   void show();
 
   dependencies deps_;
   topic_partition slot_;
   bool joined_{false};
+  bool is_member_{false};             ///< the group has answered
+  std::string group_trouble_;         ///< why it may not answer, as the client said last
   bool is_restoring_{false};          ///< when it was shown last
   std::optional<std::string> shown_;  ///< on the status: why it is not ready
   log_pace troubles_;

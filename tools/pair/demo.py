@@ -4,6 +4,7 @@
 once, and the other one goes on. tools/demo --pair runs it."""
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -22,6 +23,8 @@ def main():
                         help="seconds until the brokers notice a killed owner (%(default)s, as Ratchet's own default)")
     parser.add_argument("--rate", type=float, default=500, help="new events a second of each of two topics (%(default)s)")
     options = parser.parse_args()
+    # So that what was started is ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     home = Path(tempfile.mkdtemp(prefix="ratchet-demo-pair-"))
     cluster = Cluster(home / "kafka", options.nodes)
     pair = None

@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from datetime import datetime
 from pathlib import Path
 
@@ -71,7 +70,7 @@ class Instance:
 
     def start(self):
         self.starts += 1
-        self.began, self.role, self.is_stopped = time.monotonic(), None, False
+        self.has_begun, self.role, self.is_stopped = False, None, False
         with self.log.open("ab") as out:
             self.process = subprocess.Popen([BINARY, "run", "-c", self.config, "--log-format", "json"],
                                             stdin=subprocess.DEVNULL, stdout=out, stderr=out)
@@ -91,7 +90,8 @@ class Instance:
     def stop(self):
         """SIGTERM: it has to end with 0. Before it takes signals it is the system that ends it."""
         self.must_run()
-        early = time.monotonic() - self.began < 1
+        self.read_log()
+        early = not self.has_begun
         self.process.send_signal(signal.SIGTERM)
         try:
             code = self.process.wait(60)
@@ -150,7 +150,7 @@ class Instance:
         if line["code"] == "run_started":
             self.role = None
         elif line["code"] in ("standby_following", "lead_lost"):
-            self.role = "standby"
+            self.has_begun, self.role = True, "standby"
         elif line["code"] == "lead_taken":
             self.role = "owner"
             self.leads.append(line["at"])

@@ -135,9 +135,7 @@ class Pair:
                 each.process.wait()
                 each.process = None
         for each in self.feeds:
-            if each.process is not None and each.process.poll() is None:
-                each.stopped.set()
-                each.process.kill()
+            each.abandon()
         if self.operator.thread is not None:
             self.operator.stopped.set()
         self.receiver.close()

@@ -91,6 +91,23 @@ TEST(pair, a_follower_joins_although_others_append_all_the_time) {
   EXPECT_TRUE(has_joined) << "no read finds the end of the log";
 }
 
+TEST(pair, a_follower_is_ready_once_the_group_has_let_it_in) {
+  cluster c;
+  produce(c, 20);
+  instance first{c, "ratchet-0"};
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  instance second{c, "ratchet-1"};
+  const std::string refusal = "Broker: Invalid session timeout";
+  std::string why;
+  const auto refused = [&, left = 100](pair_source& s, std::atomic<bool>& stop) mutable {
+    why = second.why_not_ready();
+    if (left == 100 || left == 50) s.refuse(refusal);
+    if (--left == 0) stop = true;
+  };
+  ASSERT_FALSE(second.run(refused));
+  EXPECT_EQ(why, "waiting for the group to let this instance in: " + refusal);
+}
+
 TEST(pair, another_instance_takes_over_with_nothing_but_the_log) {
   cluster c;
   produce(c, 20);

@@ -81,6 +81,11 @@ class pair_source final : public source {
     notices_.push_back(notice::revoked{{k_slot}, false});
     comes_back_ = true;
   }
+  /// The group does not let it in.
+  void refuse(std::string why) {
+    is_refused_ = true;
+    notices_.push_back(notice::trouble{make_error_code(errc::source_unavailable), std::move(why), {}});
+  }
   [[nodiscard]] bool has_read_all() const {
     const auto at = positions_.find(k_input);
     return at != positions_.end() && at->second == static_cast<std::int64_t>(of_.records.size());
@@ -114,6 +119,7 @@ class pair_source final : public source {
     return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(offset))}};
   }
   result<void> join(std::span<const std::string>) override {
+    if (is_refused_) return success();
     if (of_.owner == nullptr) {
       give();
     } else {
@@ -181,6 +187,7 @@ class pair_source final : public source {
   std::map<topic_partition, std::int64_t> positions_;
   bool is_dead_{false};
   bool comes_back_{false};
+  bool is_refused_{false};
 };
 
 /// One instance with a directory of its own.
@@ -213,10 +220,17 @@ class instance {
     };
     auto opened = engine::open(settings(), {}, options);
     if (!opened) return std::move(opened.error());
+    running_ = opened.value().get();
     auto failed = opened.value()->run(false, stop);
+    running_ = nullptr;
     seen_ = text_of(*opened.value());
     step_ = opened.value()->state().durable_step();
     return failed;
+  }
+  /// In run(): why it is not ready; empty: it is.
+  [[nodiscard]] std::string why_not_ready() const {
+    const auto shown = running_->status().snapshot();
+    return shown.ready ? "" : shown.ready_reason;
   }
   /// Behind run(): what the state has.
   [[nodiscard]] const std::map<std::string, std::string>& seen() const { return seen_; }
@@ -254,6 +268,7 @@ class instance {
   support::temporary_directory files_;
   std::map<std::string, std::string> seen_;
   std::uint64_t step_{0};
+  engine* running_{nullptr};
 };
 
 }  // namespace ratchet::pair_support

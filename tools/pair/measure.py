@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+"""How long take-overs take, and how fast an empty directory is filled from the log: a pair on a real Kafka, whose owner
+is killed again and again while records flow. Prints one JSON object a line."""
+import argparse
+import json
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+from cluster import Cluster, Failed, machine, run
+from judge import judge
+from pair import Pair
+from stream import LATEST, uuid7
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=30, help="of the owner, by SIGKILL (%(default)s)")
+    parser.add_argument("--ends", type=int, default=10, help="of the owner, by SIGTERM (%(default)s)")
+    parser.add_argument("--session", type=float, default=6, help="seconds (%(default)s)")
+    parser.add_argument("--nodes", type=int, default=3, choices=(1, 3))
+    parser.add_argument("--fill", type=int, default=0,
+                        help="then send so many events at once, and fill an empty directory from the log; the state is not judged")
+    parser.add_argument("--rate", type=float, default=300, help="new events a second of each of two topics (%(default)s)")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    home = Path(tempfile.mkdtemp(prefix="ratchet-measure-pair-"))
+    cluster = Cluster(home / "kafka", options.nodes)
+    pair = None
+    try:
+        pair = Pair(cluster, home / "pair", f"measure-{int(time.time())}", 1, options.rate, lambda text: None,
+                    session_ms=int(options.session * 1000))
+        pair.start()
+        pair.await_progress()
+        what = {"machine": machine(), "nodes": options.nodes, "session": options.session, "rate": 2 * options.rate}
+        for how, count in (("SIGKILL", options.kills), ("SIGTERM", options.ends)):
+            found = [take_over(pair, how == "SIGKILL") for _ in range(count)]
+            tell(what, how, "to the lead", [led for led, _ in found], options.session)
+            tell(what, how, "to the first record", [handled for _, handled in found], options.session)
+        pair.come_to_rest()
+        if options.fill:
+            fill(pair, options.fill)
+            print(json.dumps(what | heal(pair)), flush=True)
+        else:
+            judge(pair)
+    except Failed as why:
+        print(f"{why}\nstate and logs are in {home}", file=sys.stderr)
+        home = None
+        return 1
+    finally:
+        if pair is not None:
+            pair.close()
+        cluster.remove()
+        if home is not None:
+            shutil.rmtree(home, ignore_errors=True)
+    return 0
+
+
+def settle(pair):
+    """Until one owns the state, the other one follows, and the group asks for nothing more."""
+    time.sleep(1 + pair.session / 4)
+    pair.await_that("be a pair", lambda: pair.owner() is not None
+                    and (pair.other(pair.owner()).status() or {}).get("ready"))
+    pair.await_progress()
+
+
+def take_over(pair, kill):
+    owner = None
+    while owner is None:
+        settle(pair)
+        owner = pair.owner()
+    since = time.monotonic()
+    if kill:
+        owner.kill()
+    else:
+        owner.stop()
+    seconds = pair.await_successor(owner, since)
+    owner.start()
+    return seconds
+
+
+def tell(what, how, until, seconds, session):
+    if not seconds:
+        return
+    found = sorted(seconds)
+    at = {f"p{part}": round(found[min(len(found) - 1, int(len(found) * part / 100))], 2) for part in (50, 90, 99)}
+    print(json.dumps(what | {"how": how, "until": until, "n": len(found), "least": round(found[0], 2), **at,
+                             "most": round(found[-1], 2)}), flush=True)
+
+
+def fill(pair, events):
+    """Each of another aggregate, with a payload of 300 bytes."""
+    now = time.time()
+    lines = []
+    for number in range(events):
+        event = {"p": f"f{number:08d}", "n": 1, "t": "good", "id": uuid7(random.Random(number), now),
+                 "at": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                 "v": {"text": f"{random.getrandbits(1200):0300x}"}}
+        lines.append(f"{event['p']}|{json.dumps(event, separators=(',', ':'))}\n")
+    file = pair.directory / "fill"
+    file.write_text("".join(lines))
+    run(["kcat", "-P", "-b", pair.cluster.brokers, "-t", pair.topics[LATEST], "-K", "|", "-l", file], timeout=300)
+    pair.await_that("come to rest", pair.is_at_rest, pause=0.3)
+
+
+def heal(pair):
+    """Of a pair at rest: the standby's directory is deleted, and filled again from the log."""
+    standby = pair.other(pair.owner())
+    standby.kill()
+    standby.lose_directory()
+    file = pair.directory / "slot.log"
+    pair.cluster.log_of(pair.log, file)
+    size = file.stat().st_size
+    wanted = pair.owner().status()["step"]
+    begun = time.monotonic()
+    standby.start()
+    pair.await_that("heal", lambda: (standby.status() or {}).get("step", 0) >= wanted, pause=0.02)
+    seconds = time.monotonic() - begun
+    return {"how": "empty directory", "log_mb": round(size / 1e6, 1), "steps": wanted, "seconds": round(seconds, 2),
+            "mb_per_second": round(size / 1e6 / seconds, 1)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
