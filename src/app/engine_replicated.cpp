@@ -24,6 +24,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds k_topic_timeout{5'000};
+/// A base is not in a hurry.
+constexpr std::size_t k_base_queue_bytes = std::size_t{8} << 20U;
 
 /// What the streams are called in the log's rows, and what their state means: replicas must agree on both.
 [[nodiscard]] result<hash128> meaning_of(const store& s) {
@@ -87,6 +89,7 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
                              : make_kafka_slot_log(config_.kafka, {topic, partition_id{0}}, with);
   };
   RATCHET_TRY(auto log, make(wanted.topic));
+  with.queue_bytes = k_base_queue_bytes;
   RATCHET_TRY(auto bases, make(base_topic_of(wanted)));
   replicate::owner_options rules;
   rules.reading.newest_layout = layout::k_schema_version;
@@ -99,7 +102,7 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   rules.advertise = wanted.advertise;
   auto made = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened), rows, std::move(log), std::move(bases),
-                                     *options_.clock, random_bits, wanted.base, options_.log,
+                                     *options_.clock, random_bits, wanted.base, wanted.topic, options_.log,
                                      options_.bases_on},
       rules);
   replicated_ = made.get();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,11 @@ constexpr milliseconds k_look_timeout{5'000};
 constexpr milliseconds k_slice{50};
 /// Behind a failure.
 constexpr std::chrono::seconds k_pause{60};
+/// A right that is missing comes with a person.
+constexpr std::chrono::seconds k_denied_pause{600};
+constexpr std::chrono::seconds k_pause_behind_half_a_base{600};
+/// The topic may be another one by now.
+constexpr std::chrono::hours k_look_again{1};
 /// A log is cut where it is longer than so many bases.
 constexpr std::uint64_t k_bases_of_log = 2;
 
@@ -37,8 +43,22 @@ std::optional<T> base_keeper::take(std::future<T>& of) {
   return of.get();  // ready, or deferred to now
 }
 
-/// What is under way ends within a slice.
+/// What a job throws is told as what it failed with.
+template <class T, class Job>
+std::future<result<T>> base_keeper::start(Job job) {
+  return std::async(of_.on, [job = std::move(job)]() mutable -> result<T> {
+    try {
+      return job();
+    } catch (const std::bad_alloc&) {
+      return std::make_error_code(std::errc::not_enough_memory);
+    } catch (const std::exception&) {
+      return make_error_code(errc::internal);
+    }
+  });
+}
+
 void base_keeper::stop() {
+  const bool drops_base = doing_ == doing::writing;
   stop_ = true;
   if (look_.valid()) look_.wait();
   if (write_.valid()) write_.wait();
@@ -48,6 +68,8 @@ void base_keeper::stop() {
   cut_ = {};
   stop_ = false;
   doing_ = doing::nothing;
+  // Half a base stays where it is until the next one is whole. They must not pile up where leads are short.
+  if (drops_base) not_before_ = of_.clock.steady() + k_pause_behind_half_a_base;
 }
 
 void base_keeper::turn() {
@@ -55,7 +77,7 @@ void base_keeper::turn() {
   if (!goes_on) {
     if (doing_ != doing::nothing) stop();
     attempt_.reset();
-    has_looked_ = false;
+    looked_at_.reset();
     if (!of_.slot.leads()) return;
     attempt_ = of_.slot.attempt();
   }
@@ -65,50 +87,72 @@ void base_keeper::turn() {
     case doing::looking:
       if (auto seen = take(look_)) {
         doing_ = doing::nothing;
-        if (!*seen) return put_off("the newest base cannot be looked for", seen->error());
-        has_looked_ = true;
-        newest_ = std::move(*seen).value();
+        if (!*seen) return put_off("the newest base cannot be looked for", seen->error(), k_pause);
+        take_newest(std::move(*seen).value());
       }
       return;
     case doing::writing:
       if (auto done = take(write_)) {
         doing_ = doing::nothing;
-        if (!*done) return put_off("a base cannot be written", done->error());
+        if (!*done) return put_off("a base cannot be written", done->error(), k_pause);
         made_ = std::move(*done).value();
-        doing_ = doing::proving;
-        of_.slot.prove_lead();
+        newest_ = made_.end;
+        prove();
       }
       return;
     case doing::proving:
-      if (of_.slot.is_proven() && of_.clock.steady() >= not_before_) cut();
+      if (of_.clock.steady() < not_before_) return;
+      if (of_.slot.is_proven()) return cut();
+      if (of_.clock.steady() - proves_since_ >= k_pause) prove();
       return;
     case doing::cutting:
-      if (auto done = take(cut_)) {
-        newest_ = made_.end;
-        const bool is_cut = done->has_value();
-        // A right that is missing comes with a person: the next base is written all the same.
-        doing_ = is_cut || classify(done->error()) == error_class::denied ? doing::nothing : doing::proving;
-        if (!is_cut) return put_off("the log cannot be cut", done->error());
-        tell(of_.log_lines, log_kind::base_written,
-             "wrote a base of step {}: {} bytes in {} records; the log begins at it now",
-             made_.end.of.at.step, made_.end.bytes, made_.end.parts + 2);
-      }
+      if (auto done = take(cut_)) note_cut(*done);
       return;
   }
 }
 
-void base_keeper::put_off(const char* what, std::error_code why) {
-  not_before_ = of_.clock.steady() + k_pause;
+void base_keeper::note_cut(const result<void>& done) {
+  if (!done) {
+    doing_ = doing::proving;  // until it is cut no further base is written: they would pile up
+    const bool is_denied = classify(done.error()) == error_class::denied;
+    return put_off("the log `" + of_.topic + "` and its bases cannot be cut", done.error(),
+                   is_denied ? k_denied_pause : k_pause);
+  }
+  doing_ = doing::nothing;
+  tell(of_.log_lines, log_kind::base_written,
+       "wrote a base of step {}: {} bytes in {} records; the log begins at it now", made_.end.of.at.step,
+       made_.end.bytes, made_.end.parts + 2);
+}
+
+/// An owner before this one may have gone between the end of its base and the cut.
+void base_keeper::take_newest(std::optional<replicate::base_end> seen) {
+  looked_at_ = of_.clock.steady();
+  newest_ = std::move(seen);
+  if (newest_ && newest_->of.at.lineage != of_.slot.position().lineage) newest_.reset();
+  if (!newest_ || of_.slot.log_first().value_or(0) >= newest_->of.at.offset) return;
+  made_ = {*newest_, {}};
+  prove();
+}
+
+void base_keeper::prove() {
+  doing_ = doing::proving;
+  proves_since_ = of_.clock.steady();
+  of_.slot.prove_lead();
+}
+
+void base_keeper::put_off(std::string_view what, std::error_code why, std::chrono::seconds pause) {
+  not_before_ = of_.clock.steady() + pause;
   if (failures_.due(of_.clock.steady()))
-    tell(of_.log_lines, log_kind::base_put_off, "{}: {}; the log grows meanwhile, and it is tried again{}",
-         what, why.message(), failures_.suppressed());
+    tell(of_.log_lines, log_kind::base_put_off, "{}: {}; both grow meanwhile, and it is tried again{}", what,
+         why.message(), failures_.suppressed());
 }
 
 void base_keeper::begin() {
   if (of_.clock.steady() < not_before_) return;
-  if (!has_looked_) {
+  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_again) {
     doing_ = doing::looking;
-    look_ = std::async(of_.on, [this] { return newest_base(of_.bases, k_look_timeout, stop_); });
+    look_ = start<std::optional<replicate::base_end>>(
+        [this] { return newest_base(of_.bases, k_look_timeout, stop_); });
   } else if (is_due()) {
     write();
   }
@@ -116,21 +160,21 @@ void base_keeper::begin() {
 
 bool base_keeper::is_due() const {
   const replicate::log_position& at = of_.slot.position();
-  const bool is_ours = newest_ && newest_->of.at.lineage == at.lineage;
-  const std::uint64_t size = is_ours ? newest_->bytes : 0;
-  const std::uint64_t before = is_ours ? newest_->of.at.bytes : 0;
+  if (!newest_ && of_.slot.log_first().value_or(0) > 0) return true;  // nobody could begin anew
+  const std::uint64_t size = newest_ ? newest_->bytes : 0;
+  const std::uint64_t before = newest_ ? newest_->of.at.bytes : 0;
   if (at.bytes <= before) return false;
   if (at.bytes - before >= std::max(k_bases_of_log * size, of_.rules.at_least)) return true;
-  return is_ours && milliseconds{to_ms(of_.clock.now()) - newest_->of.made} >= of_.rules.every;
+  return newest_ && milliseconds{to_ms(of_.clock.now()) - newest_->of.made} >= of_.rules.every;
 }
 
 void base_keeper::write() {
   auto copy = of_.store.copy();
-  if (!copy) return put_off("the state cannot be read for a base", copy.error());
+  if (!copy) return put_off("the state cannot be read for a base", copy.error(), k_pause);
   replicate::base_content what = of_.what;
   what.made = to_ms(of_.clock.now());
   doing_ = doing::writing;
-  write_ = std::async(of_.on, [this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
+  write_ = start<written>([this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
     return write_base(std::move(from), base, what);
   });
 }
@@ -156,17 +200,19 @@ result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_cop
   }
 }
 
-/// No later base than this one can be there, nor be begun before this one: this instance led when it was
-/// whole, and whoever leads later begins behind it.
+/// No newer base than this one can be before it in its topic: a record that was appended behind it counts, so
+/// each later owner has fenced behind that.
 void base_keeper::cut() {
   doing_ = doing::cutting;
-  cut_ = std::async(of_.on, [this]() -> result<void> {
-    RATCHET_TRY(of_.log.delete_before(made_.end.of.at.offset));
-    if (made_.begun_at) {
-      RATCHET_TRY(of_.bases.delete_before(*made_.begun_at));
-    }
-    return success();
-  });
+  cut_ = start<void>([this] { return cut_both(); });
+}
+
+result<void> base_keeper::cut_both() {
+  RATCHET_TRY(of_.log.delete_before(made_.end.of.at.offset));
+  if (made_.begun_at && !stop_.load(std::memory_order_relaxed)) {
+    RATCHET_TRY(of_.bases.delete_before(*made_.begun_at));
+  }
+  return success();
 }
 
 }  // namespace ratchet

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "consumer/slot_replica.hpp"
 #include "ports/clock.hpp"
@@ -17,9 +20,8 @@
 namespace ratchet {
 
 /// Lets an owner write a base now and then, and cut the log before it. A base is written beside the work,
-/// from a snapshot. Log and bases are cut only once it is known that this instance still led when the base
-/// was whole: so whoever cuts has the newest base (docs/internals/replicated-log.md). Thread-safety: one
-/// owner thread.
+/// from a snapshot. Log and bases are cut only once a record that was appended behind the base counts: so the
+/// owner that cuts has the newest base (docs/internals/replicated-log.md). Thread-safety: one owner thread.
 class base_keeper {
  public:
   struct dependencies {
@@ -31,6 +33,7 @@ class base_keeper {
     std::function<std::uint64_t()> draw;  ///< at random
     replicate::base_content what;         ///< layout and meaning
     base_config rules;
+    std::string topic;  ///< of the log, for people
     log_ptr log_lines;
     /// deferred: on the owner's thread, within turn(), as a simulation wants it.
     std::launch on{std::launch::async};
@@ -41,8 +44,8 @@ class base_keeper {
   base_keeper(const base_keeper&) = delete;
   base_keeper& operator=(const base_keeper&) = delete;
 
-  /// Does what is due; to be called behind each turn of the slot. Does not wait, but for a base that is given
-  /// up because this instance leads no more.
+  /// Does what is due; to be called behind each turn of the slot. Waits only where this instance leads no
+  /// more, for what is under way: a slice of a base, or some seconds for brokers that are to delete records.
   void turn();
   /// Of the newest base, as far as this instance knows while it leads.
   [[nodiscard]] const std::optional<replicate::base_end>& newest() const { return newest_; }
@@ -59,7 +62,13 @@ class base_keeper {
   [[nodiscard]] bool is_due() const;
   void write();
   void cut();
-  void put_off(const char* what, std::error_code);
+  void take_newest(std::optional<replicate::base_end> seen);
+  void note_cut(const result<void>&);
+  void prove();
+  [[nodiscard]] result<void> cut_both();
+  void put_off(std::string_view what, std::error_code, std::chrono::seconds pause);
+  template <class T, class Job>
+  [[nodiscard]] std::future<result<T>> start(Job);
   [[nodiscard]] result<written> write_base(std::unique_ptr<replica_copy>, std::uint64_t base,
                                            const replicate::base_content&);
   template <class T>
@@ -68,7 +77,8 @@ class base_keeper {
   dependencies of_;
   doing doing_{doing::nothing};
   std::optional<std::uint64_t> attempt_;  ///< in which this instance leads; none: it does not
-  bool has_looked_{false};                ///< for the newest base, in this attempt
+  std::optional<std::chrono::steady_clock::time_point> looked_at_;  ///< for the newest base, in this attempt
+  std::chrono::steady_clock::time_point proves_since_;
   std::optional<replicate::base_end> newest_;
   std::chrono::steady_clock::time_point not_before_;  ///< where something failed
   log_pace failures_;

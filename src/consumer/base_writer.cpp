@@ -85,8 +85,8 @@ result<std::optional<replicate::base_end>> newest_base(slot_log& of, std::chrono
   constexpr std::chrono::milliseconds k_slice{50};
   const auto deadline = std::chrono::steady_clock::now() + longest;
   std::optional<std::int64_t> last;
-  of.ask_bounds(-1);
   for (;;) {
+    if (!last) of.ask_bounds(-1);
     if (const auto told = of.take_bounds()) {
       if (!*told) return told->error();
       last = told->value().end - 1;
@@ -105,7 +105,10 @@ result<std::optional<replicate::base_end>> newest_base(slot_log& of, std::chrono
         return std::optional<replicate::base_end>{};
       }
     }
-    if (stop || std::chrono::steady_clock::now() >= deadline) return make_error_code(errc::timed_out);
+    if (stop || std::chrono::steady_clock::now() >= deadline) {
+      of.stop_reading();
+      return make_error_code(errc::timed_out);
+    }
     of.wait(k_slice);
   }
 }

@@ -15,6 +15,7 @@ namespace {
 /// in a rebalance.
 constexpr std::chrono::seconds k_patience{5};
 constexpr std::chrono::milliseconds k_slice{20};
+constexpr std::chrono::seconds k_sync_interval{30};
 
 }  // namespace
 
@@ -33,6 +34,7 @@ replicated_store::replicated_store(dependencies of, const replicate::owner_optio
                of.draw,
                {{}, options.layout, options.meaning, 0},
                of.rules,
+               std::move(of.topic),
                std::move(of.log_lines),
                of.bases_on}},
       confirmed_{under_->durable_step()} {}
@@ -46,6 +48,12 @@ void replicated_store::show() {
 result<void> replicated_store::turn() {
   const auto done = slot_.turn();
   keeper_.turn();
+  // Nothing waits for it. But floors move, and so ids go, only with what is synced, and a power cut costs
+  // less.
+  if (const auto now = clock_.steady(); now - synced_at_ >= k_sync_interval) {
+    synced_at_ = now;
+    under_->request_sync();
+  }
   show();
   return done;
 }

@@ -34,6 +34,7 @@ class replicated_store final : public store {
     const clock_port& clock;
     std::function<std::uint64_t()> draw;  ///< at random
     base_config rules;
+    std::string topic;  ///< of the log, for people
     log_ptr log_lines;
     std::launch bases_on{std::launch::async};  ///< as base_keeper has it
   };
@@ -113,8 +114,10 @@ class replicated_store final : public store {
   }
   /// Errors beside those of store: state_restoring.
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
+    RATCHET_TRY(auto seen, under_->view());
+    // Behind it: what is seen from before a restore is whole.
     if (rows_.is_restoring()) return make_error_code(errc::state_restoring);
-    return under_->view();
+    return result<std::unique_ptr<store_view>>{std::move(seen)};
   }
   [[nodiscard]] store_statistics statistics() const override { return under_->statistics(); }
 
@@ -131,6 +134,7 @@ class replicated_store final : public store {
   base_keeper keeper_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides
   std::string why_lost_;
+  std::chrono::steady_clock::time_point synced_at_;  ///< was asked for
   std::atomic<std::uint64_t> confirmed_;
 };
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/success.hpp"
+#include "ports/error_class.hpp"
+#include "replicate/log_record.hpp"
 
 namespace ratchet {
 
@@ -16,6 +18,8 @@ using replicate::owner_phase;
 
 /// So an owner without work learns of another's fence, and each learns of records that were lost.
 constexpr std::chrono::seconds k_look_interval{2};
+/// For a base that the log leads on from.
+constexpr std::chrono::seconds k_base_patience{2};
 
 [[nodiscard]] replicate::owner_options with(replicate::owner_options options,
                                             std::function<void(const replicate::confirmed_step&)> apply,
@@ -35,10 +39,10 @@ slot_replica::slot_replica(const dependencies& of, replicate::owner_options opti
       owner_{options_, of.store.position().value_or(replicate::log_position{})} {}
 
 result<void> slot_replica::turn() {
-  if (restore_) return go_on_restoring();
+  if (restores_to_) return go_on_restoring();
   take_reports();
   RATCHET_TRY(take_bounds());
-  if (restore_) return success();
+  if (restores_to_) return success();
   if (owner_.phase() == owner_phase::must_fence && !failed_ && !unfit_) {
     ++attempts_;
     of_.log.append(owner_.make_fence(of_.draw_writer()));
@@ -47,7 +51,6 @@ result<void> slot_replica::turn() {
   if (has_bounds_ && !failed_ && !unfit_) {
     RATCHET_TRY(read());
   }
-  if (proof_ == proof::told && owner_.reader().next_offset() > proof_end_) proof_ = proof::given;
   if (failed_) return failed_;
   return success();
 }
@@ -64,10 +67,9 @@ void slot_replica::take_reports() {
 
 result<void> slot_replica::take_bounds() {
   const auto told = of_.log.take_bounds();
-  if (!told) return success();
-  is_asking_ = false;
-  if (!*told) return success();  // it is asked again
+  if (!told || !*told) return success();  // it is asked again
   const told_bounds& bounds = told->value();
+  first_ = bounds.first;
   const bool leads_on = bounds.first <= owner_.reader().next_offset();
   if (!leads_on || (of_.store.is_restoring() && bounds.first > 0)) return begin_restore(bounds.first);
   // Half a copy is of no use where the log has everything.
@@ -77,29 +79,12 @@ result<void> slot_replica::take_bounds() {
   owner_.look(bounds.known, bounds.first, bounds.end);
   has_bounds_ = true;
   end_ = bounds.end;
-  take_proof(bounds);
   return success();
 }
 
 void slot_replica::look() {
   looked_at_ = of_.clock.steady();
-  if (proof_ == proof::wanted && !is_asking_) proof_ = proof::asked;
-  is_asking_ = true;
   of_.log.ask_bounds(owner_.reader().known_offset());
-}
-
-void slot_replica::prove_lead() {
-  proof_ = proof::wanted;
-  proves_ = attempts_;
-  looked_at_.reset();
-}
-
-/// What was asked before does not count: another instance may have fenced since.
-void slot_replica::take_proof(const told_bounds& bounds) {
-  if (proof_ == proof::wanted) looked_at_.reset();
-  if (proof_ != proof::asked) return;
-  proof_ = proof::told;
-  proof_end_ = bounds.end - 1;
 }
 
 /// Whatever this instance was about to do: somebody else has cut the log, so it has another owner.
@@ -107,40 +92,71 @@ result<void> slot_replica::begin_restore(std::int64_t log_first) {
   owner_.unassigned();
   RATCHET_TRY(of_.store.drop_pending());
   of_.log.stop_reading();
-  const auto& reading = options_.reading;
-  const auto lineage = owner_.reader().position().lineage;
-  restore_.emplace(of_.bases, of_.store,
-                   replicate::base_reader_options{reading.newest_layout, lineage ? lineage : reading.lineage,
-                                                  reading.meaning, log_first});
-  is_at_end_ = has_bounds_ = false;
+  restores_to_ = log_first;
+  no_base_since_.reset();
+  is_at_end_ = has_bounds_ = has_more_ = false;
   end_.reset();
   return success();
 }
 
-result<void> slot_replica::go_on_restoring() {
-  RATCHET_TRY(const auto done, restore_->turn());
-  has_more_ = restore_->is_under_way();
-  if (done == slot_restore::progress::reading) return success();
-  const auto why = restore_->refused();
-  restore_.reset();
-  if (done == slot_restore::progress::none) {
-    owner_.refuse(why.value_or(replicate::refusal::begins_later));
-    return success();
+/// A cut log begins with a record of a step that counts. It says which history the bases must be of.
+result<void> slot_replica::open_bases() {
+  const auto& reading = options_.reading;
+  auto lineage = owner_.reader().position().lineage;
+  if (!lineage) lineage = reading.lineage;
+  if (!lineage) {
+    RATCHET_TRY(const auto got, of_.log.read({*restores_to_, *restores_to_}));
+    if (got.at == log_read::state::out_of_range) end_restore();  // it was cut again
+    replicate::log_record first;
+    if (got.entries.empty() || !has_head(decode_record(got.entries.front().bytes, first))) return success();
+    lineage = first.head.lineage;
+    of_.log.stop_reading();
   }
-  owner_ = replicate::log_owner{options_, *of_.store.position()};
+  restore_.emplace(
+      of_.bases, of_.store,
+      replicate::base_reader_options{reading.newest_layout, lineage, reading.meaning, *restores_to_});
+  return success();
+}
+
+void slot_replica::end_restore() {
+  restore_.reset();
+  restores_to_.reset();
+  owner_ = replicate::log_owner{options_, of_.store.position().value_or(replicate::log_position{})};
   if (generation_) owner_.assigned(*generation_);
   looked_at_.reset();
+}
+
+result<void> slot_replica::go_on_restoring() {
+  has_more_ = false;
+  if (!restore_) return open_bases();
+  const auto done = restore_->turn();
+  if (!done) {
+    if (classify(done.error()) == error_class::store_lost) failed_ = done.error();
+    restore_.reset();  // it begins again
+    return done.error();
+  }
+  has_more_ = restore_->is_under_way();
+  if (done.value() == slot_restore::progress::complete) end_restore();
+  if (done.value() != slot_restore::progress::none) return success();
+  // A leader that is new may not know yet how far the topic goes.
+  const auto now = of_.clock.steady();
+  if (!no_base_since_) no_base_since_ = now;
+  const auto why = restore_->refused();
+  restore_.reset();
+  if (!why && now - *no_base_since_ < k_base_patience) return success();
+  restores_to_.reset();
+  owner_.refuse(why.value_or(replicate::refusal::begins_later));
   return success();
 }
 
 void slot_replica::assigned(std::uint32_t generation) {
   generation_ = generation;
-  if (!restore_) owner_.assigned(generation);
+  if (!restores_to_) owner_.assigned(generation);
 }
 
 void slot_replica::unassigned() {
   generation_.reset();
-  if (!restore_) owner_.unassigned();
+  if (!restores_to_) owner_.unassigned();
 }
 
 result<void> slot_replica::read() {

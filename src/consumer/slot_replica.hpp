@@ -46,7 +46,9 @@ class slot_replica {
   /// False: no further step is to be made before a turn has confirmed some.
   [[nodiscard]] bool has_room() const { return of_.log.has_room(); }
 
-  [[nodiscard]] bool leads() const { return !restore_ && owner_.phase() == replicate::owner_phase::leading; }
+  [[nodiscard]] bool leads() const {
+    return !restores_to_ && owner_.phase() == replicate::owner_phase::leading;
+  }
   /// The group must be asked by a commit whether this instance is not late.
   [[nodiscard]] bool awaits_claim() const { return owner_.phase() == replicate::owner_phase::claiming; }
   void claim_answered(bool accepted) { owner_.claim_answered(accepted); }
@@ -67,15 +69,20 @@ class slot_replica {
   [[nodiscard]] bool has_more() const { return has_more_; }
   /// Of the rows of a base that is being read into the store; none: none is.
   [[nodiscard]] std::optional<std::uint64_t> restored_bytes() const {
-    return restore_ ? std::optional{restore_->bytes()} : std::nullopt;
+    if (!restores_to_) return std::nullopt;
+    return restore_ ? restore_->bytes() : 0;
   }
 
-  /// Wants to know whether this instance leads from now on, not only a while ago: is_proven() says so when it
-  /// has read the log up to an end that the brokers told after this call. Must lead.
-  void prove_lead();
-  /// It led behind the last prove_lead(): no other instance has fenced before that call. Not again behind an
-  /// attempt that ended.
-  [[nodiscard]] bool is_proven() const { return proof_ == proof::given && leads() && attempts_ == proves_; }
+  /// Appends a record that counts only if this instance leads, and is_proven() says so then. Only while it
+  /// leads.
+  void prove_lead() { of_.log.append(owner_.make_proof()); }
+  /// No other instance had fenced when the brokers took the record of the last prove_lead(). Not any more
+  /// behind an attempt that ended.
+  [[nodiscard]] bool is_proven() const { return leads() && owner_.proved_lead(); }
+  /// The first offset that the log has, as it was told last; none: it was not told yet.
+  [[nodiscard]] std::optional<std::int64_t> log_first() const { return first_; }
+  /// What the last turn() has failed with is an error of the store.
+  [[nodiscard]] bool has_failed_store() const { return static_cast<bool>(failed_); }
   /// It has read the log to the end that it had, or that it had when its bounds were told last.
   [[nodiscard]] bool is_at_end() const { return is_at_end_; }
   [[nodiscard]] const replicate::log_position& position() const { return owner_.reader().position(); }
@@ -83,13 +90,12 @@ class slot_replica {
   [[nodiscard]] std::optional<problem> refused() const;
 
  private:
-  enum class proof : std::uint8_t { none, wanted, asked, told, given };
-
   void take_reports();
   [[nodiscard]] result<void> take_bounds();
-  void take_proof(const told_bounds&);
   [[nodiscard]] result<void> begin_restore(std::int64_t log_first);
   [[nodiscard]] result<void> go_on_restoring();
+  [[nodiscard]] result<void> open_bases();
+  void end_restore();
   [[nodiscard]] result<void> read();
   void apply(const replicate::confirmed_step&);
   void drop();
@@ -100,10 +106,9 @@ class slot_replica {
   replicate::log_owner owner_;
   std::optional<slot_restore> restore_;      ///< while a base is read
   std::optional<std::uint32_t> generation_;  ///< in which the group gave the slot to this instance
-  bool is_asking_{false};                    ///< for bounds
-  proof proof_{proof::none};
-  std::uint64_t proves_{0};     ///< the attempt
-  std::int64_t proof_end_{-1};  ///< the log must be known up to here
+  std::optional<std::int64_t> restores_to_;  ///< while it does: where the log begins
+  std::optional<std::chrono::steady_clock::time_point> no_base_since_;
+  std::optional<std::int64_t> first_;  ///< of the log, as it was told last
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::uint64_t attempts_{0};
   bool has_bounds_{false};  ///< they are told before the first read

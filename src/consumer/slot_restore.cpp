@@ -21,10 +21,9 @@ namespace {
 result<slot_restore::progress> slot_restore::turn() {
   has_more_ = false;
   if (!next_) {
-    if (!std::exchange(is_asked_, true)) bases_.ask_bounds(-1);
+    bases_.ask_bounds(-1);  // again and again: a question may get lost
     const auto told = bases_.take_bounds();
     if (!told) return progress::reading;
-    is_asked_ = false;
     if (!*told) return told->error();
     next_ = told->value().first;
   }

@@ -50,8 +50,7 @@ class slot_restore {
   replica& store_;
   replicate::base_reader_options options_;
   replicate::base_reader reader_;
-  bool is_trial_;  ///< an old state goes only for a base that was read to its end once
-  bool is_asked_{false};
+  bool is_trial_;                     ///< an old state goes only for a base that was read to its end once
   std::optional<std::int64_t> next_;  ///< none: the topic's bounds are not known yet
   bool has_more_{false};
   std::uint64_t bytes_{0};

@@ -74,7 +74,9 @@ turn_result<> standby::follow() {
   const auto done = deps_.store.turn();
   if (auto refused = deps_.store.slot().refused())
     return session_result{session_end::refused, std::move(refused)};
-  if (!done && !passes(classify(done.error()))) return store_failed(done.error());
+  const bool is_restoring = deps_.store.slot().restored_bytes().has_value();
+  const bool passes_by = !done && (passes(classify(done.error())) || is_restoring);
+  if (!done && (deps_.store.slot().has_failed_store() || !passes_by)) return store_failed(done.error());
   if (!done) {
     tell_of_trouble(done.error());
     return go_on();
@@ -147,8 +149,9 @@ session_result standby::store_failed(std::error_code code) const {
 
 void standby::tell_of_trouble(std::error_code code) {
   if (troubles_.due(deps_.clock.steady()))
-    tell(deps_.log, log_kind::log_away, "the replicated log `{}` is not read on: {}; trying again{}",
-         slot_.topic, code.message(), troubles_.suppressed());
+    tell(deps_.log, log_kind::log_away, "the replicated log `{}`{} is not read on: {}; trying again{}",
+         slot_.topic, deps_.store.slot().restored_bytes() ? ", or the topic of its bases," : "",
+         code.message(), troubles_.suppressed());
 }
 
 /// The log is read without the group: what the group's client says is about the group.

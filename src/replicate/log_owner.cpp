@@ -27,15 +27,16 @@ void log_owner::drop() {
   if (!pending_.empty()) {
     const std::uint64_t first = pending_.front().number;
     const std::uint64_t last = pending_.back().number;
-    chunks_.clear();
     pending_.clear();
     pending_bytes_ = 0;
     if (options_.dropped) options_.dropped(first, last);
   }
+  chunks_.clear();
   made_step_ = confirmed;
   epoch_ = {};
   writer_ = 0;
   look_to_ = -1;
+  proof_offset_.reset();
 }
 
 void log_owner::end_attempt() {
@@ -86,6 +87,10 @@ record_head log_owner::head_of(record_kind kind) const {
   return head;
 }
 
+fence_body log_owner::fence() const {
+  return {reader_.position().step, options_.meaning, options_.instance, options_.advertise};
+}
+
 append_request log_owner::make_fence(std::uint64_t writer) {
   RATCHET_ASSERT(phase_ == owner_phase::must_fence && generation_);
   epoch_ = next_epoch(reader_.position().epoch, *generation_);
@@ -95,8 +100,19 @@ append_request log_owner::make_fence(std::uint64_t writer) {
   fence_offset_.reset();
   phase_ = owner_phase::fencing;
   append_request request{{writer_, 0, 0}, {}};
-  append_fence(request.record, head_of(record_kind::fence),
-               {reader_.position().step, options_.meaning, options_.instance, options_.advertise});
+  append_fence(request.record, head_of(record_kind::fence), fence());
+  return request;
+}
+
+append_request log_owner::make_proof() {
+  RATCHET_ASSERT(phase_ == owner_phase::leading);
+  log_record record;
+  record.head = head_of(record_kind::fence);
+  record.fence = fence();
+  append_request request{{writer_, 0, 0}, {}};
+  append_fence(request.record, record.head, record.fence);
+  proof_offset_.reset();
+  chunks_.push_back({record, false, {}});
   return request;
 }
 
@@ -151,7 +167,8 @@ bool log_owner::is_of_attempt(const append_ticket& ticket) const {
 
 void log_owner::acknowledged(const append_ticket& ticket, std::optional<std::int64_t> offset) {
   if (!is_of_attempt(ticket)) return;
-  if (ticket.step == 0) {
+  if (ticket.step == 0 && phase_ == owner_phase::leading) proof_offset_ = offset;
+  if (ticket.step == 0 && phase_ != owner_phase::leading) {
     if (phase_ != owner_phase::fencing) return;
     fence_acknowledged_ = true;
     fence_offset_ = offset;

@@ -76,6 +76,13 @@ class log_owner {
   /// In leading: makes the next step of these rows, and adds its records to `to`. False where they are more
   /// than k_step_bytes: nothing was made.
   [[nodiscard]] bool append_step(std::string rows, std::vector<append_request>& to);
+  /// In leading: a record that changes nothing, its fence once more, to append. What is not known of the log
+  /// when it is acknowledged is read. See proved_lead().
+  [[nodiscard]] append_request make_proof();
+  /// The record of the last make_proof() counts: no other instance had fenced when the brokers took it.
+  [[nodiscard]] bool proved_lead() const {
+    return phase_ == owner_phase::leading && proof_offset_ && *proof_offset_ <= known_to();
+  }
   /// The brokers keep a record, at `offset` where they say so. Reports of earlier attempts are ignored.
   void acknowledged(const append_ticket&, std::optional<std::int64_t> offset);
   /// A record will never be known to be there: the attempt is over. Reports of earlier attempts are ignored.
@@ -132,6 +139,7 @@ class log_owner {
   [[nodiscard]] bool is_wanted(std::int64_t offset) const;
   [[nodiscard]] std::int64_t known_to() const { return reader_.next_offset() - 1; }
   [[nodiscard]] record_head head_of(record_kind) const;
+  [[nodiscard]] fence_body fence() const;
   void stop(refusal);
 
   owner_options options_;
@@ -152,6 +160,7 @@ class log_owner {
   std::deque<pending_chunk> chunks_;  ///< of them, those that are not known to be in the log
   std::size_t pending_bytes_{0};
   std::int64_t look_to_{-1};
+  std::optional<std::int64_t> proof_offset_;  ///< where the last proof was acknowledged
 };
 
 }  // namespace ratchet::replicate

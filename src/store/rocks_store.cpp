@@ -58,7 +58,6 @@ class rocks_store final : public store, public replica {
         forgotten_{*db_},
         start_{std::move(of.start)},
         is_unwritten_{!options.adopts_at_once} {
-    is_stale_ = known_.is_restoring;
     is_restoring_ = known_.is_restoring;
     if (is_unwritten_) shown_until_written_ = std::make_shared<const catalog>(known_);
   }

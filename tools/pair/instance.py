@@ -22,7 +22,8 @@ kafka:
 state: {{path: {state}, min_free: off}}
 http: {{listen: "127.0.0.1:{port}"}}
 memory_limit: 256MiB
-replicate: {{topic: {log}, instance: {name}, advertise: "{name}:{port}", compression: {compression}}}
+replicate:
+  {{topic: {log}, instance: {name}, advertise: "{name}:{port}", compression: {compression}, base: {{at_least: 1MiB, rate: 4MiB}}}}
 sinks:
   - {{name: receipts, http: {{url: "{url}", timeout: 2s, concurrency: 8}}, retry: {{first: 20ms, most: 200ms}}}}
 streams:

@@ -18,6 +18,7 @@ class rocks_copy final : public replica_copy {
     options_.snapshot = snapshot_;
     options_.fill_cache = false;
     options_.readahead_size = k_read_ahead;
+    options_.total_order_seek = true;  // the whole of a family, whatever its filters know of prefixes
   }
   ~rocks_copy() override {
     at_.reset();

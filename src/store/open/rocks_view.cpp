@@ -6,6 +6,7 @@
 #include "core/retention.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/layout/answer.hpp"
+#include "store/layout/slot_row.hpp"
 #include "store/layout/tables.hpp"
 #include "store/layout/waiting.hpp"
 #include "store/step/id_runs.hpp"
@@ -18,6 +19,12 @@ result<std::unique_ptr<rocks_view>> rocks_view::open(const database& db, bool wi
   view->start_ = std::move(start);
   if (with_snapshot) view->options_.snapshot = view->snapshot_ = db.db().GetSnapshot();
   RATCHET_TRY(view->step_, read_step(db, view->options_, family::standard));
+  // Whoever follows a log numbers its own writes as well, and people know the log's steps.
+  RATCHET_TRY(const auto slot, db.get(view->options_, family::standard, layout::slot_key(k_instance_slot)));
+  if (slot) {
+    RATCHET_TRY(const auto position, layout::decode_slot(*slot));
+    view->step_ = position.step;
+  }
   return view;
 }
 

@@ -58,6 +58,11 @@ auto until_polled(int times) {
   };
 }
 
+/// Where a base is looked for some seconds.
+auto until_refused() {
+  return [](pair_source&, std::atomic<bool>&) { std::this_thread::sleep_for(std::chrono::milliseconds{1}); };
+}
+
 TEST(pair, the_first_instance_begins_the_history_and_owns_the_state) {
   cluster c;
   produce(c, 20);
@@ -293,6 +298,7 @@ TEST(pair, an_owner_that_may_be_late_cuts_nothing) {
   // It has nothing to append, so it hears of another fence only when it asks.
   first.change = make_many_bases;
   bool has_fenced = false;
+  memory_slot_log* log = nullptr;
   memory_slot_log watcher{c.bases};
   watcher.on_progress([&] {
     replicate::base_record last;
@@ -306,14 +312,44 @@ TEST(pair, an_owner_that_may_be_late_cuts_nothing) {
     std::string bytes;
     append_fence(bytes, fence.head, fence.fence);
     c.log.append(bytes);
+    log->lands = false;  // and the brokers answer this one late
   });
-  const auto failed = first.run([&, left = 15](pair_source&, std::atomic<bool>& stop) mutable {
-    if (has_fenced && --left == 0) stop = true;
-  });
+  const auto failed = first.run(
+      [&, polls = 0](pair_source& s, std::atomic<bool>& stop) mutable {
+        if (!has_fenced) return;
+        if (++polls == 5) s.lose();
+        log->lands = polls >= 5;
+        if (polls == 15) stop = true;
+      },
+      [&](memory_slot_log& made) { log = &made; });
   ASSERT_FALSE(failed) << failed->message;
   ASSERT_TRUE(has_fenced);
   EXPECT_EQ(c.log.first(), 0);
   EXPECT_EQ(c.bases.first(), 0);
+}
+
+TEST(pair, an_instance_that_is_killed_while_it_reads_a_base_begins_again) {
+  cluster c;
+  produce(c, 60);
+  instance first{c, "ratchet-0"};
+  first.change = make_many_bases;
+  ASSERT_FALSE(first.run(until_all_is_read()));
+  c.owner = &c;
+  ASSERT_GT(c.log.first(), 0);
+  for (int killed_at = 1; killed_at < 12 && !HasFailure(); ++killed_at) {
+    SCOPED_TRACE(killed_at);
+    instance second{c, "ratchet-1"};
+    const auto killed = second.run([left = killed_at](pair_source& s, std::atomic<bool>& stop) mutable {
+      if (--left > 0) return;
+      s.kill();
+      stop = true;
+    });
+    ASSERT_FALSE(killed) << killed->message;
+    const auto failed = second.run(until_polled(40));
+    ASSERT_FALSE(failed) << failed->message;
+    EXPECT_EQ(second.seen(), expected(c));
+    EXPECT_EQ(second.step(), first.step());
+  }
 }
 
 TEST(pair, an_instance_that_was_away_for_long_begins_again_from_a_base) {
@@ -341,7 +377,7 @@ TEST(pair, a_log_that_was_cut_without_a_base_is_refused) {
   ASSERT_FALSE(first.run(until_all_is_read()));
   c.log.delete_before(3);
   instance second{c, "ratchet-1"};
-  const auto failed = second.run(until_polled(50));
+  const auto failed = second.run(until_refused());
   ASSERT_TRUE(failed);
   EXPECT_NE(failed->message.find("begins_later"), std::string::npos) << failed->message;
 }
@@ -358,7 +394,7 @@ TEST(pair, an_old_state_stays_as_it_is_where_no_base_is_whole) {
   ASSERT_FALSE(second.run(until_all_is_read()));
   c.bases.lose_from(c.bases.end() - 1);
   c.owner = &c;
-  const auto failed = first.run(until_polled(60));
+  const auto failed = first.run(until_refused());
   ASSERT_TRUE(failed);
   EXPECT_NE(failed->message.find("begins_later"), std::string::npos) << failed->message;
   EXPECT_EQ(first.seen(), before);
