@@ -116,6 +116,8 @@ kafka_config engine::settings_of_member() const {
   member.properties["client.id"] = std::to_string(now) + "-" + config_.replicate->instance;
   member.properties.try_emplace("session.timeout.ms", "6000");
   member.properties.try_emplace("heartbeat.interval.ms", "1000");
+  // A broker that stands still keeps its connections open. A take-over must not wait for it a minute.
+  member.properties.try_emplace("socket.timeout.ms", "10000");
   return member;
 }
 
