@@ -57,8 +57,10 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   campaign all;
   std::vector<std::thread> threads;
   // A history waits for the threads of its stores more than for a core.
-  const std::uint64_t most = number_from("RATCHET_THREADS", 3 * std::uint64_t{std::thread::hardware_concurrency()});
-  for (std::uint64_t i = 1; i < std::min(most, all.count); ++i) threads.emplace_back([&] { all.play_some(); });
+  const std::uint64_t most =
+      number_from("RATCHET_THREADS", 3 * std::uint64_t{std::thread::hardware_concurrency()});
+  for (std::uint64_t i = 1; i < std::min(most, all.count); ++i)
+    threads.emplace_back([&] { all.play_some(); });
   all.play_some();
   for (std::thread& each : threads) each.join();
   ASSERT_TRUE(all.failures.empty()) << all.failures.front();

@@ -24,9 +24,7 @@ struct input_event {
   std::uint32_t number{0};  ///< within its aggregate, from 1
   [[nodiscard]] std::string name() const { return "a" + std::to_string(aggregate); }
   /// What the reducer is given.
-  [[nodiscard]] std::string payload() const {
-    return std::to_string(aggregate * 100'000 + number);
-  }
+  [[nodiscard]] std::string payload() const { return std::to_string(aggregate * 100'000 + number); }
   [[nodiscard]] std::string record() const {
     return R"({"p":")" + name() + R"(","n":)" + std::to_string(number) + R"(,"v":)" + payload() + "}";
   }

@@ -52,9 +52,8 @@ void simulated_group::drop(group_client& client) {
 }
 
 void simulated_group::expire() {
-  const auto gone = std::stable_partition(members_.begin(), members_.end(), [&](const auto& each) {
-    return each->session_until >= in_.now;
-  });
+  const auto gone = std::stable_partition(members_.begin(), members_.end(),
+                                          [&](const auto& each) { return each->session_until >= in_.now; });
   if (gone == members_.end()) return;
   for (auto each = gone; each != members_.end(); ++each) {
     in_.trace((*each)->name, "its session is over");

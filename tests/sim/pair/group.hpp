@@ -19,14 +19,14 @@ struct group_client {
   std::string name;  ///< the group sorts by it
   time_point session_until;
   bool is_member{false};
-  bool rejoins{false};  ///< it waits for the next assignment
+  bool rejoins{false};      ///< it waits for the next assignment
   bool owes_answer{false};  ///< to a revoke
   std::uint32_t generation{0};
   std::deque<source_notice> notices;
 };
 
-/// A coordinator with one partition to give, under the classic protocol: a change of the members takes the slot
-/// back from all, and the one whose name comes first gets it when all have answered.
+/// A coordinator with one partition to give, under the classic protocol: a change of the members takes the
+/// slot back from all, and the one whose name comes first gets it when all have answered.
 class simulated_group {
  public:
   simulated_group(setting& in, topic_partition slot, milliseconds session)

@@ -54,7 +54,8 @@ result<std::vector<topic_partition>> group_source::partitions(std::span<const st
   return all;
 }
 
-result<std::vector<committed_offset>> group_source::committed(std::span<const topic_partition> all, milliseconds) {
+result<std::vector<committed_offset>> group_source::committed(std::span<const topic_partition> all,
+                                                              milliseconds) {
   calls_.call();
   if (!of_.answers) return unavailable();
   std::vector<committed_offset> out;
@@ -124,7 +125,8 @@ result<polled> group_source::poll(std::size_t most, milliseconds) {
     notice::commit_done done;
     done.code = take(*under_way_);
     if (!done.code) {
-      for (const commit_request& r : *under_way_) done.offsets.push_back({r.where, r.next_offset, r.metadata});
+      for (const commit_request& r : *under_way_)
+        done.offsets.push_back({r.where, r.next_offset, r.metadata});
     }
     under_way_.reset();
     out.notices.emplace_back(std::move(done));

@@ -56,7 +56,8 @@ void judge::read_on() {
     if (!record) continue;
     ++fates_[log_.take(read_to_, *record)];
     if (!log_.refused().empty())
-      throw broken("the log contradicts itself at offset " + std::to_string(read_to_) + ": " + log_.refused());
+      throw broken("the log contradicts itself at offset " + std::to_string(read_to_) + ": " +
+                   log_.refused());
   }
 }
 
@@ -85,7 +86,10 @@ void judge::confirm(std::uint64_t step) {
   }
 }
 
-void judge::on_rest(const std::string& who, std::uint64_t step, const plain_rows::map& rows) {
+void judge::on_rest(const std::string& who, const replica& of, const plain_rows::map& rows) {
+  if (of.is_restoring()) return;  // half of a base, and nobody looks at it
+  const auto at = of.position();
+  const std::uint64_t step = at ? at->step : 0;
   read_on();
   if (step > confirmed())
     throw broken(who + " is at step " + std::to_string(step) + ", and nobody has confirmed it");
@@ -99,7 +103,8 @@ void judge::on_rest(const std::string& who, std::uint64_t step, const plain_rows
   }
   for (; next <= step; ++next) want.apply(log_.steps().at(next).rows);
   if (want.all() != rows)
-    throw broken(who + " is at step " + std::to_string(step) + " with other rows: " + difference(want.all(), rows));
+    throw broken(who + " is at step " + std::to_string(step) +
+                 " with other rows: " + difference(want.all(), rows));
   at_.clear();
   at_[step] = std::move(want);
 }
@@ -118,8 +123,8 @@ void judge::on_offsets(std::span<const commit_request> all) const {
     if (each.where == k_slot) continue;
     const std::int64_t most = covered(each.where);
     if (each.next_offset > most)
-      throw broken("offset " + std::to_string(each.next_offset) + " is committed, and confirmed steps end at " +
-                   std::to_string(most));
+      throw broken("offset " + std::to_string(each.next_offset) +
+                   " is committed, and confirmed steps end at " + std::to_string(most));
   }
 }
 
@@ -162,7 +167,8 @@ void judge::at_the_end() {
   const plain_oracle oracle{of_};
   oracle.compare(told_.all());
   for (const auto& [aggregate, messages] : oracle.messages()) {
-    if (sent_of_[aggregate] != messages) throw broken("the messages of " + aggregate + " are others, or in another order");
+    if (sent_of_[aggregate] != messages)
+      throw broken("the messages of " + aggregate + " are others, or in another order");
   }
   if (received_.size() != sent_.size()) throw broken("a message was never received");
 }

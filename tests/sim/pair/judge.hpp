@@ -32,8 +32,8 @@ class plain_rows {
   map all_;
 };
 
-/// Reads the log beside everybody else, with a reader of its own, and throws `broken` where something that must
-/// always hold does not. The numbers are those of docs/internals/testing.md.
+/// Reads the log beside everybody else, with a reader of its own, and throws `broken` where something that
+/// must always hold does not. The numbers are those of docs/internals/testing.md.
 class judge {
  public:
   explicit judge(const cluster& of) : of_{of}, log_{rules()} {}
@@ -43,7 +43,7 @@ class judge {
   /// (2, 4) A step goes into somebody's store: it counts in the log, and always has for whoever told of it.
   void on_apply(const std::string& who, std::span<const confirmed_rows>);
   /// (3) A store is where it says, and has what the history up to there has.
-  void on_rest(const std::string& who, std::uint64_t step, const plain_rows::map& rows);
+  void on_rest(const std::string& who, const replica&, const plain_rows::map& rows);
   /// (5, 7) Offsets are committed: confirmed steps cover them.
   void on_offsets(std::span<const commit_request>) const;
   /// (5, 6) A message is on its way: it is one of a confirmed step.
@@ -52,10 +52,13 @@ class judge {
   void on_received(const output_row&);
   // (8) bases: what is cut from the log must be in a base. Its judge goes here.
 
-  /// When all is at rest. (1, 2) again from the log's first record on, (6) each message came, (10) the ledger.
+  /// When all is at rest. (1, 2) again from the log's first record on, (6) each message came, (10) the
+  /// ledger.
   void at_the_end();
 
-  [[nodiscard]] std::uint64_t confirmed() const { return confirmed_.empty() ? 0 : confirmed_.rbegin()->first; }
+  [[nodiscard]] std::uint64_t confirmed() const {
+    return confirmed_.empty() ? 0 : confirmed_.rbegin()->first;
+  }
   [[nodiscard]] std::uint64_t last_step() const { return log_.last_step(); }
   /// Confirmed steps cover the input to its end, and every message was received.
   [[nodiscard]] bool is_all_done() const;
@@ -80,7 +83,8 @@ class judge {
   std::optional<plain_rows> empty_;  ///< what a state has before its first step: the streams of the config
   plain_rows told_;
   std::map<std::uint64_t, plain_rows> at_;  ///< the newest that was asked for
-  std::map<std::pair<std::string, std::string>, std::string> messages_;  ///< all rows that confirmed steps put
+  std::map<std::pair<std::string, std::string>, std::string>
+      messages_;  ///< all rows that confirmed steps put
   std::map<event_id, output_row> sent_;
   std::map<std::string, std::vector<std::string>> sent_of_;  ///< by aggregate, in the order of first sending
   std::set<event_id> received_;

@@ -81,7 +81,7 @@ void doings::add(const doings& more) {
   stopped += more.stopped;
 }
 
-machine::machine(cluster& of, setting& in, judge& j, std::string name)
+machine::machine(cluster& of, setting& in, judge& j, std::string name, bool bases)
     : of_{of},
       in_{in},
       judge_{j},
@@ -92,6 +92,7 @@ machine::machine(cluster& of, setting& in, judge& j, std::string name)
   auto made = make_streams(settings_, reducers{}.add(k_stream, folding{}));
   if (!made) throw broken(made.error().message);
   streams_ = std::move(*made);
+  if (bases) settings_.replicate->base.at_least = 1;
   tasks_ = make_tasks(streams_);
   if (in_.lines != nullptr)
     lines_ = std::make_shared<spdlog::logger>("sim", std::make_shared<trace_sink>(in_, name_));
@@ -179,7 +180,7 @@ void machine::open() {
   note_synced();
   safe_bytes_ = 0;  // what lies before this opening is in tables, or was synced
   replica& rows = *replica_of(*rocks_);
-  judge_.on_rest(name_, rocks_->last_step(), store_support::rows_of(*rocks_));
+  judge_.on_rest(name_, rows, store_support::rows_of(*rocks_));
   replica_ = std::make_unique<judged_replica>(rows, name_, judge_, *this, [this] { note_synced(); });
   auto log = std::make_unique<process_log>(of_.log, *this);
   log_ = log.get();
@@ -195,9 +196,9 @@ void machine::open() {
   meter_.emplace(clock_);
   inbox_.emplace();
   store_ = std::make_unique<replicated_store>(
-      replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases), clock_,
-                                     [this] { return in_.dice.next(); }, settings_.replicate->base, lines_,
-                                     std::launch::deferred},
+      replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
+                                     clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
+                                     lines_, std::launch::deferred},
       rules);
 }
 
@@ -251,8 +252,8 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     slot_source from{group, [this] { return store_->turn() && store_->is_leading(); }};
     inbox_->transactions.open();
     session_result ended = session(from);
-    const bool is_lost = from.was_given_back() || from.owes_answer() || !store_->is_leading() ||
-                         store_->has_lost_steps();
+    const bool is_lost =
+        from.was_given_back() || from.owes_answer() || !store_->is_leading() || store_->has_lost_steps();
     if (ended.end == session_end::drained || !is_lost) return ended;
     if (ended.why) in_.trace(name_, "its session ended: " + ended.why->message);
     inbox_->transactions.store_lost();
@@ -267,8 +268,19 @@ session_result machine::session(source& from) {
   options.stop = &stop_;
   options.random = in_.dice.next();
   options.decoding = decode_on::owner_thread;
-  consumer_session session{{settings_, streams_, tasks_, *store_, from, clock_, *status_, *meter_, lines_,
-                            &*inbox_, &space_, &outlet, {}},
+  consumer_session session{{settings_,
+                            streams_,
+                            tasks_,
+                            *store_,
+                            from,
+                            clock_,
+                            *status_,
+                            *meter_,
+                            lines_,
+                            &*inbox_,
+                            &space_,
+                            &outlet,
+                            {}},
                            options};
   return session.run();
 }
@@ -280,7 +292,7 @@ void machine::close(bool is_killed) {
   if (is_killed) fs::copy(settings_.state.path, aside, fs::copy_options::recursive, none_yet);
   try {
     if (store_ != nullptr && broken_.empty())
-      judge_.on_rest(name_, rocks_->durable_step(), store_support::rows_of(*rocks_));
+      judge_.on_rest(name_, *replica_, store_support::rows_of(*rocks_));
   } catch (const std::exception& what) {
     broken_ = what.what();
   }

@@ -33,11 +33,12 @@ struct doings {
   void add(const doings&);
 };
 
-/// One machine with a directory, and the processes that run on it one after the other: the real store, standby
-/// and session, joined as the engine joins them.
+/// One machine with a directory, and the processes that run on it one after the other: the real store,
+/// standby and session, joined as the engine joins them.
 class machine final : public process_calls {
  public:
-  machine(cluster&, setting&, judge&, std::string name);
+  /// `bases`: as often as there can be.
+  machine(cluster&, setting&, judge&, std::string name, bool bases);
   /// No process may be up.
   ~machine() override;
   machine(const machine&) = delete;

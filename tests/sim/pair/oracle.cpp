@@ -13,7 +13,8 @@ const stream_id k_id{1};
 
 std::string folded(const std::string& before, const std::string& payload) {
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325U;  // FNV-1a
-  for (const char c : before + ":" + payload) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3U;
+  for (const char c : before + ":" + payload)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3U;
   return std::to_string(hash);
 }
 
@@ -63,7 +64,8 @@ void plain_oracle::compare(const plain_rows::map& rows) const {
     throw broken("the ledger is another one: " + std::to_string(c.consumed) + " consumed, " +
                  std::to_string(c.applied) + " applied, " + std::to_string(c.duplicate) + " duplicate, " +
                  std::to_string(c.stale) + " stale; the input has " + std::to_string(consumed_) + ", " +
-                 std::to_string(applied_) + ", " + std::to_string(duplicate_) + ", " + std::to_string(stale_));
+                 std::to_string(applied_) + ", " + std::to_string(duplicate_) + ", " +
+                 std::to_string(stale_));
   for (const auto& [where, end] : ends_) {
     const auto at = rows.find({"default", layout::partition_key(k_id, where)});
     if (at == rows.end() && end == 0) continue;

@@ -67,7 +67,8 @@ constexpr std::size_t k_stack_bytes = std::size_t{1} << 20U;
 struct player::stack {
   ucontext_t its{};
   ucontext_t worlds{};
-  std::unique_ptr<char[]> bytes{new char[k_stack_bytes]};  // NOLINT(modernize-avoid-c-arrays): not written yet
+  std::unique_ptr<char[]> bytes{
+      new char[k_stack_bytes]};  // NOLINT(modernize-avoid-c-arrays): not written yet
 
   /// makecontext() gives whole numbers to what it calls.
   static void begin(unsigned high, unsigned low) {
@@ -83,8 +84,8 @@ player::player(std::function<void()> play) : play_{std::move(play)}, stack_{std:
   stack_->its.uc_stack.ss_sp = stack_->bytes.get();
   stack_->its.uc_stack.ss_size = k_stack_bytes;
   const auto self = reinterpret_cast<std::uintptr_t>(this);
-  ::makecontext(&stack_->its, reinterpret_cast<void (*)()>(&stack::begin), 2, static_cast<unsigned>(self >> 32U),
-                static_cast<unsigned>(self));
+  ::makecontext(&stack_->its, reinterpret_cast<void (*)()>(&stack::begin), 2,
+                static_cast<unsigned>(self >> 32U), static_cast<unsigned>(self));
 }
 
 player::~player() = default;

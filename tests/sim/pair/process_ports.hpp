@@ -16,7 +16,8 @@
 #include "sim/pair/setting.hpp"
 #include "support/memory_slot_log.hpp"
 
-/// What lies between a process and the world: each call may be its last, and others may have their turn in it.
+/// What lies between a process and the world: each call may be its last, and others may have their turn in
+/// it.
 namespace ratchet::pair_sim {
 
 /// A way to a log in memory. What it appends lands when the world says so.
@@ -129,8 +130,10 @@ class process_outlet final : public publisher {
       const bool has_it = in_.draw(20) != 0;
       if (has_it) judge_.on_received(row);
       const bool says_so = has_it && in_.draw(20) != 0;
-      out.push_back({row.position, says_so ? delivery::how::done : delivery::how::again,
-                     says_so ? "" : "no broker answers", {}});
+      out.push_back({row.position,
+                     says_so ? delivery::how::done : delivery::how::again,
+                     says_so ? "" : "no broker answers",
+                     {}});
     }
     return out;
   }

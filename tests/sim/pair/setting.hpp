@@ -32,7 +32,9 @@ struct setting {
   time_point now{std::chrono::hours{1}};
   std::vector<std::string>* lines{nullptr};  ///< may be none
 
-  [[nodiscard]] std::uint32_t draw(std::uint32_t bound) { return static_cast<std::uint32_t>(dice.below(bound)); }
+  [[nodiscard]] std::uint32_t draw(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(dice.below(bound));
+  }
   /// One time in so many.
   [[nodiscard]] bool one_in(std::uint32_t bound) { return draw(bound) == 0; }
   void trace(const std::string& who, const std::string& what) {
@@ -48,8 +50,8 @@ class machine_clock final : public clock_port {
   explicit machine_clock(const setting& in) : in_{in} {}
   [[nodiscard]] timestamp now() const override {
     constexpr std::int64_t k_noon = 1'704'110'400'000;
-    return timestamp{std::chrono::duration_cast<milliseconds>(in_.now.time_since_epoch()) + milliseconds{k_noon} +
-                     wrong_by};
+    return timestamp{std::chrono::duration_cast<milliseconds>(in_.now.time_since_epoch()) +
+                     milliseconds{k_noon} + wrong_by};
   }
   [[nodiscard]] time_point steady() const override { return in_.now; }
   milliseconds wrong_by{0};

@@ -35,7 +35,8 @@ std::string to_text(const history_result& met) {
                      " stood still, " + std::to_string(met.steps) + " confirmed steps\n";
   for (const auto* counts : {&met.fates, &met.faults}) {
     for (const auto& [name, count] : *counts)
-      text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") + name + "\n";
+      text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") +
+              name + "\n";
   }
   return text;
 }
@@ -50,7 +51,8 @@ world::world(std::uint64_t seed, std::vector<std::string>* lines)
   in_.lines = lines;
   const std::uint32_t count = 2 + static_cast<std::uint32_t>(seed % 4 == 0);
   for (std::uint32_t i = 0; i < count; ++i)
-    machines_.push_back(std::make_unique<machine>(of_, in_, judge_, "m" + std::to_string(i)));
+    machines_.push_back(
+        std::make_unique<machine>(of_, in_, judge_, "m" + std::to_string(i), seed / 3 % 2 == 0));
 }
 
 /// Whatever was found: no process may be left.
@@ -100,13 +102,15 @@ void world::turn() {
   judge_.read_on();
   std::vector<machine*> all;
   for (const auto& each : machines_) all.push_back(each.get());
-  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[in_.draw(static_cast<std::uint32_t>(i))]);
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[in_.draw(static_cast<std::uint32_t>(i))]);
   for (machine* each : all) {
     if (!each->is_up()) {
       if (heals_ || in_.one_in(20)) each->start();
       continue;
     }
-    for (std::uint32_t slices = 1 + in_.draw(6); slices > 0 && each->is_up() && !each->is_frozen(); --slices) {
+    for (std::uint32_t slices = 1 + in_.draw(6); slices > 0 && each->is_up() && !each->is_frozen();
+         --slices) {
       each->go_on();
       land(false);
     }
@@ -134,6 +138,7 @@ void world::produce() {
 /// What is under way lands, sooner or later; of writers that are gone, too.
 void world::land(bool all) {
   using how = testing::memory_log::how;
+  if (!is_led_) return;
   for (const auto& each : of_.log.producers()) {
     const bool is_alive = std::any_of(machines_.begin(), machines_.end(), [&](const auto& m) {
       return m->log() != nullptr && &m->log()->producer() == each.get();
@@ -144,7 +149,9 @@ void world::land(bool all) {
       if (!heals_ && in_.one_in(40)) {
         constexpr std::array k_hows{how::unsaid, how::repeated, how::lost};
         what = k_hows.at(in_.draw(3));
-        note(what == how::unsaid ? "an offset that is not said" : what == how::lost ? "a record that fails" : "a record twice");
+        note(what == how::unsaid ? "an offset that is not said"
+             : what == how::lost ? "a record that fails"
+                                 : "a record twice");
       }
       (void)of_.log.land(*each, what);
     }
@@ -154,7 +161,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  meet(in_.draw(10), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(7), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -173,17 +180,6 @@ void world::meet(std::uint32_t which, machine& whose) {
     case 5:
       note("a stop of the process");
       return whose.stop();
-    case 6:
-      note("a rebalance");
-      return of_.group.rebalance();
-    case 7:
-      note("slow brokers");
-      is_slow_ = !is_slow_;
-      return;
-    case 8:
-      note("a pause");
-      in_.now += milliseconds{in_.draw(static_cast<std::uint32_t>(session_.count()) * 2)};
-      return;
     default:
       note("a wrong clock");
       whose.clock().wrong_by += milliseconds{static_cast<std::int64_t>(in_.draw(200'000)) - 100'000};
@@ -191,9 +187,50 @@ void world::meet(std::uint32_t which, machine& whose) {
   }
 }
 
+void world::meet_brokers(std::uint32_t which) {
+  switch (which) {
+    case 0:
+      note("a rebalance");
+      return of_.group.rebalance();
+    case 1:
+      note("slow brokers");
+      is_slow_ = !is_slow_;
+      return;
+    case 2:
+      note("a pause of all");
+      in_.now += milliseconds{in_.draw(static_cast<std::uint32_t>(session_.count()) * 2)};
+      return;
+    case 3:
+      note("a coordinator that went back");
+      return of_.group.go_back(1 + in_.draw(3));
+    case 4:
+      note("a coordinator that does not answer");
+      of_.answers = !of_.answers;
+      return;
+    case 5:
+      note("a log without a leader");
+      is_led_ = !is_led_;
+      return of_.log.set_led(is_led_);
+    default:
+      return repeat_records();
+  }
+}
+
+/// As a client does behind a new leader.
+void world::repeat_records() {
+  note("records again");
+  constexpr std::int64_t k_newest = 20;
+  const std::int64_t end = of_.log.end();
+  std::int64_t at = std::max(of_.log.first(), end - 1 - static_cast<std::int64_t>(in_.draw(k_newest)));
+  for (std::uint32_t count = 1 + in_.draw(3); count > 0 && at < end; --count, ++at) {
+    if (const auto record = of_.log.at(at)) of_.log.append(*record);
+  }
+}
+
 /// Between two processes of a machine.
 void world::be_down(machine& whose) {
   if (heals_) return;
+  if (of_.group.is_empty() && in_.one_in(2) && of_.group.erase()) note("a deleted group");
   switch (in_.draw(8)) {
     case 0:
       note("a power cut");
@@ -215,6 +252,8 @@ void world::heal() {
   in_.trace("the world", "== all is well from now on");
   heals_ = true;
   is_slow_ = false;
+  of_.answers = is_led_ = true;
+  of_.log.set_led(true);
   for (const auto& each : machines_) each->thaw();
 }
 

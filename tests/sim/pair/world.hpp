@@ -28,8 +28,8 @@ struct history_result {
 /// What was met, for a person.
 [[nodiscard]] std::string to_text(const history_result&);
 
-/// Plays one history: some machines over one cluster, with faults at first; then all is well, and they must come
-/// to rest with the oracle's state.
+/// Plays one history: some machines over one cluster, with faults at first; then all is well, and they must
+/// come to rest with the oracle's state.
 class world {
  public:
   /// `lines`: what happens, one thing a line; may be none.
@@ -46,6 +46,8 @@ class world {
   void land(bool all);
   void meet_faults();
   void meet(std::uint32_t which, machine&);
+  void meet_brokers(std::uint32_t which);
+  void repeat_records();
   void be_down(machine&);
   void heal();
   [[nodiscard]] bool is_at_rest();
@@ -61,6 +63,7 @@ class world {
   milliseconds session_;
   bool heals_{false};
   bool is_slow_{false};  ///< records take long to land
+  bool is_led_{true};    ///< the log's partition
   history_result result_;
 };
 
