@@ -92,6 +92,7 @@ machine::machine(cluster& of, setting& in, judge& j, std::string name, bool base
   auto made = make_streams(settings_, reducers{}.add(k_stream, folding{}));
   if (!made) throw broken(made.error().message);
   streams_ = std::move(*made);
+  in_.paths.push_back(files_.path());
   if (bases) settings_.replicate->base.at_least = 1;
   tasks_ = make_tasks(streams_);
   if (in_.lines != nullptr)

@@ -31,14 +31,19 @@ struct setting {
   workload_random dice;
   time_point now{std::chrono::hours{1}};
   std::vector<std::string>* lines{nullptr};  ///< may be none
+  std::vector<std::string> paths;            ///< of directories, which are others each time
 
   [[nodiscard]] std::uint32_t draw(std::uint32_t bound) {
     return static_cast<std::uint32_t>(dice.below(bound));
   }
   /// One time in so many.
   [[nodiscard]] bool one_in(std::uint32_t bound) { return draw(bound) == 0; }
-  void trace(const std::string& who, const std::string& what) {
+  void trace(const std::string& who, std::string what) {
     if (lines == nullptr) return;
+    for (const std::string& path : paths) {
+      if (const auto at = what.find(path); at != std::string::npos)
+        what.replace(at, path.size(), "DIRECTORY");
+    }
     const auto at = std::chrono::duration_cast<milliseconds>(now.time_since_epoch() - std::chrono::hours{1});
     lines->push_back(std::to_string(at.count()) + " ms " + who + ": " + what);
   }
