@@ -19,7 +19,7 @@ namespace {
 
 using testing::number_from;
 
-constexpr std::uint64_t k_histories = 300;
+constexpr std::uint64_t k_histories = 150;
 constexpr std::size_t k_lines_told = 250;
 
 [[nodiscard]] std::string report_of(std::uint64_t seed, const std::string& broken) {
