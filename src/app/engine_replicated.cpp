@@ -213,7 +213,8 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
     slot_source from{group, [this] { return replicated_->turn() && replicated_->is_leading(); }};
     inbox_.transactions.open();
     session_end_of session = one_session(from, until_end, stop);
-    const bool is_lost = from.was_given_back() || from.owes_answer() || !replicated_->is_leading();
+    const bool is_lost = from.was_given_back() || from.owes_answer() || !replicated_->is_leading() ||
+                         replicated_->has_lost_steps();
     const bool has_ended =
         session.ended.end == session_end::drained || session.ended.end == session_end::caught_up;
     if (has_ended || !is_lost) return std::move(session.ended);

@@ -53,6 +53,9 @@ class replicated_store final : public store {
   void end_lead();
   /// It was told to lead, and does so since without a break.
   [[nodiscard]] bool is_leading() const { return attempt_ && slot_.leads() && slot_.attempt() == *attempt_; }
+  /// It failed because of the log alone, and not of what is under it: behind end_lead() the instance goes on
+  /// from what is confirmed.
+  [[nodiscard]] bool has_lost_steps() const { return !why_lost_.empty() && under_->failure().empty(); }
 
   [[nodiscard]] stream_id id_of(std::string_view stream) const override { return under_->id_of(stream); }
   [[nodiscard]] result<stream_state> load(stream_slot in) const override { return under_->load(in); }

@@ -227,6 +227,42 @@ TEST(pair, a_record_that_fails_costs_an_attempt_and_nothing_else) {
   EXPECT_EQ(first.seen(), expected(c));
 }
 
+/// Seconds pass while the log is waited for.
+class patient_clock final : public clock_port {
+ public:
+  [[nodiscard]] timestamp now() const override { return timestamp{k_noon_time + waited}; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point{std::chrono::hours{1}} + waited;
+  }
+  std::chrono::milliseconds waited{0};
+};
+
+TEST(pair, an_owner_whose_steps_are_not_confirmed_for_long_goes_on_from_the_confirmed_ones) {
+  cluster c;
+  produce(c, 30);
+  instance first{c, "ratchet-0"};
+  patient_clock clock;
+  first.clock = &clock;
+  memory_slot_log* log = nullptr;
+  int polls = 0;
+  const auto failed = first.run(
+      [&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
+        if (++polls != 12) return until(s, stop);
+        log->lands = false;
+        log->room = 1;
+      },
+      [&](memory_slot_log& made) {
+        log = &made;
+        made.on_wait = [&] {
+          clock.waited += std::chrono::milliseconds{500};
+          if (clock.waited > std::chrono::seconds{8}) log->lands = true;
+        };
+      });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_GT(clock.waited, std::chrono::seconds{5}) << "it has waited";
+  EXPECT_EQ(first.seen(), expected(c));
+}
+
 TEST(pair, a_log_that_lost_steps_is_refused) {
   cluster c;
   produce(c, 20);

@@ -196,6 +196,7 @@ class instance {
   instance(cluster& of, std::string name) : of_{of}, name_{std::move(name)} {}
 
   std::function<void(config&)> change;  ///< of its config
+  const clock_port* clock{nullptr};     ///< none: the system's
 
   /// Runs it until `on_poll` sets the stop, or kills it.
   std::optional<problem> run(const std::function<void(pair_source&, std::atomic<bool>&)>& on_poll,
@@ -203,6 +204,7 @@ class instance {
     std::atomic<bool> stop{false};
     engine_options options;
     options.replicates = true;
+    options.clock = clock;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {
       return std::unique_ptr<source>{
           std::make_unique<pair_source>(of_, [&](pair_source& s) { on_poll(s, stop); })};

@@ -1,0 +1,282 @@
+// Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+#include "sim/pair/world.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ratchet::pair_sim {
+
+namespace {
+
+constexpr std::uint32_t k_aggregates = 5;
+constexpr std::uint32_t k_turns_with_faults = 400;
+/// A member's session, a lost claim and an owner's patience are seconds; a turn is some 40 ms.
+constexpr std::uint32_t k_turns_to_rest = 3'000;
+
+[[nodiscard]] milliseconds drawn_session(std::uint64_t seed) {
+  constexpr std::array k_sessions{milliseconds{600}, milliseconds{2'000}, milliseconds{6'000}};
+  return k_sessions.at(seed % k_sessions.size());
+}
+
+}  // namespace
+
+void history_result::add(const history_result& more) {
+  did.add(more.did);
+  steps += more.steps;
+  records += more.records;
+  for (const auto& [name, times] : more.fates) fates[name] += times;
+  for (const auto& [name, times] : more.faults) faults[name] += times;
+}
+
+std::string to_text(const history_result& met) {
+  std::string text = std::to_string(met.did.processes) + " processes, " + std::to_string(met.did.clients) +
+                     " clients, " + std::to_string(met.did.leads) + " leads, " +
+                     std::to_string(met.did.killed) + " killed, " + std::to_string(met.did.stopped) +
+                     " stood still, " + std::to_string(met.steps) + " confirmed steps\n";
+  for (const auto* counts : {&met.fates, &met.faults}) {
+    for (const auto& [name, count] : *counts)
+      text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") +
+              name + "\n";
+  }
+  return text;
+}
+
+world::world(std::uint64_t seed, std::vector<std::string>* lines)
+    : in_{seed},
+      of_{in_, 1 + static_cast<std::uint32_t>(seed / 2 % 2), drawn_session(seed)},
+      judge_{of_},
+      numbers_(k_aggregates),
+      fault_rate_{15 + in_.draw(40)},
+      session_{drawn_session(seed)} {
+  in_.lines = lines;
+  const std::uint32_t count = 2 + static_cast<std::uint32_t>(seed % 4 == 0);
+  for (std::uint32_t i = 0; i < count; ++i)
+    machines_.push_back(
+        std::make_unique<machine>(of_, in_, judge_, "m" + std::to_string(i), seed / 3 % 2 == 0));
+}
+
+/// Whatever was found: no process may be left.
+world::~world() {
+  for (const auto& each : machines_) {
+    each->thaw();
+    each->kill_in(0);
+    while (each->is_up()) {
+      try {
+        each->go_on();
+      } catch (const broken&) {  // was told already
+      }
+    }
+  }
+}
+
+history_result world::run() {
+  try {
+    for (std::uint32_t i = 0; i < k_turns_with_faults; ++i) turn();
+    heal();
+    std::uint32_t left = k_turns_to_rest;
+    std::uint32_t resting = 0;
+    while (resting < 20) {
+      if (left-- == 0) throw broken("does not come to rest");
+      turn();
+      resting = is_at_rest() ? resting + 1 : 0;
+    }
+    check_rest();
+  } catch (const broken& what) {
+    result_.broken = what.what();
+  }
+  for (const auto& each : machines_) result_.did.add(each->did());
+  result_.steps = judge_.confirmed();
+  result_.records = static_cast<std::uint64_t>(of_.log.end());
+  result_.fates = judge_.fates();
+  return result_;
+}
+
+void world::turn() {
+  in_.now += milliseconds{10 + in_.draw(60)};
+  if (!heals_) {
+    produce();
+    meet_faults();
+  }
+  land(heals_);
+  of_.group.expire();
+  judge_.read_on();
+  std::vector<machine*> all;
+  for (const auto& each : machines_) all.push_back(each.get());
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[in_.draw(static_cast<std::uint32_t>(i))]);
+  for (machine* each : all) {
+    if (!each->is_up()) {
+      if (heals_ || in_.one_in(20)) each->start();
+      continue;
+    }
+    for (std::uint32_t slices = 1 + in_.draw(6); slices > 0 && each->is_up() && !each->is_frozen();
+         --slices) {
+      each->go_on();
+      land(false);
+    }
+    if (!each->is_up()) be_down(*each);
+  }
+}
+
+/// Events in order, with repeats and late ones.
+void world::produce() {
+  if (!in_.one_in(3)) return;
+  for (std::uint32_t count = 1 + in_.draw(4); count > 0; --count) {
+    const std::uint32_t aggregate = in_.draw(k_aggregates);
+    auto& to = of_.inputs[aggregate % of_.inputs.size()];
+    std::uint32_t& last = numbers_[aggregate];
+    std::uint32_t number = last;
+    if (last == 0 || !in_.one_in(4)) {
+      number = last += 1 + in_.draw(2);  // one that is left out comes late, or never
+    } else if (!in_.one_in(3)) {
+      number = 1 + in_.draw(last);
+    }
+    to.push_back({aggregate, number});
+  }
+}
+
+/// What is under way lands, sooner or later; of writers that are gone, too.
+void world::land(bool all) {
+  using how = testing::memory_log::how;
+  if (!is_led_) return;
+  for (const auto& each : of_.log.producers()) {
+    const bool is_alive = std::any_of(machines_.begin(), machines_.end(), [&](const auto& m) {
+      return m->log() != nullptr && &m->log()->producer() == each.get();
+    });
+    while (!each->is_idle()) {
+      if (!all && !in_.one_in(is_alive && !is_slow_ ? 2 : 40)) break;
+      how what = how::kept;
+      if (!heals_ && in_.one_in(40)) {
+        constexpr std::array k_hows{how::unsaid, how::repeated, how::lost};
+        what = k_hows.at(in_.draw(3));
+        note(what == how::unsaid ? "an offset that is not said"
+             : what == how::lost ? "a record that fails"
+                                 : "a record twice");
+      }
+      (void)of_.log.land(*each, what);
+    }
+  }
+}
+
+void world::meet_faults() {
+  if (!in_.one_in(fault_rate_)) return;
+  machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
+  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(7), whose);
+}
+
+void world::meet(std::uint32_t which, machine& whose) {
+  switch (which) {
+    case 0:
+    case 1:
+      note("a kill");
+      return whose.kill_in(in_.draw(60));
+    case 2:
+    case 3:
+    case 4: {
+      note("a stop");
+      const auto longest = static_cast<std::uint32_t>(session_.count()) * 2;
+      return whose.freeze_in(in_.draw(60), milliseconds{1 + in_.draw(longest)});
+    }
+    case 5:
+      note("a stop of the process");
+      return whose.stop();
+    default:
+      note("a wrong clock");
+      whose.clock().wrong_by += milliseconds{static_cast<std::int64_t>(in_.draw(200'000)) - 100'000};
+      return;
+  }
+}
+
+void world::meet_brokers(std::uint32_t which) {
+  switch (which) {
+    case 0:
+      note("a rebalance");
+      return of_.group.rebalance();
+    case 1:
+      note("slow brokers");
+      is_slow_ = !is_slow_;
+      return;
+    case 2:
+      note("a pause of all");
+      in_.now += milliseconds{in_.draw(static_cast<std::uint32_t>(session_.count()) * 2)};
+      return;
+    case 3:
+      note("a coordinator that went back");
+      return of_.group.go_back(1 + in_.draw(3));
+    case 4:
+      note("a coordinator that does not answer");
+      of_.answers = !of_.answers;
+      return;
+    case 5:
+      note("a log without a leader");
+      is_led_ = !is_led_;
+      return of_.log.set_led(is_led_);
+    default:
+      return repeat_records();
+  }
+}
+
+/// As a client does behind a new leader.
+void world::repeat_records() {
+  note("records again");
+  constexpr std::int64_t k_newest = 20;
+  const std::int64_t end = of_.log.end();
+  std::int64_t at = std::max(of_.log.first(), end - 1 - static_cast<std::int64_t>(in_.draw(k_newest)));
+  for (std::uint32_t count = 1 + in_.draw(3); count > 0 && at < end; --count, ++at) {
+    if (const auto record = of_.log.at(at)) of_.log.append(*record);
+  }
+}
+
+/// Between two processes of a machine.
+void world::be_down(machine& whose) {
+  if (heals_) return;
+  if (of_.group.is_empty() && in_.one_in(2) && of_.group.erase()) note("a deleted group");
+  switch (in_.draw(8)) {
+    case 0:
+      note("a power cut");
+      return whose.lose_tail();
+    case 1:
+      note("a lost directory");
+      return whose.lose_directory();
+    case 2:
+      note("an older directory");
+      return whose.put_back();
+    case 3:
+      return whose.back_up();
+    default:
+      return;
+  }
+}
+
+void world::heal() {
+  in_.trace("the world", "== all is well from now on");
+  heals_ = true;
+  is_slow_ = false;
+  of_.answers = is_led_ = true;
+  of_.log.set_led(true);
+  for (const auto& each : machines_) each->thaw();
+}
+
+/// (9) One owner, and nothing left to do.
+bool world::is_at_rest() {
+  std::uint32_t owners = 0;
+  for (const auto& each : machines_) {
+    if (!each->is_up() || each->step() != judge_.last_step()) return false;
+    owners += each->leads() ? 1U : 0U;
+  }
+  return owners == 1 && judge_.is_all_done();
+}
+
+void world::check_rest() {
+  judge_.at_the_end();
+  for (const auto& each : machines_) {
+    each->stop();
+    while (each->is_up()) each->go_on();  // compares its rows with the history
+  }
+}
+
+history_result play(std::uint64_t seed, std::vector<std::string>* lines) {
+  return world{seed, lines}.run();
+}
+
+}  // namespace ratchet::pair_sim
