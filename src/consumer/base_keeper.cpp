@@ -24,6 +24,7 @@ constexpr std::chrono::seconds k_pause{60};
 /// A right that is missing comes with a person.
 constexpr std::chrono::seconds k_denied_pause{600};
 constexpr std::chrono::seconds k_pause_behind_half_a_base{600};
+constexpr int k_turns_of_one_thread = 100;
 /// The topic may be another one by now.
 constexpr std::chrono::hours k_look_again{1};
 /// A log is cut where it is longer than so many bases.
@@ -152,7 +153,9 @@ void base_keeper::begin() {
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_again) {
     doing_ = doing::looking;
     look_ = start<std::optional<replicate::base_end>>(
-        [this] { return newest_base(of_.bases, k_look_timeout, stop_); });
+        [this, longest = of_.on == std::launch::async ? k_look_timeout : milliseconds{0}] {
+          return newest_base(of_.bases, longest, stop_);
+        });
   } else if (is_due()) {
     write();
   }
@@ -183,6 +186,7 @@ result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_cop
                                                      const replicate::base_content& what) {
   base_writer writer{of_.bases, std::move(from), base, what};
   const auto begun = std::chrono::steady_clock::now();
+  int turns_left = k_turns_of_one_thread;
   for (;;) {
     if (stop_.load(std::memory_order_relaxed)) {
       of_.bases.give_up();
@@ -196,7 +200,12 @@ result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_cop
     RATCHET_TRY(const bool done, writer.turn(allowed > writer.bytes() ? allowed - writer.bytes() : 0));
     if (done) return written{writer.end(), writer.begun_at()};
     of_.bases.wait(k_slice);
-    if (is_paced) std::this_thread::sleep_for(k_slice / 5);
+    if (is_paced) {
+      std::this_thread::sleep_for(k_slice / 5);
+    } else if (--turns_left == 0) {  // whoever has one thread cannot be told to stop
+      of_.bases.give_up();
+      return make_error_code(errc::timed_out);
+    }
   }
 }
 

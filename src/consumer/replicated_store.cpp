@@ -25,6 +25,7 @@ replicated_store::replicated_store(dependencies of, const replicate::owner_optio
       log_{std::move(of.log)},
       bases_{std::move(of.bases)},
       clock_{of.clock},
+      is_alone_{of.bases_on == std::launch::deferred},
       slot_{{*log_, *bases_, of.of, clock_, of.draw}, options},
       keeper_{{slot_,
                of.of,
@@ -52,7 +53,11 @@ result<void> replicated_store::turn() {
   // less.
   if (const auto now = clock_.steady(); now - synced_at_ >= k_sync_interval) {
     synced_at_ = now;
-    under_->request_sync();
+    if (is_alone_) {
+      RATCHET_TRY(under_->sync());
+    } else {
+      under_->request_sync();
+    }
   }
   show();
   return done;

@@ -133,6 +133,7 @@ class replicated_store final : public store {
   std::unique_ptr<slot_log> log_;
   std::unique_ptr<slot_log> bases_;
   const clock_port& clock_;
+  bool is_alone_;  ///< everything is done on the owner's thread
   slot_replica slot_;
   base_keeper keeper_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides

@@ -199,7 +199,7 @@ void machine::open() {
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
-                                     lines_, std::launch::deferred},
+                                     "log", lines_, std::launch::deferred},
       rules);
 }
 
