@@ -39,6 +39,7 @@ slot_replica::slot_replica(const dependencies& of, replicate::owner_options opti
       owner_{options_, of.store.position().value_or(replicate::log_position{})} {}
 
 result<void> slot_replica::turn() {
+  has_more_ = false;
   if (restores_to_) return go_on_restoring();
   take_reports();
   RATCHET_TRY(take_bounds());
@@ -127,7 +128,6 @@ void slot_replica::end_restore() {
 }
 
 result<void> slot_replica::go_on_restoring() {
-  has_more_ = false;
   if (!restore_) return open_bases();
   const auto done = restore_->turn();
   if (!done) {
@@ -135,7 +135,7 @@ result<void> slot_replica::go_on_restoring() {
     restore_.reset();  // it begins again
     return done.error();
   }
-  has_more_ = restore_->is_under_way();
+  has_more_ = done.value() == slot_restore::progress::reading && restore_->is_under_way();
   if (done.value() == slot_restore::progress::complete) end_restore();
   if (done.value() != slot_restore::progress::none) return success();
   // A leader that is new may not know yet how far the topic goes.
@@ -160,7 +160,6 @@ void slot_replica::unassigned() {
 }
 
 result<void> slot_replica::read() {
-  has_more_ = false;
   const auto wanted = owner_.wants();
   if (!wanted) {
     of_.log.stop_reading();
