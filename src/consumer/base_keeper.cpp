@@ -89,14 +89,14 @@ void base_keeper::turn() {
       if (auto seen = take(look_)) {
         doing_ = doing::nothing;
         if (!*seen) return put_off("the newest base cannot be looked for", seen->error(), k_pause);
-        take_newest(std::move(*seen).value());
+        take_newest(seen->value());
       }
       return;
     case doing::writing:
       if (auto done = take(write_)) {
         doing_ = doing::nothing;
         if (!*done) return put_off("a base cannot be written", done->error(), k_pause);
-        made_ = std::move(*done).value();
+        made_ = done->value();
         newest_ = made_.end;
         prove();
       }
@@ -126,9 +126,9 @@ void base_keeper::note_cut(const result<void>& done) {
 }
 
 /// An owner before this one may have gone between the end of its base and the cut.
-void base_keeper::take_newest(std::optional<replicate::base_end> seen) {
+void base_keeper::take_newest(const std::optional<replicate::base_end>& seen) {
   looked_at_ = of_.clock.steady();
-  newest_ = std::move(seen);
+  newest_ = seen;
   if (newest_ && newest_->of.at.lineage != of_.slot.position().lineage) newest_.reset();
   if (!newest_ || of_.slot.log_first().value_or(0) >= newest_->of.at.offset) return;
   made_ = {*newest_, {}};

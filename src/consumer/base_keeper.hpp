@@ -62,7 +62,7 @@ class base_keeper {
   [[nodiscard]] bool is_due() const;
   void write();
   void cut();
-  void take_newest(std::optional<replicate::base_end> seen);
+  void take_newest(const std::optional<replicate::base_end>& seen);
   void note_cut(const result<void>&);
   void prove();
   [[nodiscard]] result<void> cut_both();
