@@ -1,6 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Several processes over one replicated log, under every fault that the simulated world knows, history by
-// history. RATCHET_SEED: the first seed. RATCHET_HISTORIES: how many.
+// history. RATCHET_SEED: the first seed. RATCHET_PAIR_HISTORIES: how many.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::size_t k_lines_told = 250;
 
 struct campaign {
   std::uint64_t first{number_from("RATCHET_SEED", 1)};
-  std::uint64_t count{number_from("RATCHET_HISTORIES", k_histories)};
+  std::uint64_t count{number_from("RATCHET_PAIR_HISTORIES", k_histories)};
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
   history_result all;
