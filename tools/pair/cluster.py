@@ -14,7 +14,7 @@ class Failed(Exception):
     """Something that the run found wrong, or that it cannot go on without."""
 
 
-def run(command, timeout=120, check=True):
+def run(command, timeout=300, check=True):
     done = subprocess.run([str(word) for word in command], capture_output=True, timeout=timeout, check=False,
                           stdin=subprocess.DEVNULL)
     if check and done.returncode != 0:
