@@ -66,9 +66,7 @@ result<void> delete_topic(const std::string& brokers, const std::string& topic,
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout};
   rd_kafka_DeleteTopic_t* list[] = {wanted.get()};
   rd_kafka_DeleteTopics(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, asked.answer());
   std::size_t count = 0;
   const auto* topics =
       rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.get()), &count);
@@ -86,9 +84,7 @@ result<void> add_partitions(const std::string& brokers, const std::string& topic
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeout};
   rd_kafka_NewPartitions_t* list[] = {wanted.get()};
   rd_kafka_CreatePartitions(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, asked.answer());
   std::size_t count = 0;
   const auto* topics =
       rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event.get()), &count);
@@ -108,9 +104,7 @@ result<void> set_topic_config(const std::string& brokers, const std::string& top
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeout};
   rd_kafka_ConfigResource_t* list[] = {wanted.get()};
   rd_kafka_AlterConfigs(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, asked.answer());
   std::size_t count = 0;
   const auto* done =
       rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event.get()), &count);
@@ -120,18 +114,8 @@ result<void> set_topic_config(const std::string& brokers, const std::string& top
 
 result<void> delete_records(const std::string& brokers, const topic_partition& where, std::int64_t before,
                             std::chrono::milliseconds timeout) {
-  RATCHET_TRY(auto&& client, connect(brokers));
-  const partition_list offsets{client, 1};
-  offsets.add(where, before);
-  const admin_handle<rd_kafka_DeleteRecords_t> wanted{rd_kafka_DeleteRecords_new(offsets.get())};
-  const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout};
-  rd_kafka_DeleteRecords_t* list[] = {wanted.get()};
-  rd_kafka_DeleteRecords(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
-  const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
-  return done->cnt == 1 ? to_result(done->elems[0].err) : result<void>{errc::source_unavailable};
+  RATCHET_TRY(const auto client, connect(brokers));
+  return request_deletion(client, where, before, timeout);
 }
 
 namespace {
@@ -157,9 +141,7 @@ result<void> grant(const std::string& brokers, const acl_rule& rule, std::chrono
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_CREATEACLS, timeout};
   rd_kafka_AclBinding_t* list[] = {wanted.get()};
   rd_kafka_CreateAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, asked.answer());
   std::size_t count = 0;
   const auto* results =
       rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event.get()), &count);
@@ -179,9 +161,7 @@ result<void> revoke(const std::string& brokers, const acl_rule& rule, std::chron
   const admin_request asked{client, RD_KAFKA_ADMIN_OP_DELETEACLS, timeout};
   rd_kafka_AclBindingFilter_t* list[] = {which.get()};
   rd_kafka_DeleteAcls(client->get(), list, 1, asked.options.get(), asked.queue.get());
-  const auto event = asked.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, asked.answer());
   std::size_t count = 0;
   const auto* results =
       rd_kafka_DeleteAcls_result_responses(rd_kafka_event_DeleteAcls_result(event.get()), &count);

@@ -36,10 +36,8 @@ struct admin_request {
     std::array<char, 256> text{};
     rd_kafka_AdminOptions_set_request_timeout(options.get(), wait_ms, text.data(), text.size());
   }
-  /// Null: none came in time.
-  [[nodiscard]] kafka_handle<rd_kafka_event_t> answer() const {
-    return kafka_handle<rd_kafka_event_t>{rd_kafka_queue_poll(queue.get(), wait_ms)};
-  }
+  /// Errors: source_unavailable, where none came in time; of the request as a whole.
+  [[nodiscard]] result<kafka_handle<rd_kafka_event_t>> answer() const;
   int wait_ms;
   kafka_handle<rd_kafka_AdminOptions_t> options;
   kafka_handle<rd_kafka_queue_t> queue;
@@ -56,5 +54,8 @@ struct admin_request {
                                          int partitions, int replicas,
                                          const std::map<std::string, std::string>& config,
                                          std::chrono::milliseconds timeout);
+/// Has the brokers delete the records of a partition below that offset. Errors: as above.
+[[nodiscard]] result<void> request_deletion(const std::shared_ptr<kafka_client>&, const topic_partition&,
+                                            std::int64_t below, std::chrono::milliseconds timeout);
 
 }  // namespace ratchet

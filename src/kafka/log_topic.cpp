@@ -75,9 +75,7 @@ result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
   const admin_request request{client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout};
   rd_kafka_ConfigResource_t* list[] = {asked.get()};
   rd_kafka_DescribeConfigs(client->get(), list, 1, request.options.get(), request.queue.get());
-  const auto event = request.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
+  RATCHET_TRY(const auto event, request.answer());
   std::size_t count = 0;
   const auto* found =
       rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count);
@@ -120,19 +118,7 @@ result<void> make_log_topic(const kafka_config& config, const std::string& topic
 result<void> delete_records(const kafka_config& config, const topic_partition& of, std::int64_t below,
                             milliseconds timeout) {
   RATCHET_TRY(const auto client, connect(config));
-  const kafka_handle<rd_kafka_topic_partition_list_t> list{rd_kafka_topic_partition_list_new(1)};
-  rd_kafka_topic_partition_list_add(list.get(), of.topic.c_str(), static_cast<std::int32_t>(of.partition))
-      ->offset = below;
-  const admin_handle<rd_kafka_DeleteRecords_t> asked{rd_kafka_DeleteRecords_new(list.get())};
-  const admin_request request{client, RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout};
-  rd_kafka_DeleteRecords_t* all[] = {asked.get()};
-  rd_kafka_DeleteRecords(client->get(), all, 1, request.options.get(), request.queue.get());
-  const auto event = request.answer();
-  if (event == nullptr) return errc::source_unavailable;
-  RATCHET_TRY(to_result(rd_kafka_event_error(event.get())));
-  const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
-  if (done == nullptr || done->cnt != 1) return errc::source_unavailable;
-  return to_result(done->elems[0].err);
+  return request_deletion(client, of, below, timeout);
 }
 
 std::vector<std::string> wrong_settings(const log_topic& t) {
