@@ -10,6 +10,7 @@
 #include "core/assert.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/column_families.hpp"
+#include "store/engine/database_statistics.hpp"
 #include "store/engine/pending_rows.hpp"
 #include "store/engine/rocksdb_error.hpp"
 #include "store/open/checkpoint.hpp"
@@ -58,7 +59,6 @@ class rocks_store final : public store, public replica {
         forgotten_{*db_},
         start_{std::move(of.start)},
         is_unwritten_{!options.adopts_at_once} {
-    is_restoring_ = known_.is_restoring;
     if (is_unwritten_) shown_until_written_ = std::make_shared<const catalog>(known_);
   }
 
@@ -232,16 +232,7 @@ class rocks_store final : public store, public replica {
   [[nodiscard]] std::vector<restarted_stream> restarted_streams() const override { return start_.restarted; }
 
   [[nodiscard]] store_statistics statistics() const override {
-    const auto sum = [this](const std::string& property) {
-      std::uint64_t bytes = 0;
-      return db_->db().GetAggregatedIntProperty(property, &bytes) ? bytes : 0;
-    };
-    store_statistics all;
-    all.memtable_bytes = sum(rocksdb::DB::Properties::kCurSizeAllMemTables);
-    // One cache serves all column families.
-    db_->db().GetIntProperty(rocksdb::DB::Properties::kBlockCacheUsage, &all.block_cache_bytes);
-    all.table_reader_bytes = sum(rocksdb::DB::Properties::kEstimateTableReadersMem);
-    all.table_file_bytes = sum(rocksdb::DB::Properties::kTotalSstFilesSize);
+    store_statistics all = statistics_of(*db_);
     all.sync_seconds = sync_.durations();
     return all;
   }
@@ -255,22 +246,13 @@ class rocks_store final : public store, public replica {
   }
 
   [[nodiscard]] result<std::optional<apply_refusal>> apply(std::span<const confirmed_rows> steps) override {
-    if (failed()) return indeterminate();
-    for (const confirmed_rows& step : steps) {
-      const auto decided = pending_.rows_of(step.position.step);
-      if (decided && *decided != step.rows)
-        return std::optional{apply_refusal{apply_fault::other_decision, step.position.step}};
-    }
-    rocksdb::WriteBatch& batch = applied_[(local_step_ + 1) % 2];  // the other one may be under way
-    batch.Clear();
-    std::vector<applied_floor> floors;
-    const std::uint64_t local_step = local_step_ + 1;
-    const auto refused =
-        put_confirmed(batch, *db_, local_step, k_instance_slot, known_.position, steps, floors);
+    std::optional<apply_refusal> refused;
+    RATCHET_TRY(write_local([&](row_sink& to, std::vector<applied_floor>& floors) {
+      refused = other_decision_of(steps);
+      if (!refused) refused = put_confirmed(to, k_instance_slot, known_.position, steps, floors);
+      return !refused;
+    }));
     if (refused) return refused;
-    for (const applied_floor& f : floors) note_floor(local_step, f.stream, f.floor);
-    RATCHET_TRY(writes_.start(batch, local_step));
-    local_step_ = local_step;
     known_.position = steps.back().position;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (pending_.empty()) {
@@ -281,7 +263,7 @@ class rocks_store final : public store, public replica {
     }
     is_restoring_ = false;
     note_position();
-    return std::optional<apply_refusal>{};
+    return refused;
   }
 
   [[nodiscard]] result<std::unique_ptr<replica_copy>> copy() override {
@@ -296,7 +278,7 @@ class rocks_store final : public store, public replica {
     const bool has_rows = known_.position || is_restoring_;
     is_stale_ = true;
     is_restoring_ = true;
-    RATCHET_TRY(write_local([&](row_sink& to) {
+    RATCHET_TRY(write_local([&](row_sink& to, auto&) {
       put_begin_of_restore(to, k_instance_slot, has_rows);
       return true;
     }));
@@ -307,20 +289,17 @@ class rocks_store final : public store, public replica {
 
   [[nodiscard]] result<std::optional<apply_fault>> restore(std::string_view rows) override {
     RATCHET_ASSERT(is_restoring_);
-    std::vector<applied_floor> floors;
     std::optional<apply_fault> fault;
-    RATCHET_TRY(write_local([&](row_sink& to) {
+    RATCHET_TRY(write_local([&](row_sink& to, std::vector<applied_floor>& floors) {
       fault = put_rows(to, rows, floors);
       return !fault;
     }));
-    if (fault) return fault;
-    for (const applied_floor& f : floors) note_floor(local_step_, f.stream, f.floor);
     return fault;
   }
 
   [[nodiscard]] result<void> end_restore(const replicate::log_position& at) override {
     RATCHET_ASSERT(is_restoring_);
-    RATCHET_TRY(write_local([&](row_sink& to) {
+    RATCHET_TRY(write_local([&](row_sink& to, auto&) {
       put_end_of_restore(to, k_instance_slot, at);
       return true;
     }));
@@ -381,17 +360,30 @@ class rocks_store final : public store, public replica {
     durable().moved();
   }
 
-  /// Writes what `put` puts as the next step of the store's own log; nothing where that returns false.
+  /// The first of these steps that the store has decided otherwise.
+  [[nodiscard]] std::optional<apply_refusal> other_decision_of(std::span<const confirmed_rows> steps) const {
+    for (const confirmed_rows& step : steps) {
+      const auto decided = pending_.rows_of(step.position.step);
+      if (decided && *decided != step.rows)
+        return apply_refusal{apply_fault::other_decision, step.position.step};
+    }
+    return std::nullopt;
+  }
+
+  /// Writes what `put` puts as the next step of a replica's own log; nothing where that returns false.
   template <class Put>
   [[nodiscard]] result<void> write_local(Put put) {
     if (failed()) return indeterminate();
-    rocksdb::WriteBatch& batch = applied_[(local_step_ + 1) % 2];  // the other one may be under way
+    const std::uint64_t local_step = local_step_ + 1;
+    rocksdb::WriteBatch& batch = applied_[local_step % 2];  // the other one may be under way
     batch.Clear();
-    put_step(batch, *db_, local_step_ + 1);
+    put_step(batch, *db_, local_step);
     row_sink to{*db_, batch};
-    if (!put(to)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-    RATCHET_TRY(writes_.start(batch, local_step_ + 1));
-    ++local_step_;
+    std::vector<applied_floor> floors;
+    if (!put(to, floors)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    for (const applied_floor& f : floors) note_floor(local_step, f.stream, f.floor);
+    RATCHET_TRY(writes_.start(batch, local_step));
+    local_step_ = local_step;
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
@@ -470,11 +462,11 @@ class rocks_store final : public store, public replica {
   step_writer writer_;  ///< has the batch that is being written
   bool is_replica_;
   std::uint64_t remembered_bytes_;
-  pending_rows pending_;                   ///< of a replica; others have none
-  rocksdb::WriteBatch applied_[2];         ///< of a replica; one may be under way
-  bool is_stale_{false};                   ///< steps of others were applied
-  std::atomic<bool> is_restoring_{false};  ///< of a replica: see replica
-  std::uint64_t local_step_;               ///< of a replica: the last one of its own log
+  pending_rows pending_;                                 ///< of a replica; others have none
+  rocksdb::WriteBatch applied_[2];                       ///< of a replica; one may be under way
+  bool is_stale_{false};                                 ///< steps of others were applied
+  std::atomic<bool> is_restoring_{known_.is_restoring};  ///< of a replica: see replica
+  std::uint64_t local_step_;                             ///< of a replica: the last one of its own log
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
   std::atomic<std::uint64_t> confirmed_step_;  ///< of a replica

@@ -6,8 +6,6 @@
 #include "replicate/row_buffer.hpp"
 #include "store/layout/layout.hpp"
 #include "store/layout/slot_row.hpp"
-#include "store/step/row_sink.hpp"
-#include "store/step/step_writer.hpp"
 
 namespace ratchet {
 
@@ -83,14 +81,10 @@ std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows, std::ve
   return std::nullopt;
 }
 
-std::optional<apply_refusal> put_confirmed(rocksdb::WriteBatch& batch, const database& db,
-                                           std::uint64_t local_step, slot s,
-                                           const std::optional<log_position>& from,
+std::optional<apply_refusal> put_confirmed(row_sink& to, slot s, const std::optional<log_position>& from,
                                            std::span<const confirmed_rows> steps,
                                            std::vector<applied_floor>& floors) {
   RATCHET_ASSERT(!steps.empty());
-  put_step(batch, db, local_step);
-  row_sink to{db, batch};
   std::optional<log_position> at = from;
   for (const confirmed_rows& step : steps) {
     auto fault = check_position(s, at, step);

@@ -27,12 +27,11 @@ struct applied_floor {
 [[nodiscard]] std::optional<apply_fault> put_rows(row_sink& to, std::string_view rows,
                                                   std::vector<applied_floor>& floors);
 
-/// Puts confirmed steps into a batch: the store's own next step number first, then the rows, then how far the
-/// store is in the log. So they and that number are in the database together, or not at all. `from`: how far
-/// it is; none: it has no step of a log. Adds the floors that the steps move to `floors`. A refusal leaves a
-/// batch that must not be written. Keeps nothing.
-[[nodiscard]] std::optional<apply_refusal> put_confirmed(rocksdb::WriteBatch&, const database&,
-                                                         std::uint64_t local_step, slot,
+/// Puts the rows of confirmed steps, and then how far the store is in the log: in one batch they are in the
+/// database together, or not at all. `from`: how far it is; none: it has no step of a log. Adds the floors
+/// that the steps move to `floors`. Where a refusal is returned, what was put must not be written. Keeps
+/// nothing.
+[[nodiscard]] std::optional<apply_refusal> put_confirmed(row_sink& to, slot,
                                                          const std::optional<replicate::log_position>& from,
                                                          std::span<const confirmed_rows>,
                                                          std::vector<applied_floor>& floors);

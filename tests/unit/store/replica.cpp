@@ -21,6 +21,7 @@
 #include "support/replica_log.hpp"
 #include "support/store_support.hpp"
 #include "unit/store/faults.hpp"
+#include "unit/store/replica_fixture.hpp"
 
 namespace ratchet {
 namespace {
@@ -31,20 +32,8 @@ using store_support::replica_log;
 using store_support::rows_of;
 using ::testing::HasSubstr;
 
-class a_replica : public fixture {
+class a_replica : public store_support::replica_fixture {
  protected:
-  [[nodiscard]] store_options options() const {
-    store_options o = fixture::options();
-    o.replicated = true;
-    return o;
-  }
-  [[nodiscard]] std::unique_ptr<store> open() const { return must(open_store(options())); }
-  static replica& of(store& s) { return *replica_of(s); }
-
-  /// One step of one row. Returns its stream's state.
-  static stream_state put(store& s, const std::string& aggregate, std::uint64_t number) {
-    return write(s, s.id_of("payments"), {{aggregate, seq(number), "state " + std::to_string(number)}});
-  }
   static std::optional<std::uint64_t> last_of(store& s, const std::string& aggregate) {
     const step_plan plan = store_support::plan_of({aggregate});
     step_rows rows;
@@ -239,8 +228,8 @@ TEST_F(a_replica, learns_of_floors_from_the_steps) {
   log.append(*of(*owner).rows_of(1));
   rocksdb::WriteBatch batch;
   std::vector<applied_floor> floors;
-  ASSERT_FALSE(put_confirmed(batch, database_of(*owner), 1, k_instance_slot, std::nullopt, log.behind(*owner),
-                             floors));
+  row_sink to{database_of(*owner), batch};
+  ASSERT_FALSE(put_confirmed(to, k_instance_slot, std::nullopt, log.behind(*owner), floors));
   ASSERT_EQ(floors.size(), 1U);
   EXPECT_EQ(floors[0].stream, owner->id_of("payments"));
   EXPECT_EQ(floors[0].floor, floor);

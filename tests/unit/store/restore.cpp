@@ -14,31 +14,18 @@
 #include "store/replica.hpp"
 #include "support/replica_log.hpp"
 #include "support/store_support.hpp"
+#include "unit/store/replica_fixture.hpp"
 
 /// A whole copy of a replica, and a replica that is made of one.
 namespace ratchet {
 namespace {
 
-using store_support::fixture;
 using store_support::must;
 using store_support::replica_log;
 using store_support::rows_of;
 
-class a_restore : public fixture {
+class a_restore : public store_support::replica_fixture {
  protected:
-  [[nodiscard]] store_options options(const std::string& suffix) const {
-    store_options o = fixture::options();
-    o.replicated = true;
-    o.path += suffix;
-    return o;
-  }
-  [[nodiscard]] std::unique_ptr<store> open(const std::string& suffix = "") const {
-    return must(open_store(options(suffix)));
-  }
-  static replica& of(store& s) { return *replica_of(s); }
-  static void put(store& s, const std::string& aggregate, std::uint64_t number) {
-    write(s, s.id_of("payments"), {{aggregate, seq(number), "state " + std::to_string(number)}});
-  }
   /// Steps of many aggregates, all confirmed.
   void fill(store& s, int steps) {
     for (int i = 0; i < steps; ++i) put(s, "a" + std::to_string(i % 7), ++number_);
