@@ -47,8 +47,6 @@ class base_keeper {
   /// Does what is due; to be called behind each turn of the slot. Waits only where this instance leads no
   /// more, for what is under way: a slice of a base, or some seconds for brokers that are to delete records.
   void turn();
-  /// Of the newest base, as far as this instance knows while it leads.
-  [[nodiscard]] const std::optional<replicate::base_end>& newest() const { return newest_; }
 
  private:
   enum class doing : std::uint8_t { nothing, looking, writing, proving, cutting };

@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "consumer/base_writer.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>

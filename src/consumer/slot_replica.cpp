@@ -49,7 +49,7 @@ result<void> slot_replica::turn() {
     of_.log.append(owner_.make_fence(of_.draw_writer()));
   }
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_interval) look();
-  if (has_bounds_ && !failed_ && !unfit_) {
+  if (bounds_ && !failed_ && !unfit_) {
     RATCHET_TRY(read());
   }
   if (failed_) return failed_;
@@ -70,16 +70,14 @@ result<void> slot_replica::take_bounds() {
   const auto told = of_.log.take_bounds();
   if (!told || !*told) return success();  // it is asked again
   const told_bounds& bounds = told->value();
-  first_ = bounds.first;
   const bool leads_on = bounds.first <= owner_.reader().next_offset();
   if (!leads_on || (of_.store.is_restoring() && bounds.first > 0)) return begin_restore(bounds.first);
   // Half a copy is of no use where the log has everything.
-  if (of_.store.is_restoring() && !has_bounds_) {
+  if (of_.store.is_restoring() && !bounds_) {
     RATCHET_TRY(of_.store.begin_restore());
   }
   owner_.look(bounds.known, bounds.first, bounds.end);
-  has_bounds_ = true;
-  end_ = bounds.end;
+  bounds_ = bounds;
   return success();
 }
 
@@ -95,8 +93,8 @@ result<void> slot_replica::begin_restore(std::int64_t log_first) {
   of_.log.stop_reading();
   restores_to_ = log_first;
   no_base_since_.reset();
-  is_at_end_ = has_bounds_ = has_more_ = false;
-  end_.reset();
+  is_at_end_ = has_more_ = false;
+  bounds_.reset();
   return success();
 }
 
@@ -180,7 +178,7 @@ result<void> slot_replica::read() {
   }
   owner_.read_through(next, got.value().through);
   // While another instance appends all the time, no read finds the end.
-  const bool has_told_end = end_ && owner_.reader().next_offset() >= *end_;
+  const bool has_told_end = owner_.reader().next_offset() >= bounds_->end;
   is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end || has_told_end;
   if (got.value().at == log_read::state::out_of_range) look();
   return success();
@@ -221,10 +219,9 @@ void slot_replica::drop_unconfirmed() {
 }
 
 std::optional<problem> slot_replica::refused() const {
-  const std::string at = " at step " + std::to_string(position().step);
   if (const auto why = owner_.reader().refused()) {
     return problem{make_error_code(errc::state_foreign),
-                   std::string{"the replicated log cannot be followed"} + at + ": " +
+                   "the replicated log cannot be followed at step " + std::to_string(position().step) + ": " +
                        replicate::words_of(*why) + " (" + replicate::name_of(*why) + ")",
                    "nothing was changed; see docs/operating/high-availability.md for this refusal",
                    {}};

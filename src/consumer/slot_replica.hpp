@@ -80,7 +80,9 @@ class slot_replica {
   /// behind an attempt that ended.
   [[nodiscard]] bool is_proven() const { return leads() && owner_.proved_lead(); }
   /// The first offset that the log has, as it was told last; none: it was not told yet.
-  [[nodiscard]] std::optional<std::int64_t> log_first() const { return first_; }
+  [[nodiscard]] std::optional<std::int64_t> log_first() const {
+    return bounds_ ? std::optional{bounds_->first} : std::nullopt;
+  }
   /// What the last turn() has failed with is an error of the store.
   [[nodiscard]] bool has_failed_store() const { return static_cast<bool>(failed_); }
   /// It has read the log to the end that it had, or that it had when its bounds were told last.
@@ -108,14 +110,12 @@ class slot_replica {
   std::optional<std::uint32_t> generation_;  ///< in which the group gave the slot to this instance
   std::optional<std::int64_t> restores_to_;  ///< while it does: where the log begins
   std::optional<std::chrono::steady_clock::time_point> no_base_since_;
-  std::optional<std::int64_t> first_;  ///< of the log, as it was told last
+  std::optional<told_bounds> bounds_;  ///< as they were told last; they are told before the first read
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::uint64_t attempts_{0};
-  bool has_bounds_{false};  ///< they are told before the first read
   bool is_at_end_{false};
-  std::optional<std::int64_t> end_;  ///< of the log, as it was told last
-  bool has_more_{false};             ///< the last read has brought something
-  std::error_code failed_;           ///< what the store, or the log's client, said first
+  bool has_more_{false};    ///< the last read has brought something
+  std::error_code failed_;  ///< what the store, or the log's client, said first
   std::optional<apply_refusal> unfit_;
 };
 
