@@ -127,9 +127,9 @@ class process_outlet final : public publisher {
     while (!under_way_.empty() && in_.draw(4) != 0) {
       const output_row row = std::move(under_way_.front());
       under_way_.pop_front();
-      const bool has_it = in_.draw(20) != 0;
+      const bool has_it = !in_.one_in(20) || in_.heals;
       if (has_it) judge_.on_received(row);
-      const bool says_so = has_it && in_.draw(20) != 0;
+      const bool says_so = has_it && (!in_.one_in(20) || in_.heals);
       out.push_back({row.position,
                      says_so ? delivery::how::done : delivery::how::again,
                      says_so ? "" : "no broker answers",

@@ -30,6 +30,7 @@ struct setting {
 
   workload_random dice;
   time_point now{std::chrono::hours{1}};
+  bool heals{false};                         ///< no faults from now on
   std::vector<std::string>* lines{nullptr};  ///< may be none
   std::vector<std::string> paths;            ///< of directories, which are others each time
 

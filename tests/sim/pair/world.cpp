@@ -93,11 +93,11 @@ history_result world::run() {
 
 void world::turn() {
   in_.now += milliseconds{10 + in_.draw(60)};
-  if (!heals_) {
+  if (!in_.heals) {
     produce();
     meet_faults();
   }
-  land(heals_);
+  land(in_.heals);
   of_.group.expire();
   judge_.read_on();
   std::vector<machine*> all;
@@ -106,7 +106,7 @@ void world::turn() {
     std::swap(all[i - 1], all[in_.draw(static_cast<std::uint32_t>(i))]);
   for (machine* each : all) {
     if (!each->is_up()) {
-      if (heals_ || in_.one_in(20)) each->start();
+      if (in_.heals || in_.one_in(20)) each->start();
       continue;
     }
     for (std::uint32_t slices = 1 + in_.draw(6); slices > 0 && each->is_up() && !each->is_frozen();
@@ -146,7 +146,7 @@ void world::land(bool all) {
     while (!each->is_idle()) {
       if (!all && !in_.one_in(is_alive && !is_slow_ ? 2 : 40)) break;
       how what = how::kept;
-      if (!heals_ && in_.one_in(40)) {
+      if (!in_.heals && in_.one_in(40)) {
         constexpr std::array k_hows{how::unsaid, how::repeated, how::lost};
         what = k_hows.at(in_.draw(3));
         note(what == how::unsaid ? "an offset that is not said"
@@ -229,7 +229,7 @@ void world::repeat_records() {
 
 /// Between two processes of a machine.
 void world::be_down(machine& whose) {
-  if (heals_) return;
+  if (in_.heals) return;
   if (of_.group.is_empty() && in_.one_in(2) && of_.group.erase()) note("a deleted group");
   switch (in_.draw(8)) {
     case 0:
@@ -250,7 +250,7 @@ void world::be_down(machine& whose) {
 
 void world::heal() {
   in_.trace("the world", "== all is well from now on");
-  heals_ = true;
+  in_.heals = true;
   is_slow_ = false;
   of_.answers = is_led_ = true;
   of_.log.set_led(true);

@@ -61,7 +61,6 @@ class world {
   std::vector<std::uint32_t> numbers_;  ///< the last one of each aggregate
   std::uint32_t fault_rate_;            ///< one turn in so many
   milliseconds session_;
-  bool heals_{false};
   bool is_slow_{false};  ///< records take long to land
   bool is_led_{true};    ///< the log's partition
   history_result result_;
