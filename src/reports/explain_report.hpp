@@ -83,6 +83,7 @@ struct explain_report {
   std::vector<audit_row> audits;
   bool is_audited{false};  ///< some of them are of `aggregate` itself
 
+  [[nodiscard]] bool is_below_floor(timestamp t) const noexcept { return floor && t < *floor; }
   [[nodiscard]] bool is_known() const noexcept {
     return !aggregates.empty() || !waiting.empty() || !rejected.empty() || is_audited;
   }
