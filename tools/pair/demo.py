@@ -3,16 +3,11 @@
 """Two instances over one replicated log: the owner is killed again and again while records flow, its disk is deleted
 once, and the other one goes on. tools/demo --pair runs it."""
 import argparse
-import shutil
-import signal
 import sys
-import tempfile
 import time
-from pathlib import Path
 
-from cluster import Cluster, Failed
 from judge import judge
-from pair import Pair
+from program import play
 
 
 def main():
@@ -23,35 +18,20 @@ def main():
                         help="seconds until the brokers notice a killed owner (%(default)s, as Ratchet's own default)")
     parser.add_argument("--rate", type=float, default=500, help="new events a second of each of two topics (%(default)s)")
     options = parser.parse_args()
-    # So that what was started is ended, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    home = Path(tempfile.mkdtemp(prefix="ratchet-demo-pair-"))
-    cluster = Cluster(home / "kafka", options.nodes)
-    pair = None
-    try:
+
+    def begin():
         nodes = "three nodes" if options.nodes == 3 else "one node"
         print(f"Broker: Apache Kafka, {nodes} on this machine, started for this.\n"
               f"Stream: {2 * options.rate:.0f} new events a second, out of order, with repeats and late events, in two topics.\n"
               f"Pair: two times ratchet run with replicate; a session of {options.session:g} s. The owner is killed with\n"
               f"      SIGKILL {options.kills} times while records flow; once its directory is deleted, too.\n", flush=True)
-        pair = Pair(cluster, home / "pair", f"demo-{int(time.time())}", 1, options.rate, lambda text: None,
-                    session_ms=int(options.session * 1000))
-        pair.start()
-        pair.await_progress()
+
+    def game(pair):
         kill_owners(pair, options.kills)
         pair.come_to_rest()
         tell(judge(pair))
-    except Failed as why:
-        print(f"tools/demo: {why}\nstate and logs are in {home}", file=sys.stderr)
-        home = None
-        return 1
-    finally:
-        if pair is not None:
-            pair.close()
-        cluster.remove()
-        if home is not None:
-            shutil.rmtree(home, ignore_errors=True)
-    return 0
+
+    return play("demo", options, begin, game, "tools/demo: ")
 
 
 def kill_owners(pair, kills):

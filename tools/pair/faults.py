@@ -170,16 +170,23 @@ class Striker:
 
     def all_in_sync(self):
         """Kafka keeps what it acknowledged while no second node goes before the first one is back in sync."""
-        topics = [*self.pair.topics.values(), self.pair.out, self.pair.log, "__consumer_offsets"]
+        topics = [*self.pair.topics.values(), self.pair.out, self.pair.log, f"{self.pair.log}.base",
+                  "__consumer_offsets"]
         if self.pair.cluster.nodes == 3:
             self.pair.await_that("have all replicas in sync",
                                  lambda: all(self.pair.cluster.in_sync(each) == 3 for each in topics), pause=0.3)
 
     def kill_broker(self):
+        self.take_down("kill", 3)
+
+    def end_broker(self):
+        self.take_down("stop", 2)
+
+    def take_down(self, command, longest):
         self.all_in_sync()
         node = self.node()
-        self.pair.cluster.tool("kill", node=node)
-        time.sleep(self.dice.random() * 3)
+        self.pair.cluster.tool(command, node=node)
+        time.sleep(self.dice.random() * longest)
         self.pair.cluster.tool("start", node=node)
 
     def pause_broker(self):
@@ -190,13 +197,6 @@ class Striker:
         time.sleep(seconds)
         self.pair.cluster.tool("resume", node=node)
         self.say(f"node {node} stood still for {seconds:.2f} s")
-
-    def end_broker(self):
-        self.all_in_sync()
-        node = self.node()
-        self.pair.cluster.tool("stop", node=node)
-        time.sleep(self.dice.random() * 2)
-        self.pair.cluster.tool("start", node=node)
 
     def elect_leaders(self):
         self.pair.cluster.elect()

@@ -5,17 +5,13 @@ is killed again and again while records flow. Prints one JSON object a line."""
 import argparse
 import json
 import random
-import shutil
-import signal
 import sys
-import tempfile
 import time
 from datetime import datetime, timezone
-from pathlib import Path
 
-from cluster import Cluster, Failed, machine, run
+from cluster import machine, run
 from judge import judge
-from pair import Pair
+from program import play
 from stream import LATEST, uuid7
 
 
@@ -29,15 +25,8 @@ def main():
                         help="then send so many events at once, and fill an empty directory from the log; the state is not judged")
     parser.add_argument("--rate", type=float, default=300, help="new events a second of each of two topics (%(default)s)")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    home = Path(tempfile.mkdtemp(prefix="ratchet-measure-pair-"))
-    cluster = Cluster(home / "kafka", options.nodes)
-    pair = None
-    try:
-        pair = Pair(cluster, home / "pair", f"measure-{int(time.time())}", 1, options.rate, lambda text: None,
-                    session_ms=int(options.session * 1000))
-        pair.start()
-        pair.await_progress()
+
+    def game(pair):
         what = {"machine": machine(), "nodes": options.nodes, "session": options.session, "rate": 2 * options.rate}
         for how, count in (("SIGKILL", options.kills), ("SIGTERM", options.ends)):
             found = [take_over(pair, how == "SIGKILL") for _ in range(count)]
@@ -49,17 +38,8 @@ def main():
             print(json.dumps(what | heal(pair)), flush=True)
         else:
             judge(pair)
-    except Failed as why:
-        print(f"{why}\nstate and logs are in {home}", file=sys.stderr)
-        home = None
-        return 1
-    finally:
-        if pair is not None:
-            pair.close()
-        cluster.remove()
-        if home is not None:
-            shutil.rmtree(home, ignore_errors=True)
-    return 0
+
+    return play("measure", options, lambda: None, game)
 
 
 def settle(pair):
