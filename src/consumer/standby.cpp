@@ -82,7 +82,7 @@ turn_result<> standby::follow() {
     return go_on();
   }
   // A member may be given the slot at once, so it joins when nothing is left to read.
-  if (joined_ || !deps_.store.slot().is_at_end()) return go_on();
+  if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
   if (const auto joined = deps_.source.join(std::array{slot_.topic}); !joined)
     return lost_client(joined.error(), "the consumer group cannot be joined");
   joined_ = true;
@@ -167,6 +167,9 @@ std::string standby::why_not_ready() const {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
   }
+  if (!joined_ && deps_.store.must_wait())
+    return "writing a copy of the state, for the log to go on from, at step " +
+           std::to_string(deps_.store.last_step());
   if (!joined_) return "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
   if (is_member_) return "";
   return "waiting for the group to let this instance in" +

@@ -30,6 +30,7 @@ struct doings {
   std::uint64_t clients{0};
   std::uint64_t killed{0};
   std::uint64_t stopped{0};
+  std::uint64_t compared{0};  ///< digests that were the owner's
   void add(const doings&);
 };
 

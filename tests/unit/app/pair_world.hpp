@@ -118,8 +118,14 @@ class pair_source final : public source {
                                               std::chrono::milliseconds) override {
     return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(offset))}};
   }
-  result<void> join(std::span<const std::string>) override {
+  result<void> join(std::span<const std::string> topics) override {
     if (is_refused_) return success();
+    if (topics.front() != k_log_topic) {  // without a log: it reads the input by itself
+      of_.owner = this;
+      ++of_.generation;
+      notices_.push_back(notice::assigned{{k_input}});
+      return success();
+    }
     if (of_.owner == nullptr) {
       give();
     } else {
@@ -197,6 +203,7 @@ class instance {
 
   std::function<void(config&)> change;  ///< of its config
   const clock_port* clock{nullptr};     ///< none: the system's
+  resume_option resume{resume_option::none};
 
   /// Runs it until `on_poll` sets the stop, or kills it.
   std::optional<problem> run(const std::function<void(pair_source&, std::atomic<bool>&)>& on_poll,
@@ -204,6 +211,7 @@ class instance {
     std::atomic<bool> stop{false};
     engine_options options;
     options.replicates = true;
+    options.resume = resume;
     options.clock = clock;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {
       return std::unique_ptr<source>{
@@ -237,6 +245,7 @@ class instance {
   /// Behind run(): what the state has.
   [[nodiscard]] const std::map<std::string, std::string>& seen() const { return seen_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return files_.path(); }
   [[nodiscard]] config settings() const {
     config c;
     c.state.path = files_.path() / "state";
@@ -245,7 +254,7 @@ class instance {
     c.streams = {stream_named("payments", k_input.topic)};
     c.memory_limit = std::uint64_t{64} << 20;
     c.step_records = 3;
-    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4", {}};
+    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4", {}, {}};
     if (change) change(c);
     return c;
   }
