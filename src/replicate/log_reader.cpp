@@ -142,13 +142,19 @@ fate log_reader::take_fence(std::int64_t offset, const log_record& record) {
   return fate::fence;
 }
 
-fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool own) {
-  const record_head& head = record.head;
-  const chunk_body& chunk = record.chunk;
+/// None: of the writer that counts.
+std::optional<fate> log_reader::judge_writer(const record_head& head) {
   if (head.epoch < at_.epoch) return fate::zombie;
   // Each writer waits for its fence, and reads it, before it appends anything else.
   if (head.epoch > at_.epoch) return refuse(refusal::fence_missing);
   if (head.writer != at_.writer) return fate::rival;
+  return std::nullopt;
+}
+
+fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool own) {
+  const record_head& head = record.head;
+  const chunk_body& chunk = record.chunk;
+  if (const auto others = judge_writer(head)) return *others;
   if (head.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   // Its writer had read all that lies before its fence, and began behind that.
   if (chunk.step <= at_.fenced_step) return refuse(refusal::steps_lost);
@@ -172,11 +178,8 @@ fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool 
 
 /// It changes nothing.
 fate log_reader::take_note(const log_record& record) {
-  const record_head& head = record.head;
-  if (head.epoch < at_.epoch) return fate::zombie;
-  if (head.epoch > at_.epoch) return refuse(refusal::fence_missing);
-  if (head.writer != at_.writer) return fate::rival;
-  return head.kind == record_kind::point ? fate::point : fate::digest;
+  if (const auto others = judge_writer(record.head)) return *others;
+  return record.head.kind == record_kind::point ? fate::point : fate::digest;
 }
 
 fate log_reader::take_step(std::int64_t offset, const chunk_body& chunk, bool own) {

@@ -132,6 +132,7 @@ class log_reader {
   [[nodiscard]] fate take_fence(std::int64_t offset, const log_record&);
   [[nodiscard]] fate take_chunk(std::int64_t offset, const log_record&, bool own);
   [[nodiscard]] fate take_note(const log_record&);
+  [[nodiscard]] std::optional<fate> judge_writer(const record_head&);
   [[nodiscard]] fate take_step(std::int64_t offset, const chunk_body&, bool own);
   [[nodiscard]] fate count(std::int64_t offset, fate);
 
