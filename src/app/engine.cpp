@@ -102,6 +102,7 @@ std::optional<problem> engine::try_to_open_store() {
   wanted.streams = meanings_of(streams_);
   wanted.adopts_at_once = false;
   if (config_.replicate) wanted.replicated = wanted.adopts_at_once = true;
+  wanted.leaves_log = options_.resume == resume_option::takeover;
   const memory_budget shares = memory_budget::of(config_.memory_limit);
   wanted.database_bytes = shares.database;
   wanted.remembered_bytes = shares.remembered;

@@ -38,7 +38,10 @@ void digest_keeper::take(const replicate::counted_note& note) {
 void digest_keeper::take_point(const replicate::counted_note& note) {
   const replicate::point_body& point = note.record.point;
   const bool is_current = note.own || of_.slot.is_at_end();
-  if (!is_current || reading_.valid() || std::exchange(met_, point.number) == point.number) return;
+  const bool is_new = note.offset > met_at_ && point.number != met_;
+  if (!is_current || reading_.valid() || !is_new) return;
+  met_ = point.number;
+  met_at_ = note.offset;
   here_.reset();
   there_.reset();
   auto copy = of_.store.copy({point.part, std::string{point.key}});

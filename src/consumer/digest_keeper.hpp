@@ -73,6 +73,7 @@ class digest_keeper {
   bool wants_all_{false};                                            ///< of the next point
   std::optional<std::chrono::steady_clock::time_point> pointed_at_;  ///< when the owner made its last point
   std::uint64_t met_{0};                         ///< the number of the last point that was met
+  std::int64_t met_at_{-1};                      ///< and where
   std::optional<std::uint64_t> own_in_;          ///< the piece that is read is for a point of this attempt
   std::optional<replicate::digest_body> here_;   ///< of the last piece, until the owner tells its own
   std::optional<replicate::digest_body> there_;  ///< what the owner told while the piece is still read

@@ -129,9 +129,7 @@ std::string replicated_store::failure() const {
 std::string replicated_store::uuid() const {
   const auto& lineage = slot_.position().lineage;
   if (!lineage) return under_->uuid();
-  const std::string all = to_hex(*lineage);
-  return all.substr(0, 8) + "-" + all.substr(8, 4) + "-" + all.substr(12, 4) + "-" + all.substr(16, 4) + "-" +
-         all.substr(20);
+  return to_uuid(*lineage);
 }
 
 }  // namespace ratchet

@@ -229,7 +229,7 @@ void log_owner::tell_note(std::string_view bytes) const {
   log_record record;
   if (!options_.noted || decode_record(bytes, record) != record_fault::none) return;
   const bool own = phase_ == owner_phase::leading && reader_.leads(epoch_, writer_);
-  options_.noted({record, reader_.position().step, own});
+  options_.noted({record, reader_.position().step, known_to(), own});
 }
 
 /// What the reader said of the record that it took last.

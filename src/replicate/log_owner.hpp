@@ -43,6 +43,7 @@ struct confirmed_step {
 struct counted_note {
   const log_record& record;  ///< a point or a digest; valid during the call
   std::uint64_t step{0};     ///< the last step before it
+  std::int64_t offset{0};    ///< its own; a log is read again from its last step on in each attempt
   bool own{false};           ///< this instance made it, in this attempt
 };
 

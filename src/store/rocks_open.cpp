@@ -6,11 +6,17 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/assert.hpp"
+#include "core/hex.hpp"
+#include "core/typed_command.hpp"
+#include "store/engine/rocksdb_error.hpp"
 #include "store/files/durable_files.hpp"
 #include "store/files/file_problem.hpp"
 #include "store/files/private_directory.hpp"
+#include "store/layout/layout.hpp"
+#include "store/layout/slot_row.hpp"
 #include "store/open/checkpoint.hpp"
 #include "store/rocks_parts.hpp"
 
@@ -40,6 +46,13 @@ bool begins_log(const store_options& options, const inspected& found) {
   return options.replicated && !found.catalog.position && !found.catalog.is_restoring && found.step > 0;
 }
 
+/// It has followed a log, and goes on alone.
+bool leaves_log(const store_options& options, const inspected& found) {
+  const auto& position = found.catalog.position;
+  return !options.replicated && position && !found.catalog.is_restoring &&
+         (options.leaves_log || position->is_before_log());
+}
+
 /// A directory goes on as what it was: a replica, or a store of its own.
 reported<void> check_replica(const store_options& options, const inspected& found) {
   RATCHET_ASSERT(!options.replicated || options.adopts_at_once);
@@ -51,12 +64,14 @@ reported<void> check_replica(const store_options& options, const inspected& foun
                    "add `replicate` as it was, or name another directory as state.path",
                    {}};
   }
-  if (position && !options.replicated) {
+  if (position && !options.replicated && !leaves_log(options, found)) {
     return problem{make_error_code(errc::state_foreign),
                    "the state directory " + options.path.string() + " is a replica at step " +
                        std::to_string(position->step) +
                        " of a replicated log, and the config has no `replicate`; no file was changed",
-                   "add `replicate` as it was, or name another directory as state.path",
+                   "add `replicate` as it was; or go on without the log, with this copy alone: stop all "
+                   "instances, take the directory with the highest step, and start with " +
+                       typed_command("run", "--resume takeover"),
                    {}};
   }
   if (begins_log(options, found) && found.catalog.copy) {
@@ -107,6 +122,28 @@ reported<void> check_adoption(const store_options& options, const inspected& fou
                  {}};
 }
 
+/// Steps go on behind those of the log, which are above the directory's own, as rows name them. The batch
+/// does not begin with a step, so a recovery takes it; and once it is in table files, the next step may
+/// follow.
+result<void> write_leave(const database& db, const adoption& wanted, rejected_index& rejected,
+                         std::uint64_t step) {
+  rocksdb::WriteBatch batch;
+  RATCHET_TRY(put_adoption(batch, db, wanted, rejected));
+  batch.Delete(db.handle(family::standard), layout::slot_key(k_instance_slot)).PermitUncheckedError();
+  std::vector<rocksdb::ColumnFamilyHandle*> all;
+  for (const family f : k_step_families) {
+    batch.Put(db.handle(f), layout::step_key(f == family::standard), layout::encode_step(step))
+        .PermitUncheckedError();
+    all.push_back(db.handle(f));
+  }
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  rocksdb::Status s = db.db().Write(synced, &batch);
+  if (s.ok()) s = db.db().Flush({}, all);
+  if (!s.ok()) return to_error_code(s);
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
 /// Everything behind the inspection: from here on files change.
 reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                                                 const database_settings& settings, directory_lock lock,
@@ -133,20 +170,27 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
     wanted.changed = true;
   }
   result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
-  if (wanted.changed && options.adopts_at_once) done = write_adoption(*db, wanted, rejected);
+  std::uint64_t last_step = found.step;
+  if (leaves_log(options, found)) {
+    last_step = std::max(found.step, wanted.known.position->step);
+    wanted.known.identity->uuid = to_uuid(*wanted.known.position->lineage);
+    wanted.known.position.reset();
+    done = write_leave(*db, wanted, rejected, last_step);
+  } else if (wanted.changed && options.adopts_at_once)
+    done = write_adoption(*db, wanted, rejected);
   if (done && wanted.changed) done = sync_directory(options.path);
   if (done) done = retire_spoilt_logs(*db, *wanted.known.identity);
   if (done) done = publish_recovered_floors(*db, wanted, *settings.floors);
-  if (done && found.step != synced.assume_value().step()) {
+  if (done && last_step != synced.assume_value().step()) {
     // What was recovered lies in synced table files now.
-    done = synced.assume_value().write(found.step);
+    done = synced.assume_value().write(last_step);
   }
   if (!done) return failed_read(options.path, done.error());
   auto memory = make_memory(*db, slots_of(wanted.known), options.remembered_bytes);
   if (!memory) return failed_read(options.path, memory.error());
   return make_rocks_store(
       {std::move(lock), std::move(directory), std::move(db), std::move(wanted), std::move(rejected),
-       std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), found.step},
+       std::move(memory).assume_value(), settings.floors, std::move(synced).assume_value(), last_step},
       options);
 }
 

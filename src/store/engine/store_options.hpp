@@ -34,6 +34,9 @@ struct store_options {
   write_on writes{write_on::own_thread};
   /// The store's steps go through a replicated log: see replica. Needs adopts_at_once. No config sets it.
   bool replicated{false};
+  /// A replica becomes a store of its own, at the step that it has. To the consumer group it is the store of
+  /// the whole history, and a copy of it, as the other replicas are. Ignored with `replicated`.
+  bool leaves_log{false};
 };
 
 }  // namespace ratchet

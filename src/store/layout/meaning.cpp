@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <string>
 
 namespace ratchet {
 
@@ -83,6 +84,18 @@ void ask_to_rebuild(problem& p, const std::set<std::string>& streams) {
     asked.hint = p.hint;
     asked.choices.push_back({resume_option::rebuild});
   }
+}
+
+hash128 bits_of_uuid(std::string_view uuid) {
+  std::uint64_t halves[2]{};
+  std::size_t digits = 0;
+  for (const char c : uuid) {
+    if (c == '-') continue;
+    const auto digit = static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+    halves[digits / 16 % 2] = halves[digits / 16 % 2] << 4U | digit;
+    ++digits;
+  }
+  return {halves[0], halves[1]};
 }
 
 std::string draw_uuid() {

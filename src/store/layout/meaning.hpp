@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,5 +30,7 @@ void ask_to_rebuild(problem&, const std::set<std::string>& streams);
 
 /// A random version 4 UUID (RFC 9562, section 5.4) from std::random_device.
 [[nodiscard]] std::string draw_uuid();
+/// The bits of such a uuid.
+[[nodiscard]] hash128 bits_of_uuid(std::string_view uuid);
 
 }  // namespace ratchet

@@ -230,19 +230,9 @@ result<void> put_adoption(rocksdb::WriteBatch& batch, const database& db, const 
 }
 
 replicate::log_position place_before_log(const layout::identity& identity, std::uint64_t step) {
-  const auto bits_of = [](std::string_view uuid) {
-    std::uint64_t halves[2]{};
-    std::size_t digits = 0;
-    for (const char c : uuid) {
-      if (c == '-') continue;
-      const auto digit = static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-      halves[digits / 16 % 2] = halves[digits / 16 % 2] << 4U | digit;
-      ++digits;
-    }
-    return hash128{halves[0], halves[1]};
-  };
-  return replicate::position_before_log(bits_of(identity.uuid), static_cast<std::uint32_t>(k_instance_slot),
-                                        step, bits_of(draw_uuid()));
+  return replicate::position_before_log(bits_of_uuid(identity.uuid),
+                                        static_cast<std::uint32_t>(k_instance_slot), step,
+                                        bits_of_uuid(draw_uuid()));
 }
 
 result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {

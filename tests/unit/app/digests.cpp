@@ -243,6 +243,7 @@ TEST_F(digests, go_on_where_the_owner_before_was) {
     return place;
   };
   const auto before = last_point();
+  ASSERT_EQ(found().same, 3U);
   ASSERT_FALSE(before.second.empty());
   owner_->slot.unassigned();
   follower_->slot.assigned(2);

@@ -88,6 +88,29 @@ TEST_F(pair_with_a_state, goes_on_behind_a_log_that_is_cut) {
   EXPECT_EQ(second.seen(), expected(c));
 }
 
+TEST_F(pair, a_replica_goes_on_without_the_log_and_the_other_one_is_a_copy) {
+  first.change = make_many_bases;
+  let_first_read(20);
+  first.change = nullptr;
+  produce(c, 10);
+  ASSERT_FALSE(second.run(until_all_is_read()));
+  second.change = without_log;
+  const auto refused = second.run(until_refused());
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, make_error_code(errc::state_foreign));
+  produce(c, 10);
+  second.resume = resume_option::takeover;
+  const auto failed = second.run(until_all_is_read());
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(second.seen(), expected(c)) << "each record was handled once";
+  second.resume = resume_option::none;
+  produce(c, 10);
+  ASSERT_FALSE(second.run(until_all_is_read())) << "and it needs no option from then on";
+  EXPECT_EQ(second.seen(), expected(c));
+  first.change = nullptr;
+  EXPECT_TRUE(first.run(until_polled(50))) << "the pair goes on with an older state";
+}
+
 TEST_F(pair_with_a_state, does_not_begin_where_an_empty_instance_has_begun) {
   read_without_log(20);
   const auto before = c.committed;
