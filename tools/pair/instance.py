@@ -23,7 +23,7 @@ state: {{path: {state}, min_free: off}}
 http: {{listen: "127.0.0.1:{port}"}}
 memory_limit: 256MiB
 replicate:
-  {{topic: {log}, instance: {name}, advertise: "{name}:{port}", compression: {compression}, base: {{at_least: 1MiB, rate: 4MiB}}}}
+  {{topic: {log}, instance: {name}, advertise: "{name}:{port}", compression: {compression}, base: {{at_least: 1MiB, rate: 4MiB}}, digest: {{every: 1s, bytes: 1MiB}}}}
 sinks:
   - {{name: receipts, http: {{url: "{url}", timeout: 2s, concurrency: 8}}, retry: {{first: 20ms, most: 200ms}}}}
 streams:
@@ -155,6 +155,8 @@ class Instance:
         elif line["code"] == "lead_taken":
             self.role = "owner"
             self.leads.append(line["at"])
+        elif line["code"] == "replica_differs":
+            raise Failed(f"{self.name}: {line}")
         elif line["code"] == "resumed":
             self.resumed.append((line["at"], line["topic"], line["partition"], line["offset"]))
 

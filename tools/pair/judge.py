@@ -33,7 +33,8 @@ def judge(pair):
         expect(done.returncode == 0, f"verify of {each.name}: {(done.stdout + done.stderr).decode()}")
     fates = judge_log(pair, owner.status()["step"])
     figures.update(records=sum(wanted.records.values()), aggregates=sum(map(len, wanted.states.values())), steps=owner.status()["step"], answers=len(pair.operator.answered),
-                   fences=fates.get("fence", 0), passed_over=sum(fates.get(fate, 0) for fate in ("zombie", "rival", "gap")))
+                   fences=fates.get("fence", 0), digests=fates.get("digest", 0),
+                   passed_over=sum(fates.get(fate, 0) for fate in ("zombie", "rival", "gap")))
     return figures
 
 
