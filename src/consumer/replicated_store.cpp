@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/assert.hpp"
-#include "core/hex.hpp"
 #include "core/success.hpp"
+#include "core/uuid_text.hpp"
 
 namespace ratchet {
 

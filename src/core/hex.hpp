@@ -21,11 +21,4 @@ namespace ratchet {
   return to_hex(hash.high) + to_hex(hash.low);
 }
 
-/// As the text of a uuid.
-[[nodiscard]] inline std::string to_uuid(const hash128& bits) {
-  std::string text = to_hex(bits);
-  for (const std::size_t at : {8U, 13U, 18U, 23U}) text.insert(at, "-");
-  return text;
-}
-
 }  // namespace ratchet

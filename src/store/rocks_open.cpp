@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/assert.hpp"
-#include "core/hex.hpp"
 #include "core/typed_command.hpp"
+#include "core/uuid_text.hpp"
 #include "store/engine/rocksdb_error.hpp"
 #include "store/files/durable_files.hpp"
 #include "store/files/file_problem.hpp"

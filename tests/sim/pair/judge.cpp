@@ -95,6 +95,13 @@ void judge::on_rest(const std::string& who, const replica& of, const plain_rows:
     throw broken(who + " is at step " + std::to_string(step) + ", and nobody has confirmed it");
   if (step == 0 && !empty_) told_ = *(empty_ = plain_rows{rows});
   if (!empty_) throw broken(who + " has steps before anybody had a state");
+  const plain_rows& want = state_at(step);
+  if (want.all() != rows)
+    throw broken(who + " is at step " + std::to_string(step) +
+                 " with other rows: " + difference(want.all(), rows));
+}
+
+const plain_rows& judge::state_at(std::uint64_t step) {
   plain_rows want = *empty_;
   std::uint64_t next = 1;
   if (const auto known = at_.upper_bound(step); known != at_.begin()) {
@@ -102,11 +109,43 @@ void judge::on_rest(const std::string& who, const replica& of, const plain_rows:
     next = std::prev(known)->first + 1;
   }
   for (; next <= step; ++next) want.apply(log_.steps().at(next).rows);
-  if (want.all() != rows)
-    throw broken(who + " is at step " + std::to_string(step) +
-                 " with other rows: " + difference(want.all(), rows));
   at_.clear();
-  at_[step] = std::move(want);
+  return at_[step] = std::move(want);
+}
+
+void judge::on_cut() {
+  if (of_.log.first() == 0) return;
+  read_on();
+  ++cuts_;
+  plain_log::base_collector bases;
+  for (std::int64_t at = of_.bases.first(); at < of_.bases.end(); ++at) {
+    if (const auto& record = of_.bases.at(at)) bases.take(*record);
+  }
+  for (const plain_log::base& each : bases.whole()) {
+    if (leads_on(each)) return;
+  }
+  throw broken("the log begins at offset " + std::to_string(of_.log.first()) +
+               " now, and no base has what was before it");
+}
+
+/// The log has its last record, and it has the state that the history makes of it. Ids below the floor may be
+/// missing.
+bool judge::leads_on(const plain_log::base& of) {
+  if (of.offset < of_.log.first() || of.step > confirmed() || of.step == 0) return false;
+  if (log_.steps().at(of.step).chain != of.chain) return false;
+  plain_rows found;
+  found.apply(of.rows);
+  const plain_rows::map& want = state_at(of.step).all();
+  for (const auto& row : want) {
+    const auto at = found.all().find(row.first);
+    if (at == found.all().end() ? row.first.first != "dedup" : at->second != row.second)
+      throw broken("the base of step " + std::to_string(of.step) + " lacks a row, or has another one");
+  }
+  for (const auto& row : found.all()) {
+    if (!want.contains(row.first))
+      throw broken("the base of step " + std::to_string(of.step) + " has a row too many");
+  }
+  return true;
 }
 
 std::int64_t judge::covered(const topic_partition& where) const {

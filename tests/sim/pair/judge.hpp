@@ -15,6 +15,7 @@
 #include "ports/source.hpp"
 #include "sim/pair/cluster.hpp"
 #include "sim/pair/setting.hpp"
+#include "support/replicate_plain_bases.hpp"
 #include "support/replicate_plain_reader.hpp"
 
 namespace ratchet::pair_sim {
@@ -50,7 +51,9 @@ class judge {
   void on_send(const std::string& who, const output_row&);
   /// A receiver has it.
   void on_received(const output_row&);
-  // (8) bases: what is cut from the log must be in a base. Its judge goes here.
+  /// (8) Somebody has cut the log, or its bases: one of those that are left has all that the log lacks.
+  void on_cut();
+  [[nodiscard]] std::uint64_t cuts() const { return cuts_; }
 
   /// When all is at rest. (1, 2) again from the log's first record on, (6) each message came, (10) the
   /// ledger.
@@ -73,6 +76,8 @@ class judge {
     return any;
   }
   void confirm(std::uint64_t step);
+  [[nodiscard]] const plain_rows& state_at(std::uint64_t step);
+  [[nodiscard]] bool leads_on(const plain_log::base&);
   [[nodiscard]] std::int64_t covered(const topic_partition&) const;
 
   const cluster& of_;
@@ -88,6 +93,7 @@ class judge {
   std::map<event_id, output_row> sent_;
   std::map<std::string, std::vector<std::string>> sent_of_;  ///< by aggregate, in the order of first sending
   std::set<event_id> received_;
+  std::uint64_t cuts_{0};
 };
 
 }  // namespace ratchet::pair_sim

@@ -185,9 +185,9 @@ void machine::open() {
   replica& rows = *replica_of(*rocks_);
   judge_.on_rest(name_, rows, store_support::rows_of(*rocks_));
   replica_ = std::make_unique<judged_replica>(rows, name_, judge_, *this, [this] { note_synced(); });
-  auto log = std::make_unique<process_log>(of_.log, *this);
+  auto log = std::make_unique<process_log>(of_.log, judge_, *this);
   log_ = log.get();
-  auto bases = std::make_unique<process_log>(of_.bases, *this);
+  auto bases = std::make_unique<process_log>(of_.bases, judge_, *this);
   bases->under().lands = true;
   replicate::owner_options rules;
   rules.reading.newest_layout = rules.layout = layout::k_schema_version;

@@ -23,7 +23,8 @@ namespace ratchet::pair_sim {
 /// A way to a log in memory. What it appends lands when the world says so.
 class process_log final : public slot_log {
  public:
-  process_log(testing::memory_log& of, process_calls& calls) : under_{of, false}, calls_{calls} {}
+  process_log(testing::memory_log& of, judge& j, process_calls& calls)
+      : under_{of, false}, judge_{j}, calls_{calls} {}
 
   void append(replicate::append_request request) override {
     calls_.call();
@@ -48,7 +49,9 @@ class process_log final : public slot_log {
   [[nodiscard]] std::optional<result<told_bounds>> take_bounds() override { return under_.take_bounds(); }
   [[nodiscard]] result<void> delete_before(std::int64_t offset) override {
     calls_.call();
-    return under_.delete_before(offset);
+    auto done = under_.delete_before(offset);
+    judge_.on_cut();
+    return done;
   }
   [[nodiscard]] std::optional<complaint> take_complaint() override { return std::nullopt; }
   void wait(milliseconds) override { calls_.wait(); }
@@ -59,6 +62,7 @@ class process_log final : public slot_log {
 
  private:
   testing::memory_slot_log under_;
+  judge& judge_;
   process_calls& calls_;
 };
 

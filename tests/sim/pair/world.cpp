@@ -23,6 +23,7 @@ constexpr std::uint32_t k_turns_to_rest = 3'000;
 void history_result::add(const history_result& more) {
   did.add(more.did);
   steps += more.steps;
+  cuts += more.cuts;
   records += more.records;
   for (const auto& [name, times] : more.fates) fates[name] += times;
   for (const auto& [name, times] : more.faults) faults[name] += times;
@@ -33,7 +34,7 @@ std::string to_text(const history_result& met) {
                      " clients, " + std::to_string(met.did.leads) + " leads, " +
                      std::to_string(met.did.killed) + " killed, " + std::to_string(met.did.stopped) +
                      " stood still, " + std::to_string(met.did.compared) + " digests compared, " +
-                     std::to_string(met.steps) + " confirmed steps\n";
+                     std::to_string(met.cuts) + " cuts, " + std::to_string(met.steps) + " confirmed steps\n";
   for (const auto* counts : {&met.fates, &met.faults}) {
     for (const auto& [name, count] : *counts)
       text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") +
@@ -87,6 +88,7 @@ history_result world::run() {
   }
   for (const auto& each : machines_) result_.did.add(each->did());
   result_.steps = judge_.confirmed();
+  result_.cuts = judge_.cuts();
   result_.records = static_cast<std::uint64_t>(of_.log.end());
   result_.fates = judge_.fates();
   return result_;

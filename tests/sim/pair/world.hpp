@@ -18,6 +18,7 @@ struct history_result {
   std::string broken;  ///< what did not hold; empty: all did
   doings did;
   std::uint64_t steps{0};
+  std::uint64_t cuts{0};
   std::uint64_t records{0};
   std::map<std::string, std::uint64_t> fates;   ///< of the log's records
   std::map<std::string, std::uint64_t> faults;  ///< by name

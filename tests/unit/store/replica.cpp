@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/hex.hpp"
+#include "core/uuid_text.hpp"
 #include "replicate/chain.hpp"
 #include "replicate/row_buffer.hpp"
 #include "store/engine/catalog.hpp"
