@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "consumer/consumer_session.hpp"
+#include "consumer/lead_handover.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/session_loop.hpp"
 #include "consumer/standby.hpp"
 #include "control/checkpoint_request.hpp"
 #include "control/server.hpp"
+#include "pipeline/handover_desk.hpp"
 #include "pipeline/mailbox.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
@@ -176,6 +178,7 @@ class engine {
   /// Follows the log, and has a session each time that it leads, as long as its client lives.
   [[nodiscard]] session_result follow_and_lead(standby&, source& group, bool until_end,
                                                const std::atomic<bool>& stop);
+  [[nodiscard]] bool is_handed_over(const session_result&, const std::atomic<bool>& stop);
   /// Nobody waits for a step while `leave` is called.
   void leave_lead(const std::function<void()>& leave);
   [[nodiscard]] std::optional<problem> refusal_of_log_topics(const std::atomic<bool>& stop);
@@ -198,6 +201,8 @@ class engine {
   std::unique_ptr<store> store_;
   replicated_store* replicated_{nullptr};  ///< the same, where the config has `replicate`
   mailbox inbox_;
+  handover_desk desk_;
+  lead_handover handover_;
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;

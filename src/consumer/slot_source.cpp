@@ -31,8 +31,10 @@ result<polled> slot_source::poll(std::size_t max_records, std::chrono::milliseco
     auto* const taken = std::get_if<notice::revoked>(&n);
     if (taken == nullptr) continue;
     is_revoked_ = true;
+    is_lost_ = is_lost_ || taken->lost;
     taken->partitions = inputs_;
   }
+  if (is_lost_) return errc::source_fatal;  // to answer would be to join again
   return got;
 }
 

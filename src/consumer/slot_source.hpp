@@ -17,7 +17,7 @@ namespace ratchet {
 /// What one session of an owner reads through: the group gave this instance the slot, and with it all
 /// partitions of the streams' topics. The group's own client stays as it is behind it, before the session and
 /// after it. When the group takes the slot back the session is told so once, and then poll() fails with
-/// source_fatal, as it does where the lead is lost. Thread-safety: as source.
+/// source_fatal, as it does at once where the lead or the membership is lost. Thread-safety: as source.
 class slot_source final : public source {
  public:
   /// `turn` is called at each poll(); false ends the session.
@@ -75,6 +75,8 @@ class slot_source final : public source {
   [[nodiscard]] bool was_given_back() const noexcept { return given_back_; }
   /// The group took the slot back, and was not answered: the session ended before.
   [[nodiscard]] bool owes_answer() const noexcept { return is_revoked_ && !given_back_; }
+  /// The group went on without this member, which was not answered: another one may have the slot.
+  [[nodiscard]] bool was_lost() const noexcept { return is_lost_; }
 
  private:
   source& of_;
@@ -83,6 +85,7 @@ class slot_source final : public source {
   bool is_told_{false};  ///< of the assignment
   bool is_revoked_{false};
   bool given_back_{false};
+  bool is_lost_{false};
 };
 
 }  // namespace ratchet

@@ -57,6 +57,16 @@ inline void make_many_bases(config& of) {
   of.replicate->base.at_least = 1;
 }
 
+/// Seconds pass while the log is waited for.
+class patient_clock final : public clock_port {
+ public:
+  [[nodiscard]] timestamp now() const override { return timestamp{k_noon_time + waited}; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point{std::chrono::hours{1}} + waited;
+  }
+  std::chrono::milliseconds waited{0};
+};
+
 class pair : public ::testing::Test {
  protected:
   /// The first instance reads so many new records, and ends.

@@ -50,6 +50,28 @@ TEST_F(slot_source_test, the_session_ends_where_the_lead_is_lost) {
   EXPECT_FALSE(from.was_given_back());
 }
 
+TEST_F(slot_source_test, a_slot_that_is_taken_back_is_given_back_by_the_session) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, false});
+  const auto told = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(std::get<notice::revoked>(told.value().notices.front()).partitions.size(), 2U) << "of the inputs";
+  EXPECT_TRUE(from.owes_answer());
+  ASSERT_TRUE(from.unassign());
+  EXPECT_TRUE(from.was_given_back());
+  EXPECT_FALSE(from.was_lost());
+}
+
+TEST_F(slot_source_test, a_member_that_the_group_went_on_without_does_not_answer) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, true});
+  EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
+  EXPECT_TRUE(from.was_lost());
+  EXPECT_EQ(calls.count("unassign"), 0U) << "it would join again, before whoever owns the slot by now";
+}
+
 TEST_F(slot_source_test, followers_are_no_rivals) {
   group.others = {{"1", "ratchet-1", "host", false}};
   EXPECT_TRUE(from.members(milliseconds{0}).value().empty());
