@@ -344,6 +344,12 @@ struct base_config {
   std::uint64_t rate{std::uint64_t{50} << 20U};             ///< at most so many bytes of rows a second
 };
 
+/// How the instances that follow a replicated log compare their state with the owner's, piece by piece.
+struct digest_config {
+  std::chrono::milliseconds every{std::chrono::minutes{1}};
+  std::uint64_t bytes{std::uint64_t{64} << 20U};  ///< of rows, in each piece; all of them with each base
+};
+
 /// A log in Kafka through which other instances follow the state, and take over.
 struct replicate_config {
   std::string topic;               ///< of the log; one partition. Bases are in `<topic>.base`
@@ -351,6 +357,7 @@ struct replicate_config {
   std::string advertise;           ///< where others may reach it; for people
   std::string compression{"lz4"};  ///< of the log's records and the bases': lz4, zstd or none
   base_config base;
+  digest_config digest;
 };
 
 /// Where the bases are.

@@ -103,8 +103,8 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   rules.advertise = wanted.advertise;
   auto made = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened), rows, std::move(log), std::move(bases),
-                                     *options_.clock, random_bits, wanted.base, wanted.topic, options_.log,
-                                     options_.bases_on},
+                                     *options_.clock, random_bits, wanted.base, wanted.digest, wanted.topic,
+                                     options_.log, options_.bases_on},
       rules);
   replicated_ = made.get();
   return std::unique_ptr<store>{std::move(made)};

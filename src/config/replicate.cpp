@@ -18,9 +18,11 @@ constexpr known_key k_keys[] = {
     {"slots", "leave it out; one instance owns the whole state"},
     {"standbys", "leave it out; each instance follows the whole log"},
     {"base"},
+    {"digest"},
 };
 constexpr known_key k_base_keys[] = {
     {"at_least"}, {"every"}, {"rate"}, {"log", "leave it out; it is twice the base"}};
+constexpr known_key k_digest_keys[] = {{"every"}, {"bytes"}};
 /// As the log's fences have it.
 constexpr std::size_t k_longest_name = 255;
 
@@ -38,17 +40,28 @@ void read_size(const config_map& map, std::string_view key, std::uint64_t& out) 
   out = value;
 }
 
-void read_base(const config_value& value, base_config& out) {
-  const config_map map{value, k_base_keys};
-  if (!map.valid()) return;
-  read_size(map, "at_least", out.at_least);
-  read_size(map, "rate", out.rate);
+void read_interval(const config_map& map, std::chrono::milliseconds& out) {
   constexpr std::chrono::seconds k_least{1};
   std::chrono::milliseconds often{};
   const auto every = map.get("every");
   if (!every || !every->duration(often)) return;
   if (often < k_least) return every->error("is too short", "1s or more");
-  out.every = often;
+  out = often;
+}
+
+void read_base(const config_value& value, base_config& out) {
+  const config_map map{value, k_base_keys};
+  if (!map.valid()) return;
+  read_size(map, "at_least", out.at_least);
+  read_size(map, "rate", out.rate);
+  read_interval(map, out.every);
+}
+
+void read_digest(const config_value& value, digest_config& out) {
+  const config_map map{value, k_digest_keys};
+  if (!map.valid()) return;
+  read_size(map, "bytes", out.bytes);
+  read_interval(map, out.every);
 }
 
 }  // namespace
@@ -68,6 +81,7 @@ void read_replicate(const config_value& value, std::optional<replicate_config>& 
       made.compression = k_words[static_cast<std::size_t>(at)];
   }
   if (const auto base = map.get("base")) read_base(*base, made.base);
+  if (const auto digest = map.get("digest")) read_digest(*digest, made.digest);
 }
 
 }  // namespace ratchet

@@ -21,6 +21,8 @@ constexpr milliseconds k_look_timeout{5'000};
 constexpr milliseconds k_slice{50};
 /// Behind a failure.
 constexpr std::chrono::seconds k_pause{60};
+/// The same before there is a first base: nothing is read meanwhile.
+constexpr std::chrono::seconds k_pause_of_begin{5};
 /// A right that is missing comes with a person.
 constexpr std::chrono::seconds k_denied_pause{600};
 constexpr std::chrono::seconds k_pause_behind_half_a_base{600};
@@ -74,6 +76,7 @@ void base_keeper::stop() {
 void base_keeper::turn() {
   const bool goes_on = attempt_ && of_.slot.leads() && of_.slot.attempt() == *attempt_;
   if (!goes_on) {
+    if (must_wait() && !of_.slot.restored_bytes()) return write_begin();
     if (doing_ != doing::nothing) stop();
     attempt_.reset();
     looked_at_.reset();
@@ -106,6 +109,37 @@ void base_keeper::turn() {
       return;
     case doing::cutting:
       if (auto done = take(cut_)) note_cut(*done);
+      return;
+  }
+}
+
+/// Of a log that is to go on from a state: its first base. Nothing is cut, as nothing is there.
+void base_keeper::write_begin() {
+  switch (doing_) {
+    case doing::looking:
+      if (auto seen = take(look_)) {
+        doing_ = doing::nothing;
+        if (!*seen) return put_off("the newest base cannot be looked for", seen->error(), k_pause_of_begin);
+        newest_ = seen->value();
+        has_begin_ = newest_ && newest_->of.at == of_.slot.position();
+        if (!has_begin_) write();
+      }
+      return;
+    case doing::writing:
+      if (auto done = take(write_)) {
+        doing_ = doing::nothing;
+        if (!*done) return put_off("the first base cannot be written", done->error(), k_pause_of_begin);
+        newest_ = done->value().end;
+        has_begin_ = true;
+        tell(of_.log_lines, log_kind::base_written,
+             "wrote the first base, of step {}: {} bytes in {} records; the log `{}` goes on from it",
+             newest_->of.at.step, newest_->bytes, newest_->parts + 2, of_.topic);
+      }
+      return;
+    case doing::nothing:
+    case doing::proving:
+    case doing::cutting:
+      if (of_.clock.steady() >= not_before_) look_for_newest();
       return;
   }
 }
@@ -149,14 +183,18 @@ void base_keeper::put_off(std::string_view what, std::error_code why, std::chron
 void base_keeper::begin() {
   if (of_.clock.steady() < not_before_) return;
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_again) {
-    doing_ = doing::looking;
-    look_ = start<std::optional<replicate::base_end>>(
-        [this, longest = of_.on == std::launch::async ? k_look_timeout : milliseconds{0}] {
-          return newest_base(of_.bases, longest, stop_);
-        });
+    look_for_newest();
   } else if (is_due()) {
     write();
   }
+}
+
+void base_keeper::look_for_newest() {
+  doing_ = doing::looking;
+  look_ = start<std::optional<replicate::base_end>>(
+      [this, longest = of_.on == std::launch::async ? k_look_timeout : milliseconds{0}] {
+        return newest_base(of_.bases, longest, stop_);
+      });
 }
 
 bool base_keeper::is_due() const {
@@ -175,6 +213,7 @@ void base_keeper::write() {
   replicate::base_content what = of_.what;
   what.made = to_ms(of_.clock.now());
   doing_ = doing::writing;
+  of_.digests.ask_for_all();
   write_ = start<written>([this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
     return write_base(std::move(from), base, what);
   });

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "consumer/digest_keeper.hpp"
 #include "consumer/slot_replica.hpp"
 #include "ports/clock.hpp"
 #include "process/log.hpp"
@@ -26,9 +27,10 @@ class base_keeper {
  public:
   struct dependencies {
     slot_replica& slot;
+    digest_keeper& digests;  ///< told of each base
     replica& store;
     slot_log& log;
-    slot_log& bases;  ///< this has it for itself while slot().leads()
+    slot_log& bases;  ///< this has it for itself while slot().leads(), and until there is a log
     const clock_port& clock;
     std::function<std::uint64_t()> draw;  ///< at random
     replicate::base_content what;         ///< layout and meaning
@@ -47,6 +49,8 @@ class base_keeper {
   /// Does what is due; to be called behind each turn of the slot. Waits only where this instance leads no
   /// more, for what is under way: a slice of a base, or some seconds for brokers that are to delete records.
   void turn();
+  /// A log is to go on from this state, and no base says yet what came before it: it must not begin.
+  [[nodiscard]] bool must_wait() const { return of_.slot.position().is_before_log() && !has_begin_; }
 
  private:
   enum class doing : std::uint8_t { nothing, looking, writing, proving, cutting };
@@ -57,6 +61,8 @@ class base_keeper {
 
   void stop();
   void begin();
+  void write_begin();
+  void look_for_newest();
   [[nodiscard]] bool is_due() const;
   void write();
   void cut();
@@ -74,6 +80,7 @@ class base_keeper {
 
   dependencies of_;
   doing doing_{doing::nothing};
+  bool has_begin_{false};                 ///< the bases have the state that the log goes on from
   std::optional<std::uint64_t> attempt_;  ///< in which this instance leads; none: it does not
   std::optional<std::chrono::steady_clock::time_point> looked_at_;  ///< for the newest base, in this attempt
   std::chrono::steady_clock::time_point proves_since_;

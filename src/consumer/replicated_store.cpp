@@ -26,8 +26,10 @@ replicated_store::replicated_store(dependencies of, const replicate::owner_optio
       bases_{std::move(of.bases)},
       clock_{of.clock},
       is_alone_{of.bases_on == std::launch::deferred},
-      slot_{{*log_, *bases_, of.of, clock_, of.draw}, options},
+      slot_{{*log_, *bases_, of.of, clock_, of.draw}, with_notes(options)},
+      digests_{{slot_, of.of, clock_, of.draw, of.digests, of.rules.rate, of.log_lines, of.bases_on}},
       keeper_{{slot_,
+               digests_,
                of.of,
                *log_,
                *bases_,
@@ -40,6 +42,11 @@ replicated_store::replicated_store(dependencies of, const replicate::owner_optio
                of.bases_on}},
       confirmed_{under_->durable_step()} {}
 
+replicate::owner_options replicated_store::with_notes(replicate::owner_options of) {
+  of.noted = [this](const replicate::counted_note& note) { digests_.take(note); };
+  return of;
+}
+
 void replicated_store::show() {
   if (attempt_ && !is_leading()) return;  // numbers of dropped steps may be given anew
   const std::uint64_t confirmed = under_->durable_step();
@@ -48,6 +55,7 @@ void replicated_store::show() {
 
 result<void> replicated_store::turn() {
   const auto done = slot_.turn();
+  digests_.turn();
   keeper_.turn();
   // Nothing waits for it. But floors move, and so ids go, only with what is synced, and a power cut costs
   // less.

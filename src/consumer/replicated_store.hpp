@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "consumer/base_keeper.hpp"
+#include "consumer/digest_keeper.hpp"
 #include "consumer/slot_replica.hpp"
 #include "ports/clock.hpp"
 #include "ports/slot_log.hpp"
@@ -34,6 +35,7 @@ class replicated_store final : public store {
     const clock_port& clock;
     std::function<std::uint64_t()> draw;  ///< at random
     base_config rules;
+    digest_config digests;
     std::string topic;  ///< of the log, for people
     log_ptr log_lines;
     std::launch bases_on{std::launch::async};  ///< as base_keeper has it
@@ -44,6 +46,9 @@ class replicated_store final : public store {
   [[nodiscard]] result<void> turn();
   [[nodiscard]] slot_replica& slot() noexcept { return slot_; }
   [[nodiscard]] slot_log& log() noexcept { return *log_; }
+  /// It must not begin the log yet: its first base is written.
+  [[nodiscard]] bool must_wait() const { return keeper_.must_wait(); }
+  [[nodiscard]] const digest_keeper::findings& compared() const { return digests_.found(); }
 
   /// From now on this instance decides: all confirmed steps are here, and what is remembered is read anew.
   /// Must lead. Errors: state_damaged; of the database.
@@ -108,7 +113,12 @@ class replicated_store final : public store {
   [[nodiscard]] result<incarnation> draw_incarnation(std::uint64_t, std::uint64_t) override {
     return incarnation{1, 0};
   }
-  [[nodiscard]] std::vector<incarnation> incarnations() const override { return {incarnation{1, 0}}; }
+  /// Those that the directory drew before it had a log are its own, too.
+  [[nodiscard]] std::vector<incarnation> incarnations() const override {
+    std::vector<incarnation> all = under_->incarnations();
+    all.push_back(incarnation{1, 0});
+    return all;
+  }
   [[nodiscard]] std::optional<copy_mark> copy() const override { return std::nullopt; }
 
   [[nodiscard]] result<std::uint64_t> checkpoint(const std::filesystem::path& directory) override {
@@ -125,6 +135,7 @@ class replicated_store final : public store {
   [[nodiscard]] store_statistics statistics() const override { return under_->statistics(); }
 
  private:
+  [[nodiscard]] replicate::owner_options with_notes(replicate::owner_options);
   void show();
   [[nodiscard]] std::error_code lost(const char* why);
 
@@ -133,8 +144,9 @@ class replicated_store final : public store {
   std::unique_ptr<slot_log> log_;
   std::unique_ptr<slot_log> bases_;
   const clock_port& clock_;
-  bool is_alone_;  ///< everything is done on the owner's thread
-  slot_replica slot_;
+  bool is_alone_;      ///< everything is done on the owner's thread
+  slot_replica slot_;  ///< tells digests_
+  digest_keeper digests_;
   base_keeper keeper_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides
   std::string why_lost_;

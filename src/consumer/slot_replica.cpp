@@ -51,6 +51,9 @@ result<void> slot_replica::turn() {
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_interval) look();
   if (bounds_ && !failed_ && !unfit_) {
     RATCHET_TRY(read());
+    // The log goes on from a state that it does not have, and neither has this store.
+    const bool lacks_begin = owner_.reader().refused() == replicate::refusal::steps_missing;
+    if (lacks_begin && !owner_.reader().position().lineage && bounds_->first == 0) return begin_restore(0);
   }
   if (failed_) return failed_;
   return success();
@@ -86,11 +89,13 @@ void slot_replica::look() {
   of_.log.ask_bounds(owner_.reader().known_offset());
 }
 
-/// Whatever this instance was about to do: somebody else has cut the log, so it has another owner.
+/// Whatever this instance was about to do: somebody else has cut the log, or begun it, so it has another
+/// owner.
 result<void> slot_replica::begin_restore(std::int64_t log_first) {
   owner_.unassigned();
   RATCHET_TRY(of_.store.drop_pending());
   of_.log.stop_reading();
+  owner_ = replicate::log_owner{options_, of_.store.position().value_or(replicate::log_position{})};
   restores_to_ = log_first;
   no_base_since_.reset();
   is_at_end_ = has_more_ = false;
@@ -98,7 +103,8 @@ result<void> slot_replica::begin_restore(std::int64_t log_first) {
   return success();
 }
 
-/// A cut log begins with a record of a step that counts. It says which history the bases must be of.
+/// The log's first record counts: a step where it was cut, else a fence. It says which history the bases must
+/// be of.
 result<void> slot_replica::open_bases() {
   const auto& reading = options_.reading;
   auto lineage = owner_.reader().position().lineage;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "consumer/slot_restore.hpp"
 #include "ports/clock.hpp"
@@ -73,6 +74,8 @@ class slot_replica {
     return restore_ ? restore_->bytes() : 0;
   }
 
+  /// Appends a point or a digest. Only while it leads.
+  void append_note(replicate::log_record note) { of_.log.append(owner_.make_note(std::move(note))); }
   /// Appends a record that counts only if this instance leads, and is_proven() says so then. Only while it
   /// leads.
   void prove_lead() { of_.log.append(owner_.make_proof()); }

@@ -86,7 +86,7 @@ turn_result<> standby::follow() {
   }
   // A member may be given the slot at once, so it joins when nothing is left to read.
   if (joined_ && is_restoring) return session_result{session_end::left, std::nullopt};
-  if (joined_ || !deps_.store.slot().is_at_end()) return go_on();
+  if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
   return join();
 }
 
@@ -189,6 +189,9 @@ std::string standby::why_not_ready() const {
   }
   if (deps_.handover != nullptr && !deps_.handover->successor().empty())
     return "waiting until `" + deps_.handover->successor() + "` owns the state";
+  if (!joined_ && deps_.store.must_wait())
+    return "writing a copy of the state, for the log to go on from, at step " +
+           std::to_string(deps_.store.last_step());
   if (!joined_) return "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
   if (is_member_) return "";
   return "waiting for the group to let this instance in" +

@@ -83,13 +83,23 @@ struct pending_use {
   std::size_t bytes{0};      ///< all of it in memory
 };
 
-/// All rows that a log has, as of one of its steps, for a base. It stays as it is while the store goes on.
+/// A place among the rows of a copy.
+struct row_place {
+  std::uint8_t part{0};  ///< of the state, in the order in which a copy has them
+  std::string key;       ///< the first one that is not below it
+  friend bool operator==(const row_place&, const row_place&) = default;
+};
+
+/// The rows that a log has, as of one of its steps, in one order on all replicas. Ids below the floor of that
+/// step are left out, as each replica drops them when it likes. It stays as it is while the store goes on.
 /// Thread-safety: one thread, which need not be the store's; the store must outlive it.
 class replica_copy {
  public:
   virtual ~replica_copy() = default;
   /// Behind the last step that is in it.
   [[nodiscard]] virtual const replicate::log_position& position() const = 0;
+  /// Of the next row; none behind the last one.
+  [[nodiscard]] virtual std::optional<row_place> place() const = 0;
   /// Appends some rows, as many as make `bytes` or a little more. Adds none behind the last one. Errors: of
   /// the database.
   [[nodiscard]] virtual result<void> next(std::size_t bytes, replicate::row_buffer& to) = 0;
@@ -120,8 +130,9 @@ class replica {
   /// applied: these return `internal` until then. Errors: as drop_pending().
   [[nodiscard]] virtual result<void> reload() = 0;
 
-  /// What the database has now. Errors: not_found, where it has no step yet; of the database.
-  [[nodiscard]] virtual result<std::unique_ptr<replica_copy>> copy() = 0;
+  /// What the database has now, from a place on. Errors: not_found, where it has no step yet; of the
+  /// database.
+  [[nodiscard]] virtual result<std::unique_ptr<replica_copy>> copy(const row_place& from = {}) = 0;
 
   /// From begin_restore() until end_restore(), or until the first step is applied, the rows are those of no
   /// step: nobody may look at them. A process that dies meanwhile finds it so when it comes back. Any thread.

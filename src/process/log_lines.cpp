@@ -100,6 +100,8 @@ constexpr std::array k_rules{
              "a copy of the state was not written, or the log not cut; Ratchet tries again"},
     log_rule{log_kind::base_restored, "base_restored", k_info,
              "this instance has read a copy of the state, and follows the log from there"},
+    log_rule{log_kind::replica_differs, "replica_differs", k_error,
+             "this instance's state is not the owner's; one of the two is damaged"},
     log_rule{log_kind::field_never_found, "field_never_found", k_warn,
              "none of the first thousand events has a field that the envelope names"},
     log_rule{log_kind::time_passed_over, "time_passed_over", k_warn,

@@ -70,6 +70,7 @@ enum class log_kind : std::uint8_t {
   base_written,
   base_put_off,
   base_restored,
+  replica_differs,
   // Events.
   field_never_found,
   time_passed_over,

@@ -60,7 +60,8 @@ base_fate base_reader::take(std::int64_t offset, std::string_view bytes) {
 base_fate base_reader::begin(std::int64_t offset, const base_record& record) {
   const base_content& of = record.begin;
   if (options_.lineage && record.head.lineage != *options_.lineage) return base_fate::passed;
-  if (of.at.offset < options_.log_first) return base_fate::passed;
+  const bool leads_on = of.at.is_before_log() ? options_.log_first == 0 : of.at.offset >= options_.log_first;
+  if (!leads_on) return base_fate::passed;
   if (of.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   if (options_.meaning && of.meaning != *options_.meaning) return refuse(refusal::other_meaning);
   is_reading_ = true;

@@ -27,7 +27,9 @@ struct base_reader_options {
   std::uint32_t newest_layout{0};  ///< of rows that this program can apply
   std::optional<hash128> lineage;  ///< of the state that the rows are to go into; none: any
   std::optional<hash128> meaning;  ///< of this program's streams; none: whatever they mean
-  std::int64_t log_first{0};  ///< the first offset that the log has: from a base before it nothing leads on
+  /// The first offset that the log has: from a base before it nothing leads on. 0: the log has all of its
+  /// records, and goes on from a base before the log.
+  std::int64_t log_first{0};
 };
 
 /// Finds, in the records of a base topic, the first base that is whole and that the log goes on from.

@@ -112,7 +112,22 @@ append_request log_owner::make_proof() {
   append_request request{{writer_, 0, 0}, {}};
   append_fence(request.record, record.head, record.fence);
   proof_offset_.reset();
-  chunks_.push_back({record, false, {}});
+  chunks_.push_back({record, {}, false, {}});
+  return request;
+}
+
+append_request log_owner::make_note(log_record note) {
+  RATCHET_ASSERT(phase_ == owner_phase::leading);
+  RATCHET_ASSERT(note.head.kind == record_kind::point || note.head.kind == record_kind::digest);
+  note.head = head_of(note.head.kind);
+  if (++notes_ == 0) ++notes_;  // a proof is called 0
+  append_request request{{writer_, 0, notes_}, {}};
+  append_record(request.record, note);
+  pending_chunk waiting;
+  waiting.record.head = note.head;
+  waiting.record.chunk.number = notes_;
+  waiting.note = request.record;
+  chunks_.push_back(std::move(waiting));
   return request;
 }
 
@@ -156,7 +171,7 @@ bool log_owner::append_step(std::string rows, std::vector<append_request>& to) {
     append_request request{{writer_, made_step_, record.chunk.number}, {}};
     append_chunk(request.record, record.head, record.chunk);
     to.push_back(std::move(request));
-    chunks_.push_back({record, false, {}});
+    chunks_.push_back({record, {}, false, {}});
   } while (!rest.empty());
   return true;
 }
@@ -167,7 +182,8 @@ bool log_owner::is_of_attempt(const append_ticket& ticket) const {
 
 void log_owner::acknowledged(const append_ticket& ticket, std::optional<std::int64_t> offset) {
   if (!is_of_attempt(ticket)) return;
-  if (ticket.step == 0 && phase_ == owner_phase::leading) proof_offset_ = offset;
+  const bool is_proof = ticket.step == 0 && ticket.chunk == 0;
+  if (is_proof && phase_ == owner_phase::leading) proof_offset_ = offset;
   if (ticket.step == 0 && phase_ != owner_phase::leading) {
     if (phase_ != owner_phase::fencing) return;
     fence_acknowledged_ = true;
@@ -197,21 +213,32 @@ bool log_owner::front_is_known() const {
 /// nobody's record is between them, so nobody has fenced. Where there is a gap, wants() asks for it first.
 void log_owner::settle() {
   while (phase_ == owner_phase::leading && front_is_known()) {
-    const pending_chunk chunk = chunks_.front();
+    const pending_chunk chunk = std::move(chunks_.front());
     chunks_.pop_front();
-    note(reader_.take_own(*chunk.offset, chunk.record));
+    note(chunk.note.empty() ? reader_.take_own(*chunk.offset, chunk.record)
+                            : reader_.take(*chunk.offset, chunk.note),
+         chunk.note);
   }
   if (phase_ != owner_phase::leading || chunks_.empty()) return;
   const pending_chunk& front = chunks_.front();
   if (front.acknowledged && front.offset && *front.offset <= known_to()) stop(refusal::offset_back);
 }
 
+/// A point or a digest changes nothing here. Whoever is told of it finds the store as of the steps before it.
+void log_owner::tell_note(std::string_view bytes) const {
+  log_record record;
+  if (!options_.noted || decode_record(bytes, record) != record_fault::none) return;
+  const bool own = phase_ == owner_phase::leading && reader_.leads(epoch_, writer_);
+  options_.noted({record, reader_.position().step, own});
+}
+
 /// What the reader said of the record that it took last.
-void log_owner::note(fate f) {
+void log_owner::note(fate f, std::string_view bytes) {
   if (f == fate::refused) {
     stop(*reader_.refused());
     return;
   }
+  if (f == fate::point || f == fate::digest) return tell_note(bytes);
   if (f != fate::step) return;
   const bool own = phase_ == owner_phase::leading && reader_.leads(epoch_, writer_);
   if (own && (pending_.empty() || pending_.front().chain != reader_.position().chain)) {
@@ -242,6 +269,14 @@ bool log_owner::is_wanted(std::int64_t offset) const {
   return wanted && offset == wanted->first && (!wanted->last || offset <= *wanted->last);
 }
 
+bool log_owner::is_front(const log_record& record, std::string_view bytes) const {
+  if (chunks_.empty()) return false;
+  const pending_chunk& front = chunks_.front();
+  if (!front.note.empty()) return bytes == front.note;
+  return record.head.kind == front.record.head.kind && record.chunk.step == front.record.chunk.step &&
+         record.chunk.number == front.record.chunk.number;
+}
+
 std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes) {
   if (!is_wanted(offset)) return std::nullopt;
   const bool led = phase_ == owner_phase::leading;
@@ -249,12 +284,9 @@ std::optional<fate> log_owner::read(std::int64_t offset, std::string_view bytes)
   const bool mine = epoch_ != log_epoch{} && decode_record(bytes, record) == record_fault::none &&
                     record.head.epoch == epoch_ && record.head.writer == writer_;
   // An own record that is met in the log is known to be there, whatever its report will say.
-  if (led && mine && !chunks_.empty() && record.chunk.step == chunks_.front().record.chunk.step &&
-      record.chunk.number == chunks_.front().record.chunk.number) {
-    chunks_.pop_front();
-  }
+  if (led && mine && is_front(record, bytes)) chunks_.pop_front();
   const fate f = reader_.take(offset, bytes);
-  note(f);
+  note(f, bytes);
   if (phase_ == owner_phase::stopped) return f;
   if (phase_ == owner_phase::fencing) {
     fence_met_ = fence_met_ || (mine && record.head.kind == record_kind::fence);

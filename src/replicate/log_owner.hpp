@@ -39,6 +39,13 @@ struct confirmed_step {
   std::uint32_t layout{0};  ///< which layout its rows are written in
 };
 
+/// A record that counts and is no part of a step.
+struct counted_note {
+  const log_record& record;  ///< a point or a digest; valid during the call
+  std::uint64_t step{0};     ///< the last step before it
+  bool own{false};           ///< this instance made it, in this attempt
+};
+
 struct owner_options {
   reader_options reading;
   std::uint32_t layout{0};  ///< of the rows that this instance writes
@@ -50,6 +57,9 @@ struct owner_options {
   /// A step is confirmed: its rows go into the store. Called in the order of the steps, each once, from
   /// read() and acknowledged(); must not call the owner.
   std::function<void(const confirmed_step&)> apply;
+  /// A point or a digest counts: all steps before it have been applied, and none behind it. Must not call the
+  /// owner. None: they are passed over.
+  std::function<void(const counted_note&)> noted;
   /// The steps from the first to the last number that were appended in the attempt that is over now count
   /// only where the log is read to say so: their pending rows go. Must not call the owner.
   std::function<void(std::uint64_t first, std::uint64_t last)> dropped;
@@ -83,6 +93,8 @@ class log_owner {
   [[nodiscard]] bool proved_lead() const {
     return phase_ == owner_phase::leading && proof_offset_ && *proof_offset_ <= known_to();
   }
+  /// In leading: a point or a digest, to append. What of its head is the attempt's is filled in.
+  [[nodiscard]] append_request make_note(log_record);
   /// The brokers keep a record, at `offset` where they say so. Reports of earlier attempts are ignored.
   void acknowledged(const append_ticket&, std::optional<std::int64_t> offset);
   /// A record will never be known to be there: the attempt is over. Reports of earlier attempts are ignored.
@@ -123,6 +135,7 @@ class log_owner {
   };
   struct pending_chunk {
     log_record record;  ///< its rows are a view of its step's
+    std::string note;   ///< the bytes of a point or a digest, of which the record has the head alone
     bool acknowledged{false};
     std::optional<std::int64_t> offset;
   };
@@ -133,7 +146,9 @@ class log_owner {
   void drop();
   void settle();
   void check_fence();
-  void note(fate);
+  void note(fate, std::string_view bytes);
+  void tell_note(std::string_view bytes) const;
+  [[nodiscard]] bool is_front(const log_record&, std::string_view bytes) const;
   [[nodiscard]] bool front_is_known() const;
   [[nodiscard]] bool is_of_attempt(const append_ticket&) const;
   [[nodiscard]] bool is_wanted(std::int64_t offset) const;
@@ -161,6 +176,7 @@ class log_owner {
   std::size_t pending_bytes_{0};
   std::int64_t look_to_{-1};
   std::optional<std::int64_t> proof_offset_;  ///< where the last proof was acknowledged
+  std::uint16_t notes_{0};                    ///< names the next note's ticket
 };
 
 }  // namespace ratchet::replicate

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "replicate/log_reader.hpp"
 
+#include "core/byte_io.hpp"
 #include "replicate/chain.hpp"
 #include "replicate/row_buffer.hpp"
 
@@ -11,6 +12,17 @@ namespace {
 constexpr std::size_t k_kept_bytes = 8 * k_chunk_bytes;
 
 }  // namespace
+
+log_position position_before_log(const hash128& lineage, std::uint32_t slot, std::uint64_t step,
+                                 const hash128& drawn) noexcept {
+  log_position at;
+  at.lineage = lineage;
+  at.step = at.fenced_step = step;
+  char salt[16];
+  layout::put_number<8>(layout::put_number<8>(salt, drawn.high), drawn.low);
+  at.chain = next_chain(founding_chain(lineage, slot), {salt, sizeof salt});
+  return at;
+}
 
 log_reader::log_reader(const reader_options& options, const log_position& from)
     : options_{options}, at_{from} {
@@ -74,22 +86,34 @@ fate log_reader::judge(std::int64_t offset, const log_record& record, record_fau
   next_offset_ = offset + 1;
   if (!has_head(fault)) return fate::unreadable;
   const record_head& head = record.head;
-  if (at_.lineage && head.lineage != *at_.lineage) return fate::foreign;
+  if (at_.lineage && head.lineage != *at_.lineage) {
+    const bool has_begun = fault == record_fault::none && head.kind == record_kind::fence;
+    return at_.is_before_log() && has_begun ? refuse(refusal::other_lineage) : fate::foreign;
+  }
   const bool counts = leads(head.epoch, head.writer);
   const bool fences = head.kind == record_kind::fence && head.epoch > at_.epoch;
   if (fault == record_fault::newer_version && (counts || fences)) return refuse(refusal::newer_version);
   // A fence that cannot be read begins nothing: its writer reads it, too, and fences again.
   if (fault != record_fault::none) return counts ? refuse(refusal::damaged) : fate::unreadable;
-  return head.kind == record_kind::fence ? take_fence(offset, record) : take_chunk(offset, record, own);
+  switch (head.kind) {
+    case record_kind::fence:
+      return take_fence(offset, record);
+    case record_kind::step:
+      return take_chunk(offset, record, own);
+    case record_kind::point:
+    case record_kind::digest:
+      return take_note(record);
+  }
+  return fate::unreadable;
 }
 
 fate log_reader::take_resumed(std::int64_t offset, const log_record& record, record_fault fault) {
   const record_head& head = record.head;
   const bool is_fence = head.kind == record_kind::fence;
-  const bool same =
-      offset == at_.offset && fault == record_fault::none && head.lineage == at_.lineage &&
-      leads(head.epoch, head.writer) && is_fence == at_.at_fence &&
-      (is_fence || (head.last && record.chunk.step == at_.step && record.chunk.chain == at_.chain));
+  const bool same = offset == at_.offset && fault == record_fault::none && head.lineage == at_.lineage &&
+                    leads(head.epoch, head.writer) && is_fence == at_.at_fence &&
+                    (is_fence || (head.kind == record_kind::step && head.last &&
+                                  record.chunk.step == at_.step && record.chunk.chain == at_.chain));
   if (!same) return refuse(refusal::other_record);
   resuming_ = false;
   next_offset_ = offset + 1;
@@ -103,6 +127,7 @@ fate log_reader::take_fence(std::int64_t offset, const log_record& record) {
   if (options_.lineage && head.lineage != *options_.lineage) return refuse(refusal::other_lineage);
   if (head.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   if (options_.meaning && record.fence.meaning != *options_.meaning) return refuse(refusal::other_meaning);
+  if (at_.is_before_log() && record.fence.known_step != at_.step) return refuse(refusal::other_begin);
   if (record.fence.known_step > at_.step) return refuse(refusal::steps_missing);
   if (!at_.lineage) {
     at_.lineage = head.lineage;
@@ -117,13 +142,19 @@ fate log_reader::take_fence(std::int64_t offset, const log_record& record) {
   return fate::fence;
 }
 
-fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool own) {
-  const record_head& head = record.head;
-  const chunk_body& chunk = record.chunk;
+/// None: of the writer that counts.
+std::optional<fate> log_reader::judge_writer(const record_head& head) {
   if (head.epoch < at_.epoch) return fate::zombie;
   // Each writer waits for its fence, and reads it, before it appends anything else.
   if (head.epoch > at_.epoch) return refuse(refusal::fence_missing);
   if (head.writer != at_.writer) return fate::rival;
+  return std::nullopt;
+}
+
+fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool own) {
+  const record_head& head = record.head;
+  const chunk_body& chunk = record.chunk;
+  if (const auto others = judge_writer(head)) return *others;
   if (head.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   // Its writer had read all that lies before its fence, and began behind that.
   if (chunk.step <= at_.fenced_step) return refuse(refusal::steps_lost);
@@ -143,6 +174,12 @@ fate log_reader::take_chunk(std::int64_t offset, const log_record& record, bool 
   parts_ += chunk.rows;
   ++held_;
   return fate::chunk;
+}
+
+/// It changes nothing.
+fate log_reader::take_note(const log_record& record) {
+  if (const auto others = judge_writer(record.head)) return *others;
+  return record.head.kind == record_kind::point ? fate::point : fate::digest;
 }
 
 fate log_reader::take_step(std::int64_t offset, const chunk_body& chunk, bool own) {

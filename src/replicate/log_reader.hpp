@@ -27,8 +27,15 @@ struct log_position {
   std::int64_t offset{-1};         ///< of the record that moved it: a fence, or the last one of `step`
   bool at_fence{false};            ///< that record is the fence
   std::uint64_t bytes{0};          ///< of the rows of all steps up to `step`
+  /// Of a state that had steps before it had a log: the log is to go on from here, and has no record yet.
+  [[nodiscard]] bool is_before_log() const { return lineage && step > 0 && epoch == log_epoch{}; }
   friend bool operator==(const log_position&, const log_position&) = default;
 };
+
+/// Where a log begins whose steps go on from those of a state without one. `drawn` at random: no two logs go
+/// on from the same place.
+[[nodiscard]] log_position position_before_log(const hash128& lineage, std::uint32_t slot, std::uint64_t step,
+                                               const hash128& drawn) noexcept;
 
 /// What became of a record.
 enum class fate : std::uint8_t {
@@ -36,6 +43,8 @@ enum class fate : std::uint8_t {
   fence,       ///< its writer goes on from here
   chunk,       ///< a part of the next step
   step,        ///< the last part: the step counts, see log_reader::rows()
+  point,       ///< each replica computes a digest of its state here
+  digest,      ///< what the writer's state was at a point
   again,       ///< sent twice: it has counted before
   zombie,      ///< of an epoch that is over
   rival,       ///< of this epoch, but of another writer than the fence that counts
@@ -61,6 +70,7 @@ enum class refusal : std::uint8_t {
   newer_version,  ///< a later version of Ratchet wrote a record that counts
   newer_layout,   ///< a later version of Ratchet wrote rows that count
   steps_lost,     ///< its writer began again at a step that this reader has
+  other_begin,  ///< the log begins behind another step than the reader's state, or behind another copy of it
   steps_missing,  ///< its writer knows a confirmed step that the log does not have before this record
   other_chain,    ///< a step follows another history than the one before it here, or other bytes
   damaged,        ///< a record of the writer that counts cannot be read
@@ -121,6 +131,8 @@ class log_reader {
   [[nodiscard]] fate take_resumed(std::int64_t offset, const log_record&, record_fault);
   [[nodiscard]] fate take_fence(std::int64_t offset, const log_record&);
   [[nodiscard]] fate take_chunk(std::int64_t offset, const log_record&, bool own);
+  [[nodiscard]] fate take_note(const log_record&);
+  [[nodiscard]] std::optional<fate> judge_writer(const record_head&);
   [[nodiscard]] fate take_step(std::int64_t offset, const chunk_body&, bool own);
   [[nodiscard]] fate count(std::int64_t offset, fate);
 

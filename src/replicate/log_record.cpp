@@ -48,6 +48,25 @@ record_fault read_chunk(layout::byte_reader& in, bool last, chunk_body& to) noex
   return record_fault::none;
 }
 
+record_fault read_point(layout::byte_reader& in, point_body& to) noexcept {
+  to.number = in.u64();
+  to.most = in.u64();
+  to.part = static_cast<std::uint8_t>(in.u8());
+  to.key = in.bytes();
+  if (in.bad()) return record_fault::cut_off;
+  if (!in.done()) return record_fault::left_over;
+  return to.key.size() > k_chunk_bytes ? record_fault::long_key : record_fault::none;
+}
+
+record_fault read_digest(layout::byte_reader& in, digest_body& to) noexcept {
+  to.point = in.u64();
+  to.step = in.u64();
+  to.hash = in.hash();
+  to.bytes = in.u64();
+  if (in.bad()) return record_fault::cut_off;
+  return in.done() ? record_fault::none : record_fault::left_over;
+}
+
 }  // namespace
 
 record_fault decode_record(std::string_view bytes, log_record& to) noexcept {
@@ -68,11 +87,21 @@ record_fault decode_record(std::string_view bytes, log_record& to) noexcept {
   to.head.layout = in.u32();
   if (in.bad()) return record_fault::head_cut_off;
   if (version > k_record_version) return record_fault::newer_version;
-  const bool is_step = to.head.kind == record_kind::step;
-  if (!is_step && to.head.kind != record_kind::fence) return record_fault::unknown_kind;
-  if (flags > (is_step ? k_last : 0)) return record_fault::unknown_flags;
+  if (to.head.kind < record_kind::fence || to.head.kind > record_kind::digest)
+    return record_fault::unknown_kind;
+  if (flags > (to.head.kind == record_kind::step ? k_last : 0)) return record_fault::unknown_flags;
   if (to.head.epoch == log_epoch{}) return record_fault::no_epoch;
-  return is_step ? read_chunk(in, to.head.last, to.chunk) : read_fence(in, to.fence);
+  switch (to.head.kind) {
+    case record_kind::fence:
+      return read_fence(in, to.fence);
+    case record_kind::step:
+      return read_chunk(in, to.head.last, to.chunk);
+    case record_kind::point:
+      return read_point(in, to.point);
+    case record_kind::digest:
+      return read_digest(in, to.digest);
+  }
+  return record_fault::unknown_kind;
 }
 
 void append_fence(std::string& out, const record_head& head, const fence_body& fence) {
@@ -95,6 +124,39 @@ void append_chunk(std::string& out, const record_head& head, const chunk_body& c
   to.u64(chunk.confirmed);
   if (head.last) to.hash(chunk.chain);
   to.raw(chunk.rows);
+}
+
+void append_point(std::string& out, const record_head& head, const point_body& point) {
+  RATCHET_ASSERT(head.kind == record_kind::point && !head.last && point.key.size() <= k_chunk_bytes);
+  append_head(out, head);
+  layout::byte_writer to{out};
+  to.u64(point.number);
+  to.u64(point.most);
+  to.u8(point.part);
+  to.bytes(point.key);
+}
+
+void append_digest(std::string& out, const record_head& head, const digest_body& digest) {
+  RATCHET_ASSERT(head.kind == record_kind::digest && !head.last);
+  append_head(out, head);
+  layout::byte_writer to{out};
+  to.u64(digest.point);
+  to.u64(digest.step);
+  to.hash(digest.hash);
+  to.u64(digest.bytes);
+}
+
+void append_record(std::string& out, const log_record& record) {
+  switch (record.head.kind) {
+    case record_kind::fence:
+      return append_fence(out, record.head, record.fence);
+    case record_kind::step:
+      return append_chunk(out, record.head, record.chunk);
+    case record_kind::point:
+      return append_point(out, record.head, record.point);
+    case record_kind::digest:
+      return append_digest(out, record.head, record.digest);
+  }
 }
 
 }  // namespace ratchet::replicate

@@ -22,7 +22,7 @@ inline constexpr std::size_t k_step_bytes = std::size_t{1} << 30U;
 inline constexpr std::size_t k_name_bytes = 255;
 
 /// The numbers are part of the format, of this version and of all later ones.
-enum class record_kind : std::uint8_t { fence = 1, step = 2 };
+enum class record_kind : std::uint8_t { fence = 1, step = 2, point = 3, digest = 4 };
 
 /// What each record begins with. Later versions keep it as it is, so that an older reader can still tell
 /// whether a record that it cannot read would count.
@@ -55,11 +55,32 @@ struct chunk_body {
   friend bool operator==(const chunk_body&, const chunk_body&) = default;
 };
 
-/// One record; of the two bodies that of its kind is filled.
+/// Each replica is to compute a digest of a piece of its state, as of the steps before this record. The
+/// pieces follow one another, so that all of the state has its turn.
+struct point_body {
+  std::uint64_t number{0};  ///< drawn at random
+  std::uint64_t most{0};    ///< the piece ends behind so many bytes of rows, or where the rows end
+  std::uint8_t part{0};     ///< where it begins: in which part of the state,
+  std::string_view key;     ///< and at which key of it
+  friend bool operator==(const point_body&, const point_body&) = default;
+};
+
+/// What the writer computed of its own state at a point.
+struct digest_body {
+  std::uint64_t point{0};  ///< the number of that point
+  std::uint64_t step{0};   ///< the last step before it
+  hash128 hash;
+  std::uint64_t bytes{0};  ///< of the rows in it
+  friend bool operator==(const digest_body&, const digest_body&) = default;
+};
+
+/// One record; of the bodies that of its kind is filled.
 struct log_record {
   record_head head;
   fence_body fence;
   chunk_body chunk;
+  point_body point;
+  digest_body digest;
   friend bool operator==(const log_record&, const log_record&) = default;
 };
 
@@ -69,15 +90,16 @@ enum class record_fault : std::uint8_t {
   not_a_record,      ///< does not begin as one
   head_cut_off,      ///< ends inside of the head
   newer_version,     ///< written by a later version of Ratchet
-  unknown_kind,      ///< neither a fence nor a step
+  unknown_kind,      ///< of none of the kinds
   unknown_flags,     ///< flags that its kind does not have
   no_epoch,          ///< the epoch {0, 0}, which nobody has
   cut_off,           ///< ends inside of what its kind has
   long_name,         ///< a name above k_name_bytes
-  left_over,         ///< a fence has bytes behind its end
+  left_over,         ///< there are bytes behind its end
   step_zero,         ///< steps count from 1
   confirmed_itself,  ///< says that it was confirmed before it was written
   long_chunk,        ///< above k_chunk_bytes
+  long_key,          ///< a point begins at a key above k_chunk_bytes
 };
 /// A word for people, as `cut_off`.
 [[nodiscard]] const char* name_of(record_fault) noexcept;
@@ -94,5 +116,11 @@ enum class record_fault : std::uint8_t {
 void append_fence(std::string& out, const record_head&, const fence_body&);
 /// Appends the bytes of a part of a step. Its rows must not be above k_chunk_bytes.
 void append_chunk(std::string& out, const record_head&, const chunk_body&);
+/// Appends the bytes of a point. Its key must not be above k_chunk_bytes.
+void append_point(std::string& out, const record_head&, const point_body&);
+/// Appends the bytes of a digest.
+void append_digest(std::string& out, const record_head&, const digest_body&);
+/// Appends the bytes of a record of any kind, under the terms of its kind.
+void append_record(std::string& out, const log_record&);
 
 }  // namespace ratchet::replicate

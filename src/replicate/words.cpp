@@ -47,6 +47,8 @@ const char* name_of(record_fault fault) noexcept {
       return "confirmed_itself";
     case record_fault::long_chunk:
       return "long_chunk";
+    case record_fault::long_key:
+      return "long_key";
   }
   return "?";
 }
@@ -61,6 +63,10 @@ const char* name_of(fate f) noexcept {
       return "chunk";
     case fate::step:
       return "step";
+    case fate::point:
+      return "point";
+    case fate::digest:
+      return "digest";
     case fate::again:
       return "again";
     case fate::zombie:
@@ -101,6 +107,8 @@ const char* name_of(refusal why) noexcept {
       return "newer_layout";
     case refusal::steps_lost:
       return "steps_lost";
+    case refusal::other_begin:
+      return "other_begin";
     case refusal::steps_missing:
       return "steps_missing";
     case refusal::other_chain:
@@ -134,6 +142,8 @@ const char* words_of(refusal why) noexcept {
       return "the owner writes a later layout of the state; update this instance";
     case refusal::steps_lost:
       return "the log lost steps that this instance has";
+    case refusal::other_begin:
+      return "another copy of this state has begun the log, at another step";
     case refusal::steps_missing:
       return "the log lost steps that its owner had confirmed";
     case refusal::other_chain:

@@ -2,6 +2,8 @@
 #include "store/rocks_open.hpp"
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,6 +35,11 @@ reported<bool> make_directory(const store_options& options) {
   return true;
 }
 
+/// It has steps, and no log has them: a log is to go on from them.
+bool begins_log(const store_options& options, const inspected& found) {
+  return options.replicated && !found.catalog.position && !found.catalog.is_restoring && found.step > 0;
+}
+
 /// A directory goes on as what it was: a replica, or a store of its own.
 reported<void> check_replica(const store_options& options, const inspected& found) {
   RATCHET_ASSERT(!options.replicated || options.adopts_at_once);
@@ -52,14 +59,41 @@ reported<void> check_replica(const store_options& options, const inspected& foun
                    "add `replicate` as it was, or name another directory as state.path",
                    {}};
   }
-  if (!position && !found.catalog.is_restoring && options.replicated && found.step > 0) {
+  if (begins_log(options, found) && found.catalog.copy) {
     return problem{make_error_code(errc::state_foreign),
-                   "the state directory " + options.path.string() + " holds " + std::to_string(found.step) +
-                       " steps that no replicated log has; no file was changed",
-                   "name an empty directory as state.path",
+                   "the state directory " + options.path.string() +
+                       " is a checkpoint that was never started; no replicated log can begin with it, and no "
+                       "file was changed",
+                   "start it once without `replicate`, or name an empty directory as state.path",
                    {}};
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// An empty directory numbers the streams in the order of the config. It could not read rows that have other
+/// numbers.
+std::optional<problem> refusal_of_numbers(const store_options& options, const catalog& known) {
+  std::map<stream_id, std::string> by_number;
+  for (const auto& [name, record] : known.streams) by_number[record.id] = name;
+  bool is_in_order = true;
+  std::uint32_t next = 0;
+  for (const stream_meaning& s : options.streams) {
+    const auto at = known.streams.find(s.name);
+    is_in_order = is_in_order && at != known.streams.end() && at->second.id == stream_id{++next};
+  }
+  if (is_in_order && by_number.size() == options.streams.size()) return std::nullopt;
+  const bool is_whole = !by_number.empty() &&
+                        by_number.rbegin()->first == stream_id{static_cast<std::uint32_t>(by_number.size())};
+  std::string names;
+  for (const auto& [number, name] : by_number) names += (names.empty() ? "" : ", ") + name;
+  return problem{make_error_code(errc::state_foreign),
+                 "the state directory " + options.path.string() +
+                     " numbers its streams in another order than the config, so no other instance could read "
+                     "its rows; no file was changed",
+                 is_whole ? "name the streams in this order in the config, on all machines: " + names
+                          : "a stream was removed from it; begin the log with an empty directory and another "
+                            "`kafka.group`",
+                 {}};
 }
 
 /// What a start changes goes past the log: other replicas would not know of it.
@@ -93,6 +127,10 @@ reported<std::unique_ptr<store>> open_inspected(const store_options& options,
                        " where its inspection had found " + std::to_string(found.step),
                    "please report it",
                    {}};
+  }
+  if (begins_log(options, found)) {
+    wanted.known.position = place_before_log(*wanted.known.identity, found.step);
+    wanted.changed = true;
   }
   result<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
   if (wanted.changed && options.adopts_at_once) done = write_adoption(*db, wanted, rejected);
@@ -136,6 +174,9 @@ reported<std::unique_ptr<store>> open_store(const store_options& options, rocksd
   if (found.is_new) directory.note_new_store();
   RATCHET_TRY(adoption wanted, adopt(options, found));
   RATCHET_TRY(check_adoption(options, found, wanted));
+  if (begins_log(options, found)) {
+    if (auto refused = refusal_of_numbers(options, wanted.known)) return std::move(*refused);
+  }
   RATCHET_TRY(rejected_index rejected, rehearse_reads(options, found));
   found.db.reset();
   RATCHET_TRY(close_to_others(options.path));  // not before it is known to be ours: it may be anybody's home

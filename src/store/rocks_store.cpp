@@ -52,7 +52,8 @@ class rocks_store final : public store, public replica {
         local_step_{of.step},
         last_step_{is_replica_ ? position_step() : of.step},
         confirmed_step_{position_step()},
-        sync_{*db_, std::move(of.synced), std::move(of.floors), of.step, durable()},
+        floors_{std::move(of.floors)},
+        sync_{*db_, std::move(of.synced), floors_, of.step, durable()},
         writes_{*db_, sync_, options.writes},
         rows_{*db_, is_replica_ ? &pending_ : nullptr},
         lookup_{rows_, writes_, memory_},
@@ -266,9 +267,9 @@ class rocks_store final : public store, public replica {
     return refused;
   }
 
-  [[nodiscard]] result<std::unique_ptr<replica_copy>> copy() override {
+  [[nodiscard]] result<std::unique_ptr<replica_copy>> copy(const row_place& from) override {
     RATCHET_TRY(wait_for_write());
-    return copy_of(*db_);
+    return copy_of(*db_, floors_, from);
   }
 
   [[nodiscard]] bool is_restoring() const override { return is_restoring_; }
@@ -470,8 +471,9 @@ class rocks_store final : public store, public replica {
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
   std::atomic<std::uint64_t> confirmed_step_;  ///< of a replica
-  sync_thread sync_;                           ///< stops before the database closes,
-  write_thread writes_;                        ///< and this one before the syncs
+  std::shared_ptr<durable_floors> floors_;
+  sync_thread sync_;     ///< stops before the database closes,
+  write_thread writes_;  ///< and this one before the syncs
   row_reader rows_;
   row_lookup lookup_;
   expired_rows forgotten_;

@@ -47,11 +47,7 @@ void check_codec(const std::string& bytes) {
   log_record record;
   if (decode_record(copy.view(), record) != record_fault::none) return;
   std::string again;
-  if (record.head.kind == record_kind::fence) {
-    append_fence(again, record.head, record.fence);
-  } else {
-    append_chunk(again, record.head, record.chunk);
-  }
+  append_record(again, record);
   RATCHET_FUZZ_CHECK(again == bytes);
 }
 

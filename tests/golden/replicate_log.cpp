@@ -67,6 +67,23 @@ TEST(a_replicated_log, has_parts_of_steps_of_these_bytes) {
                             k_hash_hex + "726f7773");
 }
 
+TEST(a_replicated_log, has_points_and_digests_of_these_bytes) {
+  std::string bytes;
+  append_point(bytes, head(record_kind::point, false), {259, 260, 6, "key"});
+  EXPECT_EQ(hex(bytes), head_hex("0300") +
+                            "0000000000000103"
+                            "0000000000000104"
+                            "06"
+                            "00000003"
+                            "6b6579");
+  bytes.clear();
+  append_digest(bytes, head(record_kind::digest, false), {259, 258, k_hash, 261});
+  EXPECT_EQ(hex(bytes), head_hex("0400") +
+                            "0000000000000103"
+                            "0000000000000102" +
+                            k_hash_hex + "0000000000000105");
+}
+
 TEST(a_replicated_log, has_rows_of_these_bytes) {
   row_buffer rows;
   rows.put(1, "key", "value");
@@ -142,6 +159,15 @@ std::string make_log() {
   rows.clear();
   rows.erase_range(5, "a", "b");
   step(3, 71, 4, rows.bytes(), 1);
+  std::string note;
+  append_point(note, by(3, 71, record_kind::point, false), {1, 1'000, 2, "order"});
+  log.add(note);
+  note.clear();
+  append_digest(note, by(3, 71, record_kind::digest, false), {1, 4, k_hash, 640});
+  log.add(note);
+  note.clear();
+  append_point(note, by(2, 82, record_kind::point, false), {2, UINT64_MAX, 0, ""});
+  log.add(note);
   fence(4, 93, 9, "three");
   return log.bytes();
 }

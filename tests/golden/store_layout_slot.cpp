@@ -63,6 +63,10 @@ TEST(values_on_disk, hold_no_position_that_cannot_be) {
   at = position();
   at.epoch = {};
   EXPECT_FALSE(decode_slot(encode_slot(at))) << "of nobody";
+  at = replicate::position_before_log({1, 2}, 0, 7, {3, 4});
+  EXPECT_EQ(decode_slot(encode_slot(at)).value(), at) << "before a log";
+  at.offset = 0;
+  EXPECT_FALSE(decode_slot(encode_slot(at))) << "in a log, and before it";
   at = position();
   at.offset = -1;
   EXPECT_FALSE(decode_slot(encode_slot(at))) << "nowhere";

@@ -125,11 +125,26 @@ class reader {
     const bool above = kind == 1 && its > highest_;
     if (version > 1) return its_turn || above ? "!newer_version" : "unreadable";
     const bool no_flag_beside = flags == 0 || (flags == 1 && kind == 2);
-    if (!no_flag_beside || kind < 1 || kind > 2 || its == epoch{}) {
+    if (!no_flag_beside || kind < 1 || kind > 4 || its == epoch{}) {
       return its_turn ? "!damaged" : "unreadable";
     }
     if (kind == 1) return judge_fence(in, lineage, its, writer, layout, its_turn);
+    if (kind > 2) return judge_note(in, kind, its, writer, its_turn);
     return judge_step(in, offset, flags == 1, its, writer, layout, its_turn);
+  }
+
+  std::string judge_note(cutter in, std::uint64_t kind, epoch its, std::uint64_t writer, bool its_turn) {
+    if (kind == 3) {
+      in.text(8 + 8 + 1);
+      if (in.text(in.number(4)).size() > with_.longest_chunk) in.short_of = true;
+    } else {
+      in.text(8 + 8 + 16 + 8);
+    }
+    if (in.short_of || !in.left.empty()) return its_turn ? "!damaged" : "unreadable";
+    if (its < highest_) return "zombie";
+    if (its > highest_) return "!fence_missing";
+    if (writer != writer_) return "rival";
+    return kind == 3 ? "point" : "digest";
   }
 
   std::string judge_fence(cutter in, const std::string& lineage, epoch its, std::uint64_t writer,

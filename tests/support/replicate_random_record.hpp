@@ -34,7 +34,9 @@ inline std::string make_record(fuzz::fuzz_input& in, const log_position& at, std
   by.writer = (who & 0x40U) != 0 ? at.writer : who >> 3U & 1U;
   by.lineage = k_lineages[(who & 0x30U) == 0x30 ? 1 : 0];
   std::string record;
-  if ((what & 3U) == 3) {
+  if ((what & 0x83U) == 0x82) {
+    record = (what & 4U) != 0 ? by.point(at.step, what >> 3U & 7U, "key") : by.digest(at.step, at.step);
+  } else if ((what & 3U) == 3) {
     record = by.fence(at.step - std::min<std::uint64_t>(at.step, 1) + (what >> 2U & 3U) % 3,
                       k_meanings[(what & 0xE0U) == 0xE0 ? 1 : 0]);
   } else {

@@ -32,6 +32,17 @@ struct author {
     append_fence(out, head(record_kind::fence, false), {known, meaning, "one", "one:9187"});
     return out;
   }
+  [[nodiscard]] std::string point(std::uint64_t number, std::uint8_t part = 0,
+                                  std::string_view key = {}) const {
+    std::string out;
+    append_point(out, head(record_kind::point, false), {number, 1'000, part, key});
+    return out;
+  }
+  [[nodiscard]] std::string digest(std::uint64_t point, std::uint64_t step) const {
+    std::string out;
+    append_digest(out, head(record_kind::digest, false), {point, step, {8, 9}, 77});
+    return out;
+  }
   /// A part of a step that is not its last.
   [[nodiscard]] std::string part(std::uint64_t step, std::uint16_t number, std::string_view rows,
                                  std::uint64_t confirmed = 0) const {

@@ -17,36 +17,50 @@ std::uint64_t milliseconds_of(timestamp t) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(t.time_since_epoch().count(), 0));
 }
 
+[[nodiscard]] bool drops_id(const floor_map& floors, std::string_view key, std::string_view value) {
+  const auto parsed = layout::parse_opaque_id_key(key);
+  const auto filed = layout::filed_time_of(value);
+  if (!parsed || !filed) return false;
+  const auto floor = floors.find(static_cast<std::uint32_t>(parsed.assume_value().stream));
+  return floor != floors.end() && filed.assume_value() < floor->second;
+}
+
+[[nodiscard]] bool drops_run(const floor_map& floors, std::string_view key) {
+  const auto parsed = layout::parse_id_run_key(key);
+  if (!parsed) return false;  // or the step row
+  const auto floor = floors.find(static_cast<std::uint32_t>(parsed.assume_value().stream));
+  return floor != floors.end() && parsed.assume_value().span.end() <= milliseconds_of(floor->second);
+}
+
 class id_filter final : public rocksdb::CompactionFilter {
  public:
   explicit id_filter(std::shared_ptr<const floor_map> floors) : floors_{std::move(floors)} {}
 
   bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice& value, std::string*,
               bool*) const override {
-    return layout::is_opaque_id_key(key.ToStringView()) ? drops_id(key, value) : drops_run(key);
+    return is_below_floor(*floors_, key.ToStringView(), value.ToStringView());
   }
   const char* Name() const override { return "ratchet.id_filter"; }
 
  private:
-  // What cannot be decoded stays: damage is not for a filter to hide.
-  [[nodiscard]] bool drops_id(const rocksdb::Slice& key, const rocksdb::Slice& value) const {
-    const auto parsed = layout::parse_opaque_id_key(key.ToStringView());
-    const auto filed = layout::filed_time_of(value.ToStringView());
-    if (!parsed || !filed) return false;
-    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
-    return floor != floors_->end() && filed.assume_value() < floor->second;
-  }
-  [[nodiscard]] bool drops_run(const rocksdb::Slice& key) const {
-    const auto parsed = layout::parse_id_run_key(key.ToStringView());
-    if (!parsed) return false;  // or the step row
-    const auto floor = floors_->find(static_cast<std::uint32_t>(parsed.assume_value().stream));
-    return floor != floors_->end() && parsed.assume_value().span.end() <= milliseconds_of(floor->second);
-  }
-
   std::shared_ptr<const floor_map> floors_;
 };
 
 }  // namespace
+
+bool is_below_floor(const floor_map& floors, std::string_view key, std::string_view value) {
+  return layout::is_opaque_id_key(key) ? drops_id(floors, key, value) : drops_run(floors, key);
+}
+
+void durable_floors::hold() {
+  const std::scoped_lock lock{mutex_};
+  if (holders_++ == 0) held_ = floors_;
+}
+
+void durable_floors::release() {
+  const std::scoped_lock lock{mutex_};
+  if (--holders_ == 0) held_.reset();
+}
 
 void durable_floors::raise(stream_id stream, timestamp floor) {
   const std::scoped_lock lock{mutex_};
@@ -60,7 +74,7 @@ void durable_floors::raise(stream_id stream, timestamp floor) {
 
 std::shared_ptr<const floor_map> durable_floors::read() const {
   const std::scoped_lock lock{mutex_};
-  return floors_;
+  return holders_ == 0 ? floors_ : held_;
 }
 
 std::unique_ptr<rocksdb::CompactionFilter> id_filter_factory::CreateCompactionFilter(

@@ -13,7 +13,7 @@
 namespace ratchet::layout {
 
 [[nodiscard]] std::string slot_key(slot);
-/// The position behind a step, at the last of its records. Such a position is never at a fence.
+/// The position behind a step, at the last of its records, or before a log. It is never at a fence.
 [[nodiscard]] std::string encode_slot(const replicate::log_position&);
 /// The key of the mark that a whole copy is being read into the store. Its value is encode_presence().
 [[nodiscard]] std::string restore_key();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/reducers.hpp"
@@ -14,6 +15,7 @@
 #include "ports/foreign_group.hpp"
 #include "store/engine/rocksdb_error.hpp"
 #include "store/layout/meaning.hpp"
+#include "store/layout/slot_row.hpp"
 #include "store/layout/tables.hpp"
 #include "store/open/holdings.hpp"
 #include "store/open/left_behind.hpp"
@@ -219,10 +221,28 @@ result<void> put_adoption(rocksdb::WriteBatch& batch, const database& db, const 
   for (const auto& [name, record] : wanted.known.streams) {
     batch.Put(family, layout::stream_key(name), layout::encode_stream(record)).PermitUncheckedError();
   }
+  if (const auto& at = wanted.known.position; at && at->is_before_log())
+    batch.Put(family, layout::slot_key(k_instance_slot), layout::encode_slot(*at)).PermitUncheckedError();
   for (const restarted_stream& r : wanted.restarted) {
     RATCHET_TRY(start_over(batch, db, rejected, wanted.known.streams.at(r.stream).id));
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+replicate::log_position place_before_log(const layout::identity& identity, std::uint64_t step) {
+  const auto bits_of = [](std::string_view uuid) {
+    std::uint64_t halves[2]{};
+    std::size_t digits = 0;
+    for (const char c : uuid) {
+      if (c == '-') continue;
+      const auto digit = static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+      halves[digits / 16 % 2] = halves[digits / 16 % 2] << 4U | digit;
+      ++digits;
+    }
+    return hash128{halves[0], halves[1]};
+  };
+  return replicate::position_before_log(bits_of(identity.uuid), static_cast<std::uint32_t>(k_instance_slot),
+                                        step, bits_of(draw_uuid()));
 }
 
 result<void> write_adoption(const database& db, const adoption& wanted, rejected_index& rejected) {

@@ -26,6 +26,10 @@ struct adoption {
 /// state_damaged; of RocksDB.
 [[nodiscard]] reported<adoption> adopt(const store_options&, const inspected&);
 
+/// Where a log begins that goes on from a directory. Its history has the directory's uuid: to the consumer
+/// group it is the same store.
+[[nodiscard]] replicate::log_position place_before_log(const layout::identity&, std::uint64_t step);
+
 /// Puts everything that a start changes into the batch. Errors: state_damaged; of RocksDB.
 [[nodiscard]] result<void> put_adoption(rocksdb::WriteBatch&, const database&, const adoption&,
                                         rejected_index&);

@@ -64,6 +64,9 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   all.play_some();
   for (std::thread& each : threads) each.join();
   ASSERT_TRUE(all.failures.empty()) << all.failures.front();
+  if (all.count >= k_histories) {
+    EXPECT_GT(all.all.did.compared, all.count) << "followers compare their digests";
+  }
   std::cout << all.count << " histories from seed " << all.first << ": " << to_text(all.all);
 }
 

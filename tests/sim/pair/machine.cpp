@@ -58,7 +58,7 @@ struct folding {
   c.state.path = directory;
   c.memory_limit = std::uint64_t{32} << 20U;
   c.step_records = 4;
-  c.replicate = replicate_config{k_log_topic, name, {}, "lz4", {}};
+  c.replicate = replicate_config{k_log_topic, name, {}, "lz4", {}, {}};
   stream_config& s = c.streams.emplace_back();
   s.name = k_stream;
   s.topics = {k_input_topic};
@@ -81,6 +81,7 @@ void doings::add(const doings& more) {
   killed += more.killed;
   stopped += more.stopped;
   handed_over += more.handed_over;
+  compared += more.compared;
 }
 
 machine::machine(cluster& of, setting& in, judge& j, std::string name, bool bases)
@@ -96,6 +97,7 @@ machine::machine(cluster& of, setting& in, judge& j, std::string name, bool base
   streams_ = std::move(*made);
   in_.paths.push_back(files_.path());
   if (bases) settings_.replicate->base.at_least = 1;
+  settings_.replicate->digest = {std::chrono::seconds{2}, 400};  // small pieces, so that all are met
   tasks_ = make_tasks(streams_);
   if (in_.lines != nullptr)
     lines_ = std::make_shared<spdlog::logger>("sim", std::make_shared<trace_sink>(in_, name_));
@@ -204,7 +206,7 @@ void machine::open() {
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
-                                     "log", lines_, std::launch::deferred},
+                                     settings_.replicate->digest, "log", lines_, std::launch::deferred},
       rules);
 }
 
@@ -319,8 +321,12 @@ void machine::close(bool is_killed) {
   std::error_code none_yet;
   if (is_killed) fs::copy(settings_.state.path, aside, fs::copy_options::recursive, none_yet);
   try {
-    if (store_ != nullptr && broken_.empty())
+    if (store_ != nullptr && broken_.empty()) {
       judge_.on_rest(name_, *replica_, store_support::rows_of(*rocks_));
+      did_.compared += store_->compared().same;
+      if (const auto at = store_->compared().first_difference)
+        throw broken(name_ + " has another digest than the owner at step " + std::to_string(*at));
+    }
   } catch (const std::exception& what) {
     broken_ = what.what();
   }

@@ -32,6 +32,7 @@ struct doings {
   std::uint64_t killed{0};
   std::uint64_t stopped{0};
   std::uint64_t handed_over{0};
+  std::uint64_t compared{0};  ///< digests that were the owner's
   void add(const doings&);
 };
 

@@ -84,7 +84,9 @@ class judged_replica final : public replica {
   }
   [[nodiscard]] result<void> drop_pending() override { return under_.drop_pending(); }
   [[nodiscard]] result<void> reload() override { return under_.reload(); }
-  [[nodiscard]] result<std::unique_ptr<replica_copy>> copy() override { return under_.copy(); }
+  [[nodiscard]] result<std::unique_ptr<replica_copy>> copy(const row_place& from) override {
+    return under_.copy(from);
+  }
   [[nodiscard]] bool is_restoring() const override { return under_.is_restoring(); }
   [[nodiscard]] result<void> begin_restore() override {
     calls_.call();

@@ -124,9 +124,15 @@ class pair_source final : public source {
                                               std::chrono::milliseconds) override {
     return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(offset))}};
   }
-  result<void> join(std::span<const std::string>) override {
+  result<void> join(std::span<const std::string> topics) override {
     if (is_refused_) return success();
     has_joined_ = true;
+    if (topics.front() != k_log_topic) {  // without a log: it reads the input by itself
+      of_.owner = this;
+      ++of_.generation;
+      notices_.push_back(notice::assigned{{k_input}});
+      return success();
+    }
     if (of_.owner == nullptr) {
       give();
     } else {
@@ -206,6 +212,7 @@ class instance {
 
   std::function<void(config&)> change;  ///< of its config
   const clock_port* clock{nullptr};     ///< none: the system's
+  resume_option resume{resume_option::none};
 
   /// Runs it until `on_poll` sets the stop, or kills it.
   std::optional<problem> run(const std::function<void(pair_source&, std::atomic<bool>&)>& on_poll,
@@ -213,6 +220,7 @@ class instance {
     std::atomic<bool> stop{false};
     engine_options options;
     options.replicates = true;
+    options.resume = resume;
     options.clock = clock;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {
       ++clients_;
@@ -249,6 +257,7 @@ class instance {
   [[nodiscard]] std::uint64_t step() const { return step_; }
   /// How many it has made.
   [[nodiscard]] int clients() const { return clients_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return files_.path(); }
   [[nodiscard]] config settings() const {
     config c;
     c.state.path = files_.path() / "state";
@@ -257,7 +266,7 @@ class instance {
     c.streams = {stream_named("payments", k_input.topic)};
     c.memory_limit = std::uint64_t{64} << 20;
     c.step_records = 3;
-    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4", {}};
+    c.replicate = replicate_config{k_log_topic, name_, {}, "lz4", {}, {}};
     if (change) change(c);
     return c;
   }

@@ -112,6 +112,8 @@ inline std::string dump_of(const config& c) {
     out.add("advertise", c.replicate->advertise).add("compression", c.replicate->compression);
     const base_config& base = c.replicate->base;
     out.add("base.at_least", base.at_least).add("base.every", base.every).add("base.rate", base.rate);
+    const digest_config& digest = c.replicate->digest;
+    out.add("digest.every", digest.every).add("digest.bytes", digest.bytes);
   }
   if (c.http) out.add("host", c.http->host).add("port", c.http->port);
   for (const stream_config& s : c.streams) dump_to(out, s);

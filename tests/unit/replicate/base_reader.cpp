@@ -82,6 +82,18 @@ class a_reader_of_bases : public ::testing::Test {
   std::string rows_;
 };
 
+TEST_F(a_reader_of_bases, takes_one_from_before_the_log_where_the_log_has_all_of_its_records) {
+  base_content of = base_content_at(9);
+  of.at = position_before_log(k_lineage, 3, 9, {5, 6});
+  const auto records = base_of(1, of, rows_of_base(), 100);
+  EXPECT_EQ(take_all(records), "complete");
+  EXPECT_EQ(reader_.content().at, of.at);
+  auto with = base_options();
+  with.log_first = 1;
+  reader_ = base_reader{with};
+  EXPECT_EQ(take_all(records), "passed") << "the log was cut: nothing leads on from there";
+}
+
 TEST_F(a_reader_of_bases, gives_whole_rows_wherever_they_are_cut) {
   for (std::size_t piece = 1; piece < 40; ++piece) {
     base_reader reader{base_options()};

@@ -118,6 +118,67 @@ TEST_F(a_reader, joins_the_parts_of_a_step) {
   EXPECT_EQ(reader_.rows(), "") << "it is not to be applied twice";
 }
 
+TEST_F(a_reader, tells_of_points_and_digests_of_the_writer_that_counts_alone) {
+  begin(2);
+  const log_position before = reader_.position();
+  EXPECT_EQ(take(k_first.point(1)), "point");
+  EXPECT_EQ(take(k_first.digest(1, 2)), "digest");
+  EXPECT_EQ(take(author{{1, 0}, 9}.point(2)), "rival");
+  EXPECT_EQ(reader_.position(), before) << "nothing is changed by them";
+  EXPECT_EQ(take(step_record(k_first, 3)), "step");
+  EXPECT_EQ(take(k_second.fence(2)), "fence");
+  EXPECT_EQ(take(k_first.point(3)), "zombie");
+  EXPECT_EQ(take(k_first.digest(3, 3)), "zombie");
+  EXPECT_EQ(take(k_second.point(4)), "point");
+  EXPECT_EQ(reader_.count_of(fate::point), 2U);
+}
+
+class a_reader_before_the_log : public a_reader {
+ protected:
+  a_reader_before_the_log() {
+    before_ = position_before_log(k_lineage, k_slot, 9, {5, 6});
+    reader_ = log_reader{options(), before_};
+  }
+  log_position before_;
+};
+
+TEST_F(a_reader_before_the_log, goes_on_from_the_steps_that_it_has) {
+  EXPECT_TRUE(before_.is_before_log());
+  EXPECT_EQ(reader_.next_offset(), 0);
+  EXPECT_EQ(take(k_first.fence(9)), "fence");
+  EXPECT_FALSE(reader_.position().is_before_log());
+  const hash128 chain = next_chain(before_.chain, rows_of(10));
+  EXPECT_EQ(take(k_first.last(10, 0, rows_of(10), chain)), "step");
+  EXPECT_EQ(step(), 10U);
+}
+
+TEST_F(a_reader_before_the_log, refuses_a_log_that_another_copy_has_begun) {
+  expect_refused(k_first.fence(8), refusal::other_begin);
+  reader_ = log_reader{options(), before_};
+  expect_refused(k_first.fence(10), refusal::other_begin);
+  reader_ = log_reader{options(), before_};
+  EXPECT_EQ(take(k_first.fence(9)), "fence") << "at the same step, with other steps before it";
+  const hash128 chain = next_chain(position_before_log(k_lineage, k_slot, 9, {5, 7}).chain, rows_of(10));
+  expect_refused(k_first.last(10, 0, rows_of(10), chain), refusal::other_chain);
+}
+
+TEST_F(a_reader_before_the_log, refuses_a_log_of_another_history) {
+  EXPECT_EQ(take("of a stranger"), "unreadable");
+  author other = k_first;
+  other.lineage = k_other_lineage;
+  EXPECT_EQ(take(other.part(1, 0, "rows")), "foreign") << "nobody's who counts";
+  expect_refused(other.fence(), refusal::other_lineage);
+}
+
+TEST_F(a_reader, refuses_a_log_that_goes_on_from_a_state_which_it_does_not_have) {
+  expect_refused(k_first.fence(9), refusal::steps_missing);
+}
+
+TEST_F(a_reader, refuses_a_point_that_no_fence_has_begun) {
+  begin(2);
+  expect_refused(k_second.point(1), refusal::fence_missing);
+}
+
 TEST_F(a_reader, drops_the_parts_of_a_step_at_the_next_fence) {
   begin(0);
   const std::string rows = rows_of(1);

@@ -40,6 +40,23 @@ TEST(a_part_of_a_step, comes_back_as_it_was_written) {
   EXPECT_EQ(decoded(last).chunk, (chunk_body{18, 4, 17, {1, 2}, ""}));
 }
 
+TEST(a_point, comes_back_as_it_was_written) {
+  const author by{{5, 2}, 99};
+  const std::string bytes = by.point(18, 6, "key");
+  const log_record record = decoded(bytes);
+  EXPECT_EQ(record.head, by.head(record_kind::point, false));
+  EXPECT_EQ(record.point, (point_body{18, 1'000, 6, "key"}));
+  decoded(by.point(18, 6, std::string(k_chunk_bytes, 'k')));
+}
+
+TEST(a_digest, comes_back_as_it_was_written) {
+  const author by{{5, 2}, 99};
+  const std::string bytes = by.digest(18, 3);
+  const log_record record = decoded(bytes);
+  EXPECT_EQ(record.head, by.head(record_kind::digest, false));
+  EXPECT_EQ(record.digest, (digest_body{18, 3, {8, 9}, 77}));
+}
+
 TEST(a_fence, cuts_names_that_are_too_long_for_it) {
   std::string bytes;
   const std::string longest(k_name_bytes, 'x');
@@ -52,6 +69,8 @@ TEST(bytes_that_are_no_record, are_refused_by_name) {
   const std::string fence = author{}.fence();
   const std::string part = author{}.part(1, 0, "rows");
   const std::string last = author{}.last(1, 0, "rows", {1, 2});
+  const std::string point = author{}.point(1, 0, "key");
+  const std::string digest = author{}.digest(1, 1);
   const auto with = [](std::string bytes, std::size_t at, char value) {
     bytes.at(at) = value;
     return bytes;
@@ -74,7 +93,14 @@ TEST(bytes_that_are_no_record, are_refused_by_name) {
       {"a newer one of another kind", with(with(part, 1, 2), 2, 9), record_fault::newer_version},
       {"a newer one that is a head alone", with(fence, 1, 2).substr(0, 40), record_fault::newer_version},
       {"kind 0", with(fence, 2, 0), record_fault::unknown_kind},
-      {"kind 3", with(part, 2, 3), record_fault::unknown_kind},
+      {"kind 5", with(part, 2, 5), record_fault::unknown_kind},
+      {"a point that is the last", with(point, 3, 1), record_fault::unknown_flags},
+      {"a point without its end", point.substr(0, point.size() - 1), record_fault::cut_off},
+      {"a point with more behind it", point + "x", record_fault::left_over},
+      {"a point at a key that is too long", with(point, 58, 8) + std::string(0x80000, 'x'),
+       record_fault::long_key},
+      {"a digest without its end", digest.substr(0, digest.size() - 1), record_fault::cut_off},
+      {"a digest with more behind it", digest + "x", record_fault::left_over},
       {"a fence that is the last", with(fence, 3, 1), record_fault::unknown_flags},
       {"flag 2", with(part, 3, 2), record_fault::unknown_flags},
       {"flags 1 and 2", with(last, 3, 3), record_fault::unknown_flags},
@@ -113,16 +139,18 @@ TEST(the_head, is_read_of_what_cannot_be_read_otherwise) {
   EXPECT_EQ(record.head, by.head(record_kind::step, false));
   for (const auto fault : {record_fault::not_a_record, record_fault::head_cut_off})
     EXPECT_FALSE(has_head(fault));
-  for (const auto fault : {record_fault::none, record_fault::newer_version, record_fault::unknown_kind,
-                           record_fault::unknown_flags, record_fault::no_epoch, record_fault::cut_off,
-                           record_fault::long_name, record_fault::left_over, record_fault::step_zero,
-                           record_fault::confirmed_itself, record_fault::long_chunk}) {
+  for (const auto fault :
+       {record_fault::none, record_fault::newer_version, record_fault::unknown_kind,
+        record_fault::unknown_flags, record_fault::no_epoch, record_fault::cut_off, record_fault::long_name,
+        record_fault::left_over, record_fault::step_zero, record_fault::confirmed_itself,
+        record_fault::long_chunk, record_fault::long_key}) {
     EXPECT_TRUE(has_head(fault)) << name_of(fault);
   }
 }
 
 TEST(the_beginning_of_a_record, is_no_record) {
-  for (const std::string& whole : {author{}.fence(), author{}.last(1, 0, "", {1, 2})}) {
+  for (const std::string& whole : {author{}.fence(), author{}.last(1, 0, "", {1, 2}),
+                                   author{}.point(1, 0, "key"), author{}.digest(1, 1)}) {
     for (std::size_t size = 0; size < whole.size(); ++size) {
       log_record record;
       const std::vector<char> exactly(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/hex.hpp"
+#include "replicate/chain.hpp"
 #include "replicate/row_buffer.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/layout/slot_row.hpp"
@@ -249,16 +251,70 @@ TEST_F(a_replica, is_opened_as_such_or_not_at_all) {
   EXPECT_EQ(must(verify_store(path())), std::vector<std::string>{});
 }
 
-TEST_F(a_replica, is_no_store_that_has_steps_of_its_own) {
+TEST_F(a_replica, may_have_steps_that_no_log_has_and_a_log_goes_on_from_them) {
+  std::string uuid;
   {
     const auto s = fixture::open();
     EXPECT_EQ(replica_of(*s), nullptr);
     put(*s, "a", 1);
+    put(*s, "a", 2);
+    uuid = s->uuid();
   }
-  const auto refused = open_store(options());
+  replicate::log_position begun;
+  {
+    const auto s = open();
+    ASSERT_TRUE(of(*s).position());
+    begun = *of(*s).position();
+    EXPECT_TRUE(begun.is_before_log());
+    EXPECT_EQ(begun.step, 2U);
+    EXPECT_EQ(s->last_step(), 2U);
+    std::string bits = to_hex(*begun.lineage);
+    for (const std::size_t at : {8U, 13U, 18U, 23U}) bits.insert(at, "-");
+    EXPECT_EQ(bits, uuid) << "to the group it is the same store";
+    EXPECT_EQ(must(of(*s).copy())->position(), begun);
+  }
+  const auto s = open();
+  EXPECT_EQ(of(*s).position(), begun) << "it is drawn once";
+  EXPECT_EQ(last_of(*s, "a"), 2U);
+  put(*s, "a", 3);
+  const auto rows = of(*s).rows_of(3);
+  ASSERT_TRUE(rows);
+  replicate::log_position at = begun;
+  at.epoch = {1, 0};
+  at.writer = 1;
+  at.step = 3;
+  at.chain = replicate::next_chain(begun.chain, *rows);
+  at.offset = 1;
+  const confirmed_rows step{at, *rows, layout::k_schema_version};
+  EXPECT_FALSE(must(of(*s).apply({&step, 1})));
+  EXPECT_EQ(of(*s).position(), at);
+  EXPECT_TRUE(must(verify_store(path())).empty());
+}
+
+TEST_F(a_replica, begins_no_log_with_streams_in_another_order_than_an_empty_ones) {
+  store_options two = fixture::options();
+  two.streams.push_back({"orders", two.streams[0].lines});
+  put(*must(open_store(two)), "a", 1);
+  std::swap(two.streams[0], two.streams[1]);
+  two.replicated = true;
+  const auto refused = open_store(two);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, make_error_code(errc::state_foreign));
-  EXPECT_THAT(refused.error().message, HasSubstr("holds 1 steps that no replicated log has"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("payments, orders"));
+  std::swap(two.streams[0], two.streams[1]);
+  EXPECT_TRUE(open_store(two));
+}
+
+TEST_F(a_replica, begins_no_log_with_a_checkpoint_that_was_never_started) {
+  {
+    const auto s = fixture::open();
+    put(*s, "a", 1);
+    must(s->checkpoint(path().string() + "-copy"));
+  }
+  const auto refused = open_store(options("-copy"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, make_error_code(errc::state_foreign));
+  EXPECT_THAT(refused.error().message, HasSubstr("checkpoint"));
 }
 
 TEST_F(a_replica, with_a_position_that_cannot_be_read_is_damaged) {

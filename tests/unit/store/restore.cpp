@@ -24,6 +24,9 @@ using store_support::must;
 using store_support::replica_log;
 using store_support::rows_of;
 
+/// When the first id of the fixture is, as id_for() has it.
+constexpr timestamp k_first_id{std::chrono::milliseconds{1'700'000'000'000}};
+
 class a_restore : public store_support::replica_fixture {
  protected:
   /// Steps of many aggregates, all confirmed.
@@ -69,6 +72,74 @@ TEST_F(a_restore, gives_the_rows_of_the_copy) {
   fill(*s, 3);
   log_.apply_to(*owner);
   EXPECT_TRUE(rows_of(*s) == rows_of(*owner)) << "it may own the log";
+}
+
+TEST_F(a_restore, has_the_same_copy_on_each_replica_whenever_it_drops_ids) {
+  const auto owner = open();
+  const auto s = open("-2");
+  const auto drop_ids = [](store& of) {
+    database& db = database_of(of);
+    ASSERT_TRUE(db.db().Flush({}, db.handle(family::dedup)).ok());
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db.db().CompactRange(all, db.handle(family::dedup), nullptr, nullptr).ok());
+  };
+  const auto step_at = [&](std::uint64_t number, std::uint64_t floor) {
+    write(*owner, owner->id_of("payments"), {{"a", seq(number), "state"}},
+          [&](step_batch&, stream_change& change) {
+            if (floor > 0) change.after.floor = k_first_id + std::chrono::milliseconds{floor};
+          });
+    log_.confirm(*owner);
+  };
+  constexpr std::uint64_t k_far = std::uint64_t{1} << 36U;
+  for (std::uint64_t n = 1; n < 5; ++n) step_at(n * k_far, 0);
+  step_at(5 * k_far, 2 * k_far);
+  log_.apply_to(*s);
+  must(owner->sync());
+  drop_ids(*owner);
+  ASSERT_FALSE(rows_of(*owner) == rows_of(*s)) << "one of them has dropped ids";
+  const auto all = [](replica_copy& copy) {
+    std::string bytes;
+    for (const std::string& part : parts_of(copy, 100)) bytes += part;
+    return bytes;
+  };
+  auto here = must(of(*owner).copy());
+  const auto there = must(of(*s).copy());
+  const std::string want = all(*must(of(*owner).copy()));
+  EXPECT_EQ(all(*there), want);
+  // The floor goes on while somebody reads a copy.
+  step_at(6 * k_far, 4 * k_far);
+  must(owner->sync());
+  drop_ids(*owner);
+  EXPECT_EQ(all(*here), want) << "ids that are in a copy stay";
+  here.reset();
+  const std::size_t before = rows_of(*owner).size();
+  drop_ids(*owner);
+  EXPECT_LT(rows_of(*owner).size(), before) << "and go behind it";
+}
+
+TEST_F(a_restore, reads_a_copy_from_any_place_on) {
+  const auto owner = open();
+  fill(*owner, 20);
+  const auto whole = must(of(*owner).copy());
+  std::string all;
+  std::vector<std::pair<row_place, std::size_t>> places;
+  while (const auto at = whole->place()) {
+    places.emplace_back(*at, all.size());
+    replicate::row_buffer one;
+    must(whole->next(1, one));
+    EXPECT_EQ(one.count(), 1U);
+    all += one.bytes();
+  }
+  ASSERT_GT(places.size(), 20U);
+  for (const auto& [at, begin] : places) {
+    const auto rest = must(of(*owner).copy(at));
+    EXPECT_EQ(rest->place(), at);
+    std::string found;
+    for (const std::string& part : parts_of(*rest, 1'000)) found += part;
+    EXPECT_EQ(found, all.substr(begin));
+  }
+  EXPECT_FALSE(must(of(*owner).copy({200, ""}))->place()) << "a part that this version does not have";
 }
 
 TEST_F(a_restore, has_no_copy_before_the_first_step) {
