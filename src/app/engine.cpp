@@ -53,6 +53,7 @@ engine::engine(config c, stream_list streams, engine_options options)
       meter_{*options_.clock},
       pages_{status_, meter_},
       handover_{desk_, *options_.clock, options_.log, config_.kafka.group},
+      names_{config_.replicate ? config_.replicate->instance : std::string{}},
       checkpoints_{config_.state.path, inbox_.tasks, *options_.clock, options_.log} {}
 
 engine::~engine() {
@@ -220,7 +221,7 @@ reported<std::unique_ptr<publisher>> engine::make_outlet() const {
                               }});
 }
 
-reported<std::unique_ptr<source>> engine::make_source() const {
+reported<std::unique_ptr<source>> engine::make_source() {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {

@@ -14,6 +14,7 @@
 
 #include "consumer/consumer_session.hpp"
 #include "consumer/lead_handover.hpp"
+#include "consumer/member_name.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/session_loop.hpp"
 #include "consumer/standby.hpp"
@@ -157,7 +158,7 @@ class engine {
   /// What takes the outbox's messages to Kafka; null where there is nothing to send.
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   /// The client of one session, or what stands for it where nothing is read.
-  [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
+  [[nodiscard]] reported<std::unique_ptr<source>> make_source();
   /// Whoever takes in that this instance leaves the group answers now. Waits for less than half a second.
   [[nodiscard]] bool coordinator_answers(source&) const;
   /// run() but for what it leaves to be asked.
@@ -172,7 +173,7 @@ class engine {
 
   // Where the config has `replicate`.
   [[nodiscard]] reported<std::unique_ptr<store>> make_replicated(std::unique_ptr<store> opened);
-  [[nodiscard]] kafka_config settings_of_member() const;
+  [[nodiscard]] kafka_config settings_of_member();
   /// run_sessions() of such an instance.
   [[nodiscard]] std::optional<problem> run_replicated(bool until_end, const std::atomic<bool>& stop);
   /// Follows the log, and has a session each time that it leads, as long as its client lives.
@@ -203,6 +204,7 @@ class engine {
   mailbox inbox_;
   handover_desk desk_;
   lead_handover handover_;
+  member_names names_;  ///< where the config has `replicate`
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;

@@ -9,7 +9,6 @@
 #include "app/open_source.hpp"
 #include "app/random_bits.hpp"
 #include "app/wait_or_stop.hpp"
-#include "consumer/member_name.hpp"
 #include "consumer/slot_source.hpp"
 #include "consumer/standby.hpp"
 #include "core/typed_command.hpp"
@@ -110,12 +109,12 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   return std::unique_ptr<store>{std::move(made)};
 }
 
-kafka_config engine::settings_of_member() const {
+kafka_config engine::settings_of_member() {
   kafka_config member = config_.kafka;
-  member.properties["client.id"] =
-      member_name(replicated_->slot().position().epoch, options_.clock->now(), config_.replicate->instance);
+  member.properties["client.id"] = names_.next(replicated_->slot().position().epoch, options_.clock->now());
   member.properties.try_emplace("session.timeout.ms", "6000");
-  member.properties.try_emplace("heartbeat.interval.ms", "1000");
+  // So soon a standby hears that the owner has left.
+  member.properties.try_emplace("heartbeat.interval.ms", "250");
   // A broker that stands still keeps its connections open. A take-over must not wait for it a minute.
   member.properties.try_emplace("socket.timeout.ms", "10000");
   return member;
@@ -175,6 +174,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
                        &stop, &handover_}};
       ended = follow_and_lead(waiting, from.get(), until_end, stop);
       if (waiting.has_joined()) from.has_joined();
+      if (ended.end == session_end::left) from.is_left();
       has_joined = has_joined || waiting.has_joined();
     }
     const bool passes_by = ended.why && is_sat_out(classify(ended.why->code));
@@ -210,9 +210,10 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
   for (;;) {
     inbox_.tasks.close();  // a follower does nothing for others
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
+    names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{group, [this, &group] {
+    slot_source from{group, {config_.replicate->topic, partition_id{0}}, [this, &group] {
                        handover_.look(group);
                        return replicated_->turn() && replicated_->is_leading();
                      }};
@@ -244,6 +245,7 @@ bool engine::is_handed_over(const session_result& ended, const std::atomic<bool>
   inbox_.transactions.close();
   inbox_.tasks.close();
   replicated_->end_lead();
+  names_.gave();
   handover_.gave(replicated_->slot().position().epoch);
   return true;
 }

@@ -90,8 +90,8 @@ bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
   } else if (took < k_successor_patience) {
     return true;
   } else {
-    tell(log_, k_tmp_failed, "`{}` did not take the state within {} s; joining the group again",
-         to_, k_successor_patience.count());
+    tell(log_, k_tmp_failed, "`{}` did not take the state within {} s; joining the group again", to_,
+         k_successor_patience.count());
     desk_.answer(problem{
         errc::timed_out,
         "`" + to_ + "` has not taken the state within " + std::to_string(k_successor_patience.count()) + " s",

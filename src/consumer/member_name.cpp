@@ -43,4 +43,11 @@ std::optional<std::string> instance_of_member(std::string_view client_id) {
   return std::string{client_id.substr(k_second_dash + 1)};
 }
 
+const std::string& member_names::next(replicate::log_epoch highest, timestamp now) {
+  if (led_by_ == highest) return name_;
+  led_by_.reset();
+  name_ = member_name(highest, now, instance_);
+  return name_;
+}
+
 }  // namespace ratchet

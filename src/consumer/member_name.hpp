@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ratchet/types.hpp"
 #include "replicate/log_epoch.hpp"
@@ -17,5 +18,24 @@ namespace ratchet {
 [[nodiscard]] std::string member_name(replicate::log_epoch, timestamp made_at, std::string_view instance);
 /// The instance of such a name; none: another program's.
 [[nodiscard]] std::optional<std::string> instance_of_member(std::string_view client_id);
+
+/// The names of an instance's clients, one after the other. An owner whose client is made anew, as behind an
+/// outage of the group's coordinator, has its old name while nobody else has fenced: it keeps the slot.
+class member_names {
+ public:
+  explicit member_names(std::string instance) : instance_{std::move(instance)} {}
+
+  /// For the next client. `highest`: of the log, as far as it was read.
+  [[nodiscard]] const std::string& next(replicate::log_epoch highest, timestamp now);
+  /// The client of the last name has brought the lead, by the fence of this epoch.
+  void led(replicate::log_epoch by) { led_by_ = by; }
+  /// It is not to have the lead again.
+  void gave() { led_by_.reset(); }
+
+ private:
+  std::string instance_;
+  std::string name_;
+  std::optional<replicate::log_epoch> led_by_;
+};
 
 }  // namespace ratchet

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "consumer/consumer_session.hpp"
-#include "consumer/member_name.hpp"
 #include "consumer/slot_source.hpp"
 #include "ports/error_class.hpp"
 #include "sim/pair/oracle.hpp"
@@ -201,6 +200,7 @@ void machine::open() {
   meter_.emplace(clock_);
   inbox_.emplace();
   asks_ = false;
+  names_.emplace(name_);
   desk_.emplace();
   handover_.emplace(*desk_, clock_, lines_, settings_.kafka.group);
   store_ = std::make_unique<replicated_store>(
@@ -214,8 +214,7 @@ void machine::open() {
 void machine::run() {
   for (int tries = 0;; ++tries) {
     ++did_.clients;
-    group_source from{of_, in_, judge_, *this,
-                      member_name(store_->slot().position().epoch, clock_.now(), name_)};
+    group_source from{of_, in_, judge_, *this, names_->next(store_->slot().position().epoch, clock_.now())};
     source_ = &from;
     struct at_end {
       group_source*& to;
@@ -256,9 +255,10 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     inbox_->tasks.close();
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
     ++did_.leads;
+    names_->led(store_->slot().position().epoch);
     inbox_->tasks.open();
     if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
-    slot_source from{group, [&] {
+    slot_source from{group, k_slot, [&] {
                        look_at_handover(group);
                        return store_->turn() && store_->is_leading();
                      }};
@@ -269,6 +269,7 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     } else if (handover_->is_leaving()) {
       ++did_.handed_over;
       store_->end_lead();
+      names_->gave();
       handover_->gave(store_->slot().position().epoch);
       return {session_end::left, std::nullopt};
     }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "consumer/lead_handover.hpp"
+#include "consumer/member_name.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/standby.hpp"
 #include "pipeline/mailbox.hpp"
@@ -116,6 +117,7 @@ class machine final : public process_calls {
   std::optional<instance_status> status_;
   std::optional<run_meter> meter_;
   std::optional<mailbox> inbox_;
+  std::optional<member_names> names_;
   std::optional<handover_desk> desk_;
   std::optional<lead_handover> handover_;
   bool asks_{false};

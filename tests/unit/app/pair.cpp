@@ -20,6 +20,7 @@ namespace {
 
 using pair_support::cluster;
 using pair_support::expected;
+using pair_support::fences;
 using pair_support::instance;
 using pair_support::make_many_bases;
 using pair_support::pair;
@@ -147,6 +148,7 @@ TEST_F(pair, the_slot_comes_back_behind_a_rebalance) {
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_EQ(first.seen(), expected(c));
   EXPECT_EQ(c.generation, 2U);
+  EXPECT_EQ(fences(c), 1) << "it led all the time";
 }
 
 TEST_F(pair, a_record_that_fails_costs_an_attempt_and_nothing_else) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "replicate/log_record.hpp"
 #include "unit/app/pair_world.hpp"
 
 /// What tests of a pair have in common.
@@ -32,6 +33,18 @@ inline std::map<std::string, std::string> expected(const cluster& c) {
   for (std::size_t n = 0; n < c.records.size(); ++n)
     all["a" + std::to_string(n % k_aggregates)] = std::to_string(n + 1);
   return all;
+}
+
+/// Of all instances.
+inline int fences(const cluster& c) {
+  int found = 0;
+  for (std::int64_t offset = c.log.first(); offset < c.log.end(); ++offset) {
+    replicate::log_record one;
+    const auto& bytes = c.log.at(offset);
+    if (!bytes || decode_record(*bytes, one) != replicate::record_fault::none) continue;
+    found += one.head.kind == replicate::record_kind::fence ? 1 : 0;
+  }
+  return found;
 }
 
 /// Until all records are read, and some polls more, in which they are confirmed.

@@ -44,5 +44,30 @@ TEST(member_names, of_other_programs_tell_none) {
     EXPECT_FALSE(instance_of_member(other)) << other;
 }
 
+TEST(member_names_of_clients, are_anew_each_time) {
+  member_names names{"a"};
+  const std::string first = names.next({3, 0}, k_early);
+  EXPECT_EQ(first, member_name({3, 0}, k_early, "a"));
+  EXPECT_EQ(names.next({3, 0}, k_late), member_name({3, 0}, k_late, "a"));
+}
+
+TEST(member_names_of_clients, of_an_owner_stay_while_nobody_else_has_fenced) {
+  member_names names{"a"};
+  const std::string first = names.next({3, 0}, k_early);
+  names.led({4, 0});
+  EXPECT_EQ(names.next({4, 0}, k_late), first) << "it comes before those that joined beside it";
+  EXPECT_EQ(names.next({4, 0}, k_late), first) << "also the second time";
+  EXPECT_EQ(names.next({5, 0}, k_late), member_name({5, 0}, k_late, "a")) << "another one owns the state";
+  EXPECT_EQ(names.next({4, 0}, k_late), member_name({4, 0}, k_late, "a"));
+}
+
+TEST(member_names_of_clients, of_who_gave_the_lead_away_are_anew) {
+  member_names names{"a"};
+  static_cast<void>(names.next({3, 0}, k_early));
+  names.led({4, 0});
+  names.gave();
+  EXPECT_EQ(names.next({4, 0}, k_late), member_name({4, 0}, k_late, "a"));
+}
+
 }  // namespace
 }  // namespace ratchet
