@@ -52,6 +52,8 @@ engine::engine(config c, stream_list streams, engine_options options)
       status_{options_.clock->now()},
       meter_{*options_.clock},
       pages_{status_, meter_},
+      handover_{desk_, *options_.clock, options_.log, config_.kafka.group},
+      names_{config_.replicate ? config_.replicate->instance : std::string{}},
       checkpoints_{config_.state.path, inbox_.tasks, *options_.clock, options_.log} {}
 
 engine::~engine() {
@@ -177,9 +179,10 @@ reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
   inbox_.tasks.open();  // first: who asks in the first moment waits for the owner
-  RATCHET_TRY(control_, control_server::start(config_.state.path, *store_, std::move(names), status_, {},
-                                              &checkpoints_, actor_of(inbox_.tasks, *store_),
-                                              sink_actor_of(inbox_.tasks), config_.kafka.group));
+  RATCHET_TRY(control_,
+              control_server::start(config_.state.path, *store_, std::move(names), status_, {}, &checkpoints_,
+                                    actor_of(inbox_.tasks, *store_), sink_actor_of(inbox_.tasks),
+                                    config_.kafka.group, handover_actor_of(config_, desk_)));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -219,7 +222,7 @@ reported<std::unique_ptr<publisher>> engine::make_outlet() const {
                               }});
 }
 
-reported<std::unique_ptr<source>> engine::make_source() const {
+reported<std::unique_ptr<source>> engine::make_source() {
   kafka_source_options wanted;
   wanted.memory_bytes = memory_budget::of(config_.memory_limit).queue;
   for (const auto& s : streams_) {
@@ -266,6 +269,7 @@ engine::session_end_of engine::one_session(source& from, bool until_end, const s
       {until_end,
        {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
        &stop,
+       &handover_.is_leaving(),
        random_bits()}};
   session_result ended = session.run();
   times_ = session.times();

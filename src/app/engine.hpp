@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "consumer/consumer_session.hpp"
+#include "consumer/lead_handover.hpp"
+#include "consumer/member_name.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/session_loop.hpp"
 #include "consumer/standby.hpp"
 #include "control/checkpoint_request.hpp"
 #include "control/server.hpp"
+#include "pipeline/handover_desk.hpp"
 #include "pipeline/mailbox.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
@@ -155,7 +158,7 @@ class engine {
   /// What takes the outbox's messages to Kafka; null where there is nothing to send.
   [[nodiscard]] reported<std::unique_ptr<publisher>> make_outlet() const;
   /// The client of one session, or what stands for it where nothing is read.
-  [[nodiscard]] reported<std::unique_ptr<source>> make_source() const;
+  [[nodiscard]] reported<std::unique_ptr<source>> make_source();
   /// Whoever takes in that this instance leaves the group answers now. Waits for less than half a second.
   [[nodiscard]] bool coordinator_answers(source&) const;
   /// run() but for what it leaves to be asked.
@@ -170,12 +173,13 @@ class engine {
 
   // Where the config has `replicate`.
   [[nodiscard]] reported<std::unique_ptr<store>> make_replicated(std::unique_ptr<store> opened);
-  [[nodiscard]] kafka_config settings_of_member() const;
+  [[nodiscard]] kafka_config settings_of_member();
   /// run_sessions() of such an instance.
   [[nodiscard]] std::optional<problem> run_replicated(bool until_end, const std::atomic<bool>& stop);
   /// Follows the log, and has a session each time that it leads, as long as its client lives.
   [[nodiscard]] session_result follow_and_lead(standby&, source& group, bool until_end,
                                                const std::atomic<bool>& stop);
+  [[nodiscard]] bool is_handed_over(const session_result&, const std::atomic<bool>& stop);
   /// Nobody waits for a step while `leave` is called.
   void leave_lead(const std::function<void()>& leave);
   [[nodiscard]] std::optional<problem> refusal_of_log_topics(const std::atomic<bool>& stop);
@@ -198,6 +202,9 @@ class engine {
   std::unique_ptr<store> store_;
   replicated_store* replicated_{nullptr};  ///< the same, where the config has `replicate`
   mailbox inbox_;
+  handover_desk desk_;
+  lead_handover handover_;
+  member_names names_;  ///< where the config has `replicate`
   checkpoint_taker checkpoints_;
   std::unique_ptr<control_server> control_;  ///< reads the store: goes before it
   flow_times times_;

@@ -109,13 +109,12 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   return std::unique_ptr<store>{std::move(made)};
 }
 
-/// Those whose names come first get the slot: the elder stays the owner when another one comes back.
-kafka_config engine::settings_of_member() const {
+kafka_config engine::settings_of_member() {
   kafka_config member = config_.kafka;
-  const auto now = options_.clock->now().time_since_epoch().count();
-  member.properties["client.id"] = std::to_string(now) + "-" + config_.replicate->instance;
+  member.properties["client.id"] = names_.next(replicated_->slot().position().epoch, options_.clock->now());
   member.properties.try_emplace("session.timeout.ms", "6000");
-  member.properties.try_emplace("heartbeat.interval.ms", "1000");
+  // So soon a standby hears that the owner has left.
+  member.properties.try_emplace("heartbeat.interval.ms", "250");
   // A broker that stands still keeps its connections open. A take-over must not wait for it a minute.
   member.properties.try_emplace("socket.timeout.ms", "10000");
   return member;
@@ -171,10 +170,11 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       auto made = make_source();
       if (!made) return std::move(made.error());
       open_source_guard from{std::move(made.value())};
-      standby waiting{
-          {config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log, &stop}};
+      standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
+                       &stop, &handover_}};
       ended = follow_and_lead(waiting, from.get(), until_end, stop);
       if (waiting.has_joined()) from.has_joined();
+      if (ended.end == session_end::left) from.is_left();
       has_joined = has_joined || waiting.has_joined();
     }
     const bool passes_by = ended.why && is_sat_out(classify(ended.why->code));
@@ -183,6 +183,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       case session_end::caught_up:
         return stopped_partitions();
       case session_end::client_lost:
+      case session_end::left:
         break;
       case session_end::refused:
         if (passes_by && has_joined) break;
@@ -191,8 +192,9 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       case session_end::rebuild:
         return std::move(ended.why);
     }
-    status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     replicated_->slot().unassigned();
+    if (ended.end == session_end::left) continue;
+    status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     leave_lead([this] { replicated_->end_lead(); });
     if (auto serving = serve(); !serving) return std::move(serving.error());
     meter_.client_made_anew();
@@ -208,19 +210,44 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
   for (;;) {
     inbox_.tasks.close();  // a follower does nothing for others
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
+    names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{group, [this] { return replicated_->turn() && replicated_->is_leading(); }};
+    slot_source from{group, {config_.replicate->topic, partition_id{0}}, [this, &group] {
+                       handover_.look(group);
+                       return replicated_->turn() && replicated_->is_leading();
+                     }};
     inbox_.transactions.open();
     session_end_of session = one_session(from, until_end, stop);
+    if (is_handed_over(session.ended, stop)) return {session_end::left, std::nullopt};
     const bool is_lost = from.was_given_back() || from.owes_answer() || !replicated_->is_leading() ||
                          replicated_->has_lost_steps();
     const bool has_ended =
         session.ended.end == session_end::drained || session.ended.end == session_end::caught_up;
     if (has_ended || !is_lost) return std::move(session.ended);
-    leave_lead([&] { waiting.stand_by_again(from.was_given_back(), from.owes_answer()); });
+    leave_lead([&] {
+      if (from.was_lost()) return waiting.end_with_client();
+      waiting.stand_by_again(from.was_given_back(), from.owes_answer());
+    });
     if (auto serving = serve(); !serving) return {session_end::store_lost, std::move(serving.error())};
+    if (from.was_lost()) return {session_end::left, std::nullopt};
   }
+}
+
+/// Whether the session ended because another instance is to go on. All steps are confirmed then, so that
+/// whoever reads, or waits to hear of it, may stay.
+bool engine::is_handed_over(const session_result& ended, const std::atomic<bool>& stop) {
+  if (!handover_.is_leaving()) return false;
+  if (ended.end != session_end::drained || stop.load(std::memory_order_relaxed)) {
+    handover_.gave_up(ended.why ? ended.why->message : "it is being stopped");
+    return false;
+  }
+  inbox_.transactions.close();
+  inbox_.tasks.close();
+  replicated_->end_lead();
+  names_.gave();
+  handover_.gave(replicated_->slot().position().epoch);
+  return true;
 }
 
 /// Nobody may wait any more for a step that was decided and not confirmed: its number is given anew.

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -19,6 +20,8 @@ class open_source_guard {
   ~open_source_guard() { source_->close(deadline_); }
   /// It holds partitions, which others are to get without waiting for its session to end.
   void has_joined() noexcept { deadline_ = k_close_deadline; }
+  /// It was a member, and another client follows at once. What is said goes on its way meanwhile.
+  void is_left() noexcept { deadline_ = std::min(deadline_, k_close_left); }
   open_source_guard(const open_source_guard&) = delete;
   open_source_guard& operator=(const open_source_guard&) = delete;
   open_source_guard(open_source_guard&&) = delete;
@@ -30,6 +33,7 @@ class open_source_guard {
   /// While a member joins, its coordinator answers nothing else, a farewell neither, and one that hangs
   /// answers nothing at all: to wait for it is vain. What was said is on its way.
   static constexpr std::chrono::milliseconds k_close_unjoined{300};
+  static constexpr std::chrono::milliseconds k_close_left{1'000};
 
   std::unique_ptr<source> source_;
   std::chrono::milliseconds deadline_{k_close_unjoined};

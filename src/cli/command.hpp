@@ -24,6 +24,7 @@ void add_read_commands(CLI::App& root, command_line&);      ///< get, scan, stat
 void add_workload_commands(CLI::App& root, command_line&);  ///< gen, demo
 
 void add_checkpoint_command(CLI::App& root, command_line&);  ///< checkpoint
+void add_handover_command(CLI::App& root, command_line&);    ///< handover
 void add_explain_command(CLI::App& root, command_line&);     ///< explain
 void add_waiting_command(CLI::App& root, command_line&);     ///< waiting list, waiting show
 void add_sinks_command(CLI::App& root, command_line&);       ///< sinks list, retry, skip

@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   ratchet::cli::add_waiting_command(root, line);
   ratchet::cli::add_sinks_command(root, line);
   ratchet::cli::add_checkpoint_command(root, line);
+  ratchet::cli::add_handover_command(root, line);
   ratchet::cli::add_topics_command(root, line);
   ratchet::cli::add_verify_command(root, line);
   ratchet::cli::add_workload_commands(root, line);

@@ -354,7 +354,10 @@ turn_result<> consumer_session::leave_out_idle(time_point now) {
 }
 
 bool consumer_session::stop_requested() const {
-  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  const auto is_set = [](const std::atomic<bool>* flag) {
+    return flag != nullptr && flag->load(std::memory_order_relaxed);
+  };
+  return is_set(options_.stop) || is_set(options_.leave);
 }
 
 bool consumer_session::caught_up() const {

@@ -54,9 +54,10 @@ struct flow_times {
 
 struct session_options {
   bool until_end{false};
-  resume_wish resume;                      ///< holds for the first assignment
-  const std::atomic<bool>* stop{nullptr};  ///< set by others; looked at between steps
-  std::uint64_t random{0};                 ///< for the incarnation
+  resume_wish resume;                       ///< holds for the first assignment
+  const std::atomic<bool>* stop{nullptr};   ///< set by others; looked at between steps
+  const std::atomic<bool>* leave{nullptr};  ///< the same; another instance is to go on at once
+  std::uint64_t random{0};                  ///< for the incarnation
   decode_on decoding{decode_on::own_thread};
 };
 

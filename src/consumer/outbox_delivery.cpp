@@ -21,6 +21,9 @@ using std::chrono::milliseconds;
 /// next start sends the rest.
 constexpr milliseconds k_last_sending{10'000};
 constexpr milliseconds k_longest_last_sending{3'000};
+/// With `replicate` another instance goes on at once, and has the rest: only what is under way may end, so
+/// that less of it is sent again.
+constexpr milliseconds k_last_sending_of_pair{200};
 constexpr milliseconds k_slice{50};
 
 }  // namespace
@@ -175,7 +178,8 @@ result<void> outbox_delivery::send_the_rest() {
     RATCHET_TRY(send(now));
     if (sent() != sent_before) moved = now;
     sent_before = sent();
-    const bool told_to_stop = deps_.is_stopping() && now - begin >= k_longest_last_sending;
+    const milliseconds longest = deps_.settings.replicate ? k_last_sending_of_pair : k_longest_last_sending;
+    const bool told_to_stop = deps_.is_stopping() && now - begin >= longest;
     if (is_drained() || told_to_stop || now - moved >= k_last_sending) break;
     wait_for_undrained();
   }
@@ -185,16 +189,16 @@ result<void> outbox_delivery::send_the_rest() {
 }
 
 void outbox_delivery::tell_of_unsent() const {
+  const char* const who = deps_.settings.replicate ? "next owner" : "next start";
   for (const sink_sender& sink : sinks_) {
     if (sink.idle()) continue;
-    tell(deps_.log, log_kind::messages_unsent,
-         "{} for the sink `{}` not sent yet; the next start sends them{}{}",
-         counted(deps_.store.outboxes().of(sink.name()).rows(), "message"), sink.name(),
+    tell(deps_.log, log_kind::messages_unsent, "{} for the sink `{}` not sent yet; the {} sends them{}{}",
+         counted(deps_.store.outboxes().of(sink.name()).rows(), "message"), sink.name(), who,
          sink.trouble() ? ": " : "", sink.trouble().value_or(""));
   }
   if (!topics_ || topics_->idle()) return;
-  tell(deps_.log, log_kind::messages_unsent, "{} of the outbox not sent yet; the next start sends them{}{}",
-       counted(deps_.store.outbox().rows(), "message"), topics_->trouble() ? ": " : "",
+  tell(deps_.log, log_kind::messages_unsent, "{} of the outbox not sent yet; the {} sends them{}{}",
+       counted(deps_.store.outbox().rows(), "message"), who, topics_->trouble() ? ": " : "",
        topics_->trouble().value_or(""));
 }
 

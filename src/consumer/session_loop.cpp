@@ -30,6 +30,7 @@ next_move session_loop::after(const session_result& ended, bool was_assigned, st
                                                                     : next_move::give_up;
     case session_end::rebuild:
       return next_move::rebuild;
+    case session_end::left:
     case session_end::client_lost:
       return lost_in_a_row_ >= k_lost_limit ? next_move::give_up : next_move::make_client;
     case session_end::store_lost:

@@ -16,12 +16,14 @@ namespace ratchet {
 
 /// What one session of an owner reads through: the group gave this instance the slot, and with it all
 /// partitions of the streams' topics. The group's own client stays as it is behind it, before the session and
-/// after it. When the group takes the slot back the session is told so once, and then poll() fails with
-/// source_fatal, as it does where the lead is lost. Thread-safety: as source.
+/// after it. Where the group asks for the slot, as when a standby joins, and gives it back, the session goes
+/// on and keeps its lead: the log says who has that. Where another member gets it, poll() fails with
+/// source_fatal, as it does at once where the lead or the membership is lost. Thread-safety: as source.
 class slot_source final : public source {
  public:
   /// `turn` is called at each poll(); false ends the session.
-  slot_source(source& of, std::function<bool()> turn) : of_{of}, turn_{std::move(turn)} {}
+  slot_source(source& of, topic_partition slot, std::function<bool()> turn)
+      : of_{of}, slot_{std::move(slot)}, turn_{std::move(turn)} {}
 
   [[nodiscard]] result<std::string> cluster_id(std::chrono::milliseconds timeout) override {
     return of_.cluster_id(timeout);
@@ -71,18 +73,25 @@ class slot_source final : public source {
   /// The group's client is not this session's to close.
   void close(std::chrono::milliseconds) noexcept override {}
 
-  /// The group took the slot back, and was answered.
+  /// The group took the slot back, and was answered: another member has it, or nobody was told yet.
   [[nodiscard]] bool was_given_back() const noexcept { return given_back_; }
   /// The group took the slot back, and was not answered: the session ended before.
   [[nodiscard]] bool owes_answer() const noexcept { return is_revoked_ && !given_back_; }
+  /// The group went on without this member, which was not answered: another one may have the slot.
+  [[nodiscard]] bool was_lost() const noexcept { return is_lost_; }
 
  private:
+  [[nodiscard]] result<void> take_back(notice::assigned&);
+
   source& of_;
+  topic_partition slot_;
   std::function<bool()> turn_;
   std::vector<topic_partition> inputs_;
   bool is_told_{false};  ///< of the assignment
   bool is_revoked_{false};
   bool given_back_{false};
+  bool has_moved_{false};  ///< to another member
+  bool is_lost_{false};
 };
 
 }  // namespace ratchet

@@ -27,7 +27,9 @@ constexpr milliseconds k_claim_timeout{5'000};
 }  // namespace
 
 standby::standby(dependencies deps)
-    : deps_{std::move(deps)}, slot_{deps_.settings.replicate->topic, partition_id{0}} {
+    : deps_{std::move(deps)},
+      slot_{deps_.settings.replicate->topic, partition_id{0}},
+      named_at_{deps_.store.slot().position().epoch} {
   deps_.store.log().on_progress([this] { deps_.source.wake(); });
 }
 
@@ -58,6 +60,7 @@ turn_result<> standby::turn() {
   if (deps_.stop != nullptr && deps_.stop->load(std::memory_order_relaxed))
     return session_result{session_end::drained, std::nullopt};
   RATCHET_TRY(follow());
+  if (deps_.handover != nullptr) deps_.handover->refuse(deps_.source);
   const bool is_idle = joined_ && !deps_.store.slot().is_under_way();
   if (!is_idle && !deps_.store.slot().has_more()) deps_.store.slot().wait(k_log_wait);
   const auto got = deps_.source.poll(1, is_idle ? k_poll_timeout : k_no_wait);
@@ -82,7 +85,15 @@ turn_result<> standby::follow() {
     return go_on();
   }
   // A member may be given the slot at once, so it joins when nothing is left to read.
+  if (joined_ && is_restoring) return session_result{session_end::left, std::nullopt};
   if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
+  return join();
+}
+
+turn_result<> standby::join() {
+  const replicate::log_epoch epoch = deps_.store.slot().position().epoch;
+  if (deps_.handover != nullptr && deps_.handover->awaits_successor(epoch)) return go_on();
+  if (epoch != named_at_) return session_result{session_end::left, std::nullopt};
   if (const auto joined = deps_.source.join(std::array{slot_.topic}); !joined)
     return lost_client(joined.error(), "the consumer group cannot be joined");
   joined_ = true;
@@ -103,7 +114,9 @@ turn_result<> standby::on_notice(const source_notice& n) {
       return lost_client(make_error_code(errc::source_fatal), "the group's generation is not known");
     if (is_ours) deps_.store.slot().assigned(*generation);
   }
-  if (std::holds_alternative<notice::revoked>(n)) {
+  if (const auto* r = std::get_if<notice::revoked>(&n)) {
+    // To answer would be to join again, maybe before whoever owns the slot by now.
+    if (r->lost) return session_result{session_end::left, std::nullopt};
     deps_.store.slot().unassigned();
     if (const auto answered = deps_.source.unassign(); !answered)
       return lost_client(answered.error(), "the group cannot be answered");
@@ -140,6 +153,13 @@ void standby::stand_by_again(bool given_back, bool owes_answer) {
   if (!answered) tell_of_trouble(answered.error());
 }
 
+void standby::end_with_client() {
+  tell(deps_.log, log_kind::lead_lost,
+       "this instance owns the state no more: the group went on without it; making a new client");
+  deps_.store.slot().unassigned();
+  deps_.store.end_lead();
+}
+
 session_result standby::store_failed(std::error_code code) const {
   std::string why = deps_.store.failure();
   if (why.empty()) why = code.message();
@@ -167,6 +187,8 @@ std::string standby::why_not_ready() const {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
   }
+  if (deps_.handover != nullptr && !deps_.handover->successor().empty())
+    return "waiting until `" + deps_.handover->successor() + "` owns the state";
   if (!joined_ && deps_.store.must_wait())
     return "writing a copy of the state, for the log to go on from, at step " +
            std::to_string(deps_.store.last_step());

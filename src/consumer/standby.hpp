@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "consumer/lead_handover.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/turn_result.hpp"
 #include "ports/clock.hpp"
@@ -19,8 +20,12 @@
 namespace ratchet {
 
 /// The time of an instance in which it does not own the slot: it follows the log, joins the group once it has
-/// all of it, and fences when the group gives it the slot. Lives as long as its client. Thread-safety: the
-/// owner's thread.
+/// all of it, and fences when the group gives it the slot. Lives as long as its client, from when that was
+/// made. Thread-safety: the owner's thread.
+///
+/// A member must be able to lead at once, and must not come before the owner in the group's order. So the
+/// client is left for a new one (session_end::left) where a copy of the state has to be read, where the group
+/// went on without it, and where the log has another epoch than its name (see member_name()).
 class standby {
  public:
   struct dependencies {
@@ -32,22 +37,26 @@ class standby {
     run_meter& meter;
     log_ptr log;
     const std::atomic<bool>* stop{nullptr};
+    lead_handover* handover{nullptr};  ///< none: nobody asks for one
   };
   explicit standby(dependencies deps);
   ~standby();
   standby(const standby&) = delete;
   standby& operator=(const standby&) = delete;
 
-  /// Comes back when this instance leads. Ends: drained, client_lost, refused, store_lost.
+  /// Comes back when this instance leads. Ends: drained, client_lost, left, refused, store_lost.
   [[nodiscard]] turn_result<> wait_for_lead();
   /// The session of an owner is over. `given_back`: the group took the slot back, and was answered.
   /// `owes_answer`: it took it back, and was not.
   void stand_by_again(bool given_back, bool owes_answer);
+  /// The same, where the client is left.
+  void end_with_client();
   [[nodiscard]] bool has_joined() const noexcept { return joined_; }
 
  private:
   [[nodiscard]] turn_result<> turn();
   [[nodiscard]] turn_result<> follow();
+  [[nodiscard]] turn_result<> join();
   [[nodiscard]] turn_result<> on_notice(const source_notice&);
   [[nodiscard]] turn_result<> claim();
   [[nodiscard]] turn_result<> take_lead();
@@ -59,6 +68,7 @@ class standby {
 
   dependencies deps_;
   topic_partition slot_;
+  replicate::log_epoch named_at_;  ///< the epoch in the client's name
   bool joined_{false};
   bool is_member_{false};             ///< the group has answered
   std::string group_trouble_;         ///< why it may not answer, as the client said last

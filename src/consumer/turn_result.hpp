@@ -17,6 +17,7 @@ enum class session_end : std::uint8_t {
   store_lost,   ///< a write failed: open the store again and read the truth
   rebuild,      ///< `--resume rebuild` applies: put the directory aside and start over
   refused,      ///< `why` says what stands against it
+  left,         ///< of a replicated log: the group was left on purpose, and a new client goes on at once
 };
 
 struct session_result {

@@ -64,7 +64,7 @@ struct worker {
 struct control_server::implementation {
   implementation(std::filesystem::path dir, store& s, std::vector<std::string> names,
                  const instance_status& b, const control_limits& l, checkpoint_taker* taker, waiting_actor a,
-                 sink_actor s_actor, std::string g)
+                 sink_actor s_actor, std::string g, handover_actor h)
       : state_dir{std::move(dir)},
         from{s},
         streams{std::move(names)},
@@ -73,7 +73,8 @@ struct control_server::implementation {
         checkpoints{taker},
         actor{std::move(a)},
         of_sinks{std::move(s_actor)},
-        group{std::move(g)} {}
+        group{std::move(g)},
+        hands_over{std::move(h)} {}
 
   std::filesystem::path state_dir;
   store& from;
@@ -84,6 +85,7 @@ struct control_server::implementation {
   waiting_actor actor;            ///< may be empty
   sink_actor of_sinks;            ///< may be empty
   std::string group;              ///< of consumers; of the config
+  handover_actor hands_over;      ///< may be empty
 
   unique_fd listener;
   unique_fd stop;              ///< readable for good once the server has to end; never read
@@ -106,6 +108,7 @@ struct control_server::implementation {
   reported<void> decide_about(const waiting_request&, int connection, const byte_sink&);
   [[nodiscard]] bool is_wanted(int connection) const;
   reported<void> act_on_sinks(const sink_request&, const std::string& by, const byte_sink&);
+  reported<void> hand_over(const handover_request&, int connection, const byte_sink&);
   reported<std::unique_ptr<store_view>> durable_view();
   reported<void> wait_until_durable(std::uint64_t step);
 };
@@ -244,6 +247,7 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
   }
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
   if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, connection, sink);
+  if (const auto asked = parse_handover_words(words)) return hand_over(*asked, connection, sink);
   if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
   RATCHET_TRY(const auto request, parse_words(words));
   RATCHET_TRY(const auto view, durable_view());
@@ -297,6 +301,15 @@ reported<void> control_server::implementation::act_on_sinks(const sink_request& 
   return of_sinks(request, by, sink);
 }
 
+reported<void> control_server::implementation::hand_over(const handover_request& request, int connection,
+                                                         const byte_sink& sink) {
+  if (!hands_over)
+    return problem{errc::usage, "this instance has no `replicate`, so there is no other one", "", {}};
+  RATCHET_TRY(const auto done, hands_over([this, connection] { return is_wanted(connection); }));
+  sink(handover_report(done, request.json));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
 reported<void> control_server::implementation::wait_until_durable(std::uint64_t step) {
   if (ratchet::wait_until_durable(from, step, steady_clock::now() + limits.durable_timeout,
                                   waits_end.get_token())) {
@@ -312,14 +325,13 @@ reported<void> control_server::implementation::wait_until_durable(std::uint64_t 
 
 control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
 
-reported<std::unique_ptr<control_server>> control_server::start(const std::filesystem::path& state_dir,
-                                                                store& from, std::vector<std::string> streams,
-                                                                const instance_status& status,
-                                                                const control_limits& limits,
-                                                                checkpoint_taker* taker, waiting_actor actor,
-                                                                sink_actor of_sinks, std::string group) {
+reported<std::unique_ptr<control_server>> control_server::start(
+    const std::filesystem::path& state_dir, store& from, std::vector<std::string> streams,
+    const instance_status& status, const control_limits& limits, checkpoint_taker* taker, waiting_actor actor,
+    sink_actor of_sinks, std::string group, handover_actor hands_over) {
   auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), status, limits, taker,
-                                               std::move(actor), std::move(of_sinks), std::move(group));
+                                               std::move(actor), std::move(of_sinks), std::move(group),
+                                               std::move(hands_over));
   self->stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->finished.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->stop.valid() || !self->finished.valid()) {

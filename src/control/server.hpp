@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/checkpoint_request.hpp"
+#include "control/handover_request.hpp"
 #include "control/sink_request.hpp"
 #include "control/waiting_request.hpp"
 #include "ports/store.hpp"
@@ -29,7 +30,8 @@ struct control_limits {
 
 /// Answers get, scan, status and explain on `control.sock` in the state directory, while the owner thread
 /// goes on: it reads from a view of the store, and answers only once that view's step is synced. A checkpoint
-/// is asked of its taker, and what is to become of waiting events and of refused messages of their actors.
+/// is asked of its taker; what is to become of waiting events and of refused messages, and a hand-over, of
+/// their actors.
 ///
 /// Threads: one that accepts, and one for each connection, at most limits.connections; they take no signals.
 /// Of the store it calls view(), durable_step(), durable() and request_sync() only. Nothing a client does
@@ -45,7 +47,7 @@ class control_server {
   [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
       const std::filesystem::path& state_dir, store&, std::vector<std::string> streams,
       const instance_status&, const control_limits& limits = {}, checkpoint_taker* = nullptr,
-      waiting_actor = {}, sink_actor = {}, std::string group = {});
+      waiting_actor = {}, sink_actor = {}, std::string group = {}, handover_actor = {});
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the
   /// store.
   ~control_server();

@@ -13,6 +13,21 @@ namespace {
 
 constexpr std::chrono::milliseconds k_close_wait{5000};
 
+/// Closes a client that owes the group an answer, which nobody gives any more. To answer before the client
+/// knows that it ends would have it join again: the group would then wait for it, as for one that was killed.
+void close_owing(rd_kafka_t* client) {
+  constexpr int k_slice_ms = 100;
+  const kafka_handle<rd_kafka_queue_t> queue{rd_kafka_queue_new(client)};
+  if (rd_kafka_error_t* const failed = rd_kafka_consumer_close_queue(client, queue.get())) {
+    rd_kafka_error_destroy(failed);
+    rd_kafka_assign(client, nullptr);
+    rd_kafka_consumer_close(client);
+    return;
+  }
+  rd_kafka_assign(client, nullptr);
+  while (rd_kafka_consumer_closed(client) == 0) rd_kafka_queue_poll_callback(queue.get(), k_slice_ms);
+}
+
 }  // namespace
 
 reported<std::unique_ptr<source>> make_kafka_source(const kafka_config& config,
@@ -162,9 +177,11 @@ void group_source::close(std::chrono::milliseconds deadline) noexcept {
   run_bounded(
       [client = std::move(client), reader = std::shared_ptr<record_probe>{std::move(reader_)},
        uncommitted = std::move(uncommitted_), owes_answer]() mutable {
-        // Nobody answers the notice any more.
-        if (owes_answer) rd_kafka_assign(client->get(), nullptr);
-        rd_kafka_consumer_close(client->get());
+        if (owes_answer) {
+          close_owing(client->get());
+        } else {
+          rd_kafka_consumer_close(client->get());
+        }
         reader.reset();
         uncommitted.reset();
         client.reset();

@@ -67,6 +67,7 @@ class Round:
         finally:
             pair.close()
         figures["starts"] = sum(each.starts for each in pair.both)
+        figures["handed over"] = pair.handovers[0]
         return figures
 
     def strike_all(self, pair, dice, kinds, first):

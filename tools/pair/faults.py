@@ -15,6 +15,7 @@ WEIGHTS = (
     ("stop_both", 3, False),
     ("end_owner", 8, False),  # SIGTERM
     ("end_standby", 3, False),
+    ("hand_over", 8, False),
     ("lose_owner_directory", 5, False),
     ("lose_standby_directory", 4, False),
     ("lose_both_directories", 1, False),
@@ -128,6 +129,16 @@ class Striker:
 
     def end_standby(self):
         self.end(self.sides()[1])
+
+    def hand_over(self):
+        """Of the owner, where a standby is there; else it may be refused by name."""
+        owner, standby = self.sides()
+        status = standby.status() if self.pair.owner() is owner else None
+        is_pair = status is not None and status.get("ready")
+        since = time.monotonic()
+        code, said = (owner if is_pair or self.dice.random() < 0.67 else standby).hand_over()
+        self.say(f"hand-over: {code}, {said} ({time.monotonic() - since:.2f} s)")
+        self.pair.handovers[code] += 1
 
     # The directories.
 

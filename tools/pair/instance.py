@@ -66,6 +66,8 @@ class Instance:
         self.role = None  # owner, standby: what its log said last
         self.resumed = []  # (time, topic, partition, offset)
         self.leads = []  # the times at which it took the lead
+        self.lost = []  # lost it
+        self.leaves = []  # and at which it began to hand it over
 
     # Its life.
 
@@ -103,6 +105,15 @@ class Instance:
         self.process = None
         self.read_log()
         self.role = None
+
+    def hand_over(self):
+        """What `ratchet handover` comes to: (exit code, what it says)."""
+        done = self.run("handover", "-c", self.config, "--output", "json")
+        said = (done.stdout or done.stderr).decode(errors="replace").strip()
+        self.read_log()
+        if done.returncode not in (0, 69):
+            raise Failed(f"instance {self.name}: handover ended with {done.returncode}: {said}")
+        return done.returncode, said
 
     def stand_still(self):
         self.must_run()
@@ -150,8 +161,11 @@ class Instance:
     def note(self, line):
         if line["code"] == "run_started":
             self.role = None
+        elif line["code"] == "lead_lost" and "handing" in line["message"]:
+            self.leaves.append(line["at"])
         elif line["code"] in ("standby_following", "lead_lost"):
             self.has_begun, self.role = True, "standby"
+            self.lost += [line["at"]] if line["code"] == "lead_lost" else []
         elif line["code"] == "lead_taken":
             self.role = "owner"
             self.leads.append(line["at"])

@@ -5,11 +5,13 @@ is killed again and again while records flow. Prints one JSON object a line."""
 import argparse
 import json
 import random
+import subprocess
 import sys
 import time
 from datetime import datetime, timezone
 
-from cluster import machine, run
+from cluster import Failed, machine, run
+from instance import BINARY
 from judge import judge
 from program import play
 from stream import LATEST, uuid7
@@ -19,6 +21,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=30, help="of the owner, by SIGKILL (%(default)s)")
     parser.add_argument("--ends", type=int, default=10, help="of the owner, by SIGTERM (%(default)s)")
+    parser.add_argument("--handovers", type=int, default=10, help="by `ratchet handover` (%(default)s)")
+    parser.add_argument("--joins", type=int, default=5, help="of a standby that was stopped (%(default)s)")
     parser.add_argument("--session", type=float, default=6, help="seconds (%(default)s)")
     parser.add_argument("--nodes", type=int, default=3, choices=(1, 3))
     parser.add_argument("--fill", type=int, default=0,
@@ -32,6 +36,10 @@ def main():
             found = [take_over(pair, how == "SIGKILL") for _ in range(count)]
             tell(what, how, "to the lead", [led for led, _ in found], options.session)
             tell(what, how, "to the first record", [handled for _, handled in found], options.session)
+        found = [hand_over(pair) for _ in range(options.handovers)]
+        for until, each in zip(("to the lead", "to the first record", "to the answer"), zip(*found)):
+            tell(what, "handover", until, each, options.session)
+        tell(what, "join of a standby", "the owner led again", [join(pair) for _ in range(options.joins)], options.session)
         pair.come_to_rest()
         if options.fill:
             fill(pair, options.fill)
@@ -63,6 +71,42 @@ def take_over(pair, kill):
     seconds = pair.await_successor(owner, since)
     owner.start()
     return seconds
+
+
+def hand_over(pair):
+    """The seconds from when the owner begins to leave."""
+    owner = None
+    while owner is None:
+        settle(pair)
+        owner = pair.owner()
+    typed, begun = time.monotonic(), time.time()
+    command = subprocess.Popen([BINARY, "handover", "-c", owner.config, "--output", "json"], stdout=subprocess.PIPE,
+                               stdin=subprocess.DEVNULL)
+    led, handled = pair.await_successor(owner, typed)
+    said = command.communicate(timeout=60)[0].decode()
+    if command.returncode != 0:
+        raise Failed(f"the hand-over ended with {command.returncode}: {said}")
+    owner.read_log()
+    before = owner.leaves[-1] - begun
+    return led - before, handled - before, time.monotonic() - typed
+
+
+def join(pair):
+    """The standby is stopped and comes again: the seconds in which the owner does not lead meanwhile."""
+    owner = None
+    while owner is None:
+        settle(pair)
+        owner = pair.owner()
+    standby = pair.other(owner)
+    standby.stop()
+    time.sleep(2)
+    owner.read_log()
+    taken, lost = len(owner.leads), len(owner.lost)
+    standby.start()
+    settle(pair)
+    if pair.owner() is not owner:
+        raise Failed("the standby took the state when it joined")
+    return sum(owner.leads[taken:]) - sum(owner.lost[lost:])
 
 
 def tell(what, how, until, seconds, session):

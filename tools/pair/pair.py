@@ -1,6 +1,7 @@
 # Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 """Two instances over one log, with all that they read, write and send to."""
 import time
+from collections import Counter
 
 from cluster import Failed, run
 from instance import BINARY, Instance
@@ -25,6 +26,7 @@ class Pair:
         self.both = [Instance(directory, each, settings) for each in ("a", "b")]
         self.feeds = [Feed(cluster, topic, kind, rate, seed) for kind, topic in self.topics.items()]
         self.operator = Operator(self.owner)
+        self.handovers = Counter()  # by the exit code of the command
         self.committed = []  # (time, topic, partition, offset): what the owner said that Kafka has of it
         cluster.make_topics([*self.topics.values(), self.out], PARTITIONS)
         run([BINARY, "topics", "-c", self.both[0].config, "--replicas", cluster.nodes])

@@ -52,6 +52,7 @@ class simulated_group {
   bool erase();
 
   [[nodiscard]] const std::map<topic_partition, committed_offset>& committed() const { return committed_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<group_client>>& members() const { return members_; }
   [[nodiscard]] std::uint32_t generation() const { return generation_; }
   [[nodiscard]] bool is_empty() const { return members_.empty(); }
 

@@ -67,7 +67,12 @@ result<std::vector<committed_offset>> group_source::committed(std::span<const to
 }
 
 result<std::vector<group_member>> group_source::members(milliseconds) {
-  return std::vector<group_member>{};
+  calls_.call();
+  if (!of_.answers) return unavailable();
+  std::vector<group_member> all;
+  for (const auto& each : of_.group.members())
+    all.push_back({each->name + "-uuid", each->name, "host", each == client_});
+  return all;
 }
 
 result<log_bounds> group_source::bounds(const topic_partition& where, milliseconds) {

@@ -79,6 +79,7 @@ void doings::add(const doings& more) {
   clients += more.clients;
   killed += more.killed;
   stopped += more.stopped;
+  handed_over += more.handed_over;
   compared += more.compared;
 }
 
@@ -198,6 +199,10 @@ void machine::open() {
   status_.emplace(clock_.now());
   meter_.emplace(clock_);
   inbox_.emplace();
+  asks_ = false;
+  names_.emplace(name_);
+  desk_.emplace();
+  handover_.emplace(*desk_, clock_, lines_, settings_.kafka.group);
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
@@ -207,10 +212,9 @@ void machine::open() {
 
 /// As engine::run_replicated().
 void machine::run() {
-  const auto began = std::to_string(in_.now.time_since_epoch().count());
   for (int tries = 0;; ++tries) {
     ++did_.clients;
-    group_source from{of_, in_, judge_, *this, began + "-" + name_ + "-" + std::to_string(did_.clients)};
+    group_source from{of_, in_, judge_, *this, names_->next(store_->slot().position().epoch, clock_.now())};
     source_ = &from;
     struct at_end {
       group_source*& to;
@@ -218,7 +222,7 @@ void machine::run() {
     } const forget{source_};
     session_result ended;
     {
-      standby waiting{{settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_}};
+      standby waiting{{settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_, &*handover_}};
       ended = follow_and_lead(waiting, from);
       from.close({});
     }
@@ -227,6 +231,7 @@ void machine::run() {
       case session_end::drained:
         return;
       case session_end::client_lost:
+      case session_end::left:
         break;
       case session_end::refused:
         if (ended.why && is_sat_out(classify(ended.why->code))) break;
@@ -250,25 +255,48 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     inbox_->tasks.close();
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
     ++did_.leads;
+    names_->led(store_->slot().position().epoch);
     inbox_->tasks.open();
     if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
-    slot_source from{group, [this] { return store_->turn() && store_->is_leading(); }};
+    slot_source from{group, k_slot, [&] {
+                       look_at_handover(group);
+                       return store_->turn() && store_->is_leading();
+                     }};
     inbox_->transactions.open();
     session_result ended = session(from);
+    if (handover_->is_leaving() && (ended.end != session_end::drained || stop_)) {
+      handover_->gave_up(ended.why ? ended.why->message : "it is being stopped");
+    } else if (handover_->is_leaving()) {
+      ++did_.handed_over;
+      store_->end_lead();
+      names_->gave();
+      handover_->gave(store_->slot().position().epoch);
+      return {session_end::left, std::nullopt};
+    }
     const bool is_lost =
         from.was_given_back() || from.owes_answer() || !store_->is_leading() || store_->has_lost_steps();
     if (ended.end == session_end::drained || !is_lost) return ended;
     if (ended.why) in_.trace(name_, "its session ended: " + ended.why->message);
     inbox_->transactions.store_lost();
     inbox_->transactions.close();
+    if (from.was_lost()) {
+      waiting.end_with_client();
+      return {session_end::left, std::nullopt};
+    }
     waiting.stand_by_again(from.was_given_back(), from.owes_answer());
   }
+}
+
+void machine::look_at_handover(source& group) {
+  if (std::exchange(asks_, false)) (void)desk_->post();
+  handover_->look(group);
 }
 
 session_result machine::session(source& from) {
   process_outlet outlet{name_, in_, judge_, *this};
   session_options options;
   options.stop = &stop_;
+  options.leave = &handover_->is_leaving();
   options.random = in_.dice.next();
   options.decoding = decode_on::owner_thread;
   consumer_session session{{settings_,

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "consumer/lead_handover.hpp"
+#include "consumer/member_name.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/standby.hpp"
 #include "pipeline/mailbox.hpp"
@@ -30,6 +32,7 @@ struct doings {
   std::uint64_t clients{0};
   std::uint64_t killed{0};
   std::uint64_t stopped{0};
+  std::uint64_t handed_over{0};
   std::uint64_t compared{0};  ///< digests that were the owner's
   void add(const doings&);
 };
@@ -52,6 +55,8 @@ class machine final : public process_calls {
   void go_on();
   /// SIGTERM.
   void stop() { stop_ = true; }
+  /// Somebody asks it to give the state away.
+  void hand_over() { asks_ = true; }
   /// SIGKILL, in so many calls from now.
   void kill_in(std::uint32_t calls) { dies_in_ = calls; }
   /// SIGSTOP in so many calls from now, and SIGCONT so long after it.
@@ -86,6 +91,7 @@ class machine final : public process_calls {
   void run();
   [[nodiscard]] session_result follow_and_lead(standby&, source&);
   [[nodiscard]] session_result session(source&);
+  void look_at_handover(source&);
   void close(bool is_killed);
   void pause();
   void note_synced();
@@ -111,6 +117,10 @@ class machine final : public process_calls {
   std::optional<instance_status> status_;
   std::optional<run_meter> meter_;
   std::optional<mailbox> inbox_;
+  std::optional<member_names> names_;
+  std::optional<handover_desk> desk_;
+  std::optional<lead_handover> handover_;
+  bool asks_{false};
   std::unique_ptr<judged_replica> replica_;
   std::unique_ptr<replicated_store> store_;
   store* rocks_{nullptr};

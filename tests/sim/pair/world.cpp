@@ -33,8 +33,10 @@ std::string to_text(const history_result& met) {
   std::string text = std::to_string(met.did.processes) + " processes, " + std::to_string(met.did.clients) +
                      " clients, " + std::to_string(met.did.leads) + " leads, " +
                      std::to_string(met.did.killed) + " killed, " + std::to_string(met.did.stopped) +
-                     " stood still, " + std::to_string(met.did.compared) + " digests compared, " +
-                     std::to_string(met.cuts) + " cuts, " + std::to_string(met.steps) + " confirmed steps\n";
+                     " stood still, " + std::to_string(met.did.handed_over) + " handed over, " +
+                     std::to_string(met.did.compared) + " digests compared, " + std::to_string(met.cuts) +
+                     " cuts, " + std::to_string(met.steps) + " confirmed steps
+";
   for (const auto* counts : {&met.fates, &met.faults}) {
     for (const auto& [name, count] : *counts)
       text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") +
@@ -164,7 +166,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(7), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(8), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -183,6 +185,9 @@ void world::meet(std::uint32_t which, machine& whose) {
     case 5:
       note("a stop of the process");
       return whose.stop();
+    case 6:
+      note("a hand-over");
+      return whose.hand_over();
     default:
       note("a wrong clock");
       whose.clock().wrong_by += milliseconds{static_cast<std::int64_t>(in_.draw(200'000)) - 100'000};

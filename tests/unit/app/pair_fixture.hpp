@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "replicate/log_record.hpp"
 #include "unit/app/pair_world.hpp"
 
 /// What tests of a pair have in common.
@@ -34,6 +35,18 @@ inline std::map<std::string, std::string> expected(const cluster& c) {
   return all;
 }
 
+/// Of all instances.
+inline int fences(const cluster& c) {
+  int found = 0;
+  for (std::int64_t offset = c.log.first(); offset < c.log.end(); ++offset) {
+    replicate::log_record one;
+    const auto& bytes = c.log.at(offset);
+    if (!bytes || decode_record(*bytes, one) != replicate::record_fault::none) continue;
+    found += one.head.kind == replicate::record_kind::fence ? 1 : 0;
+  }
+  return found;
+}
+
 /// Until all records are read, and some polls more, in which they are confirmed.
 inline auto until_all_is_read() {
   return [behind = 0](pair_source& s, std::atomic<bool>& stop) mutable {
@@ -56,6 +69,16 @@ inline auto until_refused() {
 inline void make_many_bases(config& of) {
   of.replicate->base.at_least = 1;
 }
+
+/// Seconds pass while the log is waited for.
+class patient_clock final : public clock_port {
+ public:
+  [[nodiscard]] timestamp now() const override { return timestamp{k_noon_time + waited}; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point{std::chrono::hours{1}} + waited;
+  }
+  std::chrono::milliseconds waited{0};
+};
 
 class pair : public ::testing::Test {
  protected:

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/engine.hpp"
+#include "consumer/member_name.hpp"
 #include "ports/source.hpp"
 #include "support/memory_slot_log.hpp"
 #include "support/temporary_directory.hpp"
@@ -39,6 +40,7 @@ struct cluster {
   const void* owner{nullptr};  ///< who has the slot
   std::uint32_t generation{0};
   std::map<std::string, std::string> claims;  ///< who committed on the slot last
+  std::vector<group_member> others;           ///< in the group, beside those that run
 };
 
 class pair_batch final : public record_batch {
@@ -63,8 +65,8 @@ class pair_batch final : public record_batch {
 /// slot.
 class pair_source final : public source {
  public:
-  pair_source(cluster& of, std::function<void(pair_source&)> on_poll)
-      : of_{of}, on_poll_{std::move(on_poll)} {}
+  pair_source(cluster& of, std::string name, std::function<void(pair_source&)> on_poll)
+      : of_{of}, name_{std::move(name)}, on_poll_{std::move(on_poll)} {}
   ~pair_source() override { leave(); }
 
   void kill() { is_dead_ = true; }
@@ -81,6 +83,7 @@ class pair_source final : public source {
     notices_.push_back(notice::revoked{{k_slot}, false});
     comes_back_ = true;
   }
+  [[nodiscard]] bool has_joined() const { return has_joined_; }
   /// The group does not let it in.
   void refuse(std::string why) {
     is_refused_ = true;
@@ -108,7 +111,10 @@ class pair_source final : public source {
     return out;
   }
   result<std::vector<group_member>> members(std::chrono::milliseconds) override {
-    return std::vector<group_member>{};
+    std::vector<group_member> all = of_.others;
+    const std::string name = member_name({}, k_noon_time, name_);
+    if (has_joined_) all.push_back({name + "-uuid", name, "host", true});
+    return all;
   }
   result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds) override {
     const auto end = static_cast<std::int64_t>(of_.records.size());
@@ -120,6 +126,7 @@ class pair_source final : public source {
   }
   result<void> join(std::span<const std::string> topics) override {
     if (is_refused_) return success();
+    has_joined_ = true;
     if (topics.front() != k_log_topic) {  // without a log: it reads the input by itself
       of_.owner = this;
       ++of_.generation;
@@ -188,7 +195,9 @@ class pair_source final : public source {
   }
 
   cluster& of_;
+  std::string name_;
   std::function<void(pair_source&)> on_poll_;
+  bool has_joined_{false};
   std::vector<source_notice> notices_;
   std::map<topic_partition, std::int64_t> positions_;
   bool is_dead_{false};
@@ -214,8 +223,9 @@ class instance {
     options.resume = resume;
     options.clock = clock;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {
+      ++clients_;
       return std::unique_ptr<source>{
-          std::make_unique<pair_source>(of_, [&](pair_source& s) { on_poll(s, stop); })};
+          std::make_unique<pair_source>(of_, name_, [&](pair_source& s) { on_poll(s, stop); })};
     };
     options.bases_on = std::launch::deferred;
     options.make_log = [&](const std::string& topic) -> reported<std::unique_ptr<slot_log>> {
@@ -245,6 +255,8 @@ class instance {
   /// Behind run(): what the state has.
   [[nodiscard]] const std::map<std::string, std::string>& seen() const { return seen_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
+  /// How many it has made.
+  [[nodiscard]] int clients() const { return clients_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return files_.path(); }
   [[nodiscard]] config settings() const {
     config c;
@@ -279,6 +291,7 @@ class instance {
   support::temporary_directory files_;
   std::map<std::string, std::string> seen_;
   std::uint64_t step_{0};
+  int clients_{0};
   engine* running_{nullptr};
 };
 

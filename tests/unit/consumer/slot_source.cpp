@@ -27,7 +27,7 @@ struct slot_source_test : ::testing::Test {
   fake_clock clock;
   fake_source group{calls, clock};
   bool goes_on{true};
-  slot_source from{group, [this] { return goes_on; }};
+  slot_source from{group, at("log", 0), [this] { return goes_on; }};
 };
 
 TEST_F(slot_source_test, a_session_is_given_all_partitions_once) {
@@ -48,6 +48,57 @@ TEST_F(slot_source_test, the_session_ends_where_the_lead_is_lost) {
   goes_on = false;
   EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
   EXPECT_FALSE(from.was_given_back());
+}
+
+TEST_F(slot_source_test, a_slot_that_is_taken_back_is_given_back_by_the_session) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, false});
+  const auto told = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(std::get<notice::revoked>(told.value().notices.front()).partitions.size(), 2U) << "of the inputs";
+  EXPECT_TRUE(from.owes_answer());
+  ASSERT_TRUE(from.unassign());
+  EXPECT_TRUE(from.was_given_back());
+  EXPECT_FALSE(from.was_lost());
+}
+
+TEST_F(slot_source_test, a_slot_that_comes_back_lets_the_session_go_on) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, false});
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  ASSERT_TRUE(from.unassign());
+  ASSERT_TRUE(from.poll(1, milliseconds{0})) << "the lead is the log's to take";
+  group.say(notice::assigned{{at("log", 0)}});
+  const auto told = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(std::get<notice::assigned>(told.value().notices.front()).partitions,
+            (std::vector<topic_partition>{at("t", 0), at("t", 1)}));
+  EXPECT_FALSE(from.was_given_back());
+  EXPECT_FALSE(from.owes_answer());
+}
+
+TEST_F(slot_source_test, a_slot_that_moves_to_another_member_ends_the_session) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, false});
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  ASSERT_TRUE(from.unassign());
+  group.say(notice::assigned{{}});
+  EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
+  EXPECT_TRUE(from.was_given_back());
+  EXPECT_EQ(calls.count("assign"), 1U) << "the group has its answer";
+  EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
+}
+
+TEST_F(slot_source_test, a_member_that_the_group_went_on_without_does_not_answer) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, true});
+  EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
+  EXPECT_TRUE(from.was_lost());
+  EXPECT_EQ(calls.count("unassign"), 0U) << "it would join again, before whoever owns the slot by now";
 }
 
 TEST_F(slot_source_test, followers_are_no_rivals) {
