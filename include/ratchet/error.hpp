@@ -65,6 +65,8 @@ enum class errc {
   held_back = 37,        ///< disk, outbox or mailbox is (nearly) full; nothing was done. Repeat later.
   sink_missing = 38,     ///< messages wait for a sink that the config no longer has. Add it, or discard them.
   state_restoring = 39,  ///< a copy of the state is being read. Repeat when it is complete.
+  not_owner = 40,        ///< this instance follows a replicated log. Ask the one that owns the state.
+  no_standby = 41,       ///< no other instance could own the state. Start one, and repeat when it is ready.
 };
 
 [[nodiscard]] RATCHET_EXPORT const std::error_category& ratchet_category() noexcept;

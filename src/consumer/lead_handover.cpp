@@ -10,10 +10,6 @@
 namespace ratchet {
 
 namespace {
-constexpr auto k_tmp_begun = log_kind::lead_lost;
-constexpr auto k_tmp_done = log_kind::standby_following;
-constexpr auto k_tmp_failed = log_kind::lead_lost;
-
 constexpr std::chrono::milliseconds k_members_timeout{2'000};
 /// A standby that was killed just now is still a member: then nobody fences until its session has ended.
 constexpr std::chrono::seconds k_successor_patience{10};
@@ -42,7 +38,7 @@ void lead_handover::look(source& group) {
   const auto next =
       std::find_if(all.value().begin(), all.value().end(), [](const group_member& m) { return !m.is_this; });
   if (next == all.value().end()) {
-    return desk_.answer(problem{k_tmp_no_standby,
+    return desk_.answer(problem{errc::no_standby,
                                 "the group `" + group_ + "` has no standby that could own the state",
                                 "start the other instance; it joins once it has read the log, and its "
                                 "/readyz says so",
@@ -50,7 +46,7 @@ void lead_handover::look(source& group) {
   }
   desk_.begin();
   to_ = *instance_of_member(next->client_id);
-  tell(log_, k_tmp_begun, "handing the state over to `{}`, as was asked for", to_);
+  tell(log_, log_kind::handover_begun, "handing the state over to `{}`, as was asked for", to_);
   is_leaving_ = true;
 }
 
@@ -75,7 +71,7 @@ void lead_handover::refuse(source& group) {
   const bool is_known = all && !all.value().empty() && !all.value().front().is_this;
   const std::string owner = is_known ? "`" + *instance_of_member(all.value().front().client_id) + "` does"
                                      : "the group `" + group_ + "` knows of no owner at the moment";
-  desk_.answer(problem{k_tmp_not_owner,
+  desk_.answer(problem{errc::not_owner,
                        "this instance does not own the state: " + owner,
                        is_known ? "ask there" : "try again",
                        {}});
@@ -85,13 +81,13 @@ bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
   if (!own_at_) return false;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - gave_at_);
   if (epoch > *own_at_) {
-    tell(log_, k_tmp_done, "`{}` owns the state: handed over within {} ms", to_, took.count());
+    tell(log_, log_kind::handover_done, "`{}` owns the state: handed over within {} ms", to_, took.count());
     desk_.answer(handed_over{to_, took});
   } else if (took < k_successor_patience) {
     return true;
   } else {
-    tell(log_, k_tmp_failed, "`{}` did not take the state within {} s; joining the group again", to_,
-         k_successor_patience.count());
+    tell(log_, log_kind::handover_failed, "`{}` did not take the state within {} s; joining the group again",
+         to_, k_successor_patience.count());
     desk_.answer(problem{
         errc::timed_out,
         "`" + to_ + "` has not taken the state within " + std::to_string(k_successor_patience.count()) + " s",

@@ -91,6 +91,10 @@ class ratchet_category_t final : public std::error_category {
         return "the disk, the outbox or the mailbox is full or nearly full";
       case errc::state_restoring:
         return "a copy of the state is being read";
+      case errc::not_owner:
+        return "this instance does not own the state";
+      case errc::no_standby:
+        return "no other instance could own the state";
       case errc::sink_missing:
         return "messages wait for a sink that the config does not have";
     }
@@ -133,6 +137,8 @@ int exit_code_of(errc code) noexcept {
     case errc::timed_out:
     case errc::held_back:
     case errc::state_restoring:
+    case errc::not_owner:
+    case errc::no_standby:
       return k_exit_unavailable;
     case errc::internal:
       return k_exit_internal;

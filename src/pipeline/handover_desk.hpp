@@ -13,9 +13,6 @@
 #include "ratchet/error.hpp"
 
 namespace ratchet {
-// TEMPORARY
-inline constexpr errc k_tmp_not_owner = static_cast<errc>(40);
-inline constexpr errc k_tmp_no_standby = static_cast<errc>(41);
 
 /// What a hand-over came to.
 struct handed_over {

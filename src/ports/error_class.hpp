@@ -61,6 +61,8 @@ enum class error_class : std::uint8_t {
     case errc::not_running:
     case errc::not_found:
     case errc::state_restoring:
+    case errc::not_owner:
+    case errc::no_standby:
       return error_class::request;
     case errc::config_invalid:
     case errc::usage:

@@ -56,7 +56,7 @@ TEST_F(lead_handover_test, needs_another_instance_in_the_group) {
   group.others.push_back({"kcat-1", "kcat", "/10.0.0.2", false});
   handover.look(group);
   EXPECT_FALSE(handover.is_leaving());
-  EXPECT_EQ(refusal(), make_error_code(k_tmp_no_standby));
+  EXPECT_EQ(refusal(), make_error_code(errc::no_standby));
 }
 
 TEST_F(lead_handover_test, ends_when_another_instance_has_fenced) {
@@ -110,7 +110,7 @@ TEST_F(lead_handover_test, of_a_standby_is_refused_and_the_owner_named) {
   handover.refuse(group);
   const auto answer = asked.get();
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().code, make_error_code(k_tmp_not_owner));
+  EXPECT_EQ(answer.error().code, make_error_code(errc::not_owner));
   EXPECT_NE(answer.error().message.find("`b` does"), std::string::npos) << answer.error().message;
 }
 
@@ -119,7 +119,7 @@ TEST_F(lead_handover_test, of_a_standby_without_an_owner_says_so) {
   handover.refuse(group);
   const auto answer = asked.get();
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().code, make_error_code(k_tmp_not_owner));
+  EXPECT_EQ(answer.error().code, make_error_code(errc::not_owner));
   EXPECT_NE(answer.error().message.find("no owner"), std::string::npos) << answer.error().message;
 }
 
