@@ -12,6 +12,8 @@
 
 #include "consumer/base_keeper.hpp"
 #include "consumer/slot_replica.hpp"
+#include "consumer/slot_reporter.hpp"
+#include "consumer/turn_jobs.hpp"
 #include "ports/clock.hpp"
 #include "ports/slot_log.hpp"
 #include "ports/store.hpp"
@@ -37,11 +39,15 @@ class replicated_store final : public store {
     std::string topic;  ///< of the log, for people
     log_ptr log_lines;
     std::launch bases_on{std::launch::async};  ///< as base_keeper has it
+    instance_status* status{nullptr};          ///< none: nothing is shown
   };
   replicated_store(dependencies, const replicate::owner_options&);
 
-  /// Has the log take its turns, and shows how far it is. Errors: as slot_replica::turn().
+  /// Has the log take its turns, shows how far it is, and does what others want done. Errors: as
+  /// slot_replica::turn().
   [[nodiscard]] result<void> turn();
+  /// What is to be done in a turn, by whoever has the lead. Any thread.
+  [[nodiscard]] turn_jobs& jobs() noexcept { return jobs_; }
   [[nodiscard]] slot_replica& slot() noexcept { return slot_; }
   [[nodiscard]] slot_log& log() noexcept { return *log_; }
 
@@ -125,6 +131,7 @@ class replicated_store final : public store {
   [[nodiscard]] store_statistics statistics() const override { return under_->statistics(); }
 
  private:
+  [[nodiscard]] result<void> advance();
   void show();
   [[nodiscard]] std::error_code lost(const char* why);
 
@@ -136,6 +143,8 @@ class replicated_store final : public store {
   bool is_alone_;  ///< everything is done on the owner's thread
   slot_replica slot_;
   base_keeper keeper_;
+  slot_reporter reporter_;
+  turn_jobs jobs_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides
   std::string why_lost_;
   std::chrono::steady_clock::time_point synced_at_;  ///< was asked for

@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr int k_first = static_cast<int>(errc::config_invalid);
-constexpr int k_last = static_cast<int>(errc::state_restoring);
+constexpr int k_last = static_cast<int>(errc::not_owner);
 
 struct exit_row {
   errc code;
@@ -59,6 +59,7 @@ constexpr exit_row k_exits[] = {
     {errc::held_back, 69},
     {errc::sink_missing, 78},
     {errc::state_restoring, 69},
+    {errc::not_owner, 69},
 };
 
 TEST(exit_codes, are_those_of_the_document) {

@@ -68,6 +68,7 @@ constexpr std::array k_errcs{
     errc_row{errc::held_back, c::request},
     errc_row{errc::sink_missing, c::person},
     errc_row{errc::state_restoring, c::request},
+    errc_row{errc::not_owner, c::request},
 };
 
 TEST(error_classes, of_every_code_of_ratchet) {
