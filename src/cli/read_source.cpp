@@ -41,8 +41,9 @@ reported<void> check_group(const directory_to_read& directory) {
   return must_be_of_group(directory, *opened.value());
 }
 
-reported<void> read_directory(const directory_to_read& directory,
-                              const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read) {
+reported<void> read_directory(
+    const directory_to_read& directory,
+    const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read) {
   auto opened = open_store_read_only(directory.path);
   if (!opened) {
     return explain_busy(std::move(opened).error(),
@@ -82,9 +83,10 @@ reported<void> read_either(const directory_to_read& directory, const read_reques
   RATCHET_TRY(auto client, connect_to(directory));
   if (client && request.kind != read_request::kind_of::status) tell_of_standby(directory);
   if (client) return client->ask(request, sink);
-  return read_directory(directory, [&](const store_view& view, const std::optional<replica_at_rest>& replica) {
-    return answer_request({view, directory.streams, nullptr, replica}, request, sink);
-  });
+  return read_directory(directory,
+                        [&](const store_view& view, const std::optional<replica_at_rest>& replica) {
+                          return answer_request({view, directory.streams, nullptr, replica}, request, sink);
+                        });
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class base_keeper {
   std::uint64_t bases_written_{0};
   std::uint64_t base_failures_{0};
   std::string trouble_;  ///< until a base is written
-  written made_;  ///< while its lead is proved, and the log is cut
+  written made_;         ///< while its lead is proved, and the log is cut
   std::atomic<bool> stop_{false};
   std::future<result<std::optional<replicate::base_end>>> look_;
   std::future<result<written>> write_;

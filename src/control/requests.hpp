@@ -54,7 +54,7 @@ struct read_context {
   const store_view& view;
   std::span<const std::string>
       streams;  ///< known by config; those that the store does not know yet are empty
-  const status_snapshot* live{nullptr};  ///< null: no instance is running
+  const status_snapshot* live{nullptr};      ///< null: no instance is running
   std::optional<replica_at_rest> replica{};  ///< of a directory that follows a replicated log
 };
 

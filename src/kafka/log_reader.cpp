@@ -117,9 +117,8 @@ result<log_read> log_reader::read(const replicate::read_range& range) {
     }
     next_ = message->offset + 1;
     bytes += message->len;
-    entries_.push_back({message->offset,
-                        {static_cast<const char*>(message->payload), message->len},
-                        time_of(*message)});
+    entries_.push_back(
+        {message->offset, {static_cast<const char*>(message->payload), message->len}, time_of(*message)});
     messages_.push_back(std::move(message));
   }
   if (is_missing()) {

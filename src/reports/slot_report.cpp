@@ -88,8 +88,7 @@ std::string head_of(slot_role role) {
 
 std::string behind_of(const slot_status& s) {
   if (!s.log_end && !s.behind) return "not known yet";
-  std::string text =
-      s.records_behind == 0 ? "nothing" : counted(s.records_behind, "record") + " of the log";
+  std::string text = s.records_behind == 0 ? "nothing" : counted(s.records_behind, "record") + " of the log";
   if (s.behind) text += "; what is here may be " + age_text(*s.behind) + " old";
   return text;
 }

@@ -13,6 +13,7 @@
 #include "store/engine/database_statistics.hpp"
 #include "store/engine/pending_rows.hpp"
 #include "store/engine/rocksdb_error.hpp"
+#include "store/layout/slot_row.hpp"
 #include "store/open/checkpoint.hpp"
 #include "store/open/rocks_copy.hpp"
 #include "store/open/rocks_view.hpp"

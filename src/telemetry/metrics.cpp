@@ -232,9 +232,9 @@ void add_slot_log(exposition& out, const slot_status& s, const labels& of) {
   out.gauge("ratchet_slot_behind_seconds",
             "For how long an instance that is not the owner has not had all of the log.");
   if (s.behind) out.add(of, std::chrono::duration<double>{*s.behind}.count());
-  out.gauge("ratchet_slot_log_first_offset", "Where the log begins, as the brokers said last.");
+  out.gauge("ratchet_slot_log_first_offset", "The first offset of the log in the last answer of the brokers.");
   if (s.log_first) out.add(of, as_double(*s.log_first));
-  out.gauge("ratchet_slot_log_end_offset", "Where the log ends, as the brokers said last.");
+  out.gauge("ratchet_slot_log_end_offset", "The end offset of the log in the last answer of the brokers.");
   if (s.log_end) out.add(of, as_double(*s.log_end));
   out.counter("ratchet_slot_leads_total", "How often this process became the owner.")
       .add(of, as_double(s.leads));
@@ -259,9 +259,9 @@ void add_slot_owner(exposition& out, const slot_status& s, const labels& of) {
   if (s.bases.newest) out.add(of, seconds_of(s.bases.newest->made));
   out.gauge("ratchet_base_bytes", "Bytes of the rows of the newest base.");
   if (s.bases.newest) out.add(of, as_double(s.bases.newest->bytes));
-  out.gauge("ratchet_base_writing_bytes", "Of a base that is being written: bytes so far.");
+  out.gauge("ratchet_base_writing_bytes", "Bytes so far of a base that is being written.");
   if (s.bases.writes) out.add(of, as_double(*s.bases.writes));
-  out.gauge("ratchet_base_restoring_bytes", "Of a base that is being read into the state: bytes so far.");
+  out.gauge("ratchet_base_restoring_bytes", "Bytes so far of a base that is being read into the state.");
   if (s.restored) out.add(of, as_double(*s.restored));
   out.counter("ratchet_bases_total", "Bases that this process has written, with the log cut before each.")
       .add(of, as_double(s.bases.written));
@@ -275,8 +275,7 @@ void add_slot(exposition& out, const status_snapshot& live) {
   const labels of{{"log", live.slot->log}};
   out.gauge("ratchet_slot_role", "1 for the role that this instance has, see `ratchet status`.");
   for (const slot_role role : k_slot_roles)
-    out.add({{"log", live.slot->log}, {"role", std::string{name_of(role)}}},
-            role == live.slot->role ? 1 : 0);
+    out.add({{"log", live.slot->log}, {"role", std::string{name_of(role)}}}, role == live.slot->role ? 1 : 0);
   add_slot_log(out, *live.slot, of);
   add_slot_owner(out, *live.slot, of);
 }

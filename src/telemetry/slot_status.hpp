@@ -73,15 +73,15 @@ struct slot_status {
   std::uint64_t records_behind{0};  ///< of the log as its end was told last
   /// How old what is here may be: for so long it was not known to have all of the log. None: not known yet.
   std::optional<std::chrono::milliseconds> behind;
-  std::uint64_t pending_steps{0};             ///< of an owner: decided, and not confirmed
-  std::uint64_t pending_bytes{0};             ///< of their rows
+  std::uint64_t pending_steps{0};               ///< of an owner: decided, and not confirmed
+  std::uint64_t pending_bytes{0};               ///< of their rows
   std::optional<std::uint64_t> log_since_base;  ///< of an owner: bytes of rows since the newest base
-  base_progress bases;                        ///< of an owner
-  std::optional<std::uint64_t> restored;      ///< bytes of a base that is being read, so far
-  std::uint64_t leads{0};                     ///< how often this process became the owner
-  std::uint64_t fences{0};                    ///< how many it has made
-  std::uint64_t ignored_records{0};           ///< of owners that had lost the lead
-  std::uint64_t gaps{0};                      ///< records behind one that was never written
+  base_progress bases;                          ///< of an owner
+  std::optional<std::uint64_t> restored;        ///< bytes of a base that is being read, so far
+  std::uint64_t leads{0};                       ///< how often this process became the owner
+  std::uint64_t fences{0};                      ///< how many it has made
+  std::uint64_t ignored_records{0};             ///< of owners that had lost the lead
+  std::uint64_t gaps{0};                        ///< records behind one that was never written
   friend bool operator==(const slot_status&, const slot_status&) = default;
 };
 

@@ -99,8 +99,8 @@ TEST(families_in_a_log, have_these_numbers) {
 
 TEST(rows_of_a_log, are_all_but_those_of_a_replica_itself) {
   constexpr bool k_default = true;
-  for (const kind local :
-       {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::restore, kind::owner, kind::incarnation}) {
+  for (const kind local : {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::restore,
+                           kind::owner, kind::incarnation}) {
     EXPECT_TRUE(is_local_key(k_default, prefix_of(local) + "x")) << static_cast<int>(local);
     EXPECT_TRUE(may_cover_local_key(k_default, prefix_of(local), prefix_of(local) + "x"));
   }

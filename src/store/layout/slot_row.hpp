@@ -27,8 +27,8 @@ namespace ratchet::layout {
 [[nodiscard]] result<replicate::log_position> decode_slot(std::string_view);
 
 /// Whether a row is of this replica alone, so that no log has it: its step numbers, identity, mark of a
-/// copy, incarnations, how far it is in the log, and whose that is. `in_default`: in that column family. A key of `default`
-/// of a kind that this version does not know is local.
+/// copy, incarnations, how far it is in the log, and whose that is. `in_default`: in that column family. A
+/// key of `default` of a kind that this version does not know is local.
 [[nodiscard]] bool is_local_key(bool in_default, std::string_view key) noexcept;
 /// Whether such a row may lie in [begin, behind).
 [[nodiscard]] bool may_cover_local_key(bool in_default, std::string_view begin, std::string_view behind);

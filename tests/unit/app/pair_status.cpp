@@ -31,7 +31,7 @@ using testing::memory_slot_log;
 /// Goes on each time that it is asked, so that what is shown now and then is shown often.
 class ticking_clock final : public clock_port {
  public:
-  [[nodiscard]] timestamp now() const override { return testing::k_noon + passed(); }
+  [[nodiscard]] timestamp now() const override { return k_noon_time + passed(); }
   [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
     return std::chrono::steady_clock::time_point{} + passed();
   }
@@ -168,6 +168,17 @@ TEST_F(pair_status, of_an_owner_tells_why_no_base_is_written) {
   EXPECT_NE(s.bases.trouble.find("a topic does not exist"), std::string::npos) << s.bases.trouble;
 }
 
+TEST_F(pair_status, of_an_instance_that_began_at_a_base_names_the_owner) {
+  first.change = make_many_bases;
+  let_first_read(60);
+  ASSERT_GT(c.log.first(), 0) << "its fence is gone";
+  c.owner = &c;
+  const slot_status s = last_of(second, 60);
+  EXPECT_EQ(s.role, slot_role::standby);
+  ASSERT_TRUE(s.owner) << "it was repeated behind the base";
+  EXPECT_EQ(s.owner->instance, "ratchet-0");
+}
+
 TEST_F(pair_status, of_an_owner_that_lost_the_lead_is_that_of_a_standby) {
   produce(c, 20);
   bool was_owner = false;
@@ -266,7 +277,7 @@ TEST_F(pair_control, decisions_at_a_standby_are_refused_with_the_owners_name) {
   ASSERT_EQ(all.size(), 2U);
   for (const answered& each : all) {
     ASSERT_TRUE(each.refused);
-    EXPECT_EQ(each.refused->code, errc::not_owner);
+    EXPECT_EQ(each.refused->code, static_cast<errc>(40));
     EXPECT_EQ(each.refused->message,
               "this instance, `ratchet-1`, is a standby, so nothing was done; `ratchet-0` at first:9187 owns "
               "the state");
@@ -288,14 +299,43 @@ TEST_F(pair_control, reads_at_a_standby_are_answered_and_their_age_is_told) {
   const auto all = ask(second, {get("a0"), {k_standby_note}, to_words(read_request{})});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].text, expected(c).at("a0"));
-  EXPECT_TRUE(all[1].text.starts_with("this instance is a standby of `ratchet-0` at first:9187; its state may "
-                                      "be "))
+  EXPECT_TRUE(
+      all[1].text.starts_with("this instance is a standby of `ratchet-0` at first:9187; its state may "
+                              "be "))
       << all[1].text;
   EXPECT_NE(all[2].text.find("standby: `ratchet-1`, with the log payments.ratchet\n"), std::string::npos)
       << all[2].text;
   produce(c, 1);
   c.owner = nullptr;
   EXPECT_EQ(ask(first, {{k_standby_note}}).at(0).text, "") << "an owner's state is what there is";
+}
+
+TEST_F(pair_control, status_alone_is_answered_while_a_base_is_read) {
+  first.change = make_many_bases;
+  let_first_read(60);
+  c.owner = &c;
+  const auto is_cut_short = [&] {
+    const auto opened = open_store_read_only(second.settings().state.path);
+    return !opened && opened.error().code == errc::state_restoring;
+  };
+  for (int killed_at = 1; killed_at < 12 && !is_cut_short(); ++killed_at) {
+    ASSERT_FALSE(second.run([left = killed_at](pair_source& s, std::atomic<bool>& stop) mutable {
+      if (--left > 0) return;
+      s.kill();
+      stop = true;
+    }));
+  }
+  ASSERT_TRUE(is_cut_short());
+  c.bases.set_led(false);  // so that it stays so
+  const auto all = ask(second, {get("a0"), to_words(read_request{}), decision()});
+  ASSERT_EQ(all.size(), 3U);
+  ASSERT_TRUE(all[0].refused);
+  EXPECT_EQ(all[0].refused->code, errc::state_restoring);
+  EXPECT_FALSE(all[1].refused);
+  EXPECT_NE(all[1].text.find("standby, reading a copy of the state: `ratchet-1`"), std::string::npos)
+      << all[1].text;
+  ASSERT_TRUE(all[2].refused);
+  EXPECT_EQ(all[2].refused->code, static_cast<errc>(40)) << all[2].refused->message;
 }
 
 TEST_F(pair_control, checkpoints_are_taken_on_both_and_are_clean) {

@@ -1,11 +1,10 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "reports/slot_report.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "reports/slot_report.hpp"
 #include "reports/status_report.hpp"
 #include "support/slot_statuses.hpp"
 
@@ -13,8 +12,8 @@ namespace ratchet {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::k_noon;
+using ::testing::Not;
 using testing::status_of_owner;
 using testing::status_of_standby;
 
@@ -110,7 +109,8 @@ TEST(status, of_an_instance_with_a_log_says_its_role_first) {
   EXPECT_TRUE(status_text(live_report(status_of_standby()))
                   .starts_with("ready; running since 2026-01-01T12:00:00.000Z\n"
                                "standby: `ratchet-1`, with the log payments.ratchet\n"));
-  EXPECT_THAT(status_json(live_report(status_of_standby())), HasSubstr(R"("slot":{"log":"payments.ratchet")"));
+  EXPECT_THAT(status_json(live_report(status_of_standby())),
+              HasSubstr(R"("slot":{"log":"payments.ratchet")"));
 }
 
 TEST(status, of_an_instance_that_reads_a_copy_has_no_streams) {
@@ -129,8 +129,7 @@ TEST(status, of_a_replica_at_rest_says_how_far_it_is_and_whose_the_log_was) {
   report.replica = replica_at_rest{at, slot_owner{{5, 1}, "ratchet-0", ""}};
   EXPECT_THAT(
       status_text(report),
-      HasSubstr(
-          "a replica, at step 17 of a replicated log; its last owner was `ratchet-0`, epoch 5.1\n"));
+      HasSubstr("a replica, at step 17 of a replicated log; its last owner was `ratchet-0`, epoch 5.1\n"));
   EXPECT_THAT(
       status_json(report),
       HasSubstr(
