@@ -54,7 +54,7 @@ engine::engine(config c, stream_list streams, engine_options options)
       pages_{status_, meter_},
       handover_{desk_, *options_.clock, options_.log, config_.kafka.group},
       names_{config_.replicate ? config_.replicate->instance : std::string{}},
-      checkpoints_{config_.state.path, inbox_.tasks, *options_.clock, options_.log} {}
+      checkpoints_{config_.state.path, as_owner(), *options_.clock, options_.log} {}
 
 engine::~engine() {
   stop_serving();
@@ -136,8 +136,18 @@ std::optional<problem> engine::read_opened_store() {
   return std::nullopt;
 }
 
+/// A standby takes no tasks, as it has no session. A copy of its state needs none.
+at_owner engine::as_owner() {
+  return [this, by_task = by_task(inbox_.tasks)](const std::function<void(store&)>& job,
+                                                 std::chrono::milliseconds patience) {
+    if (!replicated_) return by_task(job, patience);
+    return replicated_->jobs().run([&] { job(*replicated_); }, patience);
+  };
+}
+
 void engine::stop_serving() {
   inbox_.tasks.close();  // who waits for this thread would else be waited for
+  if (replicated_) replicated_->jobs().close();
   control_.reset();
 }
 
@@ -145,6 +155,7 @@ void engine::close_store() {
   stop_serving();  // it reads the store
   const std::unique_lock lock{store_mutex_};
   store_.reset();
+  replicated_ = nullptr;
 }
 
 result<snapshot> engine::read(std::string_view stream, std::string_view aggregate) const {
@@ -179,6 +190,7 @@ reported<void> engine::serve() {
   std::vector<std::string> names;
   for (const auto& s : streams_) names.push_back(s->config.name);
   inbox_.tasks.open();  // first: who asks in the first moment waits for the owner
+  if (replicated_) replicated_->jobs().open();
   RATCHET_TRY(control_,
               control_server::start(config_.state.path, *store_, std::move(names), status_, {}, &checkpoints_,
                                     actor_of(inbox_.tasks, *store_), sink_actor_of(inbox_.tasks),

@@ -142,6 +142,7 @@ class engine {
   /// On the thread of a callback, while it lasts.
   [[nodiscard]] bool is_called_by_sink() const noexcept;
   void close_store();
+  [[nodiscard]] at_owner as_owner();
   void stop_serving();
   [[nodiscard]] std::optional<problem> reopen_store(const problem& why);
   /// Moves the state directory to `<path>.old-<time>`; nothing is deleted. `why`: what the new one answers.

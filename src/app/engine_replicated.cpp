@@ -103,7 +103,7 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   auto made = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened), rows, std::move(log), std::move(bases),
                                      *options_.clock, random_bits, wanted.base, wanted.digest, wanted.topic,
-                                     options_.log, options_.bases_on},
+                                     options_.log, options_.bases_on, &status_},
       rules);
   replicated_ = made.get();
   return std::unique_ptr<store>{std::move(made)};
@@ -256,6 +256,10 @@ void engine::leave_lead(const std::function<void()>& leave) {
   inbox_.transactions.close();
   stop_serving();
   leave();
+  // Nothing waits any more to become durable, or to be sent.
+  status_.forget_session();
+  meter_.durability(0, options_.clock->steady());
+  meter_.outputs_sent(0, false);
 }
 
 }  // namespace ratchet

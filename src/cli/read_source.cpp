@@ -5,9 +5,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <utility>
 
+#include "core/shown_text.hpp"
 #include "core/typed_command.hpp"
 #include "ports/foreign_group.hpp"
 #include "store/open/read_only.hpp"
@@ -38,8 +41,9 @@ reported<void> check_group(const directory_to_read& directory) {
   return must_be_of_group(directory, *opened.value());
 }
 
-reported<void> read_directory(const directory_to_read& directory,
-                              const std::function<reported<void>(const store_view&)>& read) {
+reported<void> read_directory(
+    const directory_to_read& directory,
+    const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read) {
   auto opened = open_store_read_only(directory.path);
   if (!opened) {
     return explain_busy(std::move(opened).error(),
@@ -51,19 +55,38 @@ reported<void> read_directory(const directory_to_read& directory,
     return problem{
         view.error(), "cannot read " + directory.path.string() + ": " + view.error().message(), "", {}};
   }
-  return read(*view.value());
+  return read(*view.value(), opened.value()->replica());
 }
 
 namespace {
+
+/// The state of a standby is as old as it is behind, which no answer says. On standard error, as the answer
+/// may be the bytes of a snapshot. An instance that does not know the question is no standby.
+void tell_of_standby(const directory_to_read& directory) {
+  auto client = connect_to(directory);
+  if (!client || !client.value()) return;
+  std::string note;
+  const std::vector<std::string> question{k_standby_note};
+  const auto asked = client.value()->ask(question, [&note](std::string_view piece) {
+    note += piece;
+    return true;
+  });
+  if (!asked || note.empty()) return;
+  std::string line;
+  append_line(line, "ratchet: " + note);
+  std::fputs(line.c_str(), stderr);
+}
 
 /// Asks the instance that runs on the directory; where none does, reads the directory.
 reported<void> read_either(const directory_to_read& directory, const read_request& request,
                            const byte_sink& sink) {
   RATCHET_TRY(auto client, connect_to(directory));
+  if (client && request.kind != read_request::kind_of::status) tell_of_standby(directory);
   if (client) return client->ask(request, sink);
-  return read_directory(directory, [&](const store_view& view) {
-    return answer_request({view, directory.streams, nullptr}, request, sink);
-  });
+  return read_directory(directory,
+                        [&](const store_view& view, const std::optional<replica_at_rest>& replica) {
+                          return answer_request({view, directory.streams, nullptr, replica}, request, sink);
+                        });
 }
 
 }  // namespace

@@ -71,11 +71,12 @@ class standard_output {
 /// returns the exit code.
 [[nodiscard]] int answer(const source_option&, const read_request&);
 
-/// Opens a directory that no instance has open for reading alone, and calls `read` with a view of it. Errors:
-/// as open_store_read_only(); state_foreign, where it is another consumer group's than the config's; of
-/// store::view(); of `read`.
-[[nodiscard]] reported<void> read_directory(const directory_to_read&,
-                                            const std::function<reported<void>(const store_view&)>& read);
+/// Opens a directory that no instance has open for reading alone, and calls `read` with a view of it, and
+/// with what it says of its log where it is a replica. Errors: as open_store_read_only(); state_foreign,
+/// where it is another consumer group's than the config's; of store::view(); of `read`.
+[[nodiscard]] reported<void> read_directory(
+    const directory_to_read&,
+    const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read);
 
 /// The problem of a directory that could not be opened beside whoever has it open.
 [[nodiscard]] problem explain_busy(problem, const char* hint);

@@ -222,7 +222,7 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   // What is only told changes nothing: a start that writes would take the config's meaning, and discard what
   // it says is to be discarded.
   if (!o.request.act) {
-    return read_directory(directory, [&](const store_view& view) {
+    return read_directory(directory, [&](const store_view& view, const auto&) {
       return answer_waiting(view, directory.streams, o.request, {}, sink);
     });
   }

@@ -46,6 +46,23 @@ std::optional<T> base_keeper::take(std::future<T>& of) {
   return of.get();  // ready, or deferred to now
 }
 
+base_progress base_keeper::progress() const {
+  base_progress p;
+  if (newest_)
+    p.newest = base_status{newest_->of.at.step, timestamp{milliseconds{newest_->of.made}}, newest_->bytes};
+  if (doing_ == doing::writing) p.writes = bytes_written_.load(std::memory_order_relaxed);
+  p.written = bases_written_;
+  p.failures = base_failures_;
+  p.trouble = trouble_;
+  return p;
+}
+
+std::uint64_t base_keeper::log_since_base() const {
+  const std::uint64_t all = of_.slot.position().bytes;
+  const std::uint64_t before = newest_ ? newest_->of.at.bytes : 0;
+  return all > before ? all - before : 0;
+}
+
 /// What a job throws is told as what it failed with.
 template <class T, class Job>
 std::future<result<T>> base_keeper::start(Job job) {
@@ -152,6 +169,8 @@ void base_keeper::note_cut(const result<void>& done) {
                    is_denied ? k_denied_pause : k_pause);
   }
   doing_ = doing::nothing;
+  ++bases_written_;
+  trouble_.clear();
   tell(of_.log_lines, log_kind::base_written,
        "wrote a base of step {}: {} bytes in {} records; the log begins at it now", made_.end.of.at.step,
        made_.end.bytes, made_.end.parts + 2);
@@ -175,6 +194,8 @@ void base_keeper::prove() {
 
 void base_keeper::put_off(std::string_view what, std::error_code why, std::chrono::seconds pause) {
   not_before_ = of_.clock.steady() + pause;
+  ++base_failures_;
+  trouble_ = std::string{what} + ": " + why.message();
   if (failures_.due(of_.clock.steady()))
     tell(of_.log_lines, log_kind::base_put_off, "{}: {}; both grow meanwhile, and it is tried again{}", what,
          why.message(), failures_.suppressed());
@@ -214,6 +235,7 @@ void base_keeper::write() {
   what.made = to_ms(of_.clock.now());
   doing_ = doing::writing;
   of_.digests.ask_for_all();
+  bytes_written_ = 0;
   write_ = start<written>([this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
     return write_base(std::move(from), base, what);
   });
@@ -235,6 +257,7 @@ result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_cop
         is_paced ? static_cast<std::uint64_t>(passed.count() * static_cast<double>(of_.rules.rate))
                  : UINT64_MAX;
     RATCHET_TRY(const bool done, writer.turn(allowed > writer.bytes() ? allowed - writer.bytes() : 0));
+    bytes_written_.store(writer.bytes(), std::memory_order_relaxed);
     if (done) return written{writer.end(), writer.begun_at()};
     of_.bases.wait(k_slice);
     if (is_paced) {

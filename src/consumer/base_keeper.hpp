@@ -17,6 +17,7 @@
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "replicate/base_record.hpp"
+#include "telemetry/slot_status.hpp"
 
 namespace ratchet {
 
@@ -51,6 +52,10 @@ class base_keeper {
   void turn();
   /// A log is to go on from this state, and no base says yet what came before it: it must not begin.
   [[nodiscard]] bool must_wait() const { return of_.slot.position().is_before_log() && !has_begin_; }
+
+  [[nodiscard]] base_progress progress() const;
+  /// Bytes of rows that the log has got since the newest base, or since it began.
+  [[nodiscard]] std::uint64_t log_since_base() const;
 
  private:
   enum class doing : std::uint8_t { nothing, looking, writing, proving, cutting };
@@ -87,7 +92,11 @@ class base_keeper {
   std::optional<replicate::base_end> newest_;
   std::chrono::steady_clock::time_point not_before_;  ///< where something failed
   log_pace failures_;
-  written made_;  ///< while its lead is proved, and the log is cut
+  std::atomic<std::uint64_t> bytes_written_{0};  ///< of the base that is being written
+  std::uint64_t bases_written_{0};
+  std::uint64_t base_failures_{0};
+  std::string trouble_;  ///< until a base is written
+  written made_;         ///< while its lead is proved, and the log is cut
   std::atomic<bool> stop_{false};
   std::future<result<std::optional<replicate::base_end>>> look_;
   std::future<result<written>> write_;

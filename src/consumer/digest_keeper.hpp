@@ -13,6 +13,7 @@
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "replicate/log_owner.hpp"
+#include "telemetry/slot_status.hpp"
 
 namespace ratchet {
 
@@ -33,14 +34,6 @@ class digest_keeper {
     /// deferred: on the owner's thread, within turn(), as a simulation wants it.
     std::launch on{std::launch::async};
   };
-  /// What came of comparing.
-  struct findings {
-    std::uint64_t same{0};
-    std::uint64_t different{0};
-    std::uint64_t last_step{0};                     ///< that was compared; 0: none was
-    std::optional<std::uint64_t> first_difference;  ///< the step at which it was found first
-  };
-
   explicit digest_keeper(dependencies of) : of_{std::move(of)} {}
   ~digest_keeper() { drop(); }
   digest_keeper(const digest_keeper&) = delete;
@@ -52,7 +45,7 @@ class digest_keeper {
   void turn();
   /// The owner's next piece is all of the state.
   void ask_for_all() { wants_all_ = true; }
-  [[nodiscard]] const findings& found() const { return found_; }
+  [[nodiscard]] const digest_findings& found() const { return found_; }
 
  private:
   struct piece {
@@ -68,7 +61,7 @@ class digest_keeper {
   [[nodiscard]] result<piece> read(replica_copy& from, const replicate::digest_body&, std::uint64_t most);
 
   dependencies of_;
-  findings found_;
+  digest_findings found_;
   row_place next_;                                                   ///< where the owner's next piece begins
   bool wants_all_{false};                                            ///< of the next point
   std::optional<std::chrono::steady_clock::time_point> pointed_at_;  ///< when the owner made its last point

@@ -37,9 +37,11 @@ replicated_store::replicated_store(dependencies of, const replicate::owner_optio
                of.draw,
                {{}, options.layout, options.meaning, 0},
                of.rules,
-               std::move(of.topic),
+               of.topic,
                std::move(of.log_lines),
                of.bases_on}},
+      reporter_{{slot_, keeper_, digests_, of.of, clock_, of.status, of.topic, options.instance,
+                 options.advertise}},
       confirmed_{under_->durable_step()} {}
 
 replicate::owner_options replicated_store::with_notes(replicate::owner_options of) {
@@ -54,6 +56,11 @@ void replicated_store::show() {
 }
 
 result<void> replicated_store::turn() {
+  jobs_.run_next();
+  return advance();
+}
+
+result<void> replicated_store::advance() {
   const auto done = slot_.turn();
   digests_.turn();
   keeper_.turn();
@@ -68,6 +75,7 @@ result<void> replicated_store::turn() {
     }
   }
   show();
+  reporter_.turn(is_leading());
   return done;
 }
 
@@ -77,6 +85,7 @@ result<void> replicated_store::lead() {
   attempt_ = slot_.attempt();
   why_lost_.clear();
   show();
+  reporter_.turn(true);
   return success();
 }
 
@@ -84,6 +93,7 @@ void replicated_store::end_lead() {
   slot_.drop_unconfirmed();
   attempt_.reset();
   show();
+  reporter_.turn(false);
 }
 
 std::error_code replicated_store::lost(const char* why) {
@@ -95,7 +105,7 @@ result<void> replicated_store::write(const step_batch& step) {
   if (!is_leading()) return lost("another instance has the lead");
   const auto deadline = clock_.steady() + k_patience;
   while (!slot_.has_room()) {
-    RATCHET_TRY(turn());
+    RATCHET_TRY(advance());
     if (!is_leading()) return lost("another instance took the lead");
     if (slot_.has_room()) break;
     if (clock_.steady() >= deadline) return lost("the log's topic takes no more records");
@@ -103,7 +113,7 @@ result<void> replicated_store::write(const step_batch& step) {
   }
   RATCHET_TRY(under_->write(step));
   RATCHET_TRY(slot_.publish(step.step));
-  RATCHET_TRY(turn());
+  RATCHET_TRY(advance());
   if (!is_leading()) return lost("another instance took the lead");
   return success();
 }
@@ -114,7 +124,7 @@ result<void> replicated_store::sync() {
   for (;;) {
     if (!is_leading()) return lost("another instance took the lead");
     if (durable_step() >= wanted) return success();
-    RATCHET_TRY(turn());
+    RATCHET_TRY(advance());
     if (!is_leading() || durable_step() >= wanted) continue;
     if (clock_.steady() >= deadline) return lost("the log's topic confirms nothing");
     slot_.wait(k_slice);

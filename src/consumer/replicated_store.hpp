@@ -13,6 +13,8 @@
 #include "consumer/base_keeper.hpp"
 #include "consumer/digest_keeper.hpp"
 #include "consumer/slot_replica.hpp"
+#include "consumer/slot_reporter.hpp"
+#include "consumer/turn_jobs.hpp"
 #include "ports/clock.hpp"
 #include "ports/slot_log.hpp"
 #include "ports/store.hpp"
@@ -39,16 +41,20 @@ class replicated_store final : public store {
     std::string topic;  ///< of the log, for people
     log_ptr log_lines;
     std::launch bases_on{std::launch::async};  ///< as base_keeper has it
+    instance_status* status{nullptr};          ///< none: nothing is shown
   };
   replicated_store(dependencies, const replicate::owner_options&);
 
-  /// Has the log take its turns, and shows how far it is. Errors: as slot_replica::turn().
+  /// Has the log take its turns, shows how far it is, and does what others want done. Errors: as
+  /// slot_replica::turn().
   [[nodiscard]] result<void> turn();
+  /// What is to be done in a turn, by whoever has the lead. Any thread.
+  [[nodiscard]] turn_jobs& jobs() noexcept { return jobs_; }
   [[nodiscard]] slot_replica& slot() noexcept { return slot_; }
   [[nodiscard]] slot_log& log() noexcept { return *log_; }
   /// It must not begin the log yet: its first base is written.
   [[nodiscard]] bool must_wait() const { return keeper_.must_wait(); }
-  [[nodiscard]] const digest_keeper::findings& compared() const { return digests_.found(); }
+  [[nodiscard]] const digest_findings& compared() const { return digests_.found(); }
 
   /// From now on this instance decides: all confirmed steps are here, and what is remembered is read anew.
   /// Must lead. Errors: state_damaged; of the database.
@@ -136,6 +142,7 @@ class replicated_store final : public store {
 
  private:
   [[nodiscard]] replicate::owner_options with_notes(replicate::owner_options);
+  [[nodiscard]] result<void> advance();
   void show();
   [[nodiscard]] std::error_code lost(const char* why);
 
@@ -148,6 +155,8 @@ class replicated_store final : public store {
   slot_replica slot_;  ///< tells digests_
   digest_keeper digests_;
   base_keeper keeper_;
+  slot_reporter reporter_;
+  turn_jobs jobs_;
   std::optional<std::uint64_t> attempt_;  ///< in which it decides
   std::string why_lost_;
   std::chrono::steady_clock::time_point synced_at_;  ///< was asked for

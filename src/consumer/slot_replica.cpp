@@ -81,7 +81,14 @@ result<void> slot_replica::take_bounds() {
   }
   owner_.look(bounds.known, bounds.first, bounds.end);
   bounds_ = bounds;
+  bounds_at_ = of_.clock.steady();
+  note_complete();
   return success();
+}
+
+/// Behind the end that the log had at that time, so at least since then nothing was missing.
+void slot_replica::note_complete() {
+  if (bounds_at_ && owner_.reader().next_offset() >= bounds_->end) complete_at_ = bounds_at_;
 }
 
 void slot_replica::look() {
@@ -100,6 +107,8 @@ result<void> slot_replica::begin_restore(std::int64_t log_first) {
   no_base_since_.reset();
   is_at_end_ = has_more_ = false;
   bounds_.reset();
+  bounds_at_.reset();
+  complete_at_.reset();
   return success();
 }
 
@@ -178,16 +187,30 @@ result<void> slot_replica::read() {
   std::int64_t next = wanted->first;
   for (const slot_record& each : got.value().entries) {
     owner_.read_through(next, each.offset - 1);
-    if (!owner_.read(each.offset, each.bytes)) return success();  // it goes on elsewhere, or nowhere
+    const auto fate = owner_.read(each.offset, each.bytes);
+    if (!fate) return success();  // it goes on elsewhere, or nowhere
+    if (*fate == replicate::fate::fence || *fate == replicate::fate::again) note_fence(each.bytes);
+    read_time_ = each.time;
     if (failed_ || unfit_) return success();
     next = each.offset + 1;
   }
   owner_.read_through(next, got.value().through);
+  note_complete();
   // While another instance appends all the time, no read finds the end.
   const bool has_told_end = owner_.reader().next_offset() >= bounds_->end;
   is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end || has_told_end;
   if (got.value().at == log_read::state::out_of_range) look();
   return success();
+}
+
+/// An owner repeats its fence now and then: whoever began behind the first one knows it by that.
+void slot_replica::note_fence(std::string_view record) {
+  replicate::log_record read;
+  const auto fault = decode_record(record, read);
+  if (fault != replicate::record_fault::none || read.head.kind != replicate::record_kind::fence) return;
+  if (!owner_.reader().leads(read.head.epoch, read.head.writer)) return;
+  of_.store.note_owner(
+      {read.head.epoch, std::string{read.fence.instance}, std::string{read.fence.advertise}});
 }
 
 void slot_replica::apply(const replicate::confirmed_step& step) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -86,6 +87,18 @@ class slot_replica {
   [[nodiscard]] std::optional<std::int64_t> log_first() const {
     return bounds_ ? std::optional{bounds_->first} : std::nullopt;
   }
+  /// The log's bounds as they were told last; none: they were not told yet.
+  [[nodiscard]] const std::optional<told_bounds>& bounds() const { return bounds_; }
+  /// When this replica was last known to have all that the log had; none: not since it began.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> complete_at() const {
+    return complete_at_;
+  }
+  /// When the record was appended that it has read last; none: it has read none, or nobody said.
+  [[nodiscard]] std::optional<timestamp> read_time() const { return read_time_; }
+  /// Whose fence the log has last, as far as this replica knows.
+  [[nodiscard]] std::optional<slot_owner> owner() const { return of_.store.owner(); }
+  [[nodiscard]] replicate::owner_phase phase() const { return owner_.phase(); }
+  [[nodiscard]] const replicate::log_reader& reader() const { return owner_.reader(); }
   /// What the last turn() has failed with is an error of the store.
   [[nodiscard]] bool has_failed_store() const { return static_cast<bool>(failed_); }
   /// It has read the log to the end that it had, or that it had when its bounds were told last.
@@ -105,6 +118,8 @@ class slot_replica {
   void apply(const replicate::confirmed_step&);
   void drop();
   void look();
+  void note_fence(std::string_view record);
+  void note_complete();
 
   dependencies of_;
   replicate::owner_options options_;
@@ -115,6 +130,9 @@ class slot_replica {
   std::optional<std::chrono::steady_clock::time_point> no_base_since_;
   std::optional<told_bounds> bounds_;  ///< as they were told last; they are told before the first read
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
+  std::optional<std::chrono::steady_clock::time_point> bounds_at_;    ///< when they were
+  std::optional<std::chrono::steady_clock::time_point> complete_at_;  ///< see complete_at()
+  std::optional<timestamp> read_time_;
   std::uint64_t attempts_{0};
   bool is_at_end_{false};
   bool has_more_{false};    ///< the last read has brought something

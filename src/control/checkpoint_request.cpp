@@ -76,6 +76,12 @@ std::string checkpoint_report(const checkpoint_taken& taken, bool json) {
   return json ? as_json(taken) : as_text(taken);
 }
 
+at_owner by_task(posted_tasks& owner) {
+  return [&owner](const std::function<void(store&)>& job, std::chrono::milliseconds patience) {
+    return owner.run([&](posted_tasks::access of) { job(of.state); }, patience);
+  };
+}
+
 reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& target,
                                                   const cancel_check& cancelled) {
   const std::unique_lock alone{one_at_a_time_, std::try_to_lock};
@@ -84,11 +90,11 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   result<std::uint64_t> linked = make_error_code(errc::internal);
   timestamp taken_at;
   std::chrono::milliseconds held{0};  // so long the owner was kept from its work
-  const task_end end = owner_.run(
-      [&](posted_tasks::access of) {
+  const task_end end = owner_(
+      [&](store& state) {
         taken_at = clock_.now();
         const auto began = clock_.steady();
-        linked = of.state.checkpoint(progress.linked());
+        linked = state.checkpoint(progress.linked());
         held = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - began);
       },
       k_owner_patience);
@@ -110,7 +116,7 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   auto taken = progress.finish(linked.value(), taken_at, cancelled);
   if (taken) {
     tell(log_, log_kind::checkpoint_taken,
-         "the checkpoint {} of step {} was taken; handling paused for {} ms", target.string(), linked.value(),
+         "the checkpoint {} of step {} was taken; handling paused for {} ms", target.string(), taken->step,
          held.count());
   } else {
     tell(log_, log_kind::checkpoint_failed, "no checkpoint {} was made: {}", target.string(),

@@ -1,7 +1,9 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -34,12 +36,19 @@ struct checkpoint_request {
 /// The answer, ending in a line feed.
 [[nodiscard]] std::string checkpoint_report(const checkpoint_taken&, bool json);
 
+/// Has the thread that owns the store call it, between two steps, and waits until that is done; see
+/// posted_tasks::run().
+using at_owner =
+    std::function<task_end(const std::function<void(store&)>&, std::chrono::milliseconds patience)>;
+/// By a task of its mailbox. Borrows it.
+[[nodiscard]] at_owner by_task(posted_tasks&);
+
 /// Takes checkpoints of a running instance: flush and links on the owner's thread, between two steps; all the
 /// rest on the caller's. Thread-safety: take() on any thread; one at a time, others are refused.
 class checkpoint_taker {
  public:
-  checkpoint_taker(std::filesystem::path state_dir, posted_tasks& owner, const clock_port& clock, log_ptr log)
-      : state_dir_{std::move(state_dir)}, owner_{owner}, clock_{clock}, log_{std::move(log)} {}
+  checkpoint_taker(std::filesystem::path state_dir, at_owner owner, const clock_port& clock, log_ptr log)
+      : state_dir_{std::move(state_dir)}, owner_{std::move(owner)}, clock_{clock}, log_{std::move(log)} {}
 
   /// Errors: usage (the target); source_unavailable (the owner is busy, another checkpoint is being taken, or
   /// it was cancelled); held_back (too many tasks wait); of the store and the system.
@@ -48,7 +57,7 @@ class checkpoint_taker {
 
  private:
   std::filesystem::path state_dir_;
-  posted_tasks& owner_;
+  at_owner owner_;
   const clock_port& clock_;
   log_ptr log_;
   std::mutex one_at_a_time_;

@@ -33,6 +33,9 @@ namespace ratchet {
 
 constexpr std::uint8_t k_control_version = 1;
 constexpr const char* k_of_group = "of-group";
+/// Answered by a line that says whose standby the instance is, and how old its state may be; by nothing where
+/// it is none.
+constexpr const char* k_standby_note = "standby-note";
 constexpr std::size_t k_max_request_bytes = std::size_t{64} << 10;
 constexpr std::size_t k_max_chunk_bytes = std::size_t{64} << 10;
 

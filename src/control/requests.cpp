@@ -162,6 +162,7 @@ reported<void> answer_status(const read_context& context, const read_request& re
   status_report report;
   report.source = context.live != nullptr ? report_source::instance : report_source::directory;
   if (context.live != nullptr) report.live = *context.live;
+  report.replica = context.replica;
   auto identity = context.view.identity();
   if (!identity) return of_store(identity.error(), "cannot read the identity of the store");
   report.store = std::move(identity).value();
@@ -450,6 +451,13 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     if (!parse_status_word(word, request)) return not_understood();
   }
   return request;
+}
+
+void answer_live_status(const status_snapshot& live, const read_request& request, const byte_sink& sink) {
+  status_report report;
+  report.source = report_source::instance;
+  report.live = live;
+  sink(request.json ? status_json(report) : status_text(report));
 }
 
 reported<void> answer_request(const read_context& context, const read_request& request,

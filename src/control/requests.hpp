@@ -10,6 +10,7 @@
 
 #include "control/protocol.hpp"
 #include "control/table_requests.hpp"
+#include "ports/replica.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 #include "reports/waiting_list.hpp"
@@ -53,7 +54,8 @@ struct read_context {
   const store_view& view;
   std::span<const std::string>
       streams;  ///< known by config; those that the store does not know yet are empty
-  const status_snapshot* live{nullptr};  ///< null: no instance is running
+  const status_snapshot* live{nullptr};      ///< null: no instance is running
+  std::optional<replica_at_rest> replica{};  ///< of a directory that follows a replicated log
 };
 
 /// The stream of this name, where the view knows it; none where only `streams`, those of the config, has it.
@@ -79,5 +81,8 @@ struct read_context {
 /// waits); usage (no such stream, no event id); state_damaged and other errors of the store, maybe after a
 /// part of the answer.
 [[nodiscard]] reported<void> answer_request(const read_context&, const read_request&, const byte_sink&);
+
+/// The status of an instance whose state nobody may look at: what it says of itself.
+void answer_live_status(const status_snapshot&, const read_request&, const byte_sink&);
 
 }  // namespace ratchet

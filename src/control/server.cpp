@@ -20,12 +20,14 @@
 #include "control/protocol.hpp"
 #include "control/requests.hpp"
 #include "control/socket.hpp"
+#include "core/typed_command.hpp"
 #include "ports/foreign_group.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
 #include "ports/wait_until_durable.hpp"
 #include "process/decider.hpp"
 #include "process/signals.hpp"
+#include "reports/slot_report.hpp"
 #include "text/byte_sink.hpp"
 
 namespace ratchet {
@@ -47,6 +49,29 @@ void signal(const unique_fd& event) noexcept {
 void drain(const unique_fd& event) noexcept {
   std::uint64_t count = 0;
   static_cast<void>(!::read(event.get(), &count, sizeof count));
+}
+
+/// What only the owner of a replicated state can do.
+std::optional<problem> refusal_of_standby(const instance_status& status) {
+  const std::optional<slot_status> slot = status.snapshot().slot;
+  if (!slot || slot->role == slot_role::owner) return std::nullopt;
+  if (slot->role == slot_role::taking_over) {
+    return problem{errc::source_unavailable,
+                   "this instance is taking the state over just now, so nothing was done",
+                   "try again",
+                   {}};
+  }
+  const std::string what = "this instance, `" + slot->instance + "`, is a standby, so nothing was done; ";
+  if (!slot->owner || slot->owner->instance == slot->instance) {
+    return problem{errc::not_owner,
+                   what + "it does not know yet which instance owns the state",
+                   "type it on the other machine, where " + typed_command("status") + " says `owner`",
+                   {}};
+  }
+  return problem{errc::not_owner,
+                 what + owner_text(*slot) + " owns the state",
+                 "type it on the machine of `" + slot->owner->instance + "`",
+                 {}};
 }
 
 /// A thread that answers one connection.
@@ -246,13 +271,29 @@ reported<void> control_server::implementation::answer_words(std::span<const std:
     words = words.subspan(2);
   }
   if (const auto asked = parse_checkpoint_words(words)) return take_checkpoint(*asked, sink);
-  if (const auto asked = parse_waiting_words(words)) return decide_about(*asked, connection, sink);
+  if (words.size() == 1 && words[0] == k_standby_note) {
+    const status_snapshot live = status.snapshot();
+    if (live.slot && live.slot->role != slot_role::owner) sink(standby_note(*live.slot));
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
   if (const auto asked = parse_handover_words(words)) return hand_over(*asked, connection, sink);
-  if (const auto asked = parse_sink_words(words)) return act_on_sinks(*asked, peer_name(connection), sink);
+  const auto asked_waiting = parse_waiting_words(words);
+  const auto asked_sinks = parse_sink_words(words);
+  if (asked_waiting || asked_sinks) {
+    if (auto refused = refusal_of_standby(status)) return std::move(*refused);
+  }
+  if (asked_waiting) return decide_about(*asked_waiting, connection, sink);
+  if (asked_sinks) return act_on_sinks(*asked_sinks, peer_name(connection), sink);
   RATCHET_TRY(const auto request, parse_words(words));
-  RATCHET_TRY(const auto view, durable_view());
+  const auto view = durable_view();
   const status_snapshot live = status.snapshot();
-  return answer_request({*view, streams, &live}, request, sink);
+  const bool is_of_status = request.kind == read_request::kind_of::status;
+  if (!view && view.error().code == errc::state_restoring && is_of_status) {
+    answer_live_status(live, request, sink);
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
+  if (!view) return view.error();
+  return answer_request({*view.value(), streams, &live, {}}, request, sink);
 }
 
 reported<std::unique_ptr<store_view>> control_server::implementation::durable_view() {

@@ -11,6 +11,17 @@
 
 namespace ratchet {
 
+namespace {
+
+[[nodiscard]] std::optional<timestamp> time_of(const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const std::int64_t time = rd_kafka_message_timestamp(&message, &type);
+  if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE) return std::nullopt;
+  return timestamp{std::chrono::milliseconds{time}};
+}
+
+}  // namespace
+
 reported<std::unique_ptr<log_reader>> log_reader::make(const kafka_properties& settings,
                                                        topic_partition where, kafka_log log,
                                                        queue_signal& signal) {
@@ -106,7 +117,8 @@ result<log_read> log_reader::read(const replicate::read_range& range) {
     }
     next_ = message->offset + 1;
     bytes += message->len;
-    entries_.push_back({message->offset, {static_cast<const char*>(message->payload), message->len}});
+    entries_.push_back(
+        {message->offset, {static_cast<const char*>(message->payload), message->len}, time_of(*message)});
     messages_.push_back(std::move(message));
   }
   if (is_missing()) {

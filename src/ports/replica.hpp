@@ -83,6 +83,20 @@ struct pending_use {
   std::size_t bytes{0};      ///< all of it in memory
 };
 
+/// Whose fence the log has last, and where that instance is reached: both as the fence says, for people.
+struct slot_owner {
+  replicate::log_epoch epoch;
+  std::string instance;
+  std::string advertise;  ///< may be empty
+  friend bool operator==(const slot_owner&, const slot_owner&) = default;
+};
+
+/// What a directory says of the log that it follows.
+struct replica_at_rest {
+  replicate::log_position position;
+  std::optional<slot_owner> owner;
+};
+
 /// A place among the rows of a copy.
 struct row_place {
   std::uint8_t part{0};  ///< of the state, in the order in which a copy has them
@@ -118,6 +132,11 @@ class replica {
   /// The rows of a step that write() has decided, for the log; null where it is not pending (any more).
   [[nodiscard]] virtual std::shared_ptr<const std::string> rows_of(std::uint64_t step) const = 0;
   [[nodiscard]] virtual pending_use pending() const = 0;
+
+  /// The owner that was noted last, also by an earlier process; none: nobody was.
+  [[nodiscard]] virtual std::optional<slot_owner> owner() const = 0;
+  /// It stands in the database with the next step that is applied.
+  virtual void note_owner(const slot_owner&) = 0;
 
   /// Writes the rows of confirmed steps, of whoever decided them, and how far the store is with them, in one
   /// atomic batch. Own steps are pending no more then. Returns what was refused: then nothing is written.

@@ -27,7 +27,8 @@ struct append_report {
 
 struct slot_record {
   std::int64_t offset{0};
-  std::string_view bytes;  ///< empty where the record has no value
+  std::string_view bytes;           ///< empty where the record has no value
+  std::optional<timestamp> time{};  ///< when it was appended, as its producer or the brokers say
 };
 
 /// What was at hand of a log.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reports/row_reports.hpp"
+#include "reports/slot_report.hpp"
 #include "reports/status_rows.hpp"
 #include "telemetry/count_names.hpp"
 #include "text/json_writer.hpp"
@@ -155,6 +156,8 @@ std::string status_json(const status_report& report) {
     json.key("started_at").time(report.live.started_at);
   }
   if (report.store) write_store(json, report);
+  if (report.live.slot) write_slot(json.key("slot"), *report.live.slot);
+  if (report.replica) write_slot(json.key("slot"), *report.replica);
   json.key("streams").begin_object();
   for (const stream_report& stream : report.streams) {
     write_stream(json, stream, report.source, report.lists_rejected);

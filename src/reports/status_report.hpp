@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/stream_state.hpp"
+#include "ports/replica.hpp"
 #include "ports/store.hpp"
 #include "ratchet/types.hpp"
 #include "reports/wait_explanation.hpp"
@@ -18,6 +19,7 @@
 ///      "store": UUID, "step": N, "copy": {"of": UUID, "step": N, "taken_at": TIME} | null,
 ///      "outbox": {"messages": N, "bytes": N, "trouble": TEXT},
 ///      "sinks": {NAME: {"messages": N, "bytes": N, "trouble": TEXT}},        where there are any
+///      "slot": {...},                                                        see slot_report.hpp
 ///      "streams": {NAME: {
 ///        "consumed": N,
 ///        "verdicts": {"applied": N, "superseded": N, "duplicate": N, "stale": N, "rejected": N, "ignored":
@@ -70,6 +72,7 @@ struct status_report {
   outbox_state outbox;                                     ///< for Kafka
   std::map<std::string, outbox_state, std::less<>> sinks;  ///< for each sink that was ever used
   status_snapshot live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
+  std::optional<replica_at_rest> replica{};  ///< of a directory that follows a replicated log
   std::vector<stream_report> streams;
   bool lists_rejected{false};
   std::optional<std::vector<audit_row>> audits;

@@ -10,6 +10,7 @@
 #include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
 #include "reports/row_reports.hpp"
+#include "reports/slot_report.hpp"
 #include "reports/status_rows.hpp"
 #include "reports/wait_explanation.hpp"
 #include "telemetry/count_names.hpp"
@@ -237,6 +238,8 @@ std::string status_text(const status_report& report) {
   std::string out;
   append_head(out, report);
   if (report.store) append_copy(out, *report.store);
+  if (report.live.slot) append_slot(out, *report.live.slot);
+  if (report.replica) append_slot(out, *report.replica);
   for (const stream_report& stream : report.streams) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
@@ -253,7 +256,8 @@ std::string status_text(const status_report& report) {
     append_partitions(out, partitions_of(stream));
     if (report.lists_rejected) append_rejected(out, stream.rejected);
   }
-  if (report.streams.empty()) append_line(out, "no streams");
+  const bool may_look = report.source != report_source::instance || report.store;
+  if (report.streams.empty() && may_look) append_line(out, "no streams");
   append_outboxes(out, report);
   if (!report.audits) return out;
   append_line(out, report.audits->empty() ? "no audit rows" : "audit:");

@@ -13,6 +13,7 @@
 #include "store/engine/database_statistics.hpp"
 #include "store/engine/pending_rows.hpp"
 #include "store/engine/rocksdb_error.hpp"
+#include "store/layout/slot_row.hpp"
 #include "store/open/checkpoint.hpp"
 #include "store/open/rocks_copy.hpp"
 #include "store/open/rocks_view.hpp"
@@ -239,6 +240,11 @@ class rocks_store final : public store, public replica {
   }
 
   [[nodiscard]] std::optional<replicate::log_position> position() const override { return known_.position; }
+  [[nodiscard]] std::optional<slot_owner> owner() const override { return owner_; }
+  void note_owner(const slot_owner& o) override {
+    is_owner_new_ = is_owner_new_ || owner_ != o;
+    owner_ = o;
+  }
   [[nodiscard]] pending_rows::step_bytes rows_of(std::uint64_t step) const override {
     return pending_.rows_of(step);
   }
@@ -251,9 +257,13 @@ class rocks_store final : public store, public replica {
     RATCHET_TRY(write_local([&](row_sink& to, std::vector<applied_floor>& floors) {
       refused = other_decision_of(steps);
       if (!refused) refused = put_confirmed(to, k_instance_slot, known_.position, steps, floors);
+      if (known_.copy) to.erase(family::standard, layout::copy_mark_key());  // it goes its own way now
+      if (is_owner_new_) to.put(family::standard, layout::owner_key(), layout::encode_owner(*owner_));
       return !refused;
     }));
     if (refused) return refused;
+    is_owner_new_ = false;
+    known_.copy.reset();
     known_.position = steps.back().position;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (pending_.empty()) {
@@ -467,6 +477,8 @@ class rocks_store final : public store, public replica {
   rocksdb::WriteBatch applied_[2];                       ///< of a replica; one may be under way
   bool is_stale_{false};                                 ///< steps of others were applied
   std::atomic<bool> is_restoring_{known_.is_restoring};  ///< of a replica: see replica
+  std::optional<slot_owner> owner_{known_.owner};        ///< of a replica
+  bool is_owner_new_{false};                             ///< it is not in the database yet
   std::uint64_t local_step_;                             ///< of a replica: the last one of its own log
   std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;

@@ -39,7 +39,8 @@ http_answer health_pages::answer(std::string_view path) const {
     // The status says what the owner last said; one that hangs says nothing more.
     if (const auto stalled = meter_.stalled())
       return line(k_unavailable, "not ready: " + *stalled + (live.ready ? "" : "; " + live.ready_reason));
-    return live.ready ? line(200, "ok") : line(k_unavailable, "not ready: " + live.ready_reason);
+    if (!live.ready) return line(k_unavailable, "not ready: " + live.ready_reason);
+    return line(200, live.slot ? "ok: " + std::string{name_of(live.slot->role)} : "ok");
   }
   if (path == "/metrics") return metrics();
   if (path == "/") return directory();

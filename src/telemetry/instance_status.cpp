@@ -44,6 +44,11 @@ void instance_status::set_fields(std::string_view stream, live_fields fields) {
   status_.fields.insert_or_assign(std::string{stream}, std::move(fields));
 }
 
+void instance_status::set_slot(slot_status how) {
+  const std::scoped_lock lock{mutex_};
+  status_.slot = std::move(how);
+}
+
 void instance_status::set_assigned(std::string_view stream, std::span<const topic_partition> partitions) {
   const std::scoped_lock lock{mutex_};
   live_partitions& known = status_.streams.try_emplace(std::string{stream}).first->second;
@@ -110,6 +115,20 @@ void instance_status::ask(const question& q) {
   at(q.stream, *q.where).asked = q;
 }
 
+void instance_status::forget_session() {
+  const std::scoped_lock lock{mutex_};
+  conditions_.clear();
+  status_.outbox_trouble.clear();
+  for (auto& [name, sink] : status_.sinks) {
+    sink.trouble.clear();
+    sink.refused = 0;
+  }
+  for (auto& [stream, partitions] : status_.streams) {
+    for (auto& [where, partition] : partitions)
+      partition = {false, partition.committed, partition.log_end, {}, {}, {}};
+  }
+}
+
 void instance_status::forget_questions() {
   const std::scoped_lock lock{mutex_};
   for (auto& [stream, partitions] : status_.streams) {
@@ -120,6 +139,7 @@ void instance_status::forget_questions() {
 status_snapshot instance_status::snapshot() const {
   const std::scoped_lock lock{mutex_};
   status_snapshot all = status_;
+  if (all.slot && all.slot->role == slot_role::following && all.ready) all.slot->role = slot_role::standby;
   const auto add = [&all](std::string_view reason) {
     if (!all.ready_reason.empty()) all.ready_reason += "; ";
     all.ready_reason += reason;

@@ -12,6 +12,7 @@
 
 #include "ratchet/resume.hpp"
 #include "ratchet/types.hpp"
+#include "telemetry/slot_status.hpp"
 
 namespace ratchet {
 
@@ -73,6 +74,7 @@ struct status_snapshot {
   std::map<std::string, live_partitions, std::less<>> streams;
   std::map<std::string, live_sink, std::less<>> sinks;     ///< those of the config
   std::map<std::string, live_fields, std::less<>> fields;  ///< by stream; of those that have read an event
+  std::optional<slot_status> slot;  ///< of an instance whose steps go through a replicated log
 };
 
 /// Where the owner thread of a running instance leaves what status asks for. Nothing here decides anything.
@@ -93,6 +95,8 @@ class instance_status {
   void set_outbox_trouble(std::string_view text);
   void set_sink(std::string_view name, live_sink);
   void set_fields(std::string_view stream, live_fields);
+  /// An instance that follows and is ready is shown as a standby.
+  void set_slot(slot_status);
   /// The instance holds exactly these partitions of the stream now; what is known of the others' offsets
   /// stays, but they are no longer assigned, and no longer stopped: whoever holds them says so.
   void set_assigned(std::string_view stream, std::span<const topic_partition>);
@@ -103,6 +107,9 @@ class instance_status {
   /// Beside set_stopped(), and gone with it: what somebody must decide. Ignored where it names no partition.
   void ask(const question&);
   void clear_stopped(std::string_view stream, const topic_partition&);
+  /// The instance decides nothing any more: what stood against being ready, and what did not get through, is
+  /// another's to say now. What is known of offsets stays.
+  void forget_session();
   /// What the run before asked is asked no more: the next one finds out anew.
   void forget_questions();
 

@@ -224,6 +224,67 @@ void add_sinks(exposition& out, const status_snapshot& live) {
   for (const auto& [name, sink] : live.sinks) out.add({{"sink", name}}, as_double(sink.refused));
 }
 
+void add_slot_log(exposition& out, const slot_status& s, const labels& of) {
+  out.gauge("ratchet_slot_step", "The last confirmed step of the replicated log that is in this instance.")
+      .add(of, as_double(s.step));
+  out.gauge("ratchet_slot_records_behind", "Records of the log that this instance has not read yet.")
+      .add(of, as_double(s.records_behind));
+  out.gauge("ratchet_slot_behind_seconds",
+            "For how long an instance that is not the owner has not had all of the log.");
+  if (s.behind) out.add(of, std::chrono::duration<double>{*s.behind}.count());
+  out.gauge("ratchet_slot_log_first_offset",
+            "The first offset of the log in the last answer of the brokers.");
+  if (s.log_first) out.add(of, as_double(*s.log_first));
+  out.gauge("ratchet_slot_log_end_offset", "The end offset of the log in the last answer of the brokers.");
+  if (s.log_end) out.add(of, as_double(*s.log_end));
+  out.counter("ratchet_slot_leads_total", "How often this process became the owner.")
+      .add(of, as_double(s.leads));
+  out.counter("ratchet_slot_fences_total", "Fences that this process has written.")
+      .add(of, as_double(s.fences));
+  out.counter("ratchet_slot_ignored_records_total",
+              "Records of the log that do not count, of instances that had lost the lead.")
+      .add(of, as_double(s.ignored_records));
+  out.counter("ratchet_digests_total",
+              "Pieces of the state that an instance compared with the owner's, by what it found.");
+  out.add({{"log", s.log}, {"result", "same"}}, as_double(s.digests.same));
+  out.add({{"log", s.log}, {"result", "different"}}, as_double(s.digests.different));
+  out.counter("ratchet_slot_gaps_total", "Records of the log that follow one that was never written.")
+      .add(of, as_double(s.gaps));
+}
+
+void add_slot_owner(exposition& out, const slot_status& s, const labels& of) {
+  const bool owns = s.role == slot_role::owner;
+  out.gauge("ratchet_slot_pending_steps", "Steps of the owner that the log has not confirmed yet.");
+  if (owns) out.add(of, as_double(s.pending_steps));
+  out.gauge("ratchet_slot_pending_bytes", "Bytes of the rows of these steps.");
+  if (owns) out.add(of, as_double(s.pending_bytes));
+  out.gauge("ratchet_slot_log_bytes", "Bytes of rows in the log since the newest base.");
+  if (s.log_since_base) out.add(of, as_double(*s.log_since_base));
+  out.gauge("ratchet_base_timestamp_seconds", "When the newest base was begun.");
+  if (s.bases.newest) out.add(of, seconds_of(s.bases.newest->made));
+  out.gauge("ratchet_base_bytes", "Bytes of the rows of the newest base.");
+  if (s.bases.newest) out.add(of, as_double(s.bases.newest->bytes));
+  out.gauge("ratchet_base_writing_bytes", "Bytes so far of a base that is being written.");
+  if (s.bases.writes) out.add(of, as_double(*s.bases.writes));
+  out.gauge("ratchet_base_restoring_bytes", "Bytes so far of a base that is being read into the state.");
+  if (s.restored) out.add(of, as_double(*s.restored));
+  out.counter("ratchet_bases_total", "Bases that this process has written, with the log cut before each.")
+      .add(of, as_double(s.bases.written));
+  out.counter("ratchet_base_failures_total",
+              "How often no base could be written, or the log not be cut; it is tried again.")
+      .add(of, as_double(s.bases.failures));
+}
+
+void add_slot(exposition& out, const status_snapshot& live) {
+  if (!live.slot) return;
+  const labels of{{"log", live.slot->log}};
+  out.gauge("ratchet_slot_role", "1 for the role that this instance has, see `ratchet status`.");
+  for (const slot_role role : k_slot_roles)
+    out.add({{"log", live.slot->log}, {"role", std::string{name_of(role)}}}, role == live.slot->role ? 1 : 0);
+  add_slot_log(out, *live.slot, of);
+  add_slot_owner(out, *live.slot, of);
+}
+
 void add_resources(exposition& out, const resource_sample& held) {
   out.histogram("ratchet_sync_duration_seconds", "How long a sync of the write-ahead log took.",
                 held.store.sync_seconds);
@@ -265,6 +326,7 @@ std::string metrics_text(const metrics_input& in) {
   add_partitions(out, in);
   add_run(out, in.counts);
   add_sinks(out, in.live);
+  add_slot(out, in.live);
   add_resources(out, in.resources);
   add_process(out, in.process);
   return out.text();

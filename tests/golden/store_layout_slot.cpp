@@ -56,6 +56,24 @@ TEST(values_on_disk, say_how_far_a_slot_is_in_its_log) {
   EXPECT_FALSE(decode_slot(other)) << "another format";
 }
 
+TEST(values_on_disk, say_whose_the_log_is) {
+  EXPECT_EQ(hex(owner_key()), "24");
+  const slot_owner owner{{0x01020304, 0x05060708}, "ab", "c:1"};
+  const std::string bytes = encode_owner(owner);
+  EXPECT_EQ(hex(bytes),
+            "01"
+            "01020304"
+            "05060708"
+            "00000002"
+            "6162"
+            "00000003"
+            "633a31");
+  EXPECT_EQ(decode_owner(bytes).value(), owner);
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_owner(bytes.substr(0, size)));
+  EXPECT_FALSE(decode_owner(bytes + "x"));
+  EXPECT_FALSE(decode_owner(encode_owner({{}, "ab", ""}))) << "of nobody";
+}
+
 TEST(values_on_disk, hold_no_position_that_cannot_be) {
   replicate::log_position at = position();
   at.fenced_step = at.step;
@@ -85,8 +103,8 @@ TEST(families_in_a_log, have_these_numbers) {
 
 TEST(rows_of_a_log, are_all_but_those_of_a_replica_itself) {
   constexpr bool k_default = true;
-  for (const kind local :
-       {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::restore, kind::incarnation}) {
+  for (const kind local : {kind::step, kind::identity, kind::copy_mark, kind::slot, kind::restore,
+                           kind::owner, kind::incarnation}) {
     EXPECT_TRUE(is_local_key(k_default, prefix_of(local) + "x")) << static_cast<int>(local);
     EXPECT_TRUE(may_cover_local_key(k_default, prefix_of(local), prefix_of(local) + "x"));
   }

@@ -48,6 +48,10 @@ result<catalog> read_catalog(const database& db, const rocksdb::ReadOptions& opt
     RATCHET_TRY(layout::decode_presence(*restore));
     out.is_restoring = true;
   }
+  RATCHET_TRY(const auto owner, db.get(options, family::standard, layout::owner_key()));
+  if (owner) {
+    RATCHET_TRY(out.owner, layout::decode_owner(*owner));
+  }
   return out;
 }
 

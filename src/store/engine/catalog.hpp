@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/output.hpp"
+#include "ports/replica.hpp"
 #include "replicate/log_reader.hpp"
 #include "store/engine/row_reader.hpp"
 #include "store/layout/layout.hpp"
@@ -22,6 +23,7 @@ struct catalog {
   std::uint64_t outbox_epoch{0};
   outbox_lanes outbox;
   std::optional<replicate::log_position> position;  ///< in a replicated log; none: it is no replica
+  std::optional<slot_owner> owner;                  ///< of that log, as a replica noted it
   bool is_restoring{false};                         ///< a copy is being read into it: see replica
 };
 

@@ -71,6 +71,9 @@
 ///   restore         23                                     format. A whole copy is being read into the
 ///   store,
 ///                                                          and not all of it is here. Only replicas have it
+///   owner           24                                     format, u32 generation, u32 attempt, bytes
+///                                                          instance, bytes address: whose fence the
+///                                                          replicated log had last. Only replicas have it
 ///   incarnation     30 u64 counter, u64 random             format
 ///   rejected        40 u32 stream, text topic, i32 p.,     format, u8 flags (1 record time, 2 key, 4 value,
 ///                   i64 offset, where not 0 u32 index      8 truncated, 16 sequence, 32 id, 64 time), u64
@@ -196,6 +199,7 @@ enum class kind : std::uint8_t {
   partition = 0x21,
   slot = 0x22,
   restore = 0x23,
+  owner = 0x24,
   incarnation = 0x30,
   rejected = 0x40,
   audit = 0x50,

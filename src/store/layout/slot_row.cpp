@@ -15,6 +15,32 @@ std::string restore_key() {
   return prefix_of(kind::restore);
 }
 
+std::string owner_key() {
+  return prefix_of(kind::owner);
+}
+
+std::string encode_owner(const slot_owner& o) {
+  std::string value = with_format();
+  byte_writer out{value};
+  out.u32(o.epoch.generation);
+  out.u32(o.epoch.attempt);
+  out.bytes(o.instance);
+  out.bytes(o.advertise);
+  return value;
+}
+
+result<slot_owner> decode_owner(std::string_view value) {
+  byte_reader in = after_format(value);
+  slot_owner o;
+  o.epoch.generation = in.u32();
+  o.epoch.attempt = in.u32();
+  o.instance = in.bytes();
+  o.advertise = in.bytes();
+  in.expect(o.epoch != replicate::log_epoch{});
+  if (!in.done()) return damaged();
+  return o;
+}
+
 result<slot> parse_slot_key(std::string_view key) {
   byte_reader in{key};
   in.expect(in.u8() == static_cast<unsigned>(kind::slot));
@@ -75,6 +101,7 @@ bool is_replicated(kind k) noexcept {
     case kind::copy_mark:
     case kind::slot:
     case kind::restore:
+    case kind::owner:
     case kind::incarnation:
       return false;
   }

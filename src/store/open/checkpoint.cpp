@@ -103,7 +103,8 @@ reported<checkpoint_taken> examine(const fs::path& path, const copy_mark& mark, 
   }
   checkpoint_taken taken;
   taken.uuid = found.catalog.identity->uuid;
-  taken.step = found.step;
+  // People know a replica's steps by the numbers of its log.
+  taken.step = found.catalog.position ? found.catalog.position->step : found.step;
   taken.taken_at = mark.taken_at;
   for (const auto& [name, record] : found.catalog.streams) {
     const auto state = read_stream_state(*found.db, {}, record.id);

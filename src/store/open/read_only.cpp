@@ -25,6 +25,10 @@ class rocks_read_only_store final : public read_only_store {
     }
     return out;
   }
+  [[nodiscard]] std::optional<replica_at_rest> replica() const override {
+    if (!found_.catalog.position) return std::nullopt;
+    return replica_at_rest{*found_.catalog.position, found_.catalog.owner};
+  }
   [[nodiscard]] result<std::unique_ptr<store_view>> view() const override {
     constexpr bool k_with_snapshot = false;  // it stands still by itself
     RATCHET_TRY(auto view, rocks_view::open(*found_.db, k_with_snapshot));

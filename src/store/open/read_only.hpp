@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ports/replica.hpp"
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 
@@ -30,6 +32,8 @@ class read_only_store {
   [[nodiscard]] virtual std::string cluster_id() const = 0;
   [[nodiscard]] virtual std::vector<incarnation> incarnations() const = 0;
   [[nodiscard]] virtual std::vector<stored_stream> streams() const = 0;
+  /// Where it follows a replicated log.
+  [[nodiscard]] virtual std::optional<replica_at_rest> replica() const = 0;
   /// Must not outlive this store.
   [[nodiscard]] virtual result<std::unique_ptr<store_view>> view() const = 0;
 };

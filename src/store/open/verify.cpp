@@ -135,6 +135,7 @@ class verification {
         return "a copy is being read into the store, and not all of it is here; start the instance again";
       case layout::kind::copy_mark:
       case layout::kind::outbox_epoch:
+      case layout::kind::owner:
         return key.size() == 1 ? "" : "an unknown key";  // decoded at open
       case layout::kind::stream_state: {
         const auto stream = layout::parse_stream_state_key(key);

@@ -78,6 +78,8 @@ class judged_replica final : public replica {
     return under_.rows_of(step);
   }
   [[nodiscard]] pending_use pending() const override { return under_.pending(); }
+  [[nodiscard]] std::optional<slot_owner> owner() const override { return under_.owner(); }
+  void note_owner(const slot_owner& o) override { under_.note_owner(o); }
   [[nodiscard]] result<std::optional<apply_refusal>> apply(std::span<const confirmed_rows> all) override {
     judge_.on_apply(who_, all);
     calls_.call();

@@ -97,7 +97,7 @@ class digests : public store_support::replica_fixture {
       follower_->turn();
     }
   }
-  [[nodiscard]] const digest_keeper::findings& found() const { return follower_->digests.found(); }
+  [[nodiscard]] const digest_findings& found() const { return follower_->digests.found(); }
   static void damage(store& s, family in) {
     database& db = database_of(s);
     rocksdb::ReadOptions all;

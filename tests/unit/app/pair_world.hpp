@@ -247,6 +247,8 @@ class instance {
     step_ = opened.value()->state().durable_step();
     return failed;
   }
+  /// In run(): what it says of itself.
+  [[nodiscard]] status_snapshot shown() const { return running_->status().snapshot(); }
   /// In run(): why it is not ready; empty: it is.
   [[nodiscard]] std::string why_not_ready() const {
     const auto shown = running_->status().snapshot();

@@ -95,7 +95,7 @@ class running_checkpoint : public ::testing::Test {
   task_list none_;
   std::unique_ptr<pipeline> way_;
   posted_tasks tasks_;
-  checkpoint_taker taker_{state(), tasks_, clock_, silent_log()};
+  checkpoint_taker taker_{state(), by_task(tasks_), clock_, silent_log()};
   std::unique_ptr<control_server> server_;
   std::atomic<bool> stop_{false};
   std::thread owner_;

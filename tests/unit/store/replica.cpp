@@ -99,6 +99,35 @@ TEST_F(a_replica, forgets_what_it_drops) {
   EXPECT_EQ(rows_in(*s), 2U);
 }
 
+TEST_F(a_replica, keeps_the_name_of_the_owner_with_the_next_step) {
+  const slot_owner zero{{3, 0}, "ratchet-0", "ratchet-0:9187"};
+  const slot_owner one{{4, 0}, "ratchet-1", ""};
+  replica_log log;
+  {
+    const auto s = open();
+    EXPECT_FALSE(of(*s).owner());
+    of(*s).note_owner(zero);
+    EXPECT_EQ(of(*s).owner(), zero);
+    put(*s, "a", 1);
+    log.confirm(*s);
+  }
+  {
+    const auto s = open();
+    EXPECT_EQ(of(*s).owner(), zero);
+    of(*s).note_owner(one);
+    EXPECT_EQ(of(*s).owner(), one) << "at once";
+  }
+  {
+    const auto s = open();
+    EXPECT_EQ(of(*s).owner(), zero) << "no step came behind its fence, so the log is read from before it";
+    of(*s).note_owner(one);
+    put(*s, "a", 2);
+    log.confirm(*s);
+  }
+  EXPECT_EQ(of(*open()).owner(), one);
+  EXPECT_EQ(must(verify_store(options().path)), std::vector<std::string>{});
+}
+
 TEST_F(a_replica, goes_on_where_its_database_is) {
   replica_log log;
   {

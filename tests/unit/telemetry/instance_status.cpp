@@ -36,5 +36,41 @@ TEST(instance_status, says_what_it_was_told_last) {
   EXPECT_EQ(shown.streams.at("s"), want);
 }
 
+TEST(instance_status, forgets_what_a_session_had_against_being_ready) {
+  instance_status status{k_noon};
+  const topic_partition zero{"t", partition_id{0}};
+  status.set_ready(true);
+  status.set_assigned("s", std::vector{zero});
+  status.set_committed("s", zero, 5);
+  status.set_log_end("s", zero, 9);
+  status.set_held_back("s", zero, 7);
+  status.set_stopped("s", zero, "poisoned");
+  status.raise_condition("disk", "nearly full");
+  status.set_outbox_trouble("no leader");
+  status.set_sink("receipts", {3, "away", 2});
+  status.forget_session();
+  const status_snapshot shown = status.snapshot();
+  EXPECT_TRUE(shown.ready) << shown.ready_reason;
+  EXPECT_EQ(shown.outbox_trouble, "");
+  EXPECT_EQ(shown.sinks.at("receipts"), (live_sink{3, "", 0}));
+  const live_partitions want{{zero, {false, 5, 9, std::nullopt}}};
+  EXPECT_EQ(shown.streams.at("s"), want);
+}
+
+TEST(instance_status, shows_a_follower_that_is_ready_as_a_standby) {
+  instance_status status{k_noon};
+  slot_status slot;
+  slot.role = slot_role::following;
+  status.set_slot(slot);
+  EXPECT_EQ(status.snapshot().slot->role, slot_role::following) << "it is starting";
+  status.set_ready(true);
+  EXPECT_EQ(status.snapshot().slot->role, slot_role::standby);
+  status.raise_condition("disk", "nearly full");
+  EXPECT_EQ(status.snapshot().slot->role, slot_role::standby) << "it would take over all the same";
+  slot.role = slot_role::owner;
+  status.set_slot(slot);
+  EXPECT_EQ(status.snapshot().slot->role, slot_role::owner);
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/metrics_reader.hpp"
+#include "support/slot_statuses.hpp"
 
 namespace ratchet {
 namespace {
@@ -60,6 +61,7 @@ metrics_input full_input() {
   in.resources.free_bytes = 6;
   in.resources.reserve_bytes = 7;
   in.process = read_process_stats();
+  in.live.slot = testing::status_of_owner();
   return in;
 }
 
@@ -112,6 +114,47 @@ TEST(metrics, tell_what_waits_and_for_how_long_in_stream_time) {
   young.floor = timestamp{std::chrono::seconds{5}};
   young.gap_since = *young.floor + std::chrono::seconds{1};
   EXPECT_EQ(young.oldest_gap().count(), 0) << "never below 0";
+}
+
+TEST(metrics, tell_what_an_owner_does_with_its_log) {
+  const auto all = read_metrics(metrics_text(full_input()));
+  const std::string of = R"({log="payments.ratchet"})";
+  EXPECT_EQ(all.at(R"(ratchet_slot_role{log="payments.ratchet",role="owner"})"), 1);
+  EXPECT_EQ(all.at(R"(ratchet_slot_role{log="payments.ratchet",role="standby"})"), 0);
+  EXPECT_EQ(all.at("ratchet_slot_step" + of), 1234);
+  EXPECT_EQ(all.at("ratchet_slot_records_behind" + of), 0);
+  EXPECT_FALSE(all.contains("ratchet_slot_behind_seconds" + of)) << "an owner has everything";
+  EXPECT_EQ(all.at("ratchet_slot_log_first_offset" + of), 120);
+  EXPECT_EQ(all.at("ratchet_slot_log_end_offset" + of), 4512);
+  EXPECT_EQ(all.at("ratchet_slot_leads_total" + of), 2);
+  EXPECT_EQ(all.at("ratchet_slot_fences_total" + of), 4);
+  EXPECT_EQ(all.at("ratchet_slot_ignored_records_total" + of), 6);
+  EXPECT_EQ(all.at("ratchet_slot_gaps_total" + of), 7);
+  EXPECT_EQ(all.at("ratchet_slot_pending_steps" + of), 2);
+  EXPECT_EQ(all.at("ratchet_slot_pending_bytes" + of), 4096);
+  EXPECT_EQ(all.at("ratchet_slot_log_bytes" + of), 5000);
+  EXPECT_EQ(all.at("ratchet_base_timestamp_seconds" + of), 1'767'268'800);
+  EXPECT_EQ(all.at("ratchet_base_bytes" + of), 70'000);
+  EXPECT_EQ(all.at("ratchet_base_writing_bytes" + of), 300);
+  EXPECT_EQ(all.at("ratchet_bases_total" + of), 3);
+  EXPECT_EQ(all.at("ratchet_base_failures_total" + of), 1);
+}
+
+TEST(metrics, tell_how_far_a_standby_is_behind) {
+  metrics_input in;
+  in.live.slot = testing::status_of_standby();
+  const auto all = read_metrics(metrics_text(in));
+  const std::string of = R"({log="payments.ratchet"})";
+  EXPECT_EQ(all.at(R"(ratchet_slot_role{log="payments.ratchet",role="owner"})"), 0);
+  EXPECT_EQ(all.at(R"(ratchet_slot_role{log="payments.ratchet",role="standby"})"), 1);
+  EXPECT_EQ(all.at("ratchet_slot_records_behind" + of), 4);
+  EXPECT_EQ(all.at("ratchet_slot_behind_seconds" + of), 1.5);
+  EXPECT_EQ(all.at(R"(ratchet_digests_total{log="payments.ratchet",result="same"})"), 11);
+  EXPECT_EQ(all.at(R"(ratchet_digests_total{log="payments.ratchet",result="different"})"), 0);
+  EXPECT_FALSE(all.contains("ratchet_slot_log_bytes" + of)) << "the owner knows the bases";
+  EXPECT_FALSE(all.contains("ratchet_base_timestamp_seconds" + of));
+  EXPECT_FALSE(all.contains("ratchet_slot_pending_steps" + of));
+  EXPECT_FALSE(read_metrics(metrics_text({})).contains("ratchet_slot_step" + of)) << "it has no log";
 }
 
 TEST(metrics, tell_what_is_free_on_the_disk_and_what_is_to_be_kept_free) {
