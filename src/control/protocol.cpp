@@ -170,7 +170,7 @@ class response_reader {
 /// The errc of a status. What is none of ours must not become one that nobody knows, least of all 0, "no
 /// error".
 errc errc_of(std::uint8_t status) {
-  const bool known = status != k_status_ok && status <= static_cast<std::uint8_t>(errc::sink_missing) + 3;
+  const bool known = status != k_status_ok && status <= static_cast<std::uint8_t>(errc::no_standby);
   return known ? static_cast<errc>(status) : errc::internal;
 }
 
