@@ -161,7 +161,7 @@ class Instance:
     def note(self, line):
         if line["code"] == "run_started":
             self.role = None
-        elif line["code"] == "lead_lost" and "handing" in line["message"]:
+        elif line["code"] == "handover_begun":
             self.leaves.append(line["at"])
         elif line["code"] in ("standby_following", "lead_lost"):
             self.has_begun, self.role = True, "standby"
