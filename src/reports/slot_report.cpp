@@ -100,6 +100,14 @@ std::string log_of(const slot_status& s) {
   return text;
 }
 
+void append_digests(std::string& out, const digest_findings& found) {
+  if (const auto& at = found.first_difference) {
+    line(out, "digests", "NOT the owner's since step " + std::to_string(*at) + ": one of the two is damaged");
+  } else if (found.last_step) {
+    line(out, "digests", "the owner's, last at step " + std::to_string(*found.last_step));
+  }
+}
+
 std::string base_of(const base_progress& bases) {
   std::string text = "none yet";
   if (const auto& b = bases.newest)
@@ -168,11 +176,7 @@ void append_slot(std::string& out, const slot_status& s) {
     line(out, "behind", behind_of(s));
   }
   if (s.restored) line(out, "copy", counted(*s.restored, "byte") + " read so far");
-  if (const auto& at = s.digests.first_difference) {
-    line(out, "digests", "NOT the owner's since step " + std::to_string(*at) + ": one of the two is damaged");
-  } else if (s.digests.last_step) {
-    line(out, "digests", "the owner's, last at step " + std::to_string(*s.digests.last_step));
-  }
+  if (s.role != slot_role::owner) append_digests(out, s.digests);
   line(out, "log", log_of(s));
   if (s.role != slot_role::owner) return;
   line(out, "base", base_of(s.bases));

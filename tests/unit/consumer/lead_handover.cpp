@@ -2,9 +2,11 @@
 #include "consumer/lead_handover.hpp"
 
 #include <gtest/gtest.h>
+#include <spdlog/logger.h>
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -38,7 +40,7 @@ struct lead_handover_test : ::testing::Test {
   fake_clock clock;
   fake_source group{calls, clock};
   handover_desk desk;
-  lead_handover handover{desk, clock, nullptr, "g"};
+  lead_handover handover{desk, clock, std::make_shared<spdlog::logger>("test"), "g"};
   std::future<reported<handed_over>> asked;
 };
 
