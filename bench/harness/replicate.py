@@ -1,0 +1,198 @@
+# Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
+"""What a replicated log costs: one instance without it, and pairs with it, in turn over one topic. And how fast an empty
+directory is filled."""
+
+import os
+import time
+
+from .errors import BenchError
+from .instance import PATIENCE_SECONDS, Instance, await_that
+from .machine import cpu_seconds
+from .report import medians
+
+LOOK_SECONDS = 0.05
+# Memtables are still flushed when the last record is durable: each side has that behind it.
+SETTLE_SECONDS = 1.0
+WAYS = {"alone": None, "none": "none", "lz4": "lz4"}
+
+
+def settings_of(a, group, topic, compression, base_at_least="64GiB"):
+    return {"group": group, "topic": topic, "log": f"{group}.log" if compression else None, "compression": compression,
+            "session_ms": a.session_timeout_ms, "order": a.order or "latest", "memory_limit": a.memory_limit,
+            "base_at_least": base_at_least, "base_rate": "50MiB"}
+
+
+def make_pair(ratchet, settings, names=("owner", "standby")):
+    """Two instances, and the topics of their log."""
+    pair = [Instance(ratchet, name, settings) for name in names]
+    pair[0].call("topics", "--replicas", "1")
+    return pair
+
+
+def look(owner, standby, broker):
+    return {"at": time.monotonic(), "handled": owner.handled(), "owner_cpu": owner.cpu(),
+            "standby_cpu": standby.cpu() if standby else 0.0, "broker_cpu": cpu_seconds(broker.pids())}
+
+
+def watch(owner, standby, broker, events, begin):
+    """Until all is durable. Returns two looks: at the one after `begin` records, and at the end. Before that the process
+    starts, and the standby becomes a member of the group, which costs a rebalance."""
+    before, is_settled = None, standby is None or begin == 0
+    while True:
+        for each in (owner, standby):
+            if each:
+                each.must_run()
+        is_settled = is_settled or standby.is_ready()
+        now = look(owner, standby, broker)
+        if before is None and now["handled"] >= begin:
+            if not is_settled:
+                raise BenchError("the standby is not in the group yet: take more events, or a later --begin")
+            before = now
+        if now["handled"] >= events:
+            return before, now
+        if now["at"] - owner.begun > PATIENCE_SECONDS:
+            raise BenchError(f"{now['handled']} of {events} records are durable after {PATIENCE_SECONDS} s:\n{owner.tail()}")
+        time.sleep(LOOK_SECONDS)
+
+
+def check(instance, right):
+    found = instance.digests()
+    if (found["aggregates"], found["digest"]) != (right["aggregates"], right["digest"]):
+        raise BenchError(f"the state of instance {instance.name} is wrong: its figures mean nothing")
+    return found
+
+
+def run_way(a, ratchet, topic, right, compression, number):
+    """One run over the whole topic. The state of each replica is compared afterwards."""
+    events = a.workload["events"]
+    settings = settings_of(a, f"{topic}-{number}-{compression or 'alone'}", topic, compression)
+    if compression:
+        owner, standby = make_pair(ratchet, settings)
+    else:
+        owner, standby = Instance(ratchet, "alone", settings), None
+    try:
+        os.sync()
+        owner.start()
+        if standby:
+            await_that("lead", lambda: owner.lines("lead_taken"), [owner], pause=0.01)
+            standby.start()
+        before, after = watch(owner, standby, ratchet.broker, events, a.begin * events)
+        handled = after["handled"] - before["handled"]
+        figures = {"records": handled, "seconds": after["at"] - before["at"]}
+        if standby:
+            step = owner.step()
+            caught = await_that("have the owner's step", lambda: standby.step() == step, [owner, standby])
+            figures["standby_behind_seconds"] = caught - after["at"]
+        time.sleep(SETTLE_SECONDS)
+        done = look(owner, standby, ratchet.broker)
+        figures["per_second"] = handled / figures["seconds"]
+        for who in ("owner", "standby", "broker"):
+            figures[f"{who}_cpu_microseconds"] = (done[f"{who}_cpu"] - before[f"{who}_cpu"]) * 1e6 / handled
+        figures["owner_rss_bytes"] = owner.most_resident_bytes()
+        if standby:
+            figures["standby_rss_bytes"] = standby.most_resident_bytes()
+            figures["bases"] = len(owner.lines("base_written"))
+            if standby.lines("lead_taken"):
+                raise BenchError(f"the standby took over in the middle of the run:\n{standby.tail()}")
+        found = check(owner, right)
+        if standby and check(standby, right) != found:
+            raise BenchError("owner and standby differ")
+        # The standby first: nobody is to take over.
+        for each in (standby, owner):
+            if each:
+                each.stop()
+        return figures
+    finally:
+        for each in (owner, standby):
+            if each:
+                each.abandon()
+
+
+TITLE = (f"{'':8} {'alone':>10} {'with log':>10} {'rate':>6} {'alone':>8} {'owner':>8} {'ratio':>6} {'standby':>8} {'of owner':>8} "
+         f"{'broker':>13} {'load':>5}")
+
+
+def line(name, way, run):
+    alone, with_log, ratio = run["alone"], run[way], run["ratios"][way]
+    return (f"{name + ' ' + way:8} {alone['per_second']:>8,.0f}/s {with_log['per_second']:>8,.0f}/s {ratio['rate']:>6.2f} "
+            f"{alone['owner_cpu_microseconds']:>5.2f} us {with_log['owner_cpu_microseconds']:>5.2f} us {ratio['owner_cpu']:>6.2f} "
+            f"{with_log['standby_cpu_microseconds']:>5.2f} us {ratio['standby_cpu']:>8.2f} "
+            f"{alone['broker_cpu_microseconds']:>5.2f}, {with_log['broker_cpu_microseconds']:>5.2f} {run['load']:>6.1f}")
+
+
+def ratios(run, ways):
+    alone = run["alone"]
+    return {way: {"rate": run[way]["per_second"] / alone["per_second"],
+                  "owner_cpu": run[way]["owner_cpu_microseconds"] / alone["owner_cpu_microseconds"],
+                  "standby_cpu": run[way]["standby_cpu_microseconds"] / run[way]["owner_cpu_microseconds"]} for way in ways}
+
+
+def measure(a, ratchet, document, new_topic):
+    topic = new_topic()
+    right = ratchet.fill(topic, a.workload)
+    ways = [way for way in WAYS if way != "alone" and way in a.compression]
+    print("processor time in microseconds an event; in the broker: alone, with log\n" + TITLE)
+    runs = document["runs"] = []
+    for number in range(1, a.runs + 1):
+        run = {}
+        for way in ("alone", *ways):
+            run[way] = run_way(a, ratchet, topic, right, WAYS[way], number)
+        run["load"] = os.getloadavg()[0]
+        run["ratios"] = ratios(run, ways)
+        runs.append(run)
+        for way in ways:
+            print(line(str(number), way, run), flush=True)
+    document["median"] = medians(runs)
+    print("medians; all states were right, and those of both replicas the same")
+    for way in ways:
+        print(line("", way, document["median"]))
+
+
+def measure_heal(a, ratchet, document, new_topic):
+    """A standby's directory is lost: it reads a base, and then the log behind it."""
+    topic, events = new_topic(), a.workload["events"]
+    right = ratchet.fill(topic, a.workload)
+    settings = {**settings_of(a, topic + "-heal", topic, a.compression[0], a.base_at_least), "base_rate": "1GiB"}
+    owner, standby = make_pair(ratchet, settings)
+    runs = document["runs"] = []
+    try:
+        owner.start()
+        await_that("lead", lambda: owner.lines("lead_taken"), [owner])
+        await_that("take all records in", lambda: owner.handled() >= events, [owner])
+        await_that("write a base", lambda: owner.lines("base_written"), [owner])
+        print(owner.lines("base_written")[-1]["message"], flush=True)
+        print(f"{'':8} {'state':>9} {'seconds':>8} {'rate':>10} {'cpu':>7} {'cpu/MB':>9} {'load':>5}")
+        for number in range(1, a.runs + 1):
+            runs.append(heal(ratchet, owner, standby))
+            print(heal_line(f"run {number}", runs[-1]), flush=True)
+            if check(standby, right) != check(owner, right):
+                raise BenchError("owner and standby differ")
+            standby.kill()
+            standby.lose_directory()
+        document["median"] = medians(runs)
+        print(heal_line("median", document["median"]))
+    finally:
+        owner.abandon()
+        standby.abandon()
+
+
+def heal(ratchet, owner, standby):
+    restored = len(standby.lines("base_restored"))
+    step = owner.step()
+    os.sync()
+    broker, load = cpu_seconds(ratchet.broker.pids()), os.getloadavg()[0]
+    standby.start()
+    warm = await_that("be warm", standby.is_ready, [owner, standby], pause=0.01)
+    cpu = standby.cpu()
+    if standby.step() != step or len(standby.lines("base_restored")) != restored + 1:
+        raise BenchError(f"the standby did not read a base:\n{standby.tail()}")
+    base = int(owner.lines("base_written")[-1]["message"].split(" bytes")[0].rsplit(" ", 1)[1])
+    seconds = warm - standby.begun
+    return {"base_bytes": base, "seconds": seconds, "mb_per_second": base / 1e6 / seconds, "cpu_seconds": cpu,
+            "cpu_microseconds_per_mb": cpu * 1e6 / (base / 1e6), "broker_cpu_seconds": cpu_seconds(ratchet.broker.pids()) - broker,
+            "rss_bytes": standby.most_resident_bytes(), "load": load}
+
+
+def heal_line(name, run):
+    return (f"{name:8} {run['base_bytes'] / 1e6:>6,.0f} MB {run['seconds']:>6.2f} s {run['mb_per_second']:>5,.0f} MB/s "
+            f"{run['cpu_seconds']:>5.2f} s {run['cpu_microseconds_per_mb'] / 1000:>6.2f} ms {run['load']:>5.1f}")
