@@ -37,7 +37,7 @@ REPLICATE = """replicate:
   instance: {name}
   advertise: "{name}:{port}"
   compression: {compression}
-  base: {{at_least: {base_at_least}, rate: {base_rate}}}
+  base: {{at_least: {base_at_least}, every: {base_every}, rate: 1GiB}}
 """
 # What takes longer than that is taken for hung.
 PATIENCE_SECONDS = 600

@@ -3,6 +3,7 @@
 directory is filled."""
 
 import os
+import re
 import time
 
 from .errors import BenchError
@@ -16,10 +17,11 @@ SETTLE_SECONDS = 1.0
 WAYS = {"alone": None, "none": "none", "lz4": "lz4"}
 
 
-def settings_of(a, group, topic, compression, base_at_least="64GiB"):
+def settings_of(a, group, topic, compression, bases=False):
+    """Without `bases` the log is all that there is."""
     return {"group": group, "topic": topic, "log": f"{group}.log" if compression else None, "compression": compression,
             "session_ms": a.session_timeout_ms, "order": a.order or "latest", "memory_limit": a.memory_limit,
-            "base_at_least": base_at_least, "base_rate": "50MiB"}
+            "base_at_least": "1MiB" if bases else "1024GiB", "base_every": "5s" if bases else "24h"}
 
 
 def make_pair(ratchet, settings, names=("owner", "standby")):
@@ -149,50 +151,78 @@ def measure(a, ratchet, document, new_topic):
 
 
 def measure_heal(a, ratchet, document, new_topic):
-    """A standby's directory is lost: it reads a base, and then the log behind it."""
-    topic, events = new_topic(), a.workload["events"]
+    """A standby's directory is lost: it reads a base, or the log from its first record on."""
+    topic = new_topic()
     right = ratchet.fill(topic, a.workload)
-    settings = {**settings_of(a, topic + "-heal", topic, a.compression[0], a.base_at_least), "base_rate": "1GiB"}
+    print(heal_title())
+    document["from"] = {}
+    for source in a.source:
+        runs = heal_runs(a, ratchet, topic, right, source)
+        document["from"][source] = {"runs": runs, "median": medians(runs)}
+    print("medians; all states were right, and those of both replicas the same")
+    for source, measured in document["from"].items():
+        print(heal_line(source, measured["median"]))
+
+
+def heal_runs(a, ratchet, topic, right, source):
+    settings = settings_of(a, f"{topic}-{source}", topic, a.compression[0], bases=source == "base")
     owner, standby = make_pair(ratchet, settings)
-    runs = document["runs"] = []
+    runs = []
     try:
         owner.start()
         await_that("lead", lambda: owner.lines("lead_taken"), [owner])
-        await_that("take all records in", lambda: owner.handled() >= events, [owner])
-        await_that("write a base", lambda: owner.lines("base_written"), [owner])
-        print(owner.lines("base_written")[-1]["message"], flush=True)
-        print(f"{'':8} {'state':>9} {'seconds':>8} {'rate':>10} {'cpu':>7} {'cpu/MB':>9} {'load':>5}")
+        await_that("take all records in", lambda: owner.handled() >= a.workload["events"], [owner])
+        if source == "base":
+            await_that("write a base of the last step", lambda: newest_base(owner)[0] == owner.step(), [owner], pause=0.5)
+            size = newest_base(owner)[1]
+        else:
+            size = log_bytes(ratchet.broker, settings["log"])
         for number in range(1, a.runs + 1):
-            runs.append(heal(ratchet, owner, standby))
-            print(heal_line(f"run {number}", runs[-1]), flush=True)
+            runs.append(heal(ratchet, owner, standby, size))
+            print(heal_line(f"{source} {number}", runs[-1]), flush=True)
             if check(standby, right) != check(owner, right):
                 raise BenchError("owner and standby differ")
+            if len(standby.lines("base_restored")) != (number if source == "base" else 0):
+                raise BenchError(f"it was not filled from the {source}:\n{standby.tail()}")
             standby.kill()
             standby.lose_directory()
-        document["median"] = medians(runs)
-        print(heal_line("median", document["median"]))
+        return runs
     finally:
         owner.abandon()
         standby.abandon()
 
 
-def heal(ratchet, owner, standby):
-    restored = len(standby.lines("base_restored"))
-    step = owner.step()
+def newest_base(owner):
+    """Its step, and the bytes of its rows; zeros while there is none."""
+    lines = owner.lines("base_written")
+    found = re.search(r"base of step (\d+): (\d+) bytes", lines[-1]["message"]) if lines else None
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def log_bytes(broker, topic):
+    """Of the topic's only partition, as the broker has it."""
+    return sum(file.stat().st_size for file in (broker.directory / "data" / f"{topic}-0").glob("*.log"))
+
+
+def heal(ratchet, owner, standby, size):
     os.sync()
     broker, load = cpu_seconds(ratchet.broker.pids()), os.getloadavg()[0]
     standby.start()
     warm = await_that("be warm", standby.is_ready, [owner, standby], pause=0.01)
     cpu = standby.cpu()
-    if standby.step() != step or len(standby.lines("base_restored")) != restored + 1:
-        raise BenchError(f"the standby did not read a base:\n{standby.tail()}")
-    base = int(owner.lines("base_written")[-1]["message"].split(" bytes")[0].rsplit(" ", 1)[1])
-    seconds = warm - standby.begun
-    return {"base_bytes": base, "seconds": seconds, "mb_per_second": base / 1e6 / seconds, "cpu_seconds": cpu,
-            "cpu_microseconds_per_mb": cpu * 1e6 / (base / 1e6), "broker_cpu_seconds": cpu_seconds(ratchet.broker.pids()) - broker,
-            "rss_bytes": standby.most_resident_bytes(), "load": load}
+    joined = standby.lines("group_joining")[-1]["at"] - standby.lines("standby_following")[-1]["at"]
+    await_that("have the owner's step", lambda: standby.step() == owner.step(), [owner, standby])
+    return {"bytes": size, "seconds": warm - standby.begun, "read_seconds": joined, "mb_per_second": size / 1e6 / joined,
+            "cpu_seconds": cpu, "cpu_milliseconds_per_mb": cpu * 1e3 / (size / 1e6),
+            "broker_cpu_seconds": cpu_seconds(ratchet.broker.pids()) - broker, "rss_bytes": standby.most_resident_bytes(),
+            "load": load}
+
+
+def heal_title():
+    return f"{'':8} {'bytes':>9} {'warm':>8} {'read':>8} {'rate':>10} {'cpu':>7} {'cpu/MB':>9} {'in broker':>9} {'load':>5}"
 
 
 def heal_line(name, run):
-    return (f"{name:8} {run['base_bytes'] / 1e6:>6,.0f} MB {run['seconds']:>6.2f} s {run['mb_per_second']:>5,.0f} MB/s "
-            f"{run['cpu_seconds']:>5.2f} s {run['cpu_microseconds_per_mb'] / 1000:>6.2f} ms {run['load']:>5.1f}")
+    return (f"{name:8} {run['bytes'] / 1e6:>6,.0f} MB {run['seconds']:>6.2f} s {run['read_seconds']:>6.2f} s "
+            f"{run['mb_per_second']:>5,.0f} MB/s {run['cpu_seconds']:>5.2f} s {run['cpu_milliseconds_per_mb']:>6.2f} ms "
+            f"{run['broker_cpu_seconds']:>7.2f} s {run['load']:>5.1f}")

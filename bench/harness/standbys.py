@@ -17,7 +17,7 @@ def ratchet_killed(a, ratchet, topic, right, number):
     an empty directory."""
     events = a.workload["events"]
     owner, standby = make_pair(ratchet, settings_of(a, f"{topic}-{number}-killed", topic, a.compression[0],
-                                                    a.base_at_least))
+                                                    bases=True))
     try:
         owner.start()
         await_that("lead", lambda: owner.lines("lead_taken"), [owner], pause=0.01)
